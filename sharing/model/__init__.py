@@ -1,0 +1,81 @@
+"""Every type that one stage hands to the next.
+
+Owns frozen value types, numpy record layouts and the two reader errors.  Contains no input/output and
+no judgement; every other package may import it and it imports none of them.
+"""
+
+from sharing.model.errors import LinemateError, Malformed, Unrecognized
+from sharing.model.finding import (
+    Confidence,
+    Coverage,
+    Evidence,
+    Finding,
+    LinePicture,
+    LineRef,
+    Participant,
+    Remedy,
+    Report,
+    Severity,
+    Slice,
+    Target,
+    Verdict,
+)
+from sharing.model.image import (
+    ARG_DTYPE,
+    CALL_DTYPE,
+    FUNCTION_DTYPE,
+    PARAM_DTYPE,
+    SITE_DTYPE,
+    VARIABLE_DTYPE,
+    AccessKind,
+    Architecture,
+    ArgKind,
+    FunctionFlag,
+    Image,
+    ImageKind,
+    Section,
+    SectionKind,
+    SiteFlag,
+    VariableFlag,
+)
+from sharing.model.types import Member, TypeKind, TypeMember, TypeRecord, TypeTable
+
+__all__ = [
+    "ARG_DTYPE",
+    "CALL_DTYPE",
+    "FUNCTION_DTYPE",
+    "PARAM_DTYPE",
+    "SITE_DTYPE",
+    "VARIABLE_DTYPE",
+    "AccessKind",
+    "Architecture",
+    "ArgKind",
+    "Confidence",
+    "Coverage",
+    "Evidence",
+    "Finding",
+    "FunctionFlag",
+    "Image",
+    "ImageKind",
+    "LinePicture",
+    "LineRef",
+    "LinemateError",
+    "Malformed",
+    "Member",
+    "Participant",
+    "Remedy",
+    "Report",
+    "Section",
+    "SectionKind",
+    "Severity",
+    "SiteFlag",
+    "Slice",
+    "Target",
+    "TypeKind",
+    "TypeMember",
+    "TypeRecord",
+    "TypeTable",
+    "Unrecognized",
+    "VariableFlag",
+    "Verdict",
+]

@@ -1,0 +1,167 @@
+"""What a run says: findings, their participants, evidence and remedies, and the report around them.
+
+Owns the result document; reporters render it and know nothing else.  msgspec structs, so that a saved
+JSON report can be read back and rendered again.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+SCHEMA = "linemate-report-1"
+
+
+class Severity(StrEnum):
+    NOTE = "note"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        return _SEVERITY_ORDER[self]
+
+
+class Confidence(StrEnum):
+    """How a statement is known; never an estimate of how bad it is."""
+
+    LAYOUT = "layout"
+    STATIC = "static"
+    DERIVED = "sampled (derived)"
+    SAMPLED = "sampled"
+    MEASURED = "measured"
+
+    @property
+    def rank(self) -> int:
+        return _CONFIDENCE_ORDER[self]
+
+
+_SEVERITY_ORDER = {s: i for i, s in enumerate(Severity)}
+_CONFIDENCE_ORDER = {c: i for i, c in enumerate(Confidence)}
+
+
+class Verdict(StrEnum):
+    FALSE_SHARING = "false sharing"
+    TRUE_SHARING = "true sharing"
+    LOCK_CONTENTION = "lock contention"
+    READ_MOSTLY_DISTURBED = "read-mostly disturbed"
+    SPLIT_ACCESS = "split access"
+    FRAGILE = "fragile"
+    LOST_COLOCATION = "lost co-location"
+    ADJACENT_PAIR = "adjacent-line pair"
+    INCONCLUSIVE = "inconclusive"
+
+
+class LineRef(msgspec.Struct, frozen=True):
+    """A line (or pair of lines) by its first byte; ``address`` is a hex string, ``size`` in bytes."""
+
+    address: str
+    size: int
+
+
+class Participant(msgspec.Struct, frozen=True):
+    """One variable or member in a finding.
+
+    ``bytes`` and ``hot`` are [start, end) offsets within the line.  ``role`` says what it is to the line
+    ("lock", "counter", "list head", "read-mostly data", ...).  ``source`` is ``file:line`` or "".
+    ``readers``, ``writers`` and ``lockers`` name functions, most active first.
+    """
+
+    name: str
+    address: str
+    size: int
+    bytes: tuple[tuple[int, int], ...]
+    role: str
+    source: str
+    hot: tuple[tuple[int, int], ...] = ()
+    type: str = ""
+    readers: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
+    lockers: tuple[str, ...] = ()
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """One fact that supports the finding; ``kind`` is its layer (layout, static, sampled, measured)."""
+
+    kind: Confidence
+    text: str
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """One edit.  ``edit`` is source text in the declaration's language; ``cost_bytes`` is added storage."""
+
+    kind: str
+    text: str
+    edit: str
+    language: str
+    cost_bytes: int
+    breaks_abi: bool
+    protects_tail: bool
+
+
+class Slice(msgspec.Struct, frozen=True):
+    """A run of bytes in a line picture: owner, [start, end) in the line, hot or not.
+
+    ``owner`` is "" for padding between objects and "?" for bytes nothing is known of.
+    """
+
+    owner: str
+    start: int
+    end: int
+    hot: bool
+    mark: str  # one letter that the legend explains
+
+
+class LinePicture(msgspec.Struct, frozen=True):
+    """One line, byte by byte: slices cover [0, size) without gap or overlap."""
+
+    address: str
+    size: int
+    slices: tuple[Slice, ...]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    id: str
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    verdict: Verdict
+    line: LineRef
+    participants: tuple[Participant, ...]
+    message: str
+    evidence: tuple[Evidence, ...]
+    remedies: tuple[Remedy, ...]
+    picture: tuple[LinePicture, ...] = ()
+    score: float = 0.0
+
+
+class Target(msgspec.Struct, frozen=True):
+    """What was analysed."""
+
+    path: str
+    member: str
+    arch: str
+    kind: str
+    build_id: str
+    line_size: int
+    debug: str
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """What the analysis saw and what it did not: a clean report means little without it."""
+
+    counts: dict[str, int]
+    notes: tuple[str, ...]
+
+
+class Report(msgspec.Struct, frozen=True):
+    schema: str
+    command: str
+    targets: tuple[Target, ...]
+    coverage: Coverage
+    findings: tuple[Finding, ...]
+    suppressed: int = 0
+    hidden: int = 0

@@ -1,0 +1,257 @@
+"""The binary as the judge sees it: sections, variables, functions and access sites in numpy tables.
+
+Owns the record layouts.  Does not read files (``elfscan`` does) and does not judge.  All addresses are
+SVMAs (stated virtual memory addresses, that is link-time addresses); relocatable files are given a
+synthetic layout by the reader, one address per section, marked in ``Image.synthetic``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, IntFlag, StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.types import TypeTable
+
+Table = npt.NDArray[Any]
+
+
+class ImageKind(StrEnum):
+    """What kind of file this is; decides which functions can be entered from outside."""
+
+    EXECUTABLE = "executable"
+    PIE = "pie"
+    SHARED = "shared object"
+    RELOCATABLE = "relocatable"
+    KERNEL = "kernel"
+    MODULE = "kernel module"
+
+
+class SectionKind(StrEnum):
+    """Who may write a section after start-up.  Only WRITABLE is judged."""
+
+    CODE = "code"
+    WRITABLE = "writable"
+    RELRO = "read-only after relocation"
+    CONSTANT = "constant"
+    TLS = "thread-local"
+    PERCPU = "per-CPU"
+    INIT = "init-only"
+    OTHER = "other"
+
+
+class AccessKind(IntEnum):
+    """What an instruction does to the bytes it names.  ADDRESS: it only computes their address."""
+
+    UNKNOWN = 0
+    LOAD = 1
+    STORE = 2
+    RMW = 3
+    ADDRESS = 4
+
+
+class SiteFlag(IntFlag):
+    ATOMIC = 1  # lock prefix, xchg with memory, LSE, LL/SC pair
+    INDEXED = 2  # an unknown index was added: the target is the lowest byte of a series
+    TRACKED = 4  # the base register was followed within the function
+    VIA_CALL = 8  # done by a callee to an address that this function passed
+    RELOCATED = 16  # the operand has a relocation: the target is exact
+    GUARDED = 32  # reached only behind a branch away from the straight path (unlikely block)
+
+
+class FunctionFlag(IntFlag):
+    EXPORTED = 1
+    FROM_UNWIND = 2  # extent from .eh_frame_hdr, no symbol
+    COLD = 4  # in .text.unlikely / .text.startup / a .cold part
+    INIT = 8  # constructor, .init.text, or reachable from those only
+    ADDRESS_TAKEN = 16  # its address is stored or passed somewhere
+    STUB = 32  # a PLT entry or an import placeholder: not code of this image
+
+
+class VariableFlag(IntFlag):
+    SIZE_INFERRED = 1  # symbol size 0 or recovered: extends to the next known object
+    RECOVERED = 2  # no symbol: made from access sites
+    LOCAL = 4
+    UNIQUE = 8  # STB_GNU_UNIQUE
+    WEAK = 16
+    COMMON = 32
+    COPY_RELOC = 64  # a library's variable that lives in this executable
+    TYPED = 128  # DWARF gave a type
+    FROM_DWARF = 256  # no symbol, only debug information
+
+
+class ArgKind(IntEnum):
+    """What was in an argument register at a call."""
+
+    ADDRESS = 1  # a static address (data or code): ``value``
+    PARAM = 2  # the caller's own argument ``source`` plus ``value`` bytes
+    CONSTANT = 3  # a small integer: ``value``
+
+
+# One access of one instruction to static storage.
+SITE_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),  # SVMA of the instruction
+        ("target", "<u8"),  # SVMA of the first byte touched
+        ("function", "<i4"),  # row of the function table, -1 unknown
+        ("size", "<u4"),  # bytes touched by one execution; 0 when only the address is taken
+        ("stride", "<u4"),  # bytes between elements when INDEXED, else 0
+        ("kind", "u1"),  # AccessKind
+        ("flags", "u1"),  # SiteFlag
+        ("loop_depth", "u1"),
+        ("reserved", "u1"),
+    ]
+)
+
+# One direct call, tail call, or call through a known slot.
+CALL_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("callee", "<u8"),  # SVMA of a function, PLT entry or import placeholder; 0: unknown target
+        ("function", "<i4"),  # the caller
+        ("loop_depth", "u1"),
+        ("tail", "u1"),
+        ("reserved", "<u2"),
+    ]
+)
+
+# One known argument register at a call.
+ARG_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("callee", "<u8"),
+        ("value", "<i8"),  # see ArgKind
+        ("function", "<i4"),  # the caller
+        ("arg", "u1"),  # which argument, from 0
+        ("kind", "u1"),  # ArgKind
+        ("source", "u1"),  # for PARAM: which argument of the caller
+        ("loop_depth", "u1"),
+    ]
+)
+
+# One access through a pointer argument: [argument + offset].
+PARAM_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("offset", "<i8"),
+        ("function", "<i4"),
+        ("size", "<u4"),
+        ("stride", "<u4"),
+        ("arg", "u1"),
+        ("kind", "u1"),
+        ("flags", "u1"),
+        ("loop_depth", "u1"),
+    ]
+)
+
+FUNCTION_DTYPE = np.dtype(
+    [
+        ("address", "<u8"),
+        ("size", "<u8"),
+        ("name", "<i4"),  # index into Image.names, -1 none
+        ("section", "<i4"),
+        ("flags", "<u4"),
+        ("reserved", "<u4"),
+    ]
+)
+
+VARIABLE_DTYPE = np.dtype(
+    [
+        ("address", "<u8"),
+        ("size", "<u8"),
+        ("name", "<i4"),  # index into Image.names, -1 none
+        ("section", "<i4"),  # index into Image.sections, -1 none
+        ("type", "<i4"),  # row of Image.types, -1 unknown
+        ("unit", "<i4"),  # index into Image.units, -1 unknown: the source file that defines it
+        ("file", "<i4"),  # index into Image.files, -1 unknown
+        ("line", "<u4"),  # declaration line, 0 unknown
+        ("flags", "<u4"),  # VariableFlag
+        ("scope", "<i4"),  # enclosing function of a function-local static (Image.names), -1 none
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """One processor architecture as a value.
+
+    ``line_size`` is the usual L1 data line in bytes; ``pair_size`` the span that is fetched or moved
+    together where it is larger (adjacent-line prefetch), else equal to ``line_size``.
+    """
+
+    name: str
+    bits: int
+    byteorder: str  # "little" or "big"
+    line_size: int
+    pair_size: int
+    decodes: bool  # access sites can be read for it
+
+    @property
+    def pointer_size(self) -> int:
+        return self.bits // 8
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One allocated section.  ``file_offset`` is None for sections without bytes (.bss)."""
+
+    index: int
+    name: str
+    kind: SectionKind
+    address: int
+    size: int
+    alignment: int
+    file_offset: int | None
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One compilation unit."""
+
+    name: str
+    comp_dir: str
+    producer: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A binary, read.  Tables are sorted by address; see the dtypes above for units.
+
+    ``callee_names`` names call targets that are not code of this image (PLT entries, GOT slots,
+    undefined symbols), without symbol version.  ``aliases`` maps a variable's row to its other names.
+    """
+
+    path: str
+    member: str | None
+    arch: Architecture
+    kind: ImageKind
+    build_id: str | None
+    synthetic: bool
+    sections: tuple[Section, ...]
+    names: list[str]
+    variables: Table
+    functions: Table
+    sites: Table
+    calls: Table
+    args: Table
+    params: Table
+    types: TypeTable
+    units: tuple[Unit, ...] = ()
+    files: tuple[str, ...] = ()
+    aliases: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    callee_names: dict[int, str] = field(default_factory=dict)
+    entry_points: tuple[int, ...] = ()  # addresses started by the loader: ELF entry
+    init_functions: tuple[int, ...] = ()  # DT_INIT, .init_array, .preinit_array, initcalls
+    needed: tuple[str, ...] = ()
+    imports: frozenset[str] = frozenset()  # undefined symbols, without version
+    debug_source: str = ""  # where types came from: "", "the file", or a description
+    notes: tuple[str, ...] = ()  # what could not be read, in words
+    counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded

@@ -1,0 +1,274 @@
+"""The type graph of a binary and its flattening into byte ranges.
+
+Owns ``TypeRecord`` (one node, as read from debug information) and ``TypeTable.flatten``: a type as leaf
+members with offsets.  Does not read DWARF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import msgspec
+
+MAX_LEAVES = 20_000  # an array of structs this long is cut and marked, so hostile types stay cheap
+MAX_DEPTH = 64
+
+
+class TypeKind(IntEnum):
+    UNKNOWN = 0
+    BASE = 1
+    POINTER = 2
+    ENUM = 3
+    STRUCT = 4
+    CLASS = 5
+    UNION = 6
+    ARRAY = 7
+    TYPEDEF = 8
+    CONST = 9
+    VOLATILE = 10
+    ATOMIC = 11
+    REFERENCE = 12
+    FUNCTION = 13
+    MEMBER_POINTER = 14
+    RESTRICT = 15
+
+
+class TypeMember(msgspec.Struct, frozen=True, array_like=True):
+    """One direct member.  ``bit_size`` is 0 unless it is a bit-field; offsets are in bits then too."""
+
+    name: str
+    offset_bits: int
+    type: int
+    bit_size: int
+    is_base: bool
+
+
+class TypeRecord(msgspec.Struct, frozen=True, array_like=True):
+    """One type.  ``size`` is in bytes, -1 unknown.  ``target``: element, pointee or underlying type, -1 none.
+
+    ``count`` is the number of elements of an array (all dimensions multiplied), -1 unknown.
+    """
+
+    kind: int
+    name: str
+    size: int
+    align: int
+    target: int
+    count: int
+    members: tuple[TypeMember, ...]
+    file: int
+    line: int
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A leaf of a flattened type: ``path`` is relative to the variable ("" for a scalar, "a[].b" for all elements).
+
+    ``type_name`` is the leaf's own name, ``via`` the names of the types and typedefs around it, outermost
+    first, so that a wrapped lock is recognised by its wrapper or by its core.
+    """
+
+    path: str
+    offset: int
+    size: int
+    type_name: str
+    kind: int
+    bit_offset: int = 0
+    bit_size: int = 0
+    stride: int = 0
+    count: int = 1
+    is_volatile: bool = False
+    is_atomic: bool = False
+    is_const: bool = False
+    via: tuple[str, ...] = ()
+
+
+_WRAPPERS = frozenset(
+    {TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT}
+)
+_RECORDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
+
+
+class TypeTable:
+    """All types of an image, indexed by row.  Flattening is lazy and remembered."""
+
+    __slots__ = ("_flat", "_records")
+
+    def __init__(self, records: Sequence[TypeRecord] = ()) -> None:
+        self._records = records
+        self._flat: dict[int, tuple[Member, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, row: int) -> TypeRecord:
+        return self._records[row]
+
+    def strip(self, row: int) -> tuple[int, frozenset[TypeKind], tuple[str, ...]]:
+        """Follow typedefs and qualifiers: (core row, qualifiers seen, names seen).  -1 when it leads nowhere."""
+        qualifiers: set[TypeKind] = set()
+        names: list[str] = []
+        for _ in range(MAX_DEPTH):
+            if not 0 <= row < len(self._records):
+                return -1, frozenset(qualifiers), tuple(names)
+            record = self._records[row]
+            if record.name:
+                names.append(record.name)
+            if record.kind not in _WRAPPERS:
+                return row, frozenset(qualifiers), tuple(names)
+            qualifiers.add(TypeKind(record.kind))
+            row = record.target
+        return -1, frozenset(qualifiers), tuple(names)
+
+    def size(self, row: int) -> int:
+        """Size in bytes of a type, -1 when unknown."""
+        core, _, _ = self.strip(row)
+        if core < 0:
+            return -1
+        record = self._records[core]
+        if record.kind == TypeKind.ARRAY and record.size < 0 and record.count >= 0:
+            element = self._records[core].target
+            if element == core:
+                return -1
+            inner = self._element_size(record, MAX_DEPTH)
+            return inner * record.count if inner >= 0 else -1
+        return record.size
+
+    def _element_size(self, record: TypeRecord, budget: int) -> int:
+        core, _, _ = self.strip(record.target)
+        if core < 0 or budget == 0:
+            return -1
+        inner = self._records[core]
+        if inner.kind == TypeKind.ARRAY and inner.size < 0 and inner.count >= 0:
+            size = self._element_size(inner, budget - 1)
+            return size * inner.count if size >= 0 else -1
+        return inner.size
+
+    def name(self, row: int) -> str:
+        """A readable name: the outermost name, or the shape of an unnamed type."""
+        core, _, names = self.strip(row)
+        if names:
+            return names[0]
+        if core < 0:
+            return ""
+        record = self._records[core]
+        if record.kind == TypeKind.POINTER:
+            inner = self.name(record.target) if record.target != row else ""
+            return f"{inner or 'void'} *"
+        if record.kind == TypeKind.ARRAY:
+            inner = self.name(record.target) if record.target != row else ""
+            return f"{inner or '?'}[{record.count if record.count >= 0 else ''}]"
+        return {TypeKind.STRUCT: "struct", TypeKind.CLASS: "class", TypeKind.UNION: "union"}.get(
+            TypeKind(record.kind), ""
+        )
+
+    def flatten(self, row: int) -> tuple[Member, ...]:
+        """Leaf members by offset.  Arrays of records stay one series with ``stride`` and ``count``.
+
+        Union members overlap by nature and are all listed.  Cycles (impossible in valid C, possible in a
+        hostile file) and more than MAX_LEAVES leaves are cut.
+        """
+        cached = self._flat.get(row)
+        if cached is None:
+            out: list[Member] = []
+            self._walk(row, "", 0, (), out, 0, frozenset(), 0, 1)
+            out.sort(key=lambda m: (m.offset, m.bit_offset, -m.size))
+            cached = self._flat[row] = tuple(out)
+        return cached
+
+    def _walk(
+        self,
+        row: int,
+        path: str,
+        offset: int,
+        via: tuple[str, ...],
+        out: list[Member],
+        depth: int,
+        inherited: frozenset[TypeKind],
+        stride: int,
+        count: int,
+    ) -> None:
+        core, quals, names = self.strip(row)
+        quals |= inherited
+        if core < 0 or depth > MAX_DEPTH or len(out) >= MAX_LEAVES:
+            return
+        record = self._records[core]
+        via_here = via + names
+        if record.kind in _RECORDS and record.members:
+            for member in record.members:
+                name = "" if member.is_base else member.name
+                sub = f"{path}.{name}" if path and name else (path or name)
+                if member.bit_size:
+                    out.append(
+                        Member(
+                            sub,
+                            offset + member.offset_bits // 8,
+                            (member.offset_bits % 8 + member.bit_size + 7) // 8,
+                            self.name(member.type),
+                            TypeKind.BASE,
+                            member.offset_bits % 8,
+                            member.bit_size,
+                            stride,
+                            count,
+                            via=via_here,
+                        )
+                    )
+                    continue
+                self._walk(
+                    member.type,
+                    sub,
+                    offset + member.offset_bits // 8,
+                    via_here,
+                    out,
+                    depth + 1,
+                    quals & {TypeKind.VOLATILE, TypeKind.CONST},
+                    stride,
+                    count,
+                )
+            return
+        if record.kind == TypeKind.ARRAY:
+            element = self.size(record.target)
+            total = self.size(core)
+            count_here = record.count if record.count > 0 else (total // element if element > 0 else 0)
+            inner_core, _, _ = self.strip(record.target)
+            inner_kind = self._records[inner_core].kind if inner_core >= 0 else TypeKind.UNKNOWN
+            if element > 0 and inner_kind in _RECORDS | {TypeKind.ARRAY} and stride == 0:
+                self._walk(
+                    record.target, f"{path}[]", offset, via_here, out, depth + 1, quals, element, max(count_here, 1)
+                )
+                return
+            out.append(
+                Member(
+                    path,
+                    offset,
+                    max(total, 0),
+                    self.name(core),
+                    TypeKind.ARRAY,
+                    0,
+                    0,
+                    stride or (element if element > 0 else 0),
+                    count if stride else max(count_here, 1),
+                    TypeKind.VOLATILE in quals,
+                    TypeKind.ATOMIC in quals,
+                    TypeKind.CONST in quals,
+                    (*via_here, self.name(record.target)),
+                )
+            )
+            return
+        out.append(
+            Member(
+                path,
+                offset,
+                max(record.size, 0),
+                record.name or self.name(core),
+                record.kind,
+                0,
+                0,
+                stride,
+                count,
+                TypeKind.VOLATILE in quals,
+                TypeKind.ATOMIC in quals,
+                TypeKind.CONST in quals,
+                via_here,
+            )
+        )
