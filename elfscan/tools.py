@@ -1,0 +1,198 @@
+"""Running the native helpers: where they are, and one helper as a bounded child process.
+
+Owns the bounds (time, memory, output) and the translation of every way a child can fail into one
+``LinemateError``.  Knows nothing of what a helper reads or writes.  Helpers are separate processes because
+their input is hostile: a crash or a hang in there must be one line here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sharing.model import LinemateError
+
+_REPOSITORY = Path(__file__).resolve().parent.parent
+_MAX_OUTPUT_BYTES = 1 << 30
+_MAX_REASON_BYTES = 64 << 10  # of the helper's stderr, which a hostile file can make long
+_MAX_REASON_CHARS = 300
+
+
+def tool_path(name: str) -> Path:
+    """The native helper called ``name``: ``$LINEMATE_NATIVE_DIR``, the build tree, then the installed package."""
+    override = os.environ.get("LINEMATE_NATIVE_DIR")
+    directories = [Path(override)] if override else []
+    directories += [_REPOSITORY / "build" / "release" / "bin", Path(__file__).resolve().parent / "native" / "bin"]
+    for directory in directories:
+        candidate = directory / name
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return candidate
+    raise LinemateError(
+        f"{name}: the native helper is not built; run scripts/linemate once, or "
+        "`cmake --preset release && cmake --build --preset release`"
+    )
+
+
+class ToolJob:
+    """One running native helper.  Use as a context manager, or call ``result`` or ``close``: both reap it.
+
+    Output goes to an anonymous file in memory and not to a pipe, so that several helpers run to their end
+    while Python does other work.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], stdout: int, stderr: int, deadline: float) -> None:
+        self._process = process
+        self._stdout = stdout
+        self._stderr = stderr
+        self._deadline = deadline
+        self._name = Path(str(process.args[0]) if isinstance(process.args, list) else str(process.args)).name
+
+    @classmethod
+    def start(
+        cls,
+        args: list[str],
+        *,
+        stdin: bytes | None = None,
+        timeout_s: float = 60.0,
+        memory_bytes: int = 1 << 30,
+        output_bytes: int = _MAX_OUTPUT_BYTES,
+    ) -> ToolJob:
+        """Start ``args`` (``args[0]``: a path from ``tool_path``) and return at once.
+
+        ``memory_bytes`` bounds what the helper allocates; pages of the files that it maps for reading are
+        not counted, since the kernel can drop those.  ``timeout_s`` counts from here.
+        """
+        deadline = time.monotonic() + timeout_s
+        out = _anonymous_file("stdout")
+        err = _anonymous_file("stderr")
+        source = subprocess.DEVNULL
+        try:
+            if stdin is not None:
+                source = _anonymous_file("stdin")
+                _write_all(source, stdin)
+                os.lseek(source, 0, os.SEEK_SET)
+            process = subprocess.Popen(args, stdin=source, stdout=out, stderr=err)
+        except OSError as error:
+            os.close(out)
+            os.close(err)
+            raise LinemateError(f"{args[0]}: {error.strerror or error}") from error
+        finally:
+            if source >= 0:
+                os.close(source)
+        _limit(process.pid, memory_bytes, output_bytes)
+        return cls(process, out, err, deadline)
+
+    def result(self) -> bytes:
+        """Wait for the end and return standard output.  Raises ``LinemateError`` with one line when it failed."""
+        try:
+            self._wait()
+            code = self._process.returncode
+            if code != 0:
+                raise LinemateError(self._failure(code))
+            return _read_all(self._stdout)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Stop the helper if it still runs and give back its files.  Harmless when repeated."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        for descriptor in (self._stdout, self._stderr):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._stdout = self._stderr = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
+    def _wait(self) -> None:
+        # Popen.wait(timeout) sleeps in steps of up to 50 ms; a pidfd wakes at once.
+        if self._process.poll() is not None:
+            return
+        descriptor = os.pidfd_open(self._process.pid)
+        try:
+            poller = select.poll()
+            poller.register(descriptor, select.POLLIN)
+            left = self._deadline - time.monotonic()
+            ended = poller.poll(max(left, 0.0) * 1000)
+        finally:
+            os.close(descriptor)
+        if not ended:
+            self._process.kill()
+            self._process.wait()
+            raise LinemateError(f"{self._name}: gave no answer in time and was stopped")
+        self._process.wait()
+
+    def _failure(self, code: int) -> str:
+        text = _read_all(self._stderr, _MAX_REASON_BYTES).decode("utf-8", "replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if code > 0:
+            reason = lines[-1] if lines else f"{self._name}: failed with status {code}"
+            return reason[:_MAX_REASON_CHARS]
+        if -code == signal.SIGXFSZ:
+            return f"{self._name}: its output exceeds the bound"
+        try:
+            what = signal.Signals(-code).name
+        except ValueError:
+            what = f"signal {-code}"
+        return f"{self._name}: crashed ({what}); the file is probably damaged"
+
+
+def _anonymous_file(name: str) -> int:
+    try:
+        return os.memfd_create(f"linemate-{name}", os.MFD_CLOEXEC)
+    except OSError:
+        with tempfile.TemporaryFile() as file:  # kernels and sandboxes without memfd
+            return os.dup(file.fileno())
+
+
+def _limit(pid: int, memory_bytes: int, output_bytes: int) -> None:
+    # Set from outside rather than by preexec_fn: that would forbid vfork and copy this process' page tables.
+    # RLIMIT_DATA and not RLIMIT_AS: it leaves out read-only file mappings, and the input may be gigabytes.
+    # A sanitizer's shadow memory cannot live under any limit, hence the switch.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (output_bytes, output_bytes))
+        if not os.environ.get("LINEMATE_NATIVE_UNLIMITED"):
+            resource.prlimit(pid, resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _read_all(descriptor: int, limit: int | None = None) -> bytes:
+    """The whole file, whatever its offset is."""
+    size = os.fstat(descriptor).st_size
+    if limit is not None:
+        size = min(size, limit)
+    chunks: list[bytes] = []
+    offset = 0
+    while offset < size:
+        chunk = os.pread(descriptor, size - offset, offset)
+        if not chunk:
+            break
+        chunks.append(chunk)
+        offset += len(chunk)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
