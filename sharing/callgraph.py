@@ -1,0 +1,371 @@
+"""The call graph as flat arrays: who calls whom, how often, and from which threads.
+
+Owns static execution frequency (in the spirit of Wu and Larus, MICRO-27, 1994, with loop depth for branch
+probabilities), thread roots and which functions each root reaches.  Frequencies are estimates for ranking
+and are never presented as measured.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge import Knowledge
+from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
+
+LOOP_FACTOR = 10.0  # iterations assumed for a loop
+MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
+MAX_FREQUENCY = 1e5
+DISPATCHED = 20.0  # a function that is called through a pointer, or from outside a library
+ROUNDS = 12
+MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
+COLD_NAME = 0.05
+
+Floats = npt.NDArray[np.float64]
+Masks = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One way a thread starts: a function (row of the function table, -1 for a pseudo root)."""
+
+    name: str
+    function: int
+    many: bool  # more than one such thread can run at a time
+
+
+@dataclass(frozen=True, slots=True)
+class CallGraph:
+    """Per function: estimated executions, bit mask of the roots that reach it, and if it runs once only."""
+
+    frequency: Floats
+    mask: Masks
+    once: npt.NDArray[np.bool_]
+    cold: npt.NDArray[np.bool_]
+    roots: tuple[Root, ...]
+    many_mask: int
+    threaded: bool
+    how: str  # how concurrency was established, in words
+
+    def concurrent(self, a: int, b: int) -> bool:
+        """Can code with root mask ``a`` run at the same time as code with mask ``b``?"""
+        if not a or not b:
+            return False
+        if a & b & self.many_mask:
+            return True
+        return a != b or a.bit_count() > 1
+
+    def root_names(self, mask: int) -> tuple[str, ...]:
+        return tuple(r.name for i, r in enumerate(self.roots) if mask >> i & 1)
+
+
+def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Row of the function that starts exactly at each address, -1 where none does."""
+    starts = image.functions["address"]
+    if not len(starts):
+        return np.full(len(addresses), -1, np.int64)
+    row = np.searchsorted(starts, addresses)
+    row = np.minimum(row, len(starts) - 1)
+    return np.where(starts[row] == addresses, row, -1)
+
+
+def function_name(image: Image, row: int) -> str:
+    """Display name of a function: its symbol, or its address."""
+    if row < 0:
+        return "?"
+    f = image.functions[row]
+    return image.names[f["name"]] if f["name"] >= 0 else f"fn_{int(f['address']):x}"
+
+
+def name_of_callee(image: Image, address: int) -> str:
+    name = image.callee_names.get(address)
+    if name is not None:
+        return name
+    row = int(function_at(image, np.array([address], np.uint64))[0])
+    return image.names[image.functions[row]["name"]] if row >= 0 and image.functions[row]["name"] >= 0 else ""
+
+
+def build(image: Image, knowledge: Knowledge) -> CallGraph:
+    """Frequencies and thread reach of every function.
+
+    1. edges from direct calls; 2. roots from thread creation, main, exports; 3. reach by breadth-first marking;
+    4. functions run once: called from one place outside loops, by functions run once; 5. frequencies by
+    iterating f = base + sum over call sites.
+    """
+    n = len(image.functions)
+    edges = _edges(image)
+    taken = (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN) != 0
+    exported = (image.functions["flags"] & FunctionFlag.EXPORTED) != 0
+    init = (image.functions["flags"] & FunctionFlag.INIT) != 0
+    cold = _cold_functions(image, knowledge)
+    roots, base, how, threaded = _roots(image, knowledge, exported, taken)
+    mask = np.zeros(n, np.uint64)
+    entries: list[Root] = []
+    for root in roots[: MAX_ROOTS + 1]:
+        bit = np.uint64(1 << min(len(entries), MAX_ROOTS))
+        seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(base)
+        mask[_reach(edges, seeds, n)] |= bit
+        entries.append(root)
+    every = np.bitwise_or.reduce(mask) if n else np.uint64(0)
+    root_rows = {r.function for r in roots}
+    # A function whose address is stored can be called from any thread that dispatches through pointers.
+    dispatched = taken & ~np.isin(np.arange(n), list(root_rows)) & ~init
+    if threaded and dispatched.any():
+        mask[_reach(edges, np.flatnonzero(dispatched), n)] |= every
+    mask[init] = 0
+    once = _once(edges, n, roots, dispatched | (exported if image.kind in _LIBRARIES else False), image)
+    frequency = _frequencies(edges, n, roots, base, dispatched, once)
+    frequency[init] = 0.0
+    frequency[cold] *= COLD_NAME
+    many = sum(1 << i for i, r in enumerate(entries[:MAX_ROOTS]) if r.many)
+    return CallGraph(frequency, mask, once, cold | init, tuple(entries), many, threaded, how)
+
+
+_LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    caller: npt.NDArray[np.int64]
+    callee: npt.NDArray[np.int64]
+    depth: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]  # CSR by caller
+
+
+def _edges(image: Image) -> _Edges:
+    callee = function_at(image, image.calls["callee"])
+    keep = (callee >= 0) & (image.calls["function"] >= 0)
+    caller = image.calls["function"][keep].astype(np.int64)
+    callee = callee[keep]
+    depth = np.minimum(image.calls["loop_depth"][keep], MAX_LOOPS).astype(np.int64)
+    order = np.argsort(caller, kind="stable")
+    caller, callee, depth = caller[order], callee[order], depth[order]
+    start = np.searchsorted(caller, np.arange(len(image.functions) + 1))
+    return _Edges(caller, callee, depth, start)
+
+
+def _reach(edges: _Edges, seeds: npt.NDArray[Any], n: int) -> npt.NDArray[np.bool_]:
+    seen = np.zeros(n, bool)
+    front = np.unique(seeds[seeds >= 0])
+    seen[front] = True
+    while len(front):
+        counts = edges.start[front + 1] - edges.start[front]
+        total = int(counts.sum())
+        if not total:
+            break
+        offsets = np.repeat(edges.start[front] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        targets = edges.callee[offsets + np.arange(total)]
+        front = np.unique(targets[~seen[targets]])
+        seen[front] = True
+    return seen
+
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def _cold_functions(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
+    """Functions in cold sections or whose first or last name words speak of start-up, shutdown, diagnosis."""
+    cold: npt.NDArray[np.bool_] = (image.functions["flags"] & FunctionFlag.COLD) != 0
+    words = knowledge.cold.all
+    for row, name in enumerate(image.functions["name"].tolist()):
+        if name < 0:
+            continue
+        text = image.names[name]
+        if text.startswith("_Z"):
+            text = _last_component(text)
+        parts = [p for p in text.lower().replace(".", "_").split("_") if p]
+        if len(parts) <= 1:
+            parts = [p.lower() for p in _WORDS.findall(text)]
+        if parts and (parts[0] in words or parts[-1] in words):
+            cold[row] = True
+    return cold
+
+
+_LENGTH = re.compile(r"(\d+)")
+
+
+def _last_component(mangled: str) -> str:
+    """The last source name of an Itanium-mangled function, enough for word matching."""
+    last, at = mangled, 2
+    while (m := _LENGTH.search(mangled, at)) is not None and m.start() - at <= 2:
+        size = int(m.group(1)[:4])
+        if m.end() + size > len(mangled):
+            break
+        last, at = mangled[m.end() : m.end() + size], m.end() + size
+    return last
+
+
+def _roots(
+    image: Image, knowledge: Knowledge, exported: npt.NDArray[np.bool_], taken: npt.NDArray[np.bool_]
+) -> tuple[list[Root], npt.NDArray[np.bool_], str, bool]:
+    n = len(image.functions)
+    base = np.zeros(n, bool)
+    if image.kind in _LIBRARIES:
+        code = (image.functions["flags"] & (FunctionFlag.INIT | FunctionFlag.STUB)) == 0
+        base = code & (exported | taken)
+        if image.kind in (ImageKind.KERNEL, ImageKind.MODULE) or not base.any():
+            base = code
+        what = {ImageKind.KERNEL: "kernel entry points", ImageKind.MODULE: "module entry points"}
+        name = what.get(image.kind, "exported functions")
+        return [Root(name, -1, True)], base, f"any of the {name} may run on several threads at once", True
+    roots: list[Root] = []
+    for address in image.entry_points:
+        row = int(function_at(image, np.array([address], np.uint64))[0])
+        if row >= 0:
+            roots.append(Root("main", row, False))
+    main = [i for i, nm in enumerate(image.functions["name"].tolist()) if nm >= 0 and image.names[nm] == "main"]
+    roots += [Root("main", row, False) for row in main]
+    roots += _main_argument(image)
+    created, creators = _created(image, knowledge)
+    roots_seen: dict[int, Root] = {}
+    for root in roots + created:
+        old = roots_seen.get(root.function)
+        roots_seen[root.function] = (
+            root if old is None else Root(root.name, root.function, root.many or old.many or old.name != "main")
+        )
+    merged = list(roots_seen.values())
+    thread_names = [r for r in merged if r.name != "main"]
+    if thread_names:
+        many = sum(r.many for r in thread_names)
+        how = f"{len(thread_names)} thread entries found, {many} of them started more than once"
+        return _one_main(merged), base, how, True
+    if creators:
+        base = taken.copy()
+        if not base.any():
+            base = (image.functions["flags"] & FunctionFlag.STUB) == 0
+        pseudo = Root("functions called through pointers", -1, True)
+        how = f"{creators[0]} is called, its entry is not visible: address-taken functions may run on any thread"
+        return [*_one_main(merged), pseudo], base, how, True
+    return _one_main(merged), base, "nothing in this image starts a thread", False
+
+
+def _one_main(roots: list[Root]) -> list[Root]:
+    """_start, main and its argument are one thread: keep the one that reaches most, the others follow it."""
+    mains = [r for r in roots if r.name == "main"]
+    rest = [r for r in roots if r.name != "main"]
+    return mains[-1:] + rest
+
+
+def _main_argument(image: Image) -> list[Root]:
+    """main of a stripped program: the first argument that start-up code passes to __libc_start_main."""
+    out = []
+    for arg in image.args[image.args["arg"] == 0]:
+        if arg["kind"] == ArgKind.ADDRESS and image.callee_names.get(int(arg["callee"]), "").startswith(
+            ("__libc_start_main", "__libc_start_call_main")
+        ):
+            row = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
+            if row >= 0:
+                out.append(Root("main", row, False))
+            break
+    return out
+
+
+def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]:
+    """Thread entries from creation calls, through wrappers that pass their own argument on."""
+    table = {row.function: row for row in knowledge.threads.threads}
+    creators = [
+        name
+        for name in sorted(image.imports)
+        if name in table or any(fnmatch.fnmatchcase(name, p) for p in knowledge.threads.creators_without_entry)
+    ]
+    args = image.args
+    callees, inverse = np.unique(args["callee"], return_inverse=True)
+    wanted: dict[tuple[int, int], bool] = {}
+    starts_many: dict[tuple[int, int], bool] = {}
+    for i, address in enumerate(callees.tolist()):
+        row = table.get(name_of_callee(image, address))
+        if row is not None:
+            wanted[(i, row.entry)] = True
+            starts_many[(i, row.entry)] = row.many
+    index = {int(a): i for i, a in enumerate(callees.tolist())}
+    found: dict[int, list[bool]] = {}
+    seen: set[tuple[int, int]] = set()
+    for _ in range(4):
+        fresh = {k: v for k, v in wanted.items() if k not in seen}
+        if not fresh:
+            break
+        seen |= set(fresh)
+        ids = np.array([k[0] for k in fresh], np.int64)
+        rows = np.flatnonzero(np.isin(inverse, ids))
+        for at in rows.tolist():
+            arg = args[at]
+            key = (int(inverse[at]), int(arg["arg"]))
+            if key not in fresh:
+                continue
+            repeated = bool(arg["loop_depth"]) or starts_many.get(key, False)
+            if arg["kind"] == ArgKind.ADDRESS:
+                row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
+                if row_at >= 0:
+                    found.setdefault(row_at, []).append(repeated or _called_often(image, int(arg["function"])))
+            elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
+                wrapper = index.get(int(image.functions[arg["function"]]["address"]))
+                if wrapper is not None:
+                    wanted[(wrapper, int(arg["source"]))] = True
+                    starts_many[(wrapper, int(arg["source"]))] = repeated
+    for row_at, nm in enumerate(image.functions["name"].tolist()):
+        if nm >= 0 and image.names[nm].startswith("_Z"):
+            name = image.names[nm]
+            if any(fnmatch.fnmatchcase(name, p) for p in knowledge.threads.entry_patterns):
+                found.setdefault(row_at, []).append(True)
+    roots = [
+        Root(function_name(image, row), row, len(times) > 1 or any(times)) for row, times in sorted(found.items())
+    ]
+    return roots, creators
+
+
+def _called_often(image: Image, function: int) -> bool:
+    """Is the function that creates the thread itself called in a loop or from several places?"""
+    if function < 0:
+        return False
+    address = image.functions[function]["address"]
+    calls = image.calls[image.calls["callee"] == address]
+    taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
+    main = image.names[image.functions[function]["name"]] == "main" if image.functions[function]["name"] >= 0 else False
+    return not main and (len(calls) > 1 or bool((calls["loop_depth"] > 0).any()) or taken)
+
+
+def _once(
+    edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool_] | bool, image: Image
+) -> npt.NDArray[np.bool_]:
+    """Functions that a program runs at most once: main, and what it calls from one place outside loops."""
+    once = np.zeros(n, bool)
+    callers = np.bincount(edges.callee, minlength=n)
+    in_loop = np.bincount(edges.callee[edges.depth > 0], minlength=n) > 0
+    front = np.array([r.function for r in roots if r.function >= 0 and not r.many], np.int64)
+    allowed = (callers == 1) & ~in_loop & ~np.broadcast_to(np.asarray(entered), (n,))
+    while len(front):
+        once[front] = True
+        step = np.isin(edges.caller, front)
+        targets = np.unique(edges.callee[step])
+        front = targets[allowed[targets] & ~once[targets]]
+    return once
+
+
+def _frequencies(
+    edges: _Edges,
+    n: int,
+    roots: list[Root],
+    base_set: npt.NDArray[np.bool_],
+    dispatched: npt.NDArray[np.bool_],
+    once: npt.NDArray[np.bool_],
+) -> Floats:
+    base = np.zeros(n)
+    base[base_set | dispatched] = DISPATCHED
+    for root in roots:
+        if root.function >= 0:
+            base[root.function] = max(base[root.function], LOOP_FACTOR if root.many else 1.0)
+    factor = LOOP_FACTOR**edges.depth
+    frequency = base.copy()
+    for _ in range(ROUNDS):
+        flow = np.bincount(edges.callee, weights=frequency[edges.caller] * factor, minlength=n)
+        fresh = np.minimum(base + flow, MAX_FREQUENCY)
+        if np.allclose(fresh, frequency, rtol=1e-3):
+            break
+        frequency = fresh
+    frequency[once] = np.minimum(frequency[once], 1.0)
+    return frequency
