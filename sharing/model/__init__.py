@@ -38,6 +38,8 @@ from sharing.model.image import (
     SiteFlag,
     VariableFlag,
 )
+from sharing.model.project import FixSettings, LockRow, ProjectConfig, ProjectSettings, SuppressRow, ThreadRow
+from sharing.model.rule import RuleInfo
 from sharing.model.types import Member, TypeKind, TypeMember, TypeRecord, TypeTable
 
 __all__ = [
@@ -54,23 +56,30 @@ __all__ = [
     "Coverage",
     "Evidence",
     "Finding",
+    "FixSettings",
     "FunctionFlag",
     "Image",
     "ImageKind",
     "LinePicture",
     "LineRef",
     "LinemateError",
+    "LockRow",
     "Malformed",
     "Member",
     "Participant",
+    "ProjectConfig",
+    "ProjectSettings",
     "Remedy",
     "Report",
+    "RuleInfo",
     "Section",
     "SectionKind",
     "Severity",
     "SiteFlag",
     "Slice",
+    "SuppressRow",
     "Target",
+    "ThreadRow",
     "TypeKind",
     "TypeMember",
     "TypeRecord",

@@ -158,6 +158,10 @@ class Coverage(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
+    """The result document.  ``suppressed`` findings were accepted by the project, ``hidden`` ones fell below
+    the asked severity or confidence.  ``incomplete``: a part of the input failed; ``coverage.notes`` says which.
+    """
+
     schema: str
     command: str
     targets: tuple[Target, ...]
@@ -165,3 +169,4 @@ class Report(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     suppressed: int = 0
     hidden: int = 0
+    incomplete: bool = False

@@ -1,0 +1,120 @@
+"""Where a command's text goes: standard output or a file, with colour or without, and progress meanwhile.
+
+Owns the terminal decisions and the atomic write.  Does not build any text of a report.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from sharing.model.errors import LinemateError
+
+PROGRESS_AFTER_S = 1.0
+PROGRESS_EVERY_S = 0.2
+MAX_WIDTH = 140  # longer lines of prose are hard to read
+
+
+def wants_color(stream: TextIO) -> bool:
+    """Colour on a terminal unless NO_COLOR is set to anything or the terminal is dumb (no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def terminal_width(stream: TextIO, default: int) -> int:
+    """Columns of the terminal, at most MAX_WIDTH; ``default`` where the text goes to a file or pipe."""
+    if not stream.isatty():
+        return default
+    return min(shutil.get_terminal_size((default, 24)).columns, MAX_WIDTH)
+
+
+def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> None:
+    """Write to ``output``, to standard output when it is None or ``-``.
+
+    A file appears whole or not at all.  Raises LinemateError where ``output`` is one of ``inputs``.
+    """
+    if output is None or output == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    path = Path(output)
+    check_output(output, inputs)
+    try:
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")  # a pipe or device: no rename
+        else:
+            _write_atomically(path.resolve(), text)
+    except OSError as error:
+        raise LinemateError(f"{output}: {error.strerror}") from error
+
+
+def check_output(output: str | None, inputs: Iterable[str | None]) -> None:
+    """Raise LinemateError where writing ``output`` would destroy an input; called before the long work too."""
+    if output is None or output == "-":
+        return
+    path = Path(output)
+    try:
+        for name in inputs:
+            if name is not None and path.exists() and Path(name).exists() and path.samefile(name):
+                raise LinemateError(f"{output}: is the input itself, not overwritten")
+        if path.is_dir():
+            raise LinemateError(f"{output}: is a directory")
+        if not path.parent.is_dir():
+            raise LinemateError(f"{output}: no directory {path.parent}")
+    except OSError as error:
+        raise LinemateError(f"{output}: {error.strerror}") from error
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(text)
+            os.fchmod(stream.fileno(), _mode_for(path))
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _mode_for(path: Path) -> int:
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+@contextmanager
+def progress(what: str, *, quiet: bool) -> Iterator[None]:
+    """Say on standard error that work goes on, when it takes over a second and a person is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    done = threading.Event()
+
+    def watch() -> None:
+        started = time.monotonic()
+        if done.wait(PROGRESS_AFTER_S):
+            return
+        while not done.wait(PROGRESS_EVERY_S):
+            sys.stderr.write(f"\r\x1b[K{what}: {time.monotonic() - started:.0f} s")
+            sys.stderr.flush()
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

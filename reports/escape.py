@@ -1,0 +1,65 @@
+"""Text from a binary made safe to show: escaping, shortening and short lists of names.
+
+Owns every rule about untrusted names.  Symbol names may hold any byte, so nothing from a report reaches a
+terminal or a page without passing ``visible``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+ELLIPSIS = "..."  # ASCII, since a report may be read under LANG=C
+
+
+def visible(text: str) -> str:
+    r"""The text with every character that does not print shown as ``\x1b``, ``\u202e`` or ``\U000e0001``.
+
+    That covers control characters, ANSI escapes, newlines, bidirectional overrides, zero-width characters and
+    bytes that were not UTF-8 (surrogate escapes, shown as the byte they were).
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(ord(char)) for char in text)
+
+
+def _escaped(code: int) -> str:
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def visible_block(text: str) -> list[str]:
+    """The lines of a multi-line text, each made visible; tabs become four spaces."""
+    return [visible(line.expandtabs(4)) for line in text.split("\n")]
+
+
+def shorten(text: str, width: int) -> str:
+    """At most ``width`` characters, cut in the middle: both namespace and last name of C++ stay readable."""
+    if len(text) <= width:
+        return text
+    if width <= len(ELLIPSIS) + 2:
+        return text[:width]
+    tail = (width - len(ELLIPSIS)) // 2
+    head = width - len(ELLIPSIS) - tail
+    return f"{text[:head]}{ELLIPSIS}{text[-tail:]}"
+
+
+def name_list(names: Sequence[str], shown: int, width: int) -> str:
+    """``a, b, c and 4 more``: the first ``shown`` names, each visible and at most ``width`` long."""
+    first = [shorten(visible(name), width) for name in names[:shown]]
+    more = len(names) - len(first)
+    if more > 0:
+        return f"{', '.join(first)} and {more:,} more"
+    return ", ".join(first)
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """``1 finding``, ``2,048 findings``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def byte_ranges(ranges: Sequence[tuple[int, int]]) -> str:
+    """``0-15, 24-31``: [start, end) ranges as people write them, last byte included."""
+    return ", ".join(f"{start}-{end - 1}" if end - start > 1 else f"{start}" for start, end in ranges)

@@ -1,0 +1,23 @@
+"""How a report is to be shown.  Owns the options that emitters share; none changes what was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sharing.model.rule import RuleInfo
+
+DEFAULT_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RenderOptions:
+    """``width`` is in columns, for text only.  ``color`` writes ANSI colours.  ``summary`` False leaves findings only.
+
+    ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own.
+    """
+
+    color: bool = False
+    width: int = DEFAULT_WIDTH
+    summary: bool = True
+    rules: tuple[RuleInfo, ...] = ()
+    version: str = ""

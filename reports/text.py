@@ -1,0 +1,207 @@
+"""The report for a terminal: what was analysed, then each finding with a picture of its line.
+
+Owns the layout in columns.  The page is built once as lines of (text, style) pieces; without colour the pieces
+are joined, with colour rich writes them, and rich is imported only then.  Nothing is parsed as markup.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from reports import picture as pictures
+from reports.escape import byte_ranges, count, name_list, shorten, visible, visible_block
+from reports.options import RenderOptions
+from reports.order import facts, tally, worst_first
+from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Target
+
+Piece = tuple[str, str]
+Line = list[Piece]
+
+NAMES_SHOWN = 3
+NAME_WIDTH = 44
+NAME_COLUMN = 28  # a longer name stands on a line of its own
+MIN_WIDTH = 60
+INDENT = "  "
+
+_SEVERITY_STYLE = {
+    "critical": "bold white on red",
+    "high": "bold red",
+    "medium": "bold yellow",
+    "low": "cyan",
+    "note": "dim",
+}
+_OWNER_STYLES = ("red", "blue", "green", "magenta", "yellow", "cyan")
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    """The report as text; ``options.width`` columns except for pictures, names and edits, which are never cut."""
+    width = max(options.width, MIN_WIDTH)
+    lines: list[Line] = []
+    if options.summary:
+        lines.extend(_summary(report, width))
+    for finding in worst_first(report.findings):
+        if lines:
+            lines.append([])
+        lines.extend(_finding(finding, width))
+    return paint(lines, color=options.color)
+
+
+def paint(lines: Sequence[Line], *, color: bool) -> str:
+    """The lines as one text, with ANSI styles or without."""
+    if not color:
+        return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
+    from rich.console import Console
+    from rich.text import Text
+
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, color_system="standard", width=1 << 16, highlight=False)
+    for line in lines:
+        console.print(Text.assemble(*line), soft_wrap=True, end="\n")
+    return out.getvalue()
+
+
+def _summary(report: Report, width: int) -> Iterator[Line]:
+    for target in report.targets:
+        yield [(visible(target.path), "bold"), (f"({visible(target.member)})" if target.member else "", "bold")]
+        yield from _wrapped(_target_line(target), width, INDENT)
+    counts = facts(report)
+    if counts:
+        yield from _wrapped(f"analysed: {visible(counts)}", width, INDENT, hang=10)
+    for note in report.coverage.notes:
+        yield from _wrapped(f"not seen: {visible(note)}", width, INDENT, hang=10, style="yellow")
+    if report.incomplete:
+        yield from _wrapped("incomplete: a part of the input failed, see above", width, INDENT, style="bold yellow")
+    yield from _wrapped(tally(report), width, INDENT, hang=2, style="bold")
+    if any(finding.picture for finding in report.findings):
+        key = (
+            "pictures: a character for each byte, a letter for each owner; UPPER CASE is hot, '.' padding, '?' unknown"
+        )
+        yield from _wrapped(key, width, INDENT, style="dim")
+
+
+def _target_line(target: Target) -> str:
+    parts = [f"{visible(target.arch)} {visible(target.kind)}", f"{target.line_size}-byte lines"]
+    parts.append(f"debug information: {visible(target.debug)}" if target.debug else "no debug information")
+    if target.build_id:
+        parts.append(f"build-id {visible(target.build_id)}")
+    return ", ".join(parts)
+
+
+def _finding(finding: Finding, width: int) -> Iterator[Line]:
+    severity = finding.severity.value
+    yield [
+        (severity.upper(), _SEVERITY_STYLE[severity]),
+        (f"  {visible(finding.rule)}", "bold"),
+        (f"  {finding.verdict.value}, {finding.confidence.value}", ""),
+        (f"  [{visible(finding.id)}]", "dim"),
+    ]
+    yield [(f"line {visible(finding.line.address)}, {count(finding.line.size, 'byte')}", "")]
+    yield from _wrapped(visible(finding.message), width, INDENT)
+    for picture in finding.picture:
+        yield []
+        yield from _picture(picture, finding.participants, alone=len(finding.picture) == 1)
+    accesses = list(_accesses(finding.participants, width))
+    if accesses:
+        yield []
+        yield from accesses
+    if finding.evidence:
+        yield []
+        kind_width = max(len(evidence.kind.value) for evidence in finding.evidence)
+        for evidence in finding.evidence:
+            lead = f"{evidence.kind.value:<{kind_width}}  "
+            yield from _wrapped(lead + visible(evidence.text), width, INDENT, hang=len(lead))
+    for remedy in finding.remedies:
+        yield []
+        yield from _remedy(remedy, width)
+
+
+def _picture(picture: LinePicture, participants: Sequence[Participant], *, alone: bool) -> Iterator[Line]:
+    letters = pictures.marks(picture)
+    styles = {owner: _OWNER_STYLES[i % len(_OWNER_STYLES)] for i, owner in enumerate(letters)}
+    if not alone:
+        yield [(f"{INDENT}line {visible(picture.address)}", "")]
+    for first, groups in pictures.rows(picture):
+        ruler = "".join(f"{first + at * pictures.GROUP_BYTES:<{pictures.GROUP_BYTES + 1}}" for at in range(len(groups)))
+        yield [(f"{INDENT} {ruler}", "dim")]
+        row: Line = [(f"{INDENT}|", "dim")]
+        for group in groups:
+            for cell, chars in pictures.runs(group):
+                style = styles.get(cell.owner, "dim")
+                row.append((chars, f"bold {style} reverse" if cell.hot else style))
+            row.append(("|", "dim"))
+        yield row
+    yield from _legend(picture, participants, styles)
+
+
+def _legend(picture: LinePicture, participants: Sequence[Participant], styles: dict[str, str]) -> Iterator[Line]:
+    rows: list[tuple[str, str, str, str, str]] = []
+    for entry in pictures.legend(picture, participants):
+        who = entry.participant
+        if who is not None:
+            name, role, source = shorten(visible(who.name), NAME_WIDTH), visible(who.role), visible(who.source)
+            if who.type:
+                role += f" ({shorten(visible(who.type), NAME_WIDTH)})"
+        else:
+            name = {"": "padding", "?": "unknown"}.get(entry.owner) or shorten(visible(entry.owner), NAME_WIDTH)
+            role = source = ""
+        rows.append((entry.mark, name, _range_text(entry), role, source))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
+    for entry, row in zip(pictures.legend(picture, participants), rows, strict=True):
+        fields = "  ".join(f"{text:<{column}}" for text, column in zip(row[1:4], widths[1:4], strict=True))
+        yield [(f"{INDENT}{row[0]}  ", styles.get(entry.owner, "dim")), (f"{fields}  {row[4]}".rstrip(), "")]
+
+
+def _range_text(entry: pictures.LegendEntry) -> str:
+    text = byte_ranges(entry.ranges)
+    if not entry.hot:
+        return text
+    return f"{text} (hot)" if entry.hot == entry.ranges else f"{text} (hot {byte_ranges(entry.hot)})"
+
+
+def _accesses(participants: Sequence[Participant], width: int) -> Iterator[Line]:
+    accessed = [p for p in participants if p.lockers or p.writers or p.readers]
+    names = [shorten(visible(participant.name), NAME_WIDTH) for participant in accessed]
+    column = max((len(name) for name in names), default=0)
+    beside = column <= NAME_COLUMN
+    for name, participant in zip(names, accessed, strict=True):
+        lead = f"{name:<{column}}  "
+        if not beside:
+            yield [(f"{INDENT}{name}", "")]
+            lead = INDENT
+        for verb, functions in (
+            ("locked by", participant.lockers),
+            ("written by", participant.writers),
+            ("read by", participant.readers),
+        ):
+            if functions:
+                text = f"{lead}{verb:<10} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}"
+                yield from _wrapped(text, width, INDENT, hang=len(lead) + 11)
+                lead = " " * len(lead)
+
+
+def _remedy(remedy: Remedy, width: int) -> Iterator[Line]:
+    terms = [
+        f"{remedy.cost_bytes:+,} bytes" if remedy.cost_bytes else "no added bytes",
+        "changes the ABI" if remedy.breaks_abi else "ABI unchanged",
+        "protects the tail" if remedy.protects_tail else "leaves the tail open",
+    ]
+    lead = f"fix ({visible(remedy.kind)}): "
+    yield from _wrapped(f"{lead}{visible(remedy.text)} [{', '.join(terms)}]", width, INDENT, hang=4, style="green")
+    if remedy.edit:
+        for line in visible_block(remedy.edit.rstrip("\n")):
+            yield [(f"{INDENT}    ", ""), (line, "bold")]
+
+
+def _wrapped(text: str, width: int, indent: str, *, hang: int = 0, style: str = "") -> Iterator[Line]:
+    for line in textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + " " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    ):
+        yield [(line, style)]

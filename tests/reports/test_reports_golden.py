@@ -1,0 +1,38 @@
+"""Every emitter and option set against its golden file: the shared report, shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reports import EMITTERS, RenderOptions
+from sharing.model import Report
+from tests.reports.shared_report import EMPTY, REPORT
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES: dict[str, tuple[str, Report, RenderOptions]] = {
+    "text.txt": ("text", REPORT, RenderOptions()),
+    "text-narrow.txt": ("text", REPORT, RenderOptions(width=20)),
+    "text-color.ansi": ("text", REPORT, RenderOptions(color=True, width=120)),
+    "text-quiet.txt": ("text", REPORT, RenderOptions(summary=False)),
+    "text-empty.txt": ("text", EMPTY, RenderOptions()),
+    "document.json": ("json", REPORT, RenderOptions()),
+    "document-empty.json": ("json", EMPTY, RenderOptions()),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_output_is_the_golden_file(name: str, golden: Callable[[str, str], None]) -> None:
+    emitter, report, options = CASES[name]
+    golden(name, EMITTERS[emitter].render(report, options))
+
+
+def test_every_emitter_has_a_golden_file_and_no_golden_file_is_left_over() -> None:
+    assert {emitter for emitter, _, _ in CASES.values()} == set(EMITTERS)
+    assert {path.name for path in GOLDEN.iterdir()} == set(CASES)
+
+
+def test_quiet_text_of_a_clean_report_is_nothing() -> None:
+    assert EMITTERS["text"].render(EMPTY, RenderOptions(summary=False)) == ""
