@@ -1,0 +1,52 @@
+"""What every test may use: where this checkout is, and where the real servers are.
+
+Owns fixtures without an area; each area's own are in its conftest.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+# Where Debian puts the servers that tests read, and which package brings each.
+_SERVERS = {
+    "mariadbd": ("usr/sbin/mariadbd", "mariadb-server-core"),
+    "postgres": ("usr/lib/postgresql/15/bin/postgres", "postgresql-15"),
+    "redis-server": ("usr/bin/redis-check-rdb", "redis-tools"),  # redis-server is a link to it
+    "memcached": ("usr/bin/memcached", "memcached"),
+}
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of this checkout."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def server() -> Callable[[str], Path]:
+    """A real server binary by name, from $LINEMATE_CORPUS or the system; skips where neither has it."""
+
+    def find(name: str) -> Path:
+        relative, package = _SERVERS[name]
+        corpus = os.environ.get("LINEMATE_CORPUS")
+        for root in ([Path(corpus)] if corpus else []) + [Path("/")]:
+            if (root / relative).is_file():
+                return root / relative
+        pytest.skip(f"no {name}: neither the corpus nor the system has Debian's {package}")
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def vmlinux() -> Path:
+    """A kernel image with debug information; skips where none is installed, since it is too big to fetch."""
+    found = sorted(Path("/usr/lib/debug/boot").glob("vmlinux-*"))
+    if not found:
+        pytest.skip("no vmlinux: Debian's linux-image-*-dbg is not installed")
+    return found[-1]
