@@ -30,7 +30,7 @@ mkdir -p build/release
 : >>build/release/CMakeCache.txt
 exit "${CMAKE_EXIT:-0}\""""
 # What the set-up itself runs, besides what it may find missing.
-SHELL_TOOLS = "bash cat find flock mkdir mv readlink sha256sum sort tail touch true".split()
+SHELL_TOOLS = ("bash", "cat", "find", "flock", "mkdir", "mv", "readlink", "sha256sum", "sort", "tail", "touch", "true")
 
 
 @dataclass
