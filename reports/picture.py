@@ -18,12 +18,16 @@ PADDING = "."
 UNKNOWN = "?"
 
 
+# Two file-static variables of one name may share a line: only name and letter together tell owners apart.
+Owner = tuple[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One byte: the character that stands for it, its owner as in ``Slice.owner``, and whether it is hot."""
+    """One byte: the character that stands for it, its owner, and whether it is hot."""
 
     char: str
-    owner: str
+    owner: Owner
     hot: bool
 
 
@@ -32,26 +36,26 @@ class LegendEntry:
     """One owner in a picture.  ``ranges`` and ``hot`` are [start, end) offsets within the line."""
 
     mark: str
-    owner: str
+    owner: Owner
     ranges: tuple[tuple[int, int], ...]
     hot: tuple[tuple[int, int], ...]
     participant: Participant | None
 
 
-def marks(picture: LinePicture) -> dict[str, str]:
-    """A lower-case letter for each owner, the slice's own mark where it is one; letters repeat after 26 owners."""
-    given: dict[str, str] = {}
-    for piece in picture.slices:
-        mark = piece.mark.lower()
-        if _is_named(piece) and piece.owner not in given and mark in ascii_lowercase and len(mark) == 1:
-            given[piece.owner] = mark
+def marks(picture: LinePicture) -> dict[Owner, str]:
+    """A lower-case letter for each owner: the slice's own mark where that is a letter, else a free one."""
+    named = [owner_of(piece) for piece in picture.slices if _is_named(piece)]
+    given = {owner: owner[1] for owner in named if owner[1]}
     free = [letter for letter in ascii_lowercase if letter not in given.values()] or list(ascii_lowercase)
-    taken = 0
-    for piece in picture.slices:
-        if _is_named(piece) and piece.owner not in given:
-            given[piece.owner] = free[taken % len(free)]
-            taken += 1
-    return given
+    nameless = list(dict.fromkeys(owner for owner in named if owner not in given))
+    given.update((owner, free[number % len(free)]) for number, owner in enumerate(nameless))
+    return {owner: given[owner] for owner in dict.fromkeys(named)}
+
+
+def owner_of(piece: Slice) -> Owner:
+    """The identity of a slice's owner within its picture."""
+    mark = piece.mark.lower()
+    return piece.owner, mark if len(mark) == 1 and mark in ascii_lowercase else ""
 
 
 def cells(picture: LinePicture) -> list[Cell]:
@@ -64,8 +68,9 @@ def cells(picture: LinePicture) -> list[Cell]:
         elif piece.owner == UNKNOWN:
             char = UNKNOWN
         else:
-            char = letters[piece.owner].upper() if piece.hot else letters[piece.owner]
-        out.extend([Cell(char, piece.owner, piece.hot)] * (piece.end - piece.start))
+            letter = letters[owner_of(piece)]
+            char = letter.upper() if piece.hot else letter
+        out.extend([Cell(char, owner_of(piece), piece.hot)] * (piece.end - piece.start))
     return out
 
 
@@ -90,25 +95,35 @@ def plain_rows(picture: LinePicture) -> list[str]:
 def legend(picture: LinePicture, participants: Sequence[Participant]) -> list[LegendEntry]:
     """One entry per owner, in the order of their first byte; padding and unknown bytes come last."""
     letters = marks(picture)
-    by_name = {participant.name: participant for participant in participants}
-    pieces: dict[str, list[Slice]] = {}
+    pieces: dict[Owner, list[Slice]] = {}
     for piece in picture.slices:
-        pieces.setdefault(piece.owner, []).append(piece)
+        pieces.setdefault(owner_of(piece), []).append(piece)
     entries = [
         LegendEntry(
             letters[owner],
             owner,
             _merge([(p.start, p.end) for p in owned]),
             _merge([(p.start, p.end) for p in owned if p.hot]),
-            by_name.get(owner),
+            _participant(picture, owned[0], participants),
         )
         for owner, owned in pieces.items()
-        if owner not in ("", UNKNOWN)
+        if owner in letters
     ]
-    for owner, mark in (("", PADDING), (UNKNOWN, UNKNOWN)):
-        if owner in pieces:
-            entries.append(LegendEntry(mark, owner, _merge([(p.start, p.end) for p in pieces[owner]]), (), None))
+    for name, mark in (("", PADDING), (UNKNOWN, UNKNOWN)):
+        if (name, "") in pieces:
+            ranges = _merge([(p.start, p.end) for p in pieces[name, ""]])
+            entries.append(LegendEntry(mark, (name, ""), ranges, (), None))
     return entries
+
+
+def _participant(picture: LinePicture, piece: Slice, participants: Sequence[Participant]) -> Participant | None:
+    """The participant that owns the slice: by name, and by address where several have that name."""
+    named = [participant for participant in participants if participant.name == piece.owner]
+    if len(named) < 2:
+        return named[0] if named else None
+    at = int(picture.address, 16) + piece.start
+    covering = [p for p in named if int(p.address, 16) <= at < int(p.address, 16) + p.size]
+    return covering[0] if covering else None
 
 
 def runs(group: Sequence[Cell]) -> Iterator[tuple[Cell, str]]:

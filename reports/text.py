@@ -135,7 +135,9 @@ def _picture(picture: LinePicture, participants: Sequence[Participant], *, alone
     yield from _legend(picture, participants, styles)
 
 
-def _legend(picture: LinePicture, participants: Sequence[Participant], styles: dict[str, str]) -> Iterator[Line]:
+def _legend(
+    picture: LinePicture, participants: Sequence[Participant], styles: dict[pictures.Owner, str]
+) -> Iterator[Line]:
     rows: list[tuple[str, str, str, str, str]] = []
     for entry in pictures.legend(picture, participants):
         who = entry.participant
@@ -144,7 +146,8 @@ def _legend(picture: LinePicture, participants: Sequence[Participant], styles: d
             if who.type:
                 role += f" ({shorten(visible(who.type), NAME_WIDTH)})"
         else:
-            name = {"": "padding", "?": "unknown"}.get(entry.owner) or shorten(visible(entry.owner), NAME_WIDTH)
+            owner = entry.owner[0]
+            name = {"": "padding", "?": "unknown"}.get(owner) or shorten(visible(owner), NAME_WIDTH)
             role = source = ""
         rows.append((entry.mark, name, _range_text(entry), role, source))
     widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
