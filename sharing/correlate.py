@@ -1,0 +1,180 @@
+"""Accesses meet lines: every site is attributed to a variable, and busy lines get a profile.
+
+Owns the weighting of sites, the choice of lines worth a closer look, and the thresholds that say what is hot
+in this program.  Does not decide what is wrong with a line (``sharing.rules``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing import flow
+from sharing.callgraph import LOOP_FACTOR, MAX_LOOPS, CallGraph
+from sharing.knowledge import Knowledge
+from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
+from sharing.model.profile import Heat
+
+WARM_WEIGHT = 10.0  # executed inside a loop of something that itself runs once
+HOT_RANK = 30  # at least this many actors of a program may be hot ...
+HOT_SHARE = 0.04  # ... or this share of its written actors
+MAX_LINES = 600  # lines profiled in full; the rest have a lower score than these
+VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
+INDEXED_WEIGHT = 0.3  # one of several elements
+GUARDED_WEIGHT = 0.1
+UNBOUNDED = 4096  # sizes beyond are string operations of unknown length
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """Every judged access, one row each, ordered by target; see SITE_DTYPE.
+
+    ``lock`` is the row of the lock table for lock and unlock calls (whose target is the lock), else -1.
+    """
+
+    sites: Table
+    weight: Floats
+    mask: npt.NDArray[np.uint64]
+    lock: npt.NDArray[np.int64]
+    variable: npt.NDArray[np.int64]
+    cold: npt.NDArray[np.bool_]
+
+    def take(self, rows: npt.NDArray[Any]) -> Accesses:
+        return Accesses(
+            self.sites[rows], self.weight[rows], self.mask[rows], self.lock[rows], self.variable[rows], self.cold[rows]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Scores from which an actor of this program is hot; see ``score``."""
+
+    write: float
+    read: float
+
+    def heat(self, weight: float, functions: int, *, write: bool) -> Heat:
+        if weight < WARM_WEIGHT:
+            return Heat.COLD
+        return Heat.HOT if score(weight, functions) >= (self.write if write else self.read) else Heat.WARM
+
+
+def score(weight: float, functions: int) -> float:
+    """Estimated executions on a log scale, raised by the number of functions: many users outlive one deep loop."""
+    return float(np.log10(1.0 + weight) + 0.5 * np.log2(1.0 + functions))
+
+
+def all_sites(image: Image, knowledge: Knowledge) -> Table:
+    """Direct accesses, those made through passed addresses, and those of library functions known by name."""
+    parts = [image.sites, flow.through_arguments(image), flow.by_name(image, knowledge)]
+    return np.concatenate([p for p in parts if len(p)] or [np.empty(0, SITE_DTYPE)])
+
+
+def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Accesses:
+    """Weigh and attribute.  Only accesses to writable sections are kept."""
+    lock_sites = _lock_sites(events)
+    lock_row = np.concatenate(
+        [np.full(len(sites), -1, np.int64), events["row"][events["effect"] != flow.INIT].astype(np.int64)]
+    )
+    rows = np.concatenate([sites, lock_sites])
+    keep = (rows["kind"] != AccessKind.ADDRESS) & _writable(image, rows["target"]) & (rows["function"] >= 0)
+    rows, lock_row = rows[keep], lock_row[keep]
+    order = np.argsort(rows["target"], kind="stable")
+    rows, lock_row = rows[order], lock_row[order]
+    function = rows["function"]
+    weight = graph.frequency[function] * LOOP_FACTOR ** np.minimum(rows["loop_depth"], MAX_LOOPS)
+    weight = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, weight * VIA_CALL_WEIGHT, weight)
+    weight = np.where((rows["flags"] & SiteFlag.INDEXED) != 0, weight * INDEXED_WEIGHT, weight)
+    weight = np.where((rows["flags"] & SiteFlag.GUARDED) != 0, weight * GUARDED_WEIGHT, weight)
+    variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
+    if len(image.variables):
+        safe = np.maximum(variable, 0)
+        end = image.variables["address"][safe] + np.maximum(image.variables["size"][safe], 1)
+        variable = np.where((variable >= 0) & (rows["target"] < end), variable, -1)
+    return Accesses(rows, weight, graph.mask[function], lock_row, variable, graph.cold[function])
+
+
+def _lock_sites(events: Table) -> Table:
+    events = events[events["effect"] != flow.INIT]
+    sites = np.zeros(len(events), SITE_DTYPE)
+    for name in ("ip", "function", "loop_depth"):
+        sites[name] = events[name]
+    sites["target"] = events["address"]
+    sites["size"] = 4
+    sites["kind"] = AccessKind.RMW
+    sites["flags"] = SiteFlag.ATOMIC
+    return sites
+
+
+def _writable(image: Image, addresses: Table) -> npt.NDArray[np.bool_]:
+    keep = np.zeros(len(addresses), bool)
+    for section in image.sections:
+        if section.kind is SectionKind.WRITABLE and section.size:
+            keep |= (addresses >= section.address) & (addresses < section.end)
+    return keep
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Accesses summed by 8-byte slot: the coarse view from which lines are chosen and thresholds taken."""
+
+    address: npt.NDArray[np.uint64]
+    write: Floats
+    read: Floats
+    functions: npt.NDArray[np.int64]
+
+
+def slots(accesses: Accesses) -> Slots:
+    """Sum weights by slot; accesses that no two threads can make carry no weight."""
+    key = accesses.sites["target"] >> np.uint64(3)
+    address, inverse = np.unique(key, return_inverse=True)
+    kind = accesses.sites["kind"]
+    shared = accesses.mask != 0
+    writes = ((kind == AccessKind.STORE) | (kind == AccessKind.RMW)) & shared
+    reads = (kind == AccessKind.LOAD) & shared
+    n = len(address)
+    write: Floats = np.bincount(inverse, weights=accesses.weight * writes, minlength=n).astype(np.float64)
+    read: Floats = np.bincount(inverse, weights=accesses.weight * reads, minlength=n).astype(np.float64)
+    warm = accesses.weight >= 1.0
+    pairs = np.unique(np.stack([inverse[warm], accesses.sites["function"][warm].astype(np.int64)]), axis=1)
+    functions = np.bincount(pairs[0], minlength=n) if pairs.size else np.zeros(n, np.int64)
+    return Slots(address << np.uint64(3), write, read, functions)
+
+
+def thresholds(table: Slots) -> Thresholds:
+    """The score of the HOT_RANK-th busiest slot (or of the HOT_SHARE quantile), by writing and by reading."""
+
+    def limit(weight: Floats) -> float:
+        busy = weight >= WARM_WEIGHT
+        scores = np.sort(np.log10(1.0 + weight[busy]) + 0.5 * np.log2(1.0 + table.functions[busy]))[::-1]
+        rank = max(HOT_RANK, int(len(scores) * HOT_SHARE))
+        return float(scores[rank]) if len(scores) > rank else 0.0
+
+    return Thresholds(limit(table.write), limit(table.read))
+
+
+def busy_lines(table: Slots, line_size: int) -> npt.NDArray[np.uint64]:
+    """Addresses of the lines where one slot is written often and another is touched often, best first."""
+    line = table.address // np.uint64(line_size)
+    if not len(line):
+        return np.empty(0, np.uint64)
+    total = table.write + table.read
+    order = np.lexsort((-table.write, line))
+    first = np.flatnonzero(np.r_[True, line[order][1:] != line[order][:-1]])
+    lines = line[order][first]
+    top_slot = order[first]
+    top_write = table.write[top_slot]
+    rest = total.copy()
+    rest[top_slot] = 0.0
+    group = np.searchsorted(lines, line)
+    second = np.zeros(len(lines))
+    np.maximum.at(second, group, rest)
+    value = np.minimum(top_write, second)
+    chosen = np.flatnonzero((value >= WARM_WEIGHT / 2) & (top_write >= WARM_WEIGHT / 2))
+    chosen = chosen[np.lexsort((lines[chosen], -value[chosen]))][:MAX_LINES]
+    result: npt.NDArray[np.uint64] = lines[chosen] * np.uint64(line_size)
+    return result

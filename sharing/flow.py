@@ -1,0 +1,207 @@
+"""What calls do to the variables whose addresses they are given.
+
+Owns two interprocedural summaries: which calls take, release or initialise a lock (through wrappers that pass
+their own argument on), and which bytes behind a pointer argument a function reads and writes.  Bounded rounds;
+what is passed through memory or returned is not followed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharing.callgraph import function_at, name_of_callee
+from sharing.knowledge import Knowledge
+from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
+
+WRAPPER_ROUNDS = 6
+PARAM_ROUNDS = 2
+MAX_SUMMARY_ROWS = 1_500_000
+MAX_CALLEE_ROWS = 64  # accesses kept per function and argument: more says nothing new about a line
+
+LOCK, UNLOCK, INIT = 1, 2, 3
+_EFFECT = {"lock": LOCK, "unlock": UNLOCK, "init": INIT}
+
+# One call that treats a static address as a lock.
+LOCK_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("address", "<u8"),
+        ("function", "<i4"),
+        ("row", "<i4"),  # Knowledge.locks
+        ("effect", "u1"),
+        ("loop_depth", "u1"),
+        ("reserved", "<u2"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    row: int
+    effect: int
+    offset: int
+
+
+def lock_events(image: Image, knowledge: Knowledge) -> Table:
+    """All calls that lock, unlock or initialise an object at a static address (LOCK_DTYPE, by ip)."""
+    args = image.args
+    callees, inverse = np.unique(args["callee"], return_inverse=True)
+    index = {int(a): i for i, a in enumerate(callees.tolist())}
+    effects: dict[tuple[int, int], _Effect] = {}
+    for i, address in enumerate(callees.tolist()):
+        for arg, row, name in knowledge.lock_calls.get(name_of_callee(image, address), ()):
+            effects.setdefault((i, arg), _Effect(row, _EFFECT[name], 0))
+    order = np.argsort(inverse, kind="stable")
+    starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))
+    out: list[tuple[int, int, int, int, int, int, int]] = []
+    fresh = dict(effects)
+    for _ in range(WRAPPER_ROUNDS):
+        found: dict[tuple[int, int], _Effect] = {}
+        for (callee, arg_number), effect in fresh.items():
+            rows = order[starts[callee] : starts[callee + 1]]
+            rows = rows[args["arg"][rows] == arg_number]
+            for at in rows.tolist():
+                arg = args[at]
+                value = int(arg["value"]) + effect.offset
+                if arg["kind"] == ArgKind.ADDRESS and value >= 0:
+                    out.append(
+                        (int(arg["ip"]), value, int(arg["function"]), effect.row, effect.effect, int(arg["loop_depth"]), 0)
+                    )
+                elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
+                    wrapper = index.get(int(image.functions[arg["function"]]["address"]))
+                    if wrapper is not None:
+                        key = (wrapper, int(arg["source"]))
+                        old = effects.get(key) or found.get(key)
+                        # A function that both takes and releases counts as taking.
+                        if old is None or (old.effect != LOCK and effect.effect == LOCK and old.row == effect.row):
+                            found[key] = _Effect(effect.row, effect.effect, value)
+        effects.update(found)
+        fresh = found
+        if not fresh:
+            break
+    table = np.array(out, LOCK_DTYPE) if out else np.empty(0, LOCK_DTYPE)
+    return np.unique(table)
+
+
+def through_arguments(image: Image) -> Table:
+    """Accesses that callees make to static addresses which their callers pass (SITE_DTYPE, VIA_CALL).
+
+    ``ip`` is the call, ``function`` the caller: it is the caller whose thread and frequency count.
+    """
+    params = _summaries(image)
+    args = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    if not len(params) or not len(args):
+        return np.empty(0, SITE_DTYPE)
+    callee = function_at(image, args["callee"])
+    keep = callee >= 0
+    args, callee = args[keep], callee[keep]
+    left, right = _join(_key(callee, args["arg"]), _key(params["function"], params["arg"]))
+    sites = np.zeros(len(left), SITE_DTYPE)
+    a, p = args[left], params[right]
+    sites["ip"] = a["ip"]
+    sites["target"] = (a["value"] + p["offset"]).astype(np.uint64)
+    sites["function"] = a["function"]
+    sites["size"] = p["size"]
+    sites["stride"] = p["stride"]
+    sites["kind"] = p["kind"]
+    sites["flags"] = p["flags"] | SiteFlag.VIA_CALL
+    sites["loop_depth"] = np.minimum(a["loop_depth"].astype(np.int64) + p["loop_depth"], 255)
+    return sites
+
+
+def by_name(image: Image, knowledge: Knowledge) -> Table:
+    """Accesses made by library functions known by name (atomics, memory functions) to static addresses."""
+    table = knowledge.access
+    rules = [(p, a, AccessKind.RMW, SiteFlag.ATOMIC) for p, a in table.rmw]
+    rules += [(p, a, AccessKind.LOAD, SiteFlag.ATOMIC) for p, a in table.load]
+    rules += [(p, a, AccessKind.STORE, SiteFlag.ATOMIC) for p, a in table.store]
+    rules += [(p, a, AccessKind.STORE, SiteFlag(0)) for p, a in table.memory_store]
+    rules += [(p, a, AccessKind.LOAD, SiteFlag(0)) for p, a in table.memory_load]
+    exact = {p for p, _ in table.memory_store} | {p for p, _ in table.memory_load}
+    args = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    parts = []
+    for address in np.unique(args["callee"]).tolist():
+        name = name_of_callee(image, address)
+        if not name:
+            continue
+        for prefix, number, kind, flags in rules:
+            if not (name == prefix or (prefix not in exact and name.startswith(prefix))):
+                continue
+            rows = args[(args["callee"] == address) & (args["arg"] == number)]
+            sites = np.zeros(len(rows), SITE_DTYPE)
+            sites["ip"], sites["function"], sites["loop_depth"] = rows["ip"], rows["function"], rows["loop_depth"]
+            sites["target"] = rows["value"].astype(np.uint64)
+            sites["size"] = _size_by_name(name)
+            sites["kind"] = kind
+            sites["flags"] = flags | SiteFlag.VIA_CALL
+            parts.append(sites)
+    return np.concatenate(parts) if parts else np.empty(0, SITE_DTYPE)
+
+
+def _size_by_name(name: str) -> int:
+    """__atomic_fetch_add_8, __aarch64_ldadd4_acq_rel: the size is in the name; else one byte is certain."""
+    digits = "".join(c if c.isdigit() else " " for c in name.replace("aarch64", "")).split()
+    return int(digits[0]) if digits and digits[0] in ("1", "2", "4", "8", "16") else 1
+
+
+def _summaries(image: Image) -> Table:
+    """Parameter accesses of each function, its callees' included (PARAM_ROUNDS levels)."""
+    params = _limit(image.params[image.params["function"] >= 0])
+    passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
+    callee = function_at(image, passed["callee"])
+    keep = callee >= 0
+    passed, callee = passed[keep], callee[keep]
+    level = params
+    for _ in range(PARAM_ROUNDS):
+        if not len(passed) or not len(level):
+            break
+        left, right = _join(_key(callee, passed["arg"]), _key(level["function"], level["arg"]))
+        if len(left) > MAX_SUMMARY_ROWS:
+            break
+        fresh = level[right].copy()
+        fresh["function"] = passed["function"][left]
+        fresh["arg"] = passed["source"][left]
+        fresh["offset"] += passed["value"][left]
+        fresh["loop_depth"] = np.minimum(fresh["loop_depth"].astype(np.int64) + passed["loop_depth"][left], 255)
+        fresh["ip"] = passed["ip"][left]
+        level = _limit(fresh)
+        params = _limit(np.concatenate([params, level]))
+    return params
+
+
+def _limit(params: Table) -> Table:
+    """One row per (function, argument, offset, size, kind), the deepest loop kept, at most MAX_CALLEE_ROWS each."""
+    if not len(params):
+        return np.empty(0, PARAM_DTYPE)
+    order = np.lexsort(
+        (-params["loop_depth"].astype(np.int64), params["kind"], params["size"], params["offset"], params["arg"], params["function"])
+    )
+    rows = params[order]
+    same = np.ones(len(rows), bool)
+    same[0] = False
+    for name in ("function", "arg", "offset", "size", "kind"):
+        same[1:] &= rows[name][1:] == rows[name][:-1]
+    rows = rows[~same]
+    key = _key(rows["function"], rows["arg"])
+    first = np.searchsorted(key, key)
+    return rows[np.arange(len(rows)) - first < MAX_CALLEE_ROWS]
+
+
+def _key(function: Table, arg: Table) -> Table:
+    return function.astype(np.int64) * 256 + arg.astype(np.int64)
+
+
+def _join(left: Table, right: Table) -> tuple[Table, Table]:
+    """Row pairs with equal keys; ``right`` need not be sorted."""
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    low = np.searchsorted(ordered, left, "left")
+    high = np.searchsorted(ordered, left, "right")
+    counts = high - low
+    rows = np.repeat(np.arange(len(left)), counts)
+    if not len(rows):
+        return rows, rows
+    starts = np.repeat(low - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+    return rows, order[starts + np.arange(len(rows))]

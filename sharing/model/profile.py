@@ -1,0 +1,158 @@
+"""One line as the rules see it: actors (variables or members) with who touches which bytes, how and how often.
+
+Owns plain values only.  Built by ``sharing.correlate`` from an image, or by hand in tests: rules need no ELF.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+Range = tuple[int, int]  # [start, end) addresses
+
+
+class Role(StrEnum):
+    LOCK = "lock"
+    ATOMIC = "atomic"
+    COUNTER = "counter"
+    LIST_HEAD = "list head"
+    WRITTEN = "written data"
+    READ_MOSTLY = "read-mostly data"
+    CONSTANT = "data never written here"
+    UNKNOWN = "not accessed by name"
+
+
+class Heat(IntEnum):
+    """Rank of an actor in its own program.  HOT: among the busiest; WARM: in repeated code; COLD: neither."""
+
+    COLD = 0
+    WARM = 1
+    HOT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one function does to one actor: summed over its sites.
+
+    ``weight`` is estimated executions (static) or samples; ``mask`` the thread roots that reach the function.
+    """
+
+    function: str
+    weight: float
+    mask: int
+    writes: bool
+    reads: bool
+    atomic: bool
+    locks: bool
+    loop_depth: int = 0
+    sites: int = 1
+    cold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A run of bytes that is one thing to the program.
+
+    ``span`` covers the whole object or member, ``hot`` the bytes that are touched while the program runs (of a
+    lock, by its ABI).  ``owner`` is the variable it belongs to; equal owners are members of one variable.
+    """
+
+    name: str
+    owner: str
+    owner_span: Range
+    span: Range
+    hot: tuple[Range, ...]
+    role: Role
+    read_hot: tuple[Range, ...] = ()  # bytes of a lock that its operations only read
+    kind: str = ""  # "mutex", "spinlock", ... of a lock
+    type_name: str = ""
+    source: str = ""
+    language: str = ""
+    alignment: int = 0  # declared alignment of the owner in bytes, 0 when none is declared
+    section: str = ""
+    unit: int = -1
+    accesses: tuple[Access, ...] = ()
+    write_heat: Heat = Heat.COLD
+    read_heat: Heat = Heat.COLD
+    guards: frozenset[str] = frozenset()  # locks that every weighty accessor takes
+    sized: bool = True  # False where the extent is inferred
+    stride: int = 0
+    count: int = 1
+
+    @property
+    def writers(self) -> tuple[Access, ...]:
+        return tuple(a for a in self.accesses if a.writes or a.locks)
+
+    @property
+    def readers(self) -> tuple[Access, ...]:
+        return tuple(a for a in self.accesses if a.reads and not a.locks)
+
+    @property
+    def lockers(self) -> tuple[Access, ...]:
+        return tuple(a for a in self.accesses if a.locks)
+
+    @property
+    def write_weight(self) -> float:
+        return sum(a.weight for a in self.writers)
+
+    @property
+    def read_weight(self) -> float:
+        return sum(a.weight for a in self.readers)
+
+    @property
+    def weight(self) -> float:
+        return sum(a.weight for a in self.accesses)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        return frozenset(a.function for a in self.accesses if not a.cold)
+
+    @property
+    def heat(self) -> Heat:
+        return max(self.write_heat, self.read_heat)
+
+    @property
+    def is_lock(self) -> bool:
+        return self.role is Role.LOCK
+
+    def mask(self, *, writers: bool = False) -> int:
+        """Union of the roots of its accesses (of the writing ones only)."""
+        out = 0
+        for a in self.writers if writers else self.accesses:
+            if a.weight > 0:
+                out |= a.mask
+        return out
+
+    def hot_on(self, start: int, end: int) -> tuple[Range, ...]:
+        """Hot bytes within [start, end)."""
+        return _clip(self.hot, start, end)
+
+    def touched_on(self, start: int, end: int) -> tuple[Range, ...]:
+        """Hot and read bytes within [start, end)."""
+        return _clip(tuple(sorted(self.hot + self.read_hot)), start, end)
+
+
+def _clip(ranges: tuple[Range, ...], start: int, end: int) -> tuple[Range, ...]:
+    return tuple((max(a, start), min(b, end)) for a, b in ranges if a < end and b > start)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An object on the line, hot or not, for the picture."""
+
+    name: str
+    span: Range
+
+
+@dataclass(frozen=True, slots=True)
+class LineProfile:
+    """One line: actors with hot bytes on it, and every object that lies on it."""
+
+    address: int
+    size: int
+    actors: tuple[Actor, ...]
+    neighbours: tuple[Neighbour, ...] = field(default=())
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size

@@ -1,0 +1,335 @@
+"""Profiles of single lines: actors with their bytes, accessors and heat.
+
+Owns the step from accesses on a line to named actors (variables, members, locks by their ABI bytes).  Does not
+choose the lines (``correlate``) and does not judge them (``rules``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sharing.callgraph import CallGraph, function_name
+from sharing.correlate import UNBOUNDED, Accesses, Thresholds
+from sharing.flow import LOCK
+from sharing.knowledge import Knowledge
+from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Neighbour, Range, Role
+from sharing.model.types import Member
+from sharing.shapes import LockPlace, Shapes
+
+READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
+REACH = 128  # bytes before a line in which an access may start and still touch the line
+GUARD_SHARE = 0.8  # of an actor's weight in functions that take a lock, for the lock to guard it
+MAX_NEIGHBOURS = 64
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An actor being collected."""
+
+    name: str
+    owner: int  # variable row
+    span: Range
+    lock: LockPlace | None = None
+    leaf: Member | None = None
+    rows: list[int] = field(default_factory=list)
+
+
+class Profiler:
+    """Builds line profiles of one image; holds the joined tables."""
+
+    def __init__(
+        self,
+        image: Image,
+        graph: CallGraph,
+        accesses: Accesses,
+        events: Table,
+        knowledge: Knowledge,
+        limits: Thresholds,
+    ) -> None:
+        self.image = image
+        self.graph = graph
+        self.accesses = accesses
+        self.knowledge = knowledge
+        self.limits = limits
+        self.shapes = Shapes(image, knowledge)
+        self._targets = accesses.sites["target"]
+        self._lock_name: dict[int, str] = {}
+        self._takes: dict[int, set[str]] = defaultdict(set)
+        for event in events[events["effect"] == LOCK]:
+            self._takes[int(event["function"])].add(self.name_of(int(event["address"])))
+
+    def name_of(self, address: int) -> str:
+        """Display name of a static address: variable, or variable.member where the type is known."""
+        row = self.variable_at(address)
+        if row < 0:
+            return f"{address:#x}"
+        variable = self.image.variables[row]
+        base = self.variable_name(row)
+        offset = address - int(variable["address"])
+        for lock in self.shapes.locks(int(variable["type"])):
+            if lock.offset <= offset < lock.offset + max(lock.size, lock.stride * lock.count):
+                return _join(base, _indexed(lock.path, lock, offset))
+        return base if not offset else f"{base}+{offset:#x}"
+
+    def variable_at(self, address: int) -> int:
+        table = self.image.variables
+        row = int(np.searchsorted(table["address"], np.uint64(address), "right")) - 1
+        if row < 0 or address >= int(table["address"][row]) + max(int(table["size"][row]), 1):
+            return -1
+        return row
+
+    def variable_name(self, row: int) -> str:
+        variable = self.image.variables[row]
+        name = self.image.names[variable["name"]] if variable["name"] >= 0 else f"{int(variable['address']):#x}"
+        scope = int(variable["scope"])
+        return f"{self.image.names[scope]}::{name}" if scope >= 0 else name
+
+    def profile(self, address: int, size: int) -> LineProfile:
+        """The line [address, address+size): its actors and every object on it."""
+        low = np.searchsorted(self._targets, np.uint64(max(address - REACH, 0)), "left")
+        high = np.searchsorted(self._targets, np.uint64(address + size), "left")
+        by_variable: dict[int, list[int]] = defaultdict(list)
+        for at in range(int(low), int(high)):
+            row = int(self.accesses.variable[at])
+            if row >= 0:
+                by_variable[row].append(at)
+        actors: list[Actor] = []
+        for row, sites in by_variable.items():
+            for draft in self._drafts(row, sites):
+                actor = self._actor(draft)
+                if actor is not None and actor.touched_on(address, address + size):
+                    actors.append(actor)
+        actors.sort(key=lambda a: (a.span, a.name))
+        return LineProfile(address, size, tuple(actors), self._neighbours(address, size))
+
+    def _neighbours(self, address: int, size: int) -> tuple[Neighbour, ...]:
+        table = self.image.variables
+        stop = int(np.searchsorted(table["address"], np.uint64(address + size), "left"))
+        out: list[Neighbour] = []
+        for row in range(stop - 1, max(stop - 1 - MAX_NEIGHBOURS, -1), -1):
+            start = int(table["address"][row])
+            end = start + max(int(table["size"][row]), 1)
+            if end > address:
+                out.append(Neighbour(self.variable_name(row), (start, end)))
+            elif start < address:
+                break
+        return tuple(reversed(out))
+
+    def _drafts(self, row: int, sites: list[int]) -> list[_Draft]:
+        """Split a variable's accesses among its locks, its typed leaves, or its touched byte ranges."""
+        variable = self.image.variables[row]
+        base, size, type_row = int(variable["address"]), int(variable["size"]), int(variable["type"])
+        name = self.variable_name(row)
+        places = self._lock_places(base, type_row, sites)
+        drafts: dict[Range, _Draft] = {}
+        loose: list[int] = []
+        for at in sites:
+            offset = int(self._targets[at]) - base
+            place = next((p for p in places if p.offset <= offset < p.offset + max(p.size, p.stride * p.count)), None)
+            if place is not None:
+                start = base + place.offset + _element(place, offset) * place.stride
+                span = (start, start + place.size)
+                path = _indexed(place.path, place, offset)
+                drafts.setdefault(span, _Draft(_join(name, path), row, span, lock=place)).rows.append(at)
+                continue
+            leaf = self.shapes.leaf(type_row, offset)
+            if leaf is None:
+                loose.append(at)
+                continue
+            start = base + leaf.offset
+            if leaf.stride and leaf.stride >= leaf.size:
+                start += (offset - leaf.offset) // leaf.stride * leaf.stride
+            span = (start, start + max(leaf.size, 1))
+            path = leaf.path
+            if leaf.stride and "[]" in path:
+                path = path.replace("[]", f"[{(offset - leaf.offset) // leaf.stride}]", 1)
+            drafts.setdefault(span, _Draft(_join(name, path), row, span, leaf=leaf)).rows.append(at)
+        for span, rows in self._ranges(base, size, loose):
+            whole = span == (base, base + size) or size <= 8
+            text = name if whole or span[0] == base else f"{name}+{span[0] - base:#x}"
+            draft = drafts.setdefault(span, _Draft(text, row, span))
+            draft.rows.extend(rows)
+        return list(drafts.values())
+
+    def _lock_places(self, base: int, type_row: int, sites: list[int]) -> list[LockPlace]:
+        """Locks by type, and where no type says so, by the calls that take them."""
+        places = list(self.shapes.locks(type_row))
+        seen: set[int] = set()
+        for at in sites:
+            lock = int(self.accesses.lock[at])
+            offset = int(self._targets[at]) - base
+            if lock < 0 or offset in seen:
+                continue
+            seen.add(offset)
+            if any(p.offset <= offset < p.offset + max(p.size, p.stride * p.count) for p in places):
+                continue
+            abi = self.shapes.abi(lock)
+            row = self.knowledge.locks[lock]
+            size = abi.size if abi else 4
+            hot = abi.hot if abi else ((0, size),)
+            path = f"+{offset:#x}" if offset else ""
+            places.append(LockPlace(path, offset, size, lock, hot, abi.read if abi else (), 0, 1, row.name))
+        return places
+
+    def _ranges(self, base: int, size: int, sites: list[int]) -> list[tuple[Range, list[int]]]:
+        """Touched byte ranges of an untyped variable, overlapping ones joined."""
+        if not sites:
+            return []
+        if size <= 8:
+            return [((base, base + max(size, 1)), sites)]
+        out: list[tuple[Range, list[int]]] = []
+        for at in sites:  # in order of target
+            site = self.accesses.sites[at]
+            start = int(site["target"])
+            extent = max(int(site["size"]), 1)
+            if site["flags"] & SiteFlag.INDEXED and extent <= UNBOUNDED:
+                extent = max(extent, int(site["stride"]))
+            end = min(start + min(extent, UNBOUNDED), base + max(size, 1))
+            if out and start < out[-1][0][1]:
+                out[-1] = ((out[-1][0][0], max(out[-1][0][1], end)), [*out[-1][1], at])
+            else:
+                out.append(((start, end), [at]))
+        return out
+
+    def _actor(self, draft: _Draft) -> Actor | None:
+        variable = self.image.variables[draft.owner]
+        accesses = self._summed(draft.rows)
+        if not accesses:
+            return None
+        role = self._role(draft, accesses)
+        if draft.lock is not None:
+            hot = tuple((draft.span[0] + a, draft.span[0] + b) for a, b in draft.lock.hot)
+            read = tuple((draft.span[0] + a, draft.span[0] + b) for a, b in draft.lock.read)
+            kind, type_name = self.knowledge.locks[draft.lock.row].kind, draft.lock.type_name
+        else:
+            hot, read, kind = (draft.span,), (), ""
+            leaf = draft.leaf
+            type_name = leaf.via[0] if leaf is not None and leaf.via else (leaf.type_name if leaf else "")
+        file, unit = int(variable["file"]), int(variable["unit"])
+        source = f"{self.image.files[file]}:{int(variable['line'])}" if file >= 0 else ""
+        section = next((s.name for s in self.image.sections if s.index == int(variable["section"])), "")
+        owner_start = int(variable["address"])
+        shared = [a for a in accesses if a.mask]
+        writes = [a for a in shared if a.writes or a.locks]
+        reads = [a for a in shared if a.reads and not a.locks]
+        return Actor(
+            name=draft.name,
+            owner=self.variable_name(draft.owner),
+            owner_span=(owner_start, owner_start + int(variable["size"])),
+            span=draft.span,
+            hot=hot,
+            read_hot=read,
+            role=role,
+            kind=kind,
+            type_name=type_name,
+            source=source,
+            language=self.image.units[unit].language if unit >= 0 else "",
+            alignment=self._alignment(int(variable["type"]), section),
+            section=section,
+            unit=unit,
+            accesses=accesses,
+            write_heat=self._heat(writes, write=True),
+            read_heat=self._heat(reads, write=False),
+            guards=self._guards(draft.rows),
+            sized=not variable["flags"] & (VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED),
+            stride=draft.leaf.stride if draft.leaf else (draft.lock.stride if draft.lock else 0),
+            count=draft.leaf.count if draft.leaf else (draft.lock.count if draft.lock else 1),
+        )
+
+    def _alignment(self, type_row: int, section: str) -> int:
+        if section.startswith(".data..cacheline_aligned"):
+            return self.image.arch.line_size
+        core, _, _ = self.image.types.strip(type_row)
+        declared = [self.image.types[r].align for r in (type_row, core) if 0 <= r < len(self.image.types)]
+        return max([d for d in declared if d > 0], default=0)
+
+    def _heat(self, accesses: list[Access], *, write: bool) -> Heat:
+        warm = {a.function for a in accesses if a.weight >= 1.0}
+        return self.limits.heat(sum(a.weight for a in accesses), len(warm), write=write)
+
+    def _summed(self, rows: list[int]) -> tuple[Access, ...]:
+        """One Access per function and direction, heaviest first."""
+        total: dict[tuple[int, bool, bool, bool, bool], list[float]] = {}
+        for at in rows:
+            site = self.accesses.sites[at]
+            kind = int(site["kind"])
+            locks = self.accesses.lock[at] >= 0
+            key = (
+                int(site["function"]),
+                kind in (AccessKind.STORE, AccessKind.RMW) and not locks,
+                kind in (AccessKind.LOAD, AccessKind.RMW) and not locks,
+                bool(site["flags"] & SiteFlag.ATOMIC),
+                bool(locks),
+            )
+            entry = total.setdefault(key, [0.0, 0, 0, 1])
+            entry[0] += float(self.accesses.weight[at])
+            entry[1] = max(entry[1], int(site["loop_depth"]))
+            entry[2] += 1
+            entry[3] = min(entry[3], int(self.accesses.cold[at]))
+        out = [
+            Access(
+                function_name(self.image, function),
+                weight,
+                int(self.graph.mask[function]),
+                writes,
+                reads,
+                atomic,
+                locks,
+                int(depth),
+                int(sites),
+                bool(cold),
+            )
+            for (function, writes, reads, atomic, locks), (weight, depth, sites, cold) in total.items()
+        ]
+        out.sort(key=lambda a: (-a.weight, a.function, a.writes))
+        return tuple(out)
+
+    def _role(self, draft: _Draft, accesses: tuple[Access, ...]) -> Role:
+        if draft.lock is not None:
+            return Role.LOCK
+        names = (*draft.leaf.via, draft.leaf.type_name) if draft.leaf else ()
+        if any(self.knowledge.list_types.find(n) >= 0 for n in names):
+            return Role.LIST_HEAD
+        writes = sum(a.weight for a in accesses if a.writes)
+        reads = sum(a.weight for a in accesses if a.reads)
+        if any(a.atomic and a.writes for a in accesses):
+            return Role.ATOMIC
+        if draft.leaf is not None and (draft.leaf.is_atomic or any(self.knowledge.atomic_types.find(n) >= 0 for n in names)):
+            return Role.ATOMIC
+        if not any(a.writes for a in accesses):
+            return Role.CONSTANT
+        if reads > READ_MOSTLY * writes:
+            return Role.READ_MOSTLY
+        changed = sum(a.weight for a in accesses if a.writes and a.reads)
+        return Role.COUNTER if changed > 0.5 * writes else Role.WRITTEN
+
+    def _guards(self, rows: list[int]) -> frozenset[str]:
+        """Locks that the functions behind most of the weight also take."""
+        weight: dict[str, float] = defaultdict(float)
+        total = 0.0
+        per_function: dict[int, float] = defaultdict(float)
+        for at in rows:
+            per_function[int(self.accesses.sites[at]["function"])] += float(self.accesses.weight[at])
+        for function, value in per_function.items():
+            total += value
+            for lock in self._takes.get(function, ()):
+                weight[lock] += value
+        return frozenset(lock for lock, value in weight.items() if total and value >= GUARD_SHARE * total)
+
+
+def _join(base: str, path: str) -> str:
+    if not path:
+        return base
+    return base + path if path[0] in "[+" else f"{base}.{path}"
+
+
+def _element(place: LockPlace, offset: int) -> int:
+    return (offset - place.offset) // place.stride if place.stride else 0
+
+
+def _indexed(path: str, place: LockPlace, offset: int) -> str:
+    return path.replace("[]", f"[{_element(place, offset)}]", 1)

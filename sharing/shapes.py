@@ -1,0 +1,115 @@
+"""Where the locks and the leaves of a type are.
+
+Owns the search of a type for locks (through wrappers, by their members) and the lookup of the leaf at an
+offset.  Knows types only, not addresses.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+
+from sharing.knowledge import Knowledge, LockAbi
+from sharing.model.image import Image
+from sharing.model.types import MAX_DEPTH, Member, TypeKind, TypeTable
+
+MAX_LOCKS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class LockPlace:
+    """A lock inside a type: byte ranges are relative to the start of the type.
+
+    ``count`` locks follow one another every ``stride`` bytes when it is an array's element.
+    """
+
+    path: str
+    offset: int
+    size: int
+    row: int
+    hot: tuple[tuple[int, int], ...]
+    read: tuple[tuple[int, int], ...]
+    stride: int
+    count: int
+    type_name: str
+
+
+class Shapes:
+    """Lock places and leaves by type row, remembered."""
+
+    def __init__(self, image: Image, knowledge: Knowledge) -> None:
+        self._types: TypeTable = image.types
+        self._knowledge = knowledge
+        self._abi = {i: knowledge.lock_abi(i, image) for i in range(len(knowledge.locks))}
+        self._locks: dict[int, tuple[LockPlace, ...]] = {}
+        self._starts: dict[int, list[int]] = {}
+
+    def abi(self, lock_row: int) -> LockAbi | None:
+        return self._abi.get(lock_row)
+
+    def locks(self, row: int) -> tuple[LockPlace, ...]:
+        """Locks in a type, outermost known name first found wins; () for an unknown type."""
+        if row < 0:
+            return ()
+        found = self._locks.get(row)
+        if found is None:
+            out: list[LockPlace] = []
+            self._find(row, "", 0, 0, 1, out, 0)
+            found = self._locks[row] = tuple(out)
+        return found
+
+    def leaf(self, row: int, offset: int) -> Member | None:
+        """The leaf member that covers ``offset`` (of an array of records: in any element)."""
+        if row < 0:
+            return None
+        leaves = self._types.flatten(row)
+        starts = self._starts.get(row)
+        if starts is None:
+            starts = self._starts[row] = [m.offset for m in leaves]
+        for at in range(bisect.bisect_right(starts, offset) - 1, max(-1, bisect.bisect_right(starts, offset) - 65), -1):
+            m = leaves[at]
+            if m.offset <= offset < m.offset + m.size:
+                return m
+            if m.stride and m.offset <= offset < m.offset + m.stride * m.count:
+                if (offset - m.offset) % m.stride < m.size:
+                    return m
+        return None
+
+    def _find(self, row: int, path: str, offset: int, stride: int, count: int, out: list[LockPlace], depth: int) -> None:
+        if depth > MAX_DEPTH or len(out) >= MAX_LOCKS:
+            return
+        core, _, names = self._types.strip(row)
+        if core < 0:
+            return
+        record = self._types[core]
+        lock = next((r for n in names if (r := self._knowledge.lock_types.find(n)) >= 0), -1)
+        size = self._types.size(row)
+        if lock >= 0 and record.kind != TypeKind.POINTER:
+            abi = self._abi[lock]
+            if abi is not None and abi.size <= max(size, 0):
+                out.append(LockPlace(path, offset, size, lock, abi.hot, abi.read, stride, count, names[0]))
+                return
+            inner: list[LockPlace] = []
+            self._children(core, path, offset, stride, count, inner, depth)
+            if inner:
+                out.extend(inner)
+            elif size > 0:
+                out.append(LockPlace(path, offset, size, lock, ((0, size),), (), stride, count, names[0]))
+            return
+        self._children(core, path, offset, stride, count, out, depth)
+
+    def _children(
+        self, core: int, path: str, offset: int, stride: int, count: int, out: list[LockPlace], depth: int
+    ) -> None:
+        record = self._types[core]
+        if record.kind in (TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION):
+            for member in record.members:
+                if member.bit_size:
+                    continue
+                name = "" if member.is_base else member.name
+                sub = f"{path}.{name}" if path and name else (path or name)
+                self._find(member.type, sub, offset + member.offset_bits // 8, stride, count, out, depth + 1)
+        elif record.kind == TypeKind.ARRAY and record.target >= 0:
+            element = self._types.size(record.target)
+            if element > 0 and not stride:
+                self._find(record.target, f"{path}[]", offset, element, max(record.count, 1), out, depth + 1)
