@@ -1,0 +1,147 @@
+"""The JSON report and its schema agree both ways, and saved reports can be read back."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from reports import EMITTERS
+from reports.document import decode
+from sharing.model import (
+    Confidence,
+    Coverage,
+    Evidence,
+    Finding,
+    LinePicture,
+    LineRef,
+    Participant,
+    Remedy,
+    Report,
+    Severity,
+    Slice,
+    Target,
+    Verdict,
+)
+from tests.reports.shared_report import EMPTY, REPORT
+
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "docs" / "schema" / "linemate-report.schema.json").read_text(encoding="utf-8")
+)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def document() -> Any:
+    return json.loads(EMITTERS["json"].render(REPORT))
+
+
+def required_paths(schema: Any, value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every required field that occurs in ``value``, as the path to it; one element stands for each array."""
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+    if schema.get("type") == "object":
+        for key in schema.get("required", ()):
+            yield (*path, key)
+            yield from required_paths(schema["properties"][key], value[key], (*path, key))
+    elif schema.get("type") == "array" and isinstance(schema.get("items"), dict):
+        longest = max(range(len(value)), key=lambda at: len(json.dumps(value[at])), default=None)
+        if longest is not None:
+            yield from required_paths(schema["items"], value[longest], (*path, longest))
+
+
+REQUIRED = list(required_paths(SCHEMA, document()))
+
+
+def test_the_schema_itself_is_valid() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("report", [REPORT, EMPTY], ids=["full", "empty"])
+def test_what_the_emitter_writes_is_valid(report: Report) -> None:
+    VALIDATOR.validate(json.loads(EMITTERS["json"].render(report)))
+
+
+@pytest.mark.parametrize("path", REQUIRED, ids=lambda path: ".".join(map(str, path)))
+def test_a_missing_required_field_is_invalid(path: tuple[Any, ...]) -> None:
+    broken = document()
+    parent = broken
+    for step in path[:-1]:
+        parent = parent[step]
+    del parent[path[-1]]
+    assert not VALIDATOR.is_valid(broken)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("schema",), "linemate-report-2"),
+        (("findings", 0, "severity"), "terrible"),
+        (("findings", 0, "confidence"), "certain"),
+        (("findings", 0, "verdict"), "sharing"),
+        (("findings", 0, "line", "address"), 4096),
+        (("findings", 0, "line", "address"), "1000"),
+        (("findings", 0, "participants", 0, "bytes", 0), [1]),
+        (("coverage", "counts", "lines"), "many"),
+        (("incomplete",), "yes"),
+    ],
+)
+def test_a_wrong_value_is_invalid(path: tuple[Any, ...], value: Any) -> None:
+    broken = copy.deepcopy(document())
+    parent = broken
+    for step in path[:-1]:
+        parent = parent[step]
+    parent[path[-1]] = value
+    assert not VALIDATOR.is_valid(broken)
+
+
+@pytest.mark.parametrize(
+    ("struct", "schema"),
+    [
+        (Report, SCHEMA),
+        (Target, SCHEMA["$defs"]["target"]),
+        (Coverage, SCHEMA["$defs"]["coverage"]),
+        (Finding, SCHEMA["$defs"]["finding"]),
+        (LineRef, SCHEMA["$defs"]["finding"]["properties"]["line"]),
+        (Participant, SCHEMA["$defs"]["participant"]),
+        (Evidence, SCHEMA["$defs"]["evidence"]),
+        (Remedy, SCHEMA["$defs"]["remedy"]),
+        (LinePicture, SCHEMA["$defs"]["picture"]),
+        (Slice, SCHEMA["$defs"]["slice"]),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_the_schema_names_every_field_of_the_type_and_no_other(struct: type[msgspec.Struct], schema: Any) -> None:
+    fields = {field.encode_name for field in msgspec.structs.fields(struct)}
+    assert set(schema["properties"]) == set(schema["required"]) == fields
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("severity", Severity), ("confidence", Confidence)], ids=["severity", "confidence"]
+)
+def test_the_schema_lists_every_value(name: str, values: Any) -> None:
+    assert SCHEMA["$defs"][name]["enum"] == [value.value for value in values]
+
+
+def test_the_schema_lists_every_verdict() -> None:
+    assert SCHEMA["$defs"]["finding"]["properties"]["verdict"]["enum"] == [verdict.value for verdict in Verdict]
+
+
+def test_a_saved_report_reads_back_as_it_was() -> None:
+    assert decode(EMITTERS["json"].render(REPORT)) == REPORT
+
+
+def test_two_runs_are_byte_identical() -> None:
+    assert EMITTERS["json"].render(REPORT) == EMITTERS["json"].render(decode(EMITTERS["json"].render(REPORT)))
+
+
+def test_names_that_were_not_utf8_are_written_readably() -> None:
+    raw = b"name\xff\xfe".decode("utf-8", "surrogateescape")
+    report = msgspec.structs.replace(EMPTY, coverage=Coverage({raw: 1}, (raw, "\ud800")))
+    coverage = json.loads(EMITTERS["json"].render(report))["coverage"]
+    assert coverage == {"counts": {"name\\xff\\xfe": 1}, "notes": ["name\\xff\\xfe", "\\ud800"]}
