@@ -1,0 +1,92 @@
+"""Readable C++ names from linkage names (Itanium C++ ABI).
+
+Owns the plain nested names itself and hands the rest to the C++ runtime's demangler, in a child process
+with bounded time and memory: a hostile name of 200 bytes can expand to gigabytes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+
+MAX_NAME_BYTES = 4096
+MAX_READABLE_BYTES = 2048  # longer names help nobody; the linkage name stays then
+CHILD_CPU_S = 2
+CHILD_MEMORY_BYTES = 512 << 20
+
+_LENGTH = re.compile(r"L?(\d+)")
+
+
+def demangle(names: list[str]) -> list[str]:
+    """The readable form of each name; a name that is not C++ or cannot be read stays as it is."""
+    result = [_simple(name) for name in names]
+    hard = [row for row, name in enumerate(result) if name is None]
+    if hard:
+        for row, readable in zip(hard, _by_runtime([names[row] for row in hard]), strict=True):
+            result[row] = readable
+    return [readable if readable else name for readable, name in zip(result, names, strict=True)]
+
+
+def _simple(name: str) -> str | None:
+    """``_Z3foo``, ``_ZL3foo`` and ``_ZN2ns1xE``; "" for what is not a C++ name, None for all else."""
+    if not name.startswith("_Z"):
+        return ""
+    rest, nested = name[2:], False
+    if rest.startswith("N"):
+        rest, nested = rest[1:], True
+    parts: list[str] = []
+    while rest and rest != "E":
+        match = _LENGTH.match(rest)
+        if match is None:
+            return None
+        length = int(match[1][:9])
+        part = rest[match.end() : match.end() + length]
+        if length == 0 or len(part) != length:
+            return None
+        parts.append("(anonymous namespace)" if part.startswith("_GLOBAL__N") else part)
+        rest = rest[match.end() + length :]
+        if not nested:
+            break
+    return "::".join(parts) if parts and rest == ("E" if nested else "") else None
+
+
+def _by_runtime(names: list[str]) -> list[str]:
+    """Names through ``__cxa_demangle`` of libstdc++ in a child; "" where it has no answer or the child died."""
+    import ctypes
+
+    try:
+        runtime = ctypes.CDLL("libstdc++.so.6")
+        call = runtime.__cxa_demangle
+        free = ctypes.CDLL(None).free
+    except (OSError, AttributeError):
+        return [""] * len(names)
+    call.restype = ctypes.c_void_p
+    call.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
+    free.argtypes = [ctypes.c_void_p]
+    result = [""] * len(names)
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(read_end)
+            signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_CPU, (CHILD_CPU_S, CHILD_CPU_S))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            status = ctypes.c_int()
+            for name in names:
+                raw = name.encode("utf-8", "replace")
+                answer = call(raw, None, None, ctypes.byref(status)) if len(raw) <= MAX_NAME_BYTES else None
+                text = ctypes.string_at(answer)[: MAX_READABLE_BYTES + 1] if answer else b""
+                if answer:
+                    free(answer)
+                os.write(write_end, text.replace(b"\n", b" ") + b"\n" if len(text) <= MAX_READABLE_BYTES else b"\n")
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as answers:
+        for row, line in enumerate(answers.read().split(b"\n")[: len(names)]):
+            result[row] = line.decode("utf-8", "backslashreplace")
+    os.waitpid(child, 0)
+    return result

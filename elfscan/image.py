@@ -1,0 +1,264 @@
+"""A file becomes ``Image`` values: the one place of this package that joins its readers.
+
+Owns the order of work (the two native helpers run while Python reads symbols) and the assembly of the
+tables.  Each step is a reader's; nothing is parsed here and nothing judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan import constants as c
+from elfscan.elf import ElfFile, map_file
+from elfscan.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
+from elfscan.kernel import image_kind, init_functions
+from elfscan.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs
+from elfscan.program import Program, open_program
+from elfscan.unwind import EXTENT_DTYPE, read_extents
+from elfscan.variables import VariableSymbols, join_debug, variable_symbols
+from sharing.model import (
+    ARG_DTYPE,
+    CALL_DTYPE,
+    PARAM_DTYPE,
+    SITE_DTYPE,
+    FunctionFlag,
+    Image,
+    ImageKind,
+    SectionKind,
+    TypeTable,
+)
+
+Array = npt.NDArray[Any]
+
+
+def read_images(
+    path: str, *, debug_file: str | None = None, types: bool = True, access: bool = True
+) -> Iterator[Image]:
+    """The image of an ELF file, or one image for each ELF member of an archive.
+
+    ``types`` reads debug information (from ``debug_file`` when given), ``access`` the instructions.  Raises
+    LinemateError, Unrecognized or Malformed, each one line.
+    """
+    data = map_file(path)
+    if data[:8].tobytes() in (b"!<arch>\n", b"!<thin>\n"):
+        from elfscan.archive import open_members
+
+        for elf in open_members(path, data):
+            yield read_image(elf, debug_file=debug_file, types=types, access=access)
+        return
+    yield read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access)
+
+
+def read_image(elf: ElfFile, *, debug_file: str | None = None, types: bool = True, access: bool = True) -> Image:
+    """One ELF image.  See ``read_images``."""
+    kind = image_kind(elf)
+    notes: list[str] = []
+    with ExitStack() as running:
+        # 1. The helpers first: debug information needs only the file, access sites also the functions.
+        debug = None
+        if types:
+            from elfscan.debuginfo import start_debug
+
+            debug = running.enter_context(start_debug(elf, debug_file))
+        program = running.enter_context(open_program(elf))
+        code = _read_functions(program, kind)
+        scan = None
+        if access:
+            from elfscan.accesses import start_access
+
+            scan = running.enter_context(start_access(program, code.table))
+
+        # 2. While they run: names, flags, variables.
+        named = np.flatnonzero(code.pool >= 0)
+        names = program.symbols.names.decode(code.pool[named].astype(np.uint64))
+        code.table["name"][named] = np.arange(len(named))
+        flag_by_name(code.table, named, names)
+        initial = init_functions(elf, program.layout, program.symbols, program.address, program.linkage, kind)
+        _flag(code.table, np.array(initial, np.uint64), FunctionFlag.INIT)
+        _flag(code.table, stored_code_addresses(program, kind), FunctionFlag.ADDRESS_TAKEN)
+        found = variable_symbols(
+            program.symbols, program.address, program.section, program.layout.sections, program.linkage.copied
+        )
+        found.table["name"] = len(names) + np.arange(len(found.table))
+        names += program.symbols.names.decode(found.name.astype(np.uint64))
+        aliases = _alias_names(found, program)
+
+        # 3. What the helpers found.
+        variables, type_table, units, files, source = found.table, TypeTable(), (), (), ""
+        if debug is not None:
+            document = debug.result(program)
+            notes += document.notes
+            source, type_table, units, files = document.source, document.types, document.units, document.files
+            variables, aliases = join_debug(found, names, aliases, document.variables, program.layout.sections)
+        _demangle(variables, names, aliases)
+        tables = {"sites": SITE_DTYPE, "calls": CALL_DTYPE, "args": ARG_DTYPE, "params": PARAM_DTYPE}
+        accesses = {name: np.zeros(0, dtype) for name, dtype in tables.items()}
+        counts: dict[str, int] = {}
+        if scan is not None:
+            result = scan.result()
+            notes += result.notes
+            counts.update(result.counts)
+            accesses = {"sites": result.sites, "calls": result.calls, "args": result.args, "params": result.params}
+            _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
+            for table in (accesses["calls"], accesses["args"]):
+                _through_own_stubs(table, code.own_stubs)
+        counts.update(
+            symbols=len(program.symbols.table),
+            variables=len(variables),
+            variables_typed=int((variables["type"] >= 0).sum()),
+            functions=len(code.table),
+            functions_from_unwind=int((code.table["flags"] & FunctionFlag.FROM_UNWIND != 0).sum()),
+            sites=len(accesses["sites"]),
+        )
+        if not len(program.symbols.table):
+            notes.append("no symbols: variables can only be recovered from access sites")
+        return Image(
+            path=elf.path,
+            member=elf.member,
+            arch=elf.arch,
+            kind=kind,
+            build_id=elf.build_id,
+            synthetic=program.layout.synthetic,
+            sections=program.layout.sections,
+            names=names,
+            variables=variables,
+            functions=code.table,
+            types=type_table,
+            units=units,
+            files=files,
+            aliases=aliases,
+            callee_names=_callee_names(program, code),
+            entry_points=(elf.header.entry,) if elf.header.entry and elf.header.type != c.ET_REL else (),
+            init_functions=initial,
+            needed=program.needed(),
+            imports=frozenset(program.import_names()),
+            debug_source=source,
+            notes=tuple(notes),
+            counts=counts,
+            **accesses,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """Functions with, for each, the pool offset of its name (-1 none); stubs by (address, callee's name offset).
+
+    ``own_stubs`` (sorted by "slot"): stub address to the function of this image that it leads to.
+    """
+
+    table: Array
+    pool: Array
+    stub_names: list[tuple[int, int]]
+    own_stubs: Array
+
+
+def _read_functions(program: Program, kind: ImageKind) -> _Code:
+    elf, layout, symbols = program.elf, program.layout, program.symbols
+    known = function_symbols(symbols, program.address, program.section, layout.sections)
+    extents = np.zeros(0, EXTENT_DTYPE) if layout.synthetic else read_extents(elf)
+    where = layout.locate(extents["address"])
+    is_code = np.array([s.kind is SectionKind.CODE for s in layout.sections] + [False])
+    where = np.where(is_code[where], where, -1)
+    plt = [(s.address, s.end) for s in layout.sections if s.name in PLT_SECTIONS]
+    stubs = np.zeros(0, STUB_DTYPE) if layout.synthetic else read_stubs(elf, layout.sections, layout.elf_index)
+    inside = [known.start[(known.start >= low) & (known.start < high)] for low, high in plt]
+    stubs = stubs[~np.isin(stubs["address"], np.concatenate(inside))] if inside else stubs
+    holes = fill_holes(known, extents, where, plt)
+    entered = kind in (ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
+    table, pool = build_functions(
+        symbols, known, holes, stubs, layout.locate(stubs["address"]), layout.sections, globals_enter=entered
+    )
+    # A stub is called what its slot leads to: an import's placeholder, or a function of this image.
+    slots, imports = program.linkage.slots, program.linkage.placeholders
+    stub_names: list[tuple[int, int]] = []
+    own = np.zeros(0, stubs.dtype)
+    if len(slots) and len(stubs):
+        at = np.minimum(np.searchsorted(slots["slot"], stubs["slot"]), len(slots) - 1)
+        hit = slots["slot"][at] == stubs["slot"]
+        value = np.where(hit, slots["value"][at], np.uint64(0))
+        row = np.full(len(stubs), -1, np.int64)
+        if len(imports):
+            near = np.minimum(np.searchsorted(imports["slot"], value), len(imports) - 1)
+            row = np.where(imports["slot"][near] == value, imports["value"][near].astype(np.int64), row)
+        if len(known.start):
+            near = np.minimum(np.searchsorted(known.start, value), len(known.start) - 1)
+            mine = (known.start[near] == value) & (row < 0)
+            row = np.where(mine, known.rows[near], row)
+            own = stubs[mine]
+            own["slot"] = value[mine]
+        good = row >= 0
+        offsets = symbols.table["name"][row[good]].astype(np.int64)
+        pool[np.searchsorted(table["address"], stubs["address"][good])] = offsets
+        stub_names = list(zip(stubs["address"][good].tolist(), offsets.tolist(), strict=True))
+    return _Code(table, pool, stub_names, own)
+
+
+def stored_code_addresses(program: Program, kind: ImageKind) -> Array:
+    """Addresses that data words hold after relocation, or, where nothing is relocated, that look like code."""
+    elf, layout = program.elf, program.layout
+    parts = [program.linkage.words["value"]]
+    fixed = elf.header.type == c.ET_EXEC or kind is ImageKind.KERNEL
+    if fixed:
+        code = [s for s in layout.sections if s.kind is SectionKind.CODE and s.size]
+        low = min((s.address for s in code), default=0)
+        high = max((s.end for s in code), default=0)
+        tables = (SectionKind.WRITABLE, SectionKind.RELRO, SectionKind.CONSTANT, SectionKind.INIT, SectionKind.PERCPU)
+        for section in layout.sections:
+            if section.kind not in tables or section.file_offset is None:
+                continue
+            start = section.file_offset - elf.base + -section.address % elf.arch.pointer_size
+            words = elf.words(elf.data[start : section.file_offset - elf.base + section.size], elf.arch.pointer_size)
+            parts.append(words[(words >= low) & (words < high)].astype(np.uint64))
+    return np.concatenate(parts)
+
+
+def _flag(table: Array, addresses: Array, flag: FunctionFlag) -> None:
+    table["flags"][rows_starting_at(table, addresses)] |= np.uint32(flag)
+
+
+def _alias_names(found: VariableSymbols, program: Program) -> dict[int, tuple[str, ...]]:
+    rows, offsets = found.aliases
+    aliases: dict[int, tuple[str, ...]] = {}
+    names = program.symbols.names.decode(offsets)
+    leading = program.symbols.names.decode(found.name[rows].astype(np.uint64))
+    for row, name, lead in zip(rows.tolist(), names, leading, strict=True):
+        if name != lead and name not in aliases.get(row, ()):
+            aliases[row] = (*aliases.get(row, ()), name)
+    return aliases
+
+
+def _callee_names(program: Program, code: _Code) -> dict[int, str]:
+    """Names of call targets outside of this image: every import's placeholder and every stub."""
+    imports = program.linkage.placeholders
+    result = dict(zip(imports["slot"].tolist(), program.import_names(), strict=True))
+    decoded = program.symbols.names.decode(np.array([offset for _, offset in code.stub_names], np.uint64))
+    result.update(zip((address for address, _ in code.stub_names), decoded, strict=True))
+    return result
+
+
+def _through_own_stubs(table: Array, own_stubs: Array) -> None:
+    """Make calls of a stub that leads to this image's own function calls of that function."""
+    if not len(own_stubs) or not len(table):
+        return
+    at = np.minimum(np.searchsorted(own_stubs["address"], table["callee"]), len(own_stubs) - 1)
+    hit = own_stubs["address"][at] == table["callee"]
+    table["callee"][hit] = own_stubs["slot"][at[hit]]
+
+
+def _demangle(variables: Array, names: list[str], aliases: dict[int, tuple[str, ...]]) -> None:
+    """Give variables readable C++ names; the symbol's own name becomes an alias."""
+    mangled = [(row, int(n)) for row, n in enumerate(variables["name"].tolist()) if n >= 0 and names[n][:2] == "_Z"]
+    if not mangled:
+        return
+    from elfscan.demangle import demangle
+
+    for (row, index), readable in zip(mangled, demangle([names[i] for _, i in mangled]), strict=True):
+        if readable != names[index]:
+            aliases[row] = (names[index], *aliases.get(row, ()))
+            names[index] = readable

@@ -1,0 +1,265 @@
+"""Dynamic relocations of linked files: what the loader will have written where when the program runs.
+
+Owns the relocation tables (REL, RELA, RELR), addresses for imports, the content of GOT slots, copied
+variables, and code addresses in data.  Relocatable files are ``relocatable``'s matter; PLT stubs ``plt``'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan import constants as c
+from elfscan.arch import (
+    EM_386,
+    EM_AARCH64,
+    EM_ARM,
+    EM_LOONGARCH,
+    EM_PPC,
+    EM_PPC64,
+    EM_RISCV,
+    EM_S390,
+    EM_SPARC,
+    EM_SPARCV9,
+    EM_X86_64,
+)
+from elfscan.elf import ElfFile
+from elfscan.sections import Layout
+from elfscan.symbols import UNDEFINED, Symbols
+
+Array = npt.NDArray[Any]
+
+MAX_RELOCATIONS = 50_000_000
+PLACEHOLDER_BYTES = 16  # one placeholder per import: far enough apart that offsets do not mix them up
+_RESERVE = 1 << 20
+
+RELOC_DTYPE = np.dtype([("where", "<u8"), ("addend", "<i8"), ("symbol", "<u4"), ("type", "<u4"), ("explicit", "u1")])
+SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicTypes:
+    """Relocation numbers of one architecture's psABI."""
+
+    absolute: int
+    copy: int
+    glob_dat: int
+    jump_slot: int
+    relative: int
+    irelative: int
+
+
+DYNAMIC_TYPES: dict[int, DynamicTypes] = {
+    EM_X86_64: DynamicTypes(1, 5, 6, 7, 8, 37),
+    EM_AARCH64: DynamicTypes(257, 1024, 1025, 1026, 1027, 1032),
+    EM_386: DynamicTypes(1, 5, 6, 7, 8, 42),
+    EM_ARM: DynamicTypes(2, 20, 21, 22, 23, 160),
+    EM_PPC64: DynamicTypes(38, 19, 20, 21, 22, 248),
+    EM_PPC: DynamicTypes(1, 19, 20, 21, 22, 248),
+    EM_S390: DynamicTypes(22, 9, 10, 11, 12, 61),
+    EM_RISCV: DynamicTypes(2, 4, 2, 5, 3, 58),
+    EM_SPARCV9: DynamicTypes(32, 19, 20, 21, 22, 249),
+    EM_SPARC: DynamicTypes(3, 19, 20, 21, 22, 249),
+    EM_LOONGARCH: DynamicTypes(2, 4, 2, 5, 3, 12),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Linkage:
+    """What the loader makes of an image.
+
+    ``slots`` (SLOT_DTYPE, sorted): GOT slots and the address each will hold.  ``words`` (SLOT_DTYPE, sorted):
+    every relocated data word with an address of this image.  ``copied``: symbol rows of copied variables.
+    ``placeholders``: (address, symbol row) of each import.
+    """
+
+    slots: Array
+    words: Array
+    copied: Array
+    placeholders: Array
+
+    def word(self, address: int) -> int | None:
+        """The relocated content of one data word, None when no relocation writes it."""
+        row = int(np.searchsorted(self.words["slot"], address))
+        if row < len(self.words) and int(self.words["slot"][row]) == address:
+            return int(self.words["value"][row])
+        return None
+
+
+def parse_relocations(elf: ElfFile, data: Array, *, rela: bool) -> Array:
+    """REL or RELA records as RELOC_DTYPE (``explicit``: the addend is in the record)."""
+    word = elf.header.bits // 8
+    fields = [("where", f"{elf.order}u{word}"), ("info", f"{elf.order}u{word}")]
+    dtype = np.dtype([*fields, ("addend", f"{elf.order}i{word}")] if rela else fields)
+    raw = data[: data.size - data.size % dtype.itemsize].view(dtype)
+    if len(raw) > MAX_RELOCATIONS:
+        raise elf.malformed(None, f"{len(raw)} relocations in one table")
+    table = np.zeros(len(raw), RELOC_DTYPE)
+    table["where"] = raw["where"]
+    info = raw["info"].astype("<u8")
+    if elf.header.bits == 64:
+        if elf.arch.name == "mips64" and elf.header.byteorder == "little":
+            # MIPS n64 stores symbol, then four single type bytes: little-endian words come out swapped.
+            table["symbol"] = info & np.uint64(0xFFFF_FFFF)
+            table["type"] = info >> np.uint64(56)
+        else:
+            table["symbol"] = info >> np.uint64(32)
+            table["type"] = info & np.uint64(0xFFFF_FFFF)
+    else:
+        table["symbol"] = info >> np.uint64(8)
+        table["type"] = info & np.uint64(0xFF)
+    if rela:
+        table["addend"] = raw["addend"]
+    table["explicit"] = rela
+    return table
+
+
+def dynamic_relocations(elf: ElfFile) -> Array:
+    """All relocations that the loader applies, sorted by nothing in particular; RELR ones are left to ``relr``."""
+    parts: list[Array] = []
+    if len(elf.sections):
+        loaded = elf.sections["flags"] & c.SHF_ALLOC != 0
+        for kind in (c.SHT_RELA, c.SHT_REL):
+            for row in np.flatnonzero(loaded & (elf.sections["type"] == kind)).tolist():
+                parts.append(parse_relocations(elf, elf.section_bytes(row), rela=kind == c.SHT_RELA))
+    else:
+        tags = elf.dynamic
+        plt_is_rela = tags.get(c.DT_PLTREL, [c.DT_RELA])[0] == c.DT_RELA
+        for start, size, rela in (
+            (c.DT_RELA, c.DT_RELASZ, True),
+            (c.DT_REL, c.DT_RELSZ, False),
+            (c.DT_JMPREL, c.DT_PLTRELSZ, plt_is_rela),
+        ):
+            if start in tags and tags.get(size, [0])[0]:
+                data = elf.bytes_at_address(tags[start][0], tags[size][0], "a dynamic relocation table")
+                parts.append(parse_relocations(elf, data, rela=rela))
+    return np.concatenate(parts) if parts else np.zeros(0, RELOC_DTYPE)
+
+
+def relr_addresses(elf: ElfFile) -> Array:
+    """Addresses of the words that the compact table (DT_RELR) relocates relatively."""
+    word = elf.header.bits // 8
+    rows = np.flatnonzero(elf.sections["type"] == c.SHT_RELR).tolist()
+    if rows:
+        entries = elf.words(elf.section_bytes(rows[0]), word)
+    elif not len(elf.sections) and c.DT_RELR in elf.dynamic:
+        size = elf.dynamic.get(c.DT_RELRSZ, [0])[0]
+        entries = elf.words(elf.bytes_at_address(elf.dynamic[c.DT_RELR][0], size, "the RELR table"), word)
+    else:
+        return np.zeros(0, np.uint64)
+    # An even entry is an address; each odd one is a bitmap of the 63 (31) words that follow what came before.
+    entries = entries.astype(np.uint64)
+    bitmap = entries & np.uint64(1) == 1
+    if len(bitmap) and bitmap[0]:
+        raise elf.malformed(None, "the RELR table begins with a bitmap")
+    group = np.maximum.accumulate(np.where(bitmap, 0, np.arange(len(entries))))
+    order_in_group = np.arange(len(entries)) - group  # 0: the address itself
+    span = np.uint64((elf.header.bits - 1) * word)
+    base = entries[group] + np.uint64(word) + (order_in_group.astype(np.uint64) - np.uint64(1)) * span
+    parts = [entries[~bitmap]]
+    for bit in range(1, elf.header.bits):
+        chosen = bitmap & (entries >> np.uint64(bit) & np.uint64(1) == 1)
+        parts.append(base[chosen] + np.uint64((bit - 1) * word))
+    return np.sort(np.concatenate(parts))
+
+
+def placeholder_base(layout: Layout, count: int) -> int:
+    """An unused address range for ``count`` imports: above all sections, or below where there is no room."""
+    need = count * PLACEHOLDER_BYTES + _RESERVE
+    top = max((s.end for s in layout.sections), default=0)
+    base = -(-top // _RESERVE) * _RESERVE + _RESERVE
+    if base + need < 1 << 64:
+        return base
+    # Kernel space reaches to the top: the largest gap between sections has room.
+    spans = sorted((s.address, s.end) for s in layout.sections)
+    gaps = [(b - a, a) for (_, a), (b, _) in zip([(0, 0), *spans], spans, strict=False) if b > a]
+    return max(gaps)[1] + _RESERVE if gaps and max(gaps)[0] > need + _RESERVE else 0
+
+
+def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layout) -> Linkage:
+    """Slots, relocated words and copies of a linked file.  ``addresses``: of each symbol row, placed."""
+    first, count = symbols.dynamic_rows()
+    section = symbols.table["section"]
+    imports = first + np.flatnonzero(section[first : first + count] == UNDEFINED)
+    imports = imports[symbols.table["name"][imports] != symbols.table["name"][first]] if count else imports
+    placeholders = np.zeros(len(imports), SLOT_DTYPE)
+    steps = np.arange(len(imports), dtype=np.uint64) * np.uint64(PLACEHOLDER_BYTES)
+    placeholders["slot"] = np.uint64(placeholder_base(layout, len(imports))) + steps
+    placeholders["value"] = imports
+    target = addresses.copy()
+    target[imports] = placeholders["slot"]
+    types = DYNAMIC_TYPES.get(elf.header.machine)
+    relocs = dynamic_relocations(elf)
+    empty = np.zeros(0, SLOT_DTYPE)
+    if types is None or not (len(relocs) or c.DT_RELR in elf.dynamic):
+        return Linkage(_static_slots(elf, layout), empty, np.zeros(0, np.int64), placeholders)
+    if not relocs["explicit"].all():
+        relocs["addend"] = np.where(relocs["explicit"], relocs["addend"], _contents(elf, layout, relocs["where"]))
+    symbolic = np.isin(relocs["type"], [types.absolute, types.glob_dat, types.jump_slot]) & (relocs["symbol"] > 0)
+    if (relocs["symbol"][symbolic | (relocs["type"] == types.copy)] >= max(count, 1)).any():
+        raise elf.malformed(None, f"a relocation names a symbol beyond the {count} dynamic ones")
+    rows = np.where(symbolic, relocs["symbol"].astype(np.int64) + first, 0)
+    addend = relocs["addend"].astype(np.int64).view(np.uint64)
+    plain = relocs["type"] != types.absolute
+    value = np.where(symbolic, target[rows] if len(target) else 0, np.uint64(0)) + np.where(
+        symbolic & plain, np.uint64(0), addend
+    )
+    relative = np.isin(relocs["type"], [types.relative, types.irelative])
+    known = symbolic | relative
+    words = np.zeros(int(known.sum()), SLOT_DTYPE)
+    words["slot"], words["value"] = relocs["where"][known], value[known]
+    relr = relr_addresses(elf)
+    if len(relr):
+        extra = np.zeros(len(relr), SLOT_DTYPE)
+        extra["slot"], extra["value"] = relr, _contents(elf, layout, relr)
+        words = np.concatenate([words, extra])
+    words = words[np.argsort(words["slot"], kind="stable")]
+    in_got = _in_got(layout, words["slot"])
+    tied = np.sort(relocs["where"][symbolic & plain])
+    if len(tied):
+        at = np.minimum(np.searchsorted(tied, words["slot"]), len(tied) - 1)
+        in_got |= tied[at] == words["slot"]
+    copied = relocs["symbol"][relocs["type"] == types.copy].astype(np.int64) + first
+    return Linkage(words[in_got], words, copied, placeholders)
+
+
+def _in_got(layout: Layout, addresses: Array) -> Array:
+    result = np.zeros(len(addresses), bool)
+    for section in layout.sections:
+        if section.name in (".got", ".got.plt"):
+            result |= (addresses >= section.address) & (addresses < section.end)
+    return result
+
+
+def _contents(elf: ElfFile, layout: Layout, addresses: Array) -> Array:
+    """The words that the file holds at addresses (implicit addends), 0 where it holds none; as int64."""
+    word = elf.header.bits // 8
+    result = np.zeros(len(addresses), np.int64)
+    rows = layout.locate(addresses)
+    for row in np.unique(rows[rows >= 0]).tolist():
+        section = layout.sections[row]
+        if section.file_offset is None or section.size < word:
+            continue
+        here = np.flatnonzero((rows == row) & (addresses <= np.uint64(section.end - word)))
+        offsets = (addresses[here] - np.uint64(section.address)).astype(np.int64) + section.file_offset - elf.base
+        picked = np.ascontiguousarray(elf.data[offsets[:, None] + np.arange(word)])
+        result[here] = picked.view(f"{elf.order}i{word}").ravel()
+    return result
+
+
+def _static_slots(elf: ElfFile, layout: Layout) -> Array:
+    """The GOT of a file that needs no relocation: its content is in the file."""
+    parts = []
+    for section in layout.sections:
+        if section.name in (".got", ".got.plt") and section.file_offset is not None:
+            start = section.file_offset - elf.base
+            values = elf.words(elf.data[start : start + section.size], elf.header.bits // 8)
+            part = np.zeros(len(values), SLOT_DTYPE)
+            steps = np.arange(len(values), dtype=np.uint64) * np.uint64(elf.header.bits // 8)
+            part["slot"] = np.uint64(section.address) + steps
+            part["value"] = values
+            parts.append(part[layout.locate(part["value"]) >= 0])
+    return np.concatenate(parts) if parts else np.zeros(0, SLOT_DTYPE)

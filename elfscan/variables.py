@@ -1,0 +1,236 @@
+"""The variable table: which symbols are variables, and what debug information adds to them.
+
+Owns folding aliases, inferring extents, and the join of symbols with DWARF variables by address.  Reads no
+file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan import constants as c
+from elfscan.symbols import COMMON, Symbols
+from sharing.model import VARIABLE_DTYPE, Section, SectionKind, VariableFlag
+
+Array = npt.NDArray[Any]
+
+NO_LIMIT = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+# Names that are marks and not objects.  Local labels and mapping symbols; the kernel's export tables.
+_NOISE = (
+    b"$", b".L", b"__ksymtab_", b"__kstrtab", b"__crc_", b"__initcall_", b"__export_symbol_",
+    b"__start_", b"__stop_", b"__UNIQUE_ID_", b"__gnu_lto_", b"annobin_", b".annobin_",
+)  # fmt: skip
+# Marks that linker scripts make (GNU ld's default scripts, the kernel's include/asm-generic/vmlinux.lds.h).
+_LINKER_MADE = re.compile(
+    r"_?_?(s|start_|begin_|e|end_)?_?(text|data|rodata|bss|sbss|sdata|end|etext|edata|init|ro_after_init|percpu|brk|image)"
+    r"|__(bss|data|rodata|init|sinit|inittext|initdata|exittext|brk|per_cpu|percpu|entry_text|kprobes_text|irqentry_text"
+    r"|softirqentry_text|sched_text|cpuidle_text|lock_text|noinstr_text|security_initcall|con_initcall|alt_instructions"
+    r"|smp_locks|apicdrivers|iommu_table|setup|tracedata|nosave|irf|irqentry|static_call)_?\w*_?(start|begin|end|stop|load|size|limit)"
+    r"|__\w+_(start|begin|end|stop)|_GLOBAL_OFFSET_TABLE_|_DYNAMIC|_PROCEDURE_LINKAGE_TABLE_|_TLS_MODULE_BASE_"
+    r"|__GNU_EH_FRAME_HDR|__TMC_END__|__TMC_LIST__|__FRAME_END__|__EH_FRAME_BEGIN__|__dso_handle|__data_start|data_start"
+    r"|__gmon_start__|_gp|__global_pointer\$|__SDATA_BEGIN__|__DATA_BEGIN__|__BSS_END__|_fp_hw|_IO_stdin_used"
+    r"|__(preinit|init|fini)_array_(start|end)|__rela?_iplt_(start|end)|_end|end|__end|__bss_start__?|_bss_end__"
+    r"|__do_global_(c|d)tors_aux(_fini_array_entry)?|__frame_dummy_init_array_entry|completed\.\d+|__executable_start|__ehdr_start"
+)
+
+@dataclass(frozen=True, slots=True)
+class VariableSymbols:
+    """Variables by address.  ``name`` is an offset in the symbol pool; ``aliases``: (variable row, name offset)."""
+
+    table: Array
+    name: Array
+    aliases: tuple[Array, Array]
+    dropped: int
+
+
+def variable_symbols(
+    symbols: Symbols, address: Array, section: Array, sections: tuple[Section, ...], copied: Array
+) -> VariableSymbols:
+    """One row per variable (section, address), sorted; of several names the sized, typed, global one leads."""
+    table = symbols.table
+    kinds = [s.kind for s in sections]
+    holds_data = np.array([k not in (SectionKind.CODE, SectionKind.OTHER) for k in kinds] + [False])
+    wanted = np.isin(table["type"], [c.STT_OBJECT, c.STT_COMMON, c.STT_TLS, c.STT_NOTYPE]) & holds_data[section]
+    rows = np.flatnonzero(wanted)
+    rows = rows[~symbols.names.starts_with_any(table["name"][rows], _NOISE)]
+    rows = rows[table["name"][rows] != np.uint64(0)]
+    rows = _without_marks(symbols, rows)
+    untyped = table["type"][rows] == c.STT_NOTYPE
+    empty = table["size"][rows] == 0
+    bind = table["bind"][rows]
+    order = np.lexsort(
+        (rows, table["dynamic"][rows] == 0, bind == c.STB_LOCAL, bind == c.STB_WEAK, untyped, empty, section[rows],
+         address[rows])
+    )  # fmt: skip
+    rows = rows[order]
+    first = np.ones(len(rows), bool)
+    first[1:] = (address[rows[1:]] != address[rows[:-1]]) | (section[rows[1:]] != section[rows[:-1]])
+    owner = np.cumsum(first) - 1
+    leads = rows[first]
+    # A mark without type or size inside of a sized variable is a label in it, not a variable.
+    size = np.maximum.reduceat(table["size"][rows], np.flatnonzero(first)) if len(rows) else table["size"][rows]
+    start, where = address[leads], section[leads]
+    limit = np.array([s.end for s in sections] + [0], np.uint64)[where]
+    size = np.minimum(size, limit - start)
+    inferred = size == 0
+    covered = _covered(start, size, where) & inferred & (table["type"][leads] == c.STT_NOTYPE)
+    keep = ~covered
+    renumber = np.cumsum(keep) - 1
+    extra = ~first & keep[owner]
+    extra[extra] = table["name"][rows[extra]] != table["name"][leads[owner[extra]]]
+    aliases = (renumber[owner[extra]], table["name"][rows[extra]])
+    leads, start, where, size, inferred, limit = (x[keep] for x in (leads, start, where, size, inferred, limit))
+    following = np.where(np.append(where[1:], -1) == where, np.append(start[1:], NO_LIMIT), limit)
+    size = np.where(inferred, np.minimum(following, limit) - start, size)
+
+    out = np.zeros(len(leads), VARIABLE_DTYPE)
+    for field in ("name", "type", "unit", "file", "scope"):
+        out[field] = -1
+    out["address"], out["size"], out["section"] = start, size, where
+    flags = np.zeros(len(leads), np.uint32)
+    bind = table["bind"][leads]
+    for condition, flag in (
+        (inferred, VariableFlag.SIZE_INFERRED),
+        (bind == c.STB_LOCAL, VariableFlag.LOCAL),
+        (bind == c.STB_WEAK, VariableFlag.WEAK),
+        (bind == c.STB_GNU_UNIQUE, VariableFlag.UNIQUE),
+        (table["section"][leads] == COMMON, VariableFlag.COMMON),
+        (np.isin(start, address[copied]), VariableFlag.COPY_RELOC),
+    ):
+        flags |= np.where(condition, np.uint32(flag), np.uint32(0))
+    out["flags"] = flags
+    return VariableSymbols(out, table["name"][leads].astype(np.int64), aliases, int(covered.sum()))
+
+
+def _without_marks(symbols: Symbols, rows: Array) -> Array:
+    """Rows without the marks that linkers make: those have no size, whatever their type."""
+    suspects = np.flatnonzero(symbols.table["size"][rows] == 0)
+    names = symbols.names.decode(symbols.table["name"][rows[suspects]])
+    marks = [bool(_LINKER_MADE.fullmatch(name)) for name in names]
+    keep = np.ones(len(rows), bool)
+    keep[suspects[np.array(marks, bool)] if marks else suspects[:0]] = False
+    # GNU ld gives _IO_stdin_used and data_start sizes or types in some files; crt files own them all the same.
+    return rows[keep]
+
+
+def _covered(start: Array, size: Array, where: Array) -> Array:
+    """Which addresses lie inside of an earlier sized variable of the same section."""
+    if not len(start):
+        return np.zeros(0, bool)
+    end = start + size
+    # Ends grow along each section: a running maximum, restarted by adding the section's rank in front.
+    reach = np.maximum.accumulate(np.where(size > 0, end, np.uint64(0)))
+    before = np.concatenate([np.zeros(1, np.uint64), reach[:-1]])
+    same = np.concatenate([np.zeros(1, bool), where[1:] == where[:-1]])
+    return same & (start < before)
+
+
+@dataclass(frozen=True, slots=True)
+class DebugVariables:
+    """DWARF variables as columns, one row each; ``address`` placed in the layout, ``section`` its row or -1."""
+
+    address: Array
+    section: Array
+    type: Array
+    unit: Array
+    file: Array
+    line: Array
+    size_of: Callable[[Array], Array]  # type rows to sizes in bytes, -1 unknown
+    names: Sequence[str]
+    functions: Sequence[str]
+    linkages: Sequence[str]
+
+
+def join_debug(
+    found: VariableSymbols, names: list[str], aliases: dict[int, tuple[str, ...]], debug: DebugVariables,
+    sections: tuple[Section, ...],
+) -> tuple[Array, dict[int, tuple[str, ...]]]:  # fmt: skip
+    """(variables with types, aliases by row).  Appends names to ``names``.
+
+    A symbol keeps its address and size; debug information gives the readable name, type and place of
+    declaration.  Variables that only debug information knows are added in sections that hold data.
+    """
+    table = found.table
+    holds = np.array([s.kind not in (SectionKind.CODE, SectionKind.OTHER) for s in sections] + [False])
+    usable = np.flatnonzero((debug.section >= 0) & holds[debug.section])
+    # One row per (section, address): a typed description before one without, then the first in the file.
+    order = usable[
+        np.lexsort((usable, debug.type[usable] < 0, debug.section[usable], debug.address[usable]))
+    ]
+    first = np.ones(len(order), bool)
+    first[1:] = (debug.address[order[1:]] != debug.address[order[:-1]]) | (
+        debug.section[order[1:]] != debug.section[order[:-1]]
+    )
+    chosen = order[first]
+    at = np.searchsorted(table["address"], debug.address[chosen])
+    row = np.full(len(chosen), -1, np.int64)
+    for _ in range(2):  # a thread-local variable may share its nominal address with one other
+        inside = np.minimum(at, max(len(table) - 1, 0))
+        if len(table):
+            same = (table["address"][inside] == debug.address[chosen]) & (
+                table["section"][inside] == debug.section[chosen]
+            ) & (at < len(table))
+            row = np.where((row < 0) & same, inside, row)
+        at = at + 1
+    matched, only = chosen[row >= 0], chosen[row < 0]
+    target = row[row >= 0]
+    added = np.zeros(len(only), VARIABLE_DTYPE)
+    added["name"], added["scope"] = -1, -1
+    added["address"], added["section"] = debug.address[only], debug.section[only]
+    added["flags"] = VariableFlag.FROM_DWARF
+    merged = np.concatenate([table, added])
+    source = np.concatenate([matched, only])
+    into = np.concatenate([target, len(table) + np.arange(len(only))])
+    for field, column in (("type", debug.type), ("unit", debug.unit), ("file", debug.file), ("line", debug.line)):
+        merged[field][into] = column[source]
+    typed = debug.type[source] >= 0
+    merged["flags"][into[typed]] |= np.uint32(VariableFlag.TYPED)
+    # A type's size replaces what was only inferred.
+    weak = (into >= len(table)) | (merged["flags"][into] & VariableFlag.SIZE_INFERRED != 0)
+    rows = into[weak & typed]
+    sizes = debug.size_of(merged["type"][rows])
+    rows, sizes = rows[sizes > 0], sizes[sizes > 0]
+    merged["size"][rows] = sizes
+    merged["flags"][rows] &= ~np.uint32(VariableFlag.SIZE_INFERRED)
+
+    scopes: dict[str, int] = {}
+    more = dict(aliases)
+    for variable, description in zip(into.tolist(), source.tolist(), strict=True):
+        name = debug.names[description]
+        old = int(merged["name"][variable])
+        if name and (old < 0 or names[old] != name):
+            if old >= 0:
+                more[variable] = (*more.get(variable, ()), names[old])
+            merged["name"][variable] = len(names)
+            names.append(name)
+        scope = debug.functions[description]
+        if scope:
+            if scope not in scopes:
+                scopes[scope] = len(names)
+                names.append(scope)
+            merged["scope"][variable] = scopes[scope]
+    return _ordered(merged, more, sections)
+
+
+def _ordered(
+    merged: Array, aliases: dict[int, tuple[str, ...]], sections: tuple[Section, ...]
+) -> tuple[Array, dict[int, tuple[str, ...]]]:
+    """Sorted by address, with extents of unsized rows up to the next variable and aliases renumbered."""
+    order = np.lexsort((merged["section"], merged["address"]))
+    merged = merged[order]
+    unsized = np.flatnonzero(merged["size"] == 0)
+    if len(unsized):
+        limit = np.array([s.end for s in sections] + [0], np.uint64)[merged["section"]]
+        following = np.append(merged["address"][1:], NO_LIMIT)
+        merged["size"][unsized] = (np.minimum(following, limit) - merged["address"])[unsized]
+        merged["flags"][unsized] |= np.uint32(VariableFlag.SIZE_INFERRED)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return merged, {int(place[row]): names for row, names in aliases.items()}
