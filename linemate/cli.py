@@ -239,3 +239,55 @@ def exit_code(report: Report, options: AuditOptions) -> int:
     if limit is not None and any(finding.severity.rank >= limit.rank for finding in report.findings):
         return EXIT_FINDINGS
     return EXIT_CLEAN
+
+
+@cli.command("lines")
+@click.argument("binary")
+@click.argument("symbols", nargs=-1, metavar="[SYMBOL|ADDRESS]...")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    help="Default: by the suffix of --output.",
+)
+@click.option("--context", type=click.IntRange(0, 1024), default=1, show_default=True, help="Lines shown on each side.")
+@click.option(
+    "--max-lines", type=click.IntRange(1, 65536), default=64, show_default=True, help="Lines shown per symbol."
+)
+@shared_options
+def lines_command(
+    binary: str,
+    symbols: tuple[str, ...],
+    format_name: str | None,
+    context: int,
+    max_lines: int,
+    line_size: int | None,
+    debug_file: str | None,
+    config: str | None,
+    output: str | None,
+    quiet: bool,
+) -> int:
+    """Show the lines of BINARY around each SYMBOL or ADDRESS, byte by byte.
+
+    SYMBOL may go on into the variable: server.lruclock, slots[3].count.  Without one: how crowded the writable
+    sections are.
+    """
+    from linemate.lines import LinesOptions, lines
+    from linemate.output import check_output, progress, write_text
+
+    project = read_project(config)
+    inputs = (binary, debug_file, project.path or None)
+    check_output(output, inputs)
+    options = LinesOptions(binary, symbols, line_size or project.project.line_size, context, max_lines, debug_file)
+    with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
+        report = lines(options)
+    if (format_name or _format_by_suffix(output)) == "json":
+        from reports.document import encode
+
+        text = encode(report)
+    else:
+        from reports.layout import render
+
+        text = render(report, render_options(output, quiet))
+    write_text(text, output, inputs)
+    return EXIT_CLEAN

@@ -16,6 +16,8 @@ ROW_BYTES = 64
 GROUP_BYTES = 8
 PADDING = "."
 UNKNOWN = "?"
+HOLE = "-"
+_UNOWNED = {"": PADDING, UNKNOWN: UNKNOWN, HOLE: HOLE}  # Slice.owner to the character that stands for it
 
 
 # Two file-static variables of one name may share a line: only name and letter together tell owners apart.
@@ -63,11 +65,8 @@ def cells(picture: LinePicture) -> list[Cell]:
     letters = marks(picture)
     out: list[Cell] = []
     for piece in picture.slices:
-        if piece.owner == "":
-            char = PADDING
-        elif piece.owner == UNKNOWN:
-            char = UNKNOWN
-        else:
+        char = _UNOWNED.get(piece.owner, "")
+        if not char:
             letter = letters[owner_of(piece)]
             char = letter.upper() if piece.hot else letter
         out.extend([Cell(char, owner_of(piece), piece.hot)] * (piece.end - piece.start))
@@ -82,12 +81,16 @@ def rows(picture: LinePicture) -> Iterator[tuple[int, list[list[Cell]]]]:
         yield first, [row[at : at + GROUP_BYTES] for at in range(0, len(row), GROUP_BYTES)]
 
 
+def ruler(first: int, groups: int) -> str:
+    """Decimal offsets above the groups of a row that begins at byte ``first``."""
+    return "".join(f"{first + at * GROUP_BYTES:<{GROUP_BYTES + 1}}" for at in range(groups)).rstrip()
+
+
 def plain_rows(picture: LinePicture) -> list[str]:
-    """The picture as text: a ruler of decimal offsets and one bordered row per 64 bytes."""
+    """The picture as text: rulers and bordered rows of at most 64 bytes."""
     out: list[str] = []
     for first, groups in rows(picture):
-        ruler = "".join(f"{first + at * GROUP_BYTES:<{GROUP_BYTES + 1}}" for at in range(len(groups)))
-        out.append(f" {ruler.rstrip()}")
+        out.append(f" {ruler(first, len(groups))}")
         out.append("|" + "|".join("".join(cell.char for cell in group) for group in groups) + "|")
     return out
 
@@ -109,7 +112,7 @@ def legend(picture: LinePicture, participants: Sequence[Participant]) -> list[Le
         for owner, owned in pieces.items()
         if owner in letters
     ]
-    for name, mark in (("", PADDING), (UNKNOWN, UNKNOWN)):
+    for name, mark in _UNOWNED.items():
         if (name, "") in pieces:
             ranges = _merge([(p.start, p.end) for p in pieces[name, ""]])
             entries.append(LegendEntry(mark, (name, ""), ranges, (), None))
@@ -134,7 +137,7 @@ def runs(group: Sequence[Cell]) -> Iterator[tuple[Cell, str]]:
 
 
 def _is_named(piece: Slice) -> bool:
-    return piece.owner not in ("", UNKNOWN)
+    return piece.owner not in _UNOWNED
 
 
 def _merge(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

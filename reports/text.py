@@ -65,23 +65,24 @@ def paint(lines: Sequence[Line], *, color: bool) -> str:
 def _summary(report: Report, width: int) -> Iterator[Line]:
     for target in report.targets:
         yield [(visible(target.path), "bold"), (f"({visible(target.member)})" if target.member else "", "bold")]
-        yield from _wrapped(_target_line(target), width, INDENT)
+        yield from wrapped(target_line(target), width, INDENT)
     counts = facts(report)
     if counts:
-        yield from _wrapped(f"analysed: {visible(counts)}", width, INDENT, hang=10)
+        yield from wrapped(f"analysed: {visible(counts)}", width, INDENT, hang=10)
     for note in report.coverage.notes:
-        yield from _wrapped(f"not seen: {visible(note)}", width, INDENT, hang=10, style="yellow")
+        yield from wrapped(f"not seen: {visible(note)}", width, INDENT, hang=10, style="yellow")
     if report.incomplete:
-        yield from _wrapped("incomplete: a part of the input failed, see above", width, INDENT, style="bold yellow")
-    yield from _wrapped(tally(report), width, INDENT, hang=2, style="bold")
+        yield from wrapped("incomplete: a part of the input failed, see above", width, INDENT, style="bold yellow")
+    yield from wrapped(tally(report), width, INDENT, hang=2, style="bold")
     if any(finding.picture for finding in report.findings):
         key = (
             "pictures: a character for each byte, a letter for each owner; UPPER CASE is hot, '.' padding, '?' unknown"
         )
-        yield from _wrapped(key, width, INDENT, style="dim")
+        yield from wrapped(key, width, INDENT, style="dim")
 
 
-def _target_line(target: Target) -> str:
+def target_line(target: Target) -> str:
+    """Architecture, kind, line size and debug information in one line."""
     parts = [f"{visible(target.arch)} {visible(target.kind)}", f"{target.line_size}-byte lines"]
     parts.append(f"debug information: {visible(target.debug)}" if target.debug else "no debug information")
     if target.build_id:
@@ -98,7 +99,7 @@ def _finding(finding: Finding, width: int) -> Iterator[Line]:
         (f"  [{visible(finding.id)}]", "dim"),
     ]
     yield [(f"line {visible(finding.line.address)}, {count(finding.line.size, 'byte')}", "")]
-    yield from _wrapped(visible(finding.message), width, INDENT)
+    yield from wrapped(visible(finding.message), width, INDENT)
     for picture in finding.picture:
         yield []
         yield from _picture(picture, finding.participants, alone=len(finding.picture) == 1)
@@ -111,20 +112,29 @@ def _finding(finding: Finding, width: int) -> Iterator[Line]:
         kind_width = max(len(evidence.kind.value) for evidence in finding.evidence)
         for evidence in finding.evidence:
             lead = f"{evidence.kind.value:<{kind_width}}  "
-            yield from _wrapped(lead + visible(evidence.text), width, INDENT, hang=len(lead))
+            yield from wrapped(lead + visible(evidence.text), width, INDENT, hang=len(lead))
     for remedy in finding.remedies:
         yield []
         yield from _remedy(remedy, width)
 
 
 def _picture(picture: LinePicture, participants: Sequence[Participant], *, alone: bool) -> Iterator[Line]:
-    letters = pictures.marks(picture)
-    styles = {owner: _OWNER_STYLES[i % len(_OWNER_STYLES)] for i, owner in enumerate(letters)}
     if not alone:
         yield [(f"{INDENT}line {visible(picture.address)}", "")]
+    yield from picture_rows(picture)
+    yield from _legend(picture, participants, owner_styles(picture))
+
+
+def owner_styles(picture: LinePicture) -> dict[pictures.Owner, str]:
+    """A colour for each owner; colours repeat after six, letters tell them apart."""
+    return {owner: _OWNER_STYLES[i % len(_OWNER_STYLES)] for i, owner in enumerate(pictures.marks(picture))}
+
+
+def picture_rows(picture: LinePicture) -> Iterator[Line]:
+    """The ruler and the bytes, 64 to a row."""
+    styles = owner_styles(picture)
     for first, groups in pictures.rows(picture):
-        ruler = "".join(f"{first + at * pictures.GROUP_BYTES:<{pictures.GROUP_BYTES + 1}}" for at in range(len(groups)))
-        yield [(f"{INDENT} {ruler}", "dim")]
+        yield [(f"{INDENT} {pictures.ruler(first, len(groups))}", "dim")]
         row: Line = [(f"{INDENT}|", "dim")]
         for group in groups:
             for cell, chars in pictures.runs(group):
@@ -132,7 +142,6 @@ def _picture(picture: LinePicture, participants: Sequence[Participant], *, alone
                 row.append((chars, f"bold {style} reverse" if cell.hot else style))
             row.append(("|", "dim"))
         yield row
-    yield from _legend(picture, participants, styles)
 
 
 def _legend(
@@ -180,7 +189,7 @@ def _accesses(participants: Sequence[Participant], width: int) -> Iterator[Line]
         ):
             if functions:
                 text = f"{lead}{verb:<10} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}"
-                yield from _wrapped(text, width, INDENT, hang=len(lead) + 11)
+                yield from wrapped(text, width, INDENT, hang=len(lead) + 11)
                 lead = " " * len(lead)
 
 
@@ -191,13 +200,13 @@ def _remedy(remedy: Remedy, width: int) -> Iterator[Line]:
         "protects the tail" if remedy.protects_tail else "leaves the tail open",
     ]
     lead = f"fix ({visible(remedy.kind)}): "
-    yield from _wrapped(f"{lead}{visible(remedy.text)} [{', '.join(terms)}]", width, INDENT, hang=4, style="green")
+    yield from wrapped(f"{lead}{visible(remedy.text)} [{', '.join(terms)}]", width, INDENT, hang=4, style="green")
     if remedy.edit:
         for line in visible_block(remedy.edit.rstrip("\n")):
             yield [(f"{INDENT}    ", ""), (line, "bold")]
 
 
-def _wrapped(text: str, width: int, indent: str, *, hang: int = 0, style: str = "") -> Iterator[Line]:
+def wrapped(text: str, width: int, indent: str, *, hang: int = 0, style: str = "") -> Iterator[Line]:
     for line in textwrap.wrap(
         text,
         width,

@@ -1,0 +1,179 @@
+"""``linemate lines``: the lines around symbols or addresses, or a summary of what is crowded.
+
+Owns finding what the user named and how much to show; the map itself is ``sharing.linemap``'s.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from elfscan.image import read_images
+from sharing.geometry import line_start, lines_of
+from sharing.linemap import LineMap, variable_name
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Target
+from sharing.model.image import Image, SectionKind
+from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutReport
+
+CROWDED_SHOWN = 10
+SUGGESTIONS = 3
+MAX_COMPARED = 20_000  # names that a misspelt one is compared with: the rest differ too much in length
+
+_INDEX = re.compile(r"\[(\d{1,18})\]")
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}$")
+
+
+@dataclass(frozen=True, slots=True)
+class LinesOptions:
+    """``symbols`` are names, ``name.member`` or addresses; none asks for the summary.
+
+    ``context`` is how many lines to show on each side, ``max_lines`` how many per symbol; ``line_size`` in bytes,
+    None is the architecture's.
+    """
+
+    binary: str
+    symbols: tuple[str, ...] = ()
+    line_size: int | None = None
+    context: int = 1
+    max_lines: int = 64
+    debug_file: str | None = None
+
+
+def lines(options: LinesOptions) -> LayoutReport:
+    """The map of the lines that were asked for.  Raises LinemateError where no image has one of the symbols."""
+    layouts: list[Layout] = []
+    missing: dict[str, list[str]] = {}
+    found: set[str] = set()
+    wants_sites = bool(options.symbols)
+    for image in read_images(options.binary, debug_file=options.debug_file, types=True, access=wants_sites):
+        size = options.line_size or image.arch.line_size
+        target = _target(image, size)
+        if not options.symbols:
+            plain = LineMap(image, size)
+            sections, crowded = tuple(plain.summaries()), tuple(plain.crowded(CROWDED_SHOWN))
+            layouts.append(Layout(target, (), sections, crowded, image.notes))
+            continue
+        names = _names(image)
+        excerpts: list[Excerpt] = []
+        for symbol in options.symbols:
+            here = list(_excerpts(image, names, symbol, size, options))
+            if here:
+                found.add(symbol)
+                excerpts.extend(here)
+            else:
+                missing.setdefault(symbol, []).extend(_similar(symbol, names))
+        if excerpts:
+            layouts.append(Layout(target, tuple(excerpts), notes=image.notes))
+    for symbol, similar in missing.items():
+        if symbol not in found:
+            raise LinemateError(_not_found(options.binary, symbol, similar))
+    return LayoutReport(LINES_SCHEMA, "lines", tuple(layouts))
+
+
+def _target(image: Image, line_size: int) -> Target:
+    return Target(
+        image.path,
+        image.member or "",
+        image.arch.name,
+        image.kind.value,
+        image.build_id or "",
+        line_size,
+        image.debug_source,
+    )
+
+
+def _names(image: Image) -> dict[str, list[int]]:
+    """Rows by every name that a user may type: own, qualified by its function, and aliases."""
+    rows: dict[str, list[int]] = {}
+    for row, index in enumerate(image.variables["name"].tolist()):
+        if index >= 0:
+            rows.setdefault(image.names[index], []).append(row)
+    for row in np.flatnonzero(image.variables["scope"] >= 0).tolist():
+        rows.setdefault(variable_name(image, row), []).append(row)
+    for row, aliases in image.aliases.items():
+        for alias in aliases:
+            rows.setdefault(alias, []).append(row)
+    return rows
+
+
+def _excerpts(
+    image: Image, names: dict[str, list[int]], symbol: str, line_size: int, options: LinesOptions
+) -> Iterator[Excerpt]:
+    if _ADDRESS.match(symbol):
+        address = int(symbol, 16)
+        if any(s.kind is not SectionKind.TLS and s.address <= address < s.end for s in image.sections):
+            yield _excerpt(LineMap(image, line_size), symbol, None, (address, 1), options)
+        return
+    rows, member = _split_member(names, symbol)
+    for row in dict.fromkeys(rows):
+        variable = image.variables[row]
+        section = int(variable["section"])
+        kind = next((s.kind for s in image.sections if s.index == section), SectionKind.OTHER)
+        span = (int(variable["address"]), max(int(variable["size"]), 1))
+        if member:
+            inner = _member_span(image, row, member)
+            if inner is None:
+                continue
+            span = (span[0] + inner[0], inner[1])
+        yield _excerpt(LineMap(image, line_size, thread_local=kind is SectionKind.TLS), symbol, row, span, options)
+
+
+def _split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], str]:
+    """Rows and member path: the longest beginning that is a variable's name, so that dots in names are no trouble."""
+    if symbol in names:
+        return names[symbol], ""
+    for at in range(len(symbol) - 1, 0, -1):
+        if symbol[at] in ".[" and symbol[:at] in names:
+            return names[symbol[:at]], symbol[at:].removeprefix(".")
+    return [], ""
+
+
+def _member_span(image: Image, row: int, path: str) -> tuple[int, int] | None:
+    """(offset, size) of a member and all below it; an index chooses the element, else the first is meant."""
+    index = _INDEX.search(path)
+    number = int(index[1]) if index else 0
+    series = f"{path[: index.start()]}[]{path[index.end() :]}" if index else path
+    flat = image.types.flatten(int(image.variables["type"][row]))
+    leaves = [m for m in flat if m.path == series or m.path.startswith((f"{series}.", f"{series}["))]
+    if not leaves and index and not path[index.end() :]:
+        arrays = [m for m in flat if m.path == path[: index.start()] and m.stride > 0 and number < m.count]
+        return (arrays[0].offset + number * arrays[0].stride, arrays[0].stride) if arrays else None
+    if not leaves or (index and number >= leaves[0].count):
+        return None
+    start = min(m.offset for m in leaves)
+    shift = number * leaves[0].stride if index else 0
+    return start + shift, max(max(m.offset + m.size for m in leaves) - start, 1)
+
+
+def _excerpt(line_map: LineMap, wanted: str, row: int | None, span: tuple[int, int], options: LinesOptions) -> Excerpt:
+    size = line_map.line_size
+    own = lines_of(span[0], span[1], size)
+    first = max(line_start(span[0], size) - options.context * size, 0)
+    last = min(own[-1] + options.context * size, 2**64 - size)
+    wished = range(first, last + size, size)
+    shown = wished[: options.max_lines]
+    described = line_map.describe(row) if row is not None else None
+    return Excerpt(wanted, described, tuple(line_map.lines(shown)), len(wished) - len(shown))
+
+
+def _similar(symbol: str, names: dict[str, list[int]]) -> list[str]:
+    """Names close to a misspelt one: those that contain it, then those that look like it."""
+    folded = symbol.casefold()
+    holding = sorted((name for name in names if folded in name.casefold()), key=lambda name: (len(name), name))
+    slack = max(2, len(symbol) // 3)
+    alike = [name for name in names if abs(len(name) - len(symbol)) <= slack and name[:1].casefold() == folded[:1]]
+    close = difflib.get_close_matches(symbol, alike[:MAX_COMPARED], n=SUGGESTIONS, cutoff=0.6)
+    return list(dict.fromkeys([*close, *holding[:SUGGESTIONS]]))[:SUGGESTIONS]
+
+
+def _not_found(binary: str, symbol: str, similar: list[str]) -> str:
+    if _ADDRESS.match(symbol):
+        return f"{binary}: address {symbol} is in no section"
+    nearest = list(dict.fromkeys(similar))[:SUGGESTIONS]
+    hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+    return f"{binary}: no variable '{symbol}'{hint}"

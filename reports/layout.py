@@ -1,0 +1,146 @@
+"""The map of ``linemate lines`` for a terminal, in the manner of pahole: bytes, members, holes, boundaries.
+
+Owns the columns of that view; pictures and colours are those of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reports.escape import count, name_list, shorten, visible
+from reports.options import RenderOptions
+from reports.picture import HOLE, UNKNOWN, marks
+from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, NAMES_SHOWN, Line, paint, picture_rows, target_line, wrapped
+from sharing.model import LinePicture, Slice
+from sharing.model.layout import Excerpt, Layout, LayoutLine, LayoutObject, LayoutReport, LayoutSpan, SpanKind
+
+TYPE_WIDTH = 28
+ACCESSORS_SHOWN = 2
+CROWD_SHOWN = 4
+_OWNERS = {SpanKind.PADDING: "", SpanKind.UNKNOWN: UNKNOWN, SpanKind.HOLE: HOLE}
+
+
+def render(report: LayoutReport, options: RenderOptions) -> str:
+    """The map as text.  Upper case letters in pictures mark bytes that code of this file writes."""
+    width = max(options.width, MIN_WIDTH)
+    lines: list[Line] = []
+    for layout in report.layouts:
+        if lines:
+            lines.append([])
+        lines.extend(_layout(layout, width, summary=options.summary))
+    return paint(lines, color=options.color)
+
+
+def _layout(layout: Layout, width: int, *, summary: bool) -> Iterator[Line]:
+    target = layout.target
+    if summary:
+        member = f"({visible(target.member)})" if target.member else ""
+        yield [(visible(target.path) + member, "bold")]
+        yield from wrapped(target_line(target), width, INDENT)
+        for note in layout.notes:
+            yield from wrapped(f"not seen: {visible(note)}", width, INDENT, hang=10, style="yellow")
+    if layout.sections:
+        yield []
+        yield from _sections(layout)
+    for excerpt in layout.excerpts:
+        yield []
+        yield from _excerpt(excerpt, width)
+
+
+def _sections(layout: Layout) -> Iterator[Line]:
+    rows = [("section", "address", "bytes", "lines", "objects", "lines with 2+", "straddling")]
+    rows += [
+        (
+            visible(row.name),
+            row.address,
+            f"{row.size:,}",
+            f"{row.lines:,}",
+            f"{row.objects:,}",
+            f"{row.shared_lines:,}",
+            f"{row.straddling:,}",
+        )
+        for row in layout.sections
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        fields = [f"{row[0]:<{widths[0]}}", *(f"{row[at]:>{widths[at]}}" for at in range(1, len(row)))]
+        yield [(INDENT + "  ".join(fields), "" if number else "dim")]
+    if layout.crowded:
+        yield []
+        yield [(f"{INDENT}most crowded lines (sharing a line is the norm; linemate audit says where it hurts)", "dim")]
+    for line in layout.crowded:
+        names = name_list(line.objects, CROWD_SHOWN, TYPE_WIDTH)
+        yield [(f"{INDENT}{line.address} {visible(line.section)}  {count(len(line.objects), 'object')}: {names}", "")]
+
+
+def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
+    if excerpt.object is not None:
+        yield from _object(excerpt.object, width)
+    else:
+        yield [(visible(excerpt.wanted), "bold")]
+    wanted = excerpt.object.name if excerpt.object is not None else ""
+    for number, line in enumerate(excerpt.lines):
+        if number:
+            yield [(f"{INDENT}-- cacheline boundary, {line.address} --", "dim")]
+        else:
+            yield []
+        yield from _line(line, wanted)
+    if excerpt.omitted:
+        yield [(f"{INDENT}... {count(excerpt.omitted, 'more line')}, see --max-lines", "dim")]
+
+
+def _object(described: LayoutObject, width: int) -> Iterator[Line]:
+    size = count(described.size, "byte") + (" (inferred)" if described.size_inferred else "")
+    where = f"{size} at {described.address} in {visible(described.section) or 'no section'}"
+    parts = [visible(described.type), where, f"on {count(described.lines, 'line')}", visible(described.source)]
+    yield [(visible(described.name), "bold")]
+    yield from wrapped(", ".join(part for part in parts if part), width, INDENT)
+    if described.aliases:
+        yield from wrapped(f"also {name_list(described.aliases, NAMES_SHOWN, NAME_WIDTH)}", width, INDENT, hang=5)
+    for verb, functions in (
+        ("written by", described.writers),
+        ("read by", described.readers),
+        ("address taken by", described.takers),
+    ):
+        if functions:
+            text = f"{verb:<16} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}"
+            yield from wrapped(text, width, INDENT, hang=17)
+
+
+def _line(line: LayoutLine, wanted: str) -> Iterator[Line]:
+    picture = LinePicture(
+        line.address,
+        line.size,
+        tuple(
+            Slice(_OWNERS.get(span.kind, span.object), span.start, span.end, bool(span.writers), "")
+            for span in line.spans
+        ),
+    )
+    letters = {owner: mark for (owner, _), mark in marks(picture).items()}
+    yield [(f"{INDENT}line {line.address}", "bold"), (f"  {visible(line.section)}".rstrip(), "")]
+    yield from picture_rows(picture)
+    names = [shorten(_name(span), NAME_WIDTH) for span in line.spans]
+    types = [shorten(visible(span.type), TYPE_WIDTH) for span in line.spans]
+    name_width, type_width = max(map(len, names)), max(map(len, types))
+    for span, name, type_name in zip(line.spans, names, types, strict=True):
+        owner = _OWNERS.get(span.kind, span.object)
+        mark = letters.get(owner) or {"": "."}.get(owner, owner)
+        place = f"{INDENT}{mark}  {span.start:>4} {span.end - span.start:>4}  "
+        rest = f"  {type_name:<{type_width}}  {_remarks(span)}".rstrip()
+        style = "bold" if wanted and span.object == wanted else "dim" if not span.name or owner == HOLE else ""
+        yield [(place, ""), (f"{name:<{name_width}}", style), (rest, "")]
+
+
+def _name(span: LayoutSpan) -> str:
+    if span.kind in (SpanKind.PADDING, SpanKind.UNKNOWN):
+        return span.kind.value
+    return f"hole in {visible(span.object)}" if span.kind is SpanKind.HOLE else visible(span.name)
+
+
+def _remarks(span: LayoutSpan) -> str:
+    parts = ["straddles the line"] if span.split else []
+    if span.writers:
+        parts.append(f"w: {name_list(span.writers, ACCESSORS_SHOWN, TYPE_WIDTH)}")
+    if span.readers:
+        parts.append(f"r: {name_list(span.readers, ACCESSORS_SHOWN, TYPE_WIDTH)}")
+    return "; ".join(parts)

@@ -1,0 +1,116 @@
+"""Lines of a binary as a map: who owns which byte, without any verdict.  The result document of ``lines``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from sharing.model.finding import Target
+
+LINES_SCHEMA = "linemate-lines-1"
+
+
+class SpanKind(StrEnum):
+    """What a run of bytes is.  Every byte of a line is exactly one of these."""
+
+    MEMBER = "member"  # a leaf of a typed variable
+    VARIABLE = "variable"  # a variable without a type, or the part of one that its type does not describe
+    HOLE = "hole"  # inside a typed variable, between members or behind the last one
+    PADDING = "padding"  # between variables, there for alignment
+    UNKNOWN = "unknown"
+
+
+class LayoutSpan(msgspec.Struct, frozen=True):
+    """[start, end) offsets within the line.  ``offset`` is where the span begins within its ``object``.
+
+    ``name`` is the variable or member, "" for padding and unknown bytes; for a hole it is the variable.
+    ``split``: one element continues on a neighbouring line, so that a single access can touch both.
+    """
+
+    start: int
+    end: int
+    kind: SpanKind
+    name: str = ""
+    object: str = ""
+    offset: int = 0
+    type: str = ""
+    split: bool = False
+    readers: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
+
+
+class LayoutLine(msgspec.Struct, frozen=True):
+    """One line: spans cover [0, size) in order.  ``section`` is "" where none holds its first owned byte."""
+
+    address: str
+    size: int
+    section: str
+    spans: tuple[LayoutSpan, ...]
+
+
+class LayoutObject(msgspec.Struct, frozen=True):
+    """One variable.  ``lines`` is how many it is on.  ``size_inferred``: up to the next object, for want of a size.
+
+    ``readers`` and ``writers`` name functions, most sites first; ``takers`` those that take its address.
+    """
+
+    name: str
+    address: str
+    size: int
+    section: str
+    lines: int
+    type: str = ""
+    source: str = ""
+    aliases: tuple[str, ...] = ()
+    size_inferred: bool = False
+    readers: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
+    takers: tuple[str, ...] = ()
+
+
+class Excerpt(msgspec.Struct, frozen=True):
+    """The lines around one object, or around an address on no object.  ``omitted`` lines follow unshown."""
+
+    wanted: str
+    object: LayoutObject | None
+    lines: tuple[LayoutLine, ...]
+    omitted: int = 0
+
+
+class SectionSummary(msgspec.Struct, frozen=True):
+    """One writable section.  ``shared_lines`` hold two objects or more; ``straddling`` objects would fit one line."""
+
+    name: str
+    address: str
+    size: int
+    lines: int
+    objects: int
+    shared_lines: int
+    straddling: int
+
+
+class CrowdedLine(msgspec.Struct, frozen=True):
+    """A line with many objects, in the order of their addresses."""
+
+    address: str
+    section: str
+    objects: tuple[str, ...]
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """One image: excerpts where symbols were asked for, else the summary of its writable sections."""
+
+    target: Target
+    excerpts: tuple[Excerpt, ...] = ()
+    sections: tuple[SectionSummary, ...] = ()
+    crowded: tuple[CrowdedLine, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class LayoutReport(msgspec.Struct, frozen=True):
+    """The document: one layout per file, or per archive member that has the symbols."""
+
+    schema: str
+    command: str
+    layouts: tuple[Layout, ...]

@@ -1,0 +1,158 @@
+"""The map of lines: every byte is a member, variable, hole, padding or unknown, and named as a person would."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sharing.linemap import LineMap
+from sharing.model import AccessKind, Section, SectionKind
+from sharing.model.layout import LayoutLine, LayoutSpan, SpanKind
+from tests.lines.images import BSS, CHARS, FLAGS, LONG, ODD, PAIR, PAIRS, image
+
+TYPES = st.sampled_from([(-1, 12), (LONG, 8), (PAIR, 16), (PAIRS, 128), (CHARS, 96), (FLAGS, 8), (ODD, 16), (PAIR, 24)])
+
+
+def spans(line: LayoutLine) -> list[tuple[int, int, str, str]]:
+    return [(span.start, span.end, span.kind.value, span.name) for span in line.spans]
+
+
+def span_at(lines: list[LayoutLine], name: str) -> LayoutSpan:
+    return next(span for line in lines for span in line.spans if span.name == name)
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), TYPES), max_size=10), st.sampled_from([32, 64, 128, 256]), st.booleans())
+def test_every_byte_of_every_line_has_one_kind(
+    placed: list[tuple[int, tuple[int, int]]], line_size: int, local: bool
+) -> None:
+    variables = [(f"v{i}", BSS + at, size, type_row) for i, (at, (type_row, size)) in enumerate(placed)]
+    lines = LineMap(image(variables, local=local), line_size).lines(range(BSS, BSS + 512, line_size))
+    for line in lines:
+        assert [b for span in line.spans for b in range(span.start, span.end)] == list(range(line_size))
+    kinds = {
+        BSS + i * line_size + b: s.kind for i, l in enumerate(lines) for s in l.spans for b in range(s.start, s.end)
+    }
+    for address, kind in kinds.items():
+        owned = any(start <= address < start + size for _, start, size, _ in variables)
+        assert owned == (kind in (SpanKind.MEMBER, SpanKind.VARIABLE, SpanKind.HOLE))
+
+
+def test_members_are_flattened_and_holes_named() -> None:
+    line = LineMap(image([("config", BSS, 16, PAIR)]), 64).lines(range(BSS, BSS + 64, 64))[0]
+    assert spans(line) == [
+        (0, 4, "member", "config.key"),
+        (4, 8, "hole", "config"),
+        (8, 16, "member", "config.value"),
+        (16, 64, "unknown", ""),
+    ]
+
+
+def test_the_tail_of_a_type_is_a_hole_too() -> None:
+    line = LineMap(image([("odd", BSS, 16, ODD), ("next", BSS + 16, 8, LONG)]), 64).lines(range(BSS, BSS + 64, 64))[0]
+    assert spans(line)[:4] == [
+        (0, 8, "member", "odd.first"),
+        (8, 12, "member", "odd.last"),
+        (12, 16, "hole", "odd"),
+        (16, 24, "member", "next"),
+    ]
+
+
+def test_a_gap_that_alignment_explains_is_padding_and_a_wide_one_is_unknown() -> None:
+    variables = [("a", BSS, 8, LONG), ("b", BSS + 32, 8, LONG), ("c", BSS + 128, 8, LONG)]
+    first, second, third = LineMap(image(variables), 64).lines(range(BSS, BSS + 192, 64))
+    assert spans(first)[1] == (8, 32, "padding", "")
+    assert spans(first)[3] == (40, 64, "unknown", "")
+    assert spans(second) == [(0, 64, "unknown", "")]
+    assert spans(third)[0] == (0, 8, "member", "c")
+
+
+def test_a_gap_between_exported_names_only_is_unknown() -> None:
+    variables = [("a", BSS, 8, LONG), ("b", BSS + 16, 8, LONG)]
+    line = LineMap(image(variables, local=False), 64).lines(range(BSS, BSS + 64, 64))[0]
+    assert spans(line)[1] == (8, 16, "unknown", "")
+
+
+def test_elements_of_an_array_of_records_are_numbered() -> None:
+    lines = LineMap(image([("slots", BSS + 32, 128, PAIRS)]), 64).lines(range(BSS, BSS + 192, 64))
+    assert spans(lines[1])[:3] == [
+        (0, 4, "member", "slots[2].key"),
+        (4, 8, "hole", "slots"),
+        (8, 16, "member", "slots[2].value"),
+    ]
+    assert span_at(lines, "slots[7].value").offset == 120
+
+
+def test_elements_of_a_plain_array_are_numbered_by_range() -> None:
+    lines = LineMap(image([("counts", BSS, 96, CHARS)]), 64).lines(range(BSS, BSS + 128, 64))
+    assert [spans(line)[0][3] for line in lines] == ["counts[0..15]", "counts[16..23]"]
+    assert not span_at(lines, "counts[0..15]").split
+
+
+def test_bit_fields_that_share_a_byte_are_one_span() -> None:
+    line = LineMap(image([("f", BSS, 8, FLAGS)]), 64).lines(range(BSS, BSS + 64, 64))[0]
+    assert spans(line)[:3] == [
+        (0, 1, "member", "f.ready:1, state:3"),
+        (1, 4, "hole", "f"),
+        (4, 8, "member", "f.rest"),
+    ]
+
+
+def test_a_member_over_the_boundary_is_marked_on_both_lines() -> None:
+    lines = LineMap(image([("p", BSS + 52, 16, PAIR)]), 64).lines(range(BSS, BSS + 128, 64))
+    values = [span for line in lines for span in line.spans if span.name == "p.value"]
+    assert [(span.start, span.end, span.split) for span in values] == [(60, 64, True), (0, 4, True)]
+    assert not span_at(lines, "p.key").split
+
+
+def test_an_element_over_the_boundary_is_marked() -> None:
+    lines = LineMap(image([("counts", BSS + 2, 96, CHARS)]), 64).lines(range(BSS, BSS + 128, 64))
+    assert [span.split for line in lines for span in line.spans if span.object == "counts"] == [True, True]
+
+
+def test_bytes_beyond_what_the_type_describes_are_the_variable_not_a_hole() -> None:
+    line = LineMap(image([("grown", BSS, 24, PAIR)]), 64).lines(range(BSS, BSS + 64, 64))[0]
+    assert (16, 24, "variable", "grown") in spans(line)
+
+
+def test_accessors_are_named_per_span_most_sites_first() -> None:
+    sites = [
+        (BSS, 4, AccessKind.LOAD, 0),
+        (BSS + 8, 8, AccessKind.STORE, 1),
+        (BSS + 8, 8, AccessKind.RMW, 1),
+        (BSS + 8, 8, AccessKind.STORE, 0),
+        (BSS + 8, 8, AccessKind.ADDRESS, 0),
+    ]
+    made = LineMap(image([("p", BSS, 16, PAIR)], sites=sites), 64)
+    lines = made.lines(range(BSS, BSS + 64, 64))
+    assert span_at(lines, "p.key").readers == ("reader",)
+    assert span_at(lines, "p.key").writers == ()
+    assert span_at(lines, "p.value").writers == ("writer", "reader")
+    described = made.describe(0)
+    assert (described.readers, described.writers, described.takers) == (("reader",), ("writer", "reader"), ("reader",))
+
+
+def test_thread_local_variables_are_on_lines_of_their_own() -> None:
+    sections = [
+        Section(0, ".bss", SectionKind.WRITABLE, BSS, 0x1000, 32, None),
+        Section(1, ".tbss", SectionKind.TLS, BSS, 0x100, 8, None),
+    ]
+    made = image([("shared", BSS, 8, LONG), ("mine", BSS, 8, LONG)], sections=sections)
+    made.variables["section"][1] = 1
+    assert LineMap(made, 64).lines(range(BSS, BSS + 64, 64))[0].spans[0].name == "shared"
+    own = LineMap(made, 64, thread_local=True).lines(range(BSS, BSS + 64, 64))[0]
+    assert (own.section, own.spans[0].name) == (".tbss", "mine")
+
+
+def test_the_summary_counts_lines_with_two_objects_and_objects_over_a_boundary() -> None:
+    variables = [
+        ("a", BSS, 8, LONG),
+        ("b", BSS + 8, 8, LONG),
+        ("over", BSS + 60, 8, LONG),
+        ("big", BSS + 128, 256, -1),
+        ("last", BSS + 384, 8, LONG),
+    ]
+    made = LineMap(image(variables), 64)
+    (row,) = made.summaries()
+    assert (row.lines, row.objects, row.shared_lines, row.straddling) == (64, 5, 1, 1)
+    (crowded,) = made.crowded(10)
+    assert (crowded.address, crowded.objects) == (f"{BSS:#x}", ("a", "b", "over"))
