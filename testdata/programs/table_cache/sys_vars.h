@@ -22,7 +22,7 @@ public:
   const char *name() const { return m_option.name; }
   const Sys_var *next() const { return m_next; }
 
-private:
+protected: // for the kinds of variables that derive from this one
   struct Option {
     const char *name;
     const char *comment;
