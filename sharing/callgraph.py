@@ -312,9 +312,7 @@ def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]
             name = image.names[nm]
             if any(fnmatch.fnmatchcase(name, p) for p in knowledge.threads.entry_patterns):
                 found.setdefault(row_at, []).append(True)
-    roots = [
-        Root(function_name(image, row), row, len(times) > 1 or any(times)) for row, times in sorted(found.items())
-    ]
+    roots = [Root(function_name(image, row), row, len(times) > 1 or any(times)) for row, times in sorted(found.items())]
     return roots, creators
 
 

@@ -67,7 +67,15 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
                 value = int(arg["value"]) + effect.offset
                 if arg["kind"] == ArgKind.ADDRESS and value >= 0:
                     out.append(
-                        (int(arg["ip"]), value, int(arg["function"]), effect.row, effect.effect, int(arg["loop_depth"]), 0)
+                        (
+                            int(arg["ip"]),
+                            value,
+                            int(arg["function"]),
+                            effect.row,
+                            effect.effect,
+                            int(arg["loop_depth"]),
+                            0,
+                        )
                     )
                 elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
                     wrapper = index.get(int(image.functions[arg["function"]]["address"]))
@@ -176,7 +184,14 @@ def _limit(params: Table) -> Table:
     if not len(params):
         return np.empty(0, PARAM_DTYPE)
     order = np.lexsort(
-        (-params["loop_depth"].astype(np.int64), params["kind"], params["size"], params["offset"], params["arg"], params["function"])
+        (
+            -params["loop_depth"].astype(np.int64),
+            params["kind"],
+            params["size"],
+            params["offset"],
+            params["arg"],
+            params["function"],
+        )
     )
     rows = params[order]
     same = np.ones(len(rows), bool)

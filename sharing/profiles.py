@@ -265,11 +265,13 @@ class Profiler:
                 bool(site["flags"] & SiteFlag.ATOMIC),
                 bool(locks),
             )
-            entry = total.setdefault(key, [0.0, 0, 0, 1])
+            entry = total.setdefault(key, [0.0, 0, 0, 1, 0])
             entry[0] += float(self.accesses.weight[at])
             entry[1] = max(entry[1], int(site["loop_depth"]))
             entry[2] += 1
             entry[3] = min(entry[3], int(self.accesses.cold[at]))
+            if site["flags"] & SiteFlag.INDEXED:
+                entry[4] = max(entry[4], int(site["stride"]))
         out = [
             Access(
                 function_name(self.image, function),
@@ -282,8 +284,9 @@ class Profiler:
                 int(depth),
                 int(sites),
                 bool(cold),
+                int(stride),
             )
-            for (function, writes, reads, atomic, locks), (weight, depth, sites, cold) in total.items()
+            for (function, writes, reads, atomic, locks), (weight, depth, sites, cold, stride) in total.items()
         ]
         out.sort(key=lambda a: (-a.weight, a.function, a.writes))
         return tuple(out)
@@ -298,7 +301,9 @@ class Profiler:
         reads = sum(a.weight for a in accesses if a.reads)
         if any(a.atomic and a.writes for a in accesses):
             return Role.ATOMIC
-        if draft.leaf is not None and (draft.leaf.is_atomic or any(self.knowledge.atomic_types.find(n) >= 0 for n in names)):
+        if draft.leaf is not None and (
+            draft.leaf.is_atomic or any(self.knowledge.atomic_types.find(n) >= 0 for n in names)
+        ):
             return Role.ATOMIC
         if not any(a.writes for a in accesses):
             return Role.CONSTANT

@@ -70,12 +70,14 @@ class Shapes:
             m = leaves[at]
             if m.offset <= offset < m.offset + m.size:
                 return m
-            if m.stride and m.offset <= offset < m.offset + m.stride * m.count:
-                if (offset - m.offset) % m.stride < m.size:
-                    return m
+            in_series = m.stride and m.offset <= offset < m.offset + m.stride * m.count
+            if in_series and (offset - m.offset) % m.stride < m.size:
+                return m
         return None
 
-    def _find(self, row: int, path: str, offset: int, stride: int, count: int, out: list[LockPlace], depth: int) -> None:
+    def _find(
+        self, row: int, path: str, offset: int, stride: int, count: int, out: list[LockPlace], depth: int
+    ) -> None:
         if depth > MAX_DEPTH or len(out) >= MAX_LOCKS:
             return
         core, _, names = self._types.strip(row)

@@ -15,7 +15,6 @@ import msgspec
 
 from sharing.model.image import Image, ImageKind
 
-
 _T = TypeVar("_T")
 
 

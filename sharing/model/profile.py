@@ -47,6 +47,7 @@ class Access:
     loop_depth: int = 0
     sites: int = 1
     cold: bool = False
+    stride: int = 0  # bytes between elements when it touches an unknown one of several
 
 
 @dataclass(frozen=True, slots=True)

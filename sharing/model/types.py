@@ -83,9 +83,7 @@ class Member(msgspec.Struct, frozen=True):
     via: tuple[str, ...] = ()
 
 
-_WRAPPERS = frozenset(
-    {TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT}
-)
+_WRAPPERS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
 _RECORDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
 
 

@@ -1,0 +1,33 @@
+"""Which objects of a line must be kept apart, as a graph.  The only module that imports networkx.
+
+Owns conflict graphs: vertices are actors, edges pairs that disturb each other.  Answers which objects to move so
+that the fewest edits separate all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def fewest_to_move(names: Iterable[str], conflicts: Iterable[tuple[str, str, float]]) -> tuple[str, ...]:
+    """A small set of objects whose removal from the line ends all conflicts, heaviest first.
+
+    Greedy vertex cover by conflict weight, then by degree and name; lines hold at most a few dozen objects.
+    A single conflict moves its first object, by convention the one that is written.
+    """
+    pairs = list(conflicts)
+    if len(pairs) == 1:
+        return (pairs[0][0],)
+    import networkx as nx
+
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(names)
+    for a, b, weight in pairs:
+        graph.add_edge(a, b, weight=weight)
+    moved: list[str] = []
+    while graph.number_of_edges():
+        degree = graph.degree(weight="weight")
+        worst = max(sorted(graph.nodes), key=lambda n: (degree[n], graph.degree(n)))
+        moved.append(worst)
+        graph.remove_node(worst)
+    return tuple(moved)

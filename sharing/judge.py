@@ -1,0 +1,294 @@
+"""From an image to findings: the passes of the judgement, in order.
+
+Owns the order of the passes and the merging of drafts into findings.  The patterns are in ``sharing.rules``, the
+edits in ``sharing.remedy``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharing import callgraph, correlate, flow, geometry, graph
+from sharing.knowledge import Knowledge
+from sharing.model.finding import (
+    Confidence,
+    Evidence,
+    Finding,
+    LinePicture,
+    LineRef,
+    Participant,
+)
+from sharing.model.image import AccessKind, Image, SiteFlag, Table
+from sharing.model.profile import Actor, LineProfile
+from sharing.profiles import Profiler
+from sharing.recover import recover
+from sharing.remedy import Style, remedy
+from sharing.rules import RULES, Context, Draft, Rule, Scope
+
+MAX_FRAGILE = 5  # the busiest ones; more of a warning that nothing is wrong yet is noise
+MAX_PER_OBJECT = 3  # findings about the inside of one variable
+MAX_PARTICIPANTS = 6
+MAX_EXTRA_LINES = 400
+NAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """``line_size`` in bytes; ``rules`` are ids, empty for all; ``macro`` is the project's alignment macro."""
+
+    line_size: int
+    pair_size: int
+    rules: tuple[str, ...] = ()
+    macro: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Findings, worst first, the image with recovered objects, and what was counted on the way."""
+
+    findings: tuple[Finding, ...]
+    image: Image
+    counts: dict[str, int]
+    notes: tuple[str, ...]
+
+
+def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
+    """The passes: threads and frequencies, lock calls, all accesses, objects, busy lines, profiles, rules, findings."""
+    calls = callgraph.build(image, knowledge)
+    events = flow.lock_events(image, knowledge)
+    sites = correlate.all_sites(image, knowledge)
+    image = recover(image, sites, events, knowledge)
+    accesses = correlate.gather(image, calls, sites, events)
+    counts = {
+        "access_sites": len(sites),
+        "lock_calls": int(np.count_nonzero(events["effect"] == flow.LOCK)),
+        "thread_entries": sum(r.name != "main" for r in calls.roots),
+    }
+    notes = [f"threads: {calls.how}"]
+    if not image.arch.decodes:
+        notes.append(f"access sites are not decoded for {image.arch.name}: the layout is shown, nothing is judged")
+    if not calls.threaded or not len(accesses.sites):
+        return Judgement((), image, counts, tuple(notes))
+    table = correlate.slots(accesses)
+    limits = correlate.thresholds(table)
+    lines = _lines(image, accesses, table, options.line_size)
+    counts["lines_profiled"] = len(lines)
+    profiler = Profiler(image, calls, accesses, events, knowledge, limits)
+    context = Context(
+        options.line_size,
+        options.pair_size,
+        Confidence.STATIC,
+        calls.concurrent,
+        calls.root_names,
+        lambda a, b: shift_step(image, a, b, options.line_size),
+    )
+    drafts = _run(profiler, lines, context, [r for r in RULES if not options.rules or r.id in options.rules])
+    style = Style(options.line_size, image.kind, options.macro)
+    findings = [_finding(d, profiler, style, image) for d in _merge(drafts)]
+    findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
+    return Judgement(tuple(findings), image, counts, tuple(notes))
+
+
+def _lines(image: Image, accesses: correlate.Accesses, table: correlate.Slots, line_size: int) -> list[int]:
+    """Busy lines, lines with a straddling atomic or lock, and lines where an indexed array of few elements starts."""
+    busy = correlate.busy_lines(table, line_size).tolist()
+    sites = accesses.sites
+    size = np.uint64(line_size)
+    written = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
+    weighty = (accesses.weight >= correlate.WARM_WEIGHT) & (accesses.mask != 0)
+    extent = np.where(accesses.lock >= 0, 16, np.minimum(sites["size"], 64)).astype(np.uint64)
+    split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (sites["target"] % size + extent > size)
+    split &= weighty | (accesses.lock < 0)
+    array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & weighty
+    array &= (sites["stride"] > 0) & (sites["stride"] < line_size)
+    extra: list[int] = []
+    for chosen in (split, array):
+        rows = np.flatnonzero(chosen)
+        rows = rows[np.argsort(-accesses.weight[rows], kind="stable")][:MAX_EXTRA_LINES]
+        extra += (sites["target"][rows] // size * size).tolist()
+    lines: list[int] = list(dict.fromkeys(busy + extra))
+    return lines
+
+
+def _run(profiler: Profiler, lines: list[int], context: Context, rules: Iterable[Rule]) -> list[Draft]:
+    """Every rule on every line, pair or window that its scope asks for; each span once."""
+    rules = list(rules)
+    drafts: list[Draft] = []
+    spans: dict[Scope, list[tuple[int, int]]] = {
+        Scope.LINE: [(line, context.line_size) for line in lines],
+        Scope.PAIR: [
+            (line, context.pair_size)
+            for line in dict.fromkeys(line - line % context.pair_size for line in lines)
+            if context.pair_size > context.line_size
+        ],
+        Scope.WINDOW: [(line - context.line_size, 3 * context.line_size) for line in _around(lines, context.line_size)],
+    }
+    for scope, places in spans.items():
+        chosen = [r for r in rules if r.scope is scope]
+        if not chosen:
+            continue
+        for address, size in places:
+            line = profiler.profile(address, size)
+            if not line.actors:
+                continue
+            for rule in chosen:
+                drafts.extend(rule.check(line, context))
+    return drafts
+
+
+def _around(lines: list[int], line_size: int) -> list[int]:
+    """The busiest lines and their neighbours: a pair that is apart today has its busy parts on two lines."""
+    near = [line + d for line in lines[:MAX_EXTRA_LINES] for d in (0, -line_size, line_size)]
+    return [line for line in dict.fromkeys(near) if line >= line_size]
+
+
+def _merge(drafts: list[Draft]) -> list[Draft]:
+    """One finding a line among rules that exclude each other, no pair twice, no object too often."""
+    order = {rule.id: i for i, rule in enumerate(RULES)}
+    exclusive = {rule.id for rule in RULES if rule.exclusive}
+    drafts = sorted(drafts, key=lambda d: (-d.severity.rank, order[d.rule], -d.score, d.line.address))
+    kept: list[Draft] = []
+    taken: set[int] = set()
+    pairs: set[tuple[str, ...]] = set()
+    inside: dict[tuple[str, str], int] = {}
+    fragile = 0
+    for draft in drafts:
+        key = (draft.rule, *sorted({a.owner for a in draft.actors[:2]}), str(len(draft.actors[:2])))
+        owners = {a.owner for a in draft.actors}
+        if draft.rule in exclusive:
+            if draft.line.address in taken:
+                continue
+            taken.add(draft.line.address)
+        if draft.rule == "safe-by-luck":
+            fragile += 1
+            if fragile > MAX_FRAGILE or key in pairs:
+                continue
+        if len(owners) == 1:
+            spot = (draft.rule, next(iter(owners)))
+            inside[spot] = inside.get(spot, 0) + 1
+            if inside[spot] > MAX_PER_OBJECT:
+                continue
+        pairs.add(key)
+        kept.append(draft)
+    return kept
+
+
+def shift_step(image: Image, a: Actor, b: Actor, line_size: int) -> int:
+    """By what multiple of bytes an edit elsewhere moves a pair that stays in order: the contribution's alignment.
+
+    The largest alignment that the objects around the pair visibly have: those of their unit where debug
+    information tells it, else those within a line of the pair.  gcc aligns objects of 32 bytes and more to 32 on
+    x86-64, so a contribution with such an object moves by multiples of 32.
+    """
+    table = image.variables
+    if a.unit >= 0 and a.unit == b.unit:
+        rows = np.flatnonzero(table["unit"] == a.unit)
+    else:
+        low = min(a.owner_span[0], b.owner_span[0]) - line_size
+        high = max(a.owner_span[1], b.owner_span[1]) + line_size
+        first, last = np.searchsorted(table["address"], [np.uint64(max(low, 0)), np.uint64(high)])
+        rows = np.arange(int(first), int(last))
+    section = [s.index for s in image.sections if s.name == a.section]
+    rows = rows[np.isin(table["section"][rows], section)] if section else rows
+    declared = max(a.alignment, b.alignment)
+    return min(max(_visible_alignment(table[rows]), declared, 1), line_size)
+
+
+def _visible_alignment(rows: Table) -> int:
+    """Alignment that all objects of at least that size share: 32, 16 or 8; 4 where nothing is seen."""
+    for step in (32, 16, 8):
+        big = rows["address"][rows["size"] >= step]
+        if len(big) and not (big % np.uint64(step)).any():
+            return step
+    return 4
+
+
+def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Finding:
+    actors = draft.actors[:MAX_PARTICIPANTS]
+    names = [a.name for a in draft.separate]
+    others = [a.name for a in draft.actors if a.name not in names[:1]]
+    weights = (
+        [(names[0], other, 1.0) for other in others]
+        if len(names) == 1
+        else [
+            (a.name, b.name, min(a.weight, b.weight))
+            for i, a in enumerate(draft.separate)
+            for b in draft.separate[i + 1 :]
+        ]
+    )
+    moved = graph.fewest_to_move(names, weights) if len(names) > 1 else tuple(names)
+    by_name = {a.name: a for a in draft.actors}
+    remedies = list(dict.fromkeys(remedy(by_name[n], style) for n in moved))
+    line = draft.line
+    identity = "|".join([draft.rule, *sorted(a.name for a in actors[:2])])
+    return Finding(
+        id=f"{draft.rule}-{hashlib.sha256(identity.encode()).hexdigest()[:10]}",
+        rule=draft.rule,
+        severity=draft.severity,
+        confidence=Confidence.STATIC,
+        verdict=draft.verdict,
+        line=LineRef(f"{line.address:#x}", line.size),
+        participants=tuple(_participant(a, line) for a in actors),
+        message=draft.message,
+        evidence=(_layout_evidence(draft), *(Evidence(Confidence.STATIC, text) for text in draft.evidence)),
+        remedies=tuple(remedies),
+        picture=_pictures(draft, profiler, style.line_size, image),
+        score=round(draft.score, 3),
+    )
+
+
+def _layout_evidence(draft: Draft) -> Evidence:
+    parts = [f"{a.name} at {a.span[0]:#x}, {a.span[1] - a.span[0]} bytes" for a in draft.actors[:MAX_PARTICIPANTS]]
+    return Evidence(Confidence.LAYOUT, "; ".join(parts))
+
+
+def _participant(actor: Actor, line: LineProfile) -> Participant:
+    start, end = max(actor.span[0], line.address), min(actor.span[1], line.end)
+    hot = tuple((a - line.address, b - line.address) for a, b in actor.touched_on(line.address, line.end))
+    return Participant(
+        name=actor.name,
+        address=f"{actor.span[0]:#x}",
+        size=actor.span[1] - actor.span[0],
+        bytes=((start - line.address, max(end, start) - line.address),),
+        role=actor.kind or actor.role.value,
+        source=actor.source,
+        hot=hot,
+        type=actor.type_name,
+        readers=tuple(dict.fromkeys(a.function for a in actor.readers))[:NAMES],
+        writers=tuple(dict.fromkeys(a.function for a in actor.accesses if a.writes))[:NAMES],
+        lockers=tuple(dict.fromkeys(a.function for a in actor.lockers))[:NAMES],
+    )
+
+
+def _pictures(draft: Draft, profiler: Profiler, line_size: int, image: Image) -> tuple[LinePicture, ...]:
+    """The lines that hold the actors' hot bytes, each byte owned once."""
+    wanted: dict[int, None] = {}
+    for actor in draft.actors[:2]:
+        for start, _ in actor.touched_on(draft.line.address, draft.line.end):
+            wanted[start - start % line_size] = None
+    pictures = []
+    for address in sorted(wanted)[:3]:
+        extents = [
+            geometry.Extent(a.name, a.span[0], a.span[1], tuple((x - a.span[0], y - a.span[0]) for x, y in a.hot))
+            for a in draft.line.actors
+        ]
+        covered = {(a.span[0], a.span[1]) for a in draft.line.actors}
+        extents += [
+            geometry.Extent(n.name, n.span[0], n.span[1])
+            for n in profiler.profile(address, line_size).neighbours
+            if n.span not in covered
+        ]
+        known = _known_ranges(image)
+        pictures.append(LinePicture(f"{address:#x}", line_size, geometry.own_bytes(address, line_size, extents, known)))
+    return tuple(pictures)
+
+
+def _known_ranges(image: Image) -> list[tuple[int, int]]:
+    """Sections whose objects are all named: those of images with a symbol table or debug information."""
+    if not image.counts.get("symtab_symbols", 0) and not image.debug_source:
+        return []
+    return [(s.address, s.end) for s in image.sections if s.size]

@@ -1,0 +1,93 @@
+"""Alignment without padding.
+
+What it does: finds a busy object that is declared with the alignment of a line, is smaller than a line, and whose
+tail holds another object's data.
+
+Why is this bad?  Alignment decides where an object starts and says nothing about what follows.  A 40-byte lock
+aligned to 64 leaves 24 bytes that the linker hands to the next variable: the edit looks like a fix, and the line
+is still shared.  This is the commonest wrong fix of false sharing.
+
+Example:
+
+    static pthread_mutex_t lock __attribute__((aligned(64)));
+    static int waiting;                  // lands 40 bytes into the lock's line
+
+Use instead: alignment on a type, which rounds its size up to the line as well.
+
+    struct alignas(64) LockLine { pthread_mutex_t value; };   // sizeof is 64
+    static LockLine lock;
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Heat, LineProfile
+from sharing.rules.base import (
+    Context,
+    Draft,
+    Rule,
+    Scope,
+    can_collide,
+    describe,
+    grade,
+    heat_evidence,
+    meets,
+    pair_score,
+    span_text,
+    who,
+)
+
+
+def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """1. an owner that starts the line by declaration and ends inside it; 2. other owners' touched data behind it."""
+    for actor in line.actors:
+        start, end = actor.owner_span
+        if actor.alignment < ctx.line_size or start != line.address or not start < end < line.end:
+            continue
+        if actor.write_heat is Heat.COLD or not actor.sized:
+            continue
+        tail = [
+            v
+            for v in line.actors
+            if v.owner != actor.owner
+            and v.span[0] >= end
+            and v.heat is not Heat.COLD
+            and (meets(actor, v, line) or meets(v, actor, line))
+            and can_collide(actor, v, ctx)
+        ]
+        if not tail:
+            continue
+        tail.sort(key=lambda v: (-pair_score(actor, v), v.name))
+        worst = tail[0]
+        yield Draft(
+            rule=RULE.id,
+            severity=grade(actor.write_heat, worst.heat),
+            verdict=Verdict.FALSE_SHARING,
+            line=line,
+            actors=(actor, *tail),
+            separate=(actor,),
+            message=(
+                f"{describe(actor)} is aligned to {actor.alignment} bytes but only {end - start} bytes long: its tail "
+                f"holds {describe(worst)}, {span_text(worst, line)}, touched by {who(worst.accesses)}, on line "
+                f"{line.address:#x}, which {who(actor.writers)} write: the alignment does not keep the line"
+            ),
+            evidence=(
+                f"declared alignment {actor.alignment}, size {end - start}: {line.end - end} bytes of tail are free",
+                heat_evidence(actor),
+                heat_evidence(worst),
+            ),
+            score=pair_score(actor, worst),
+        )
+
+
+RULE = Rule(
+    id="aligned-without-padding",
+    name="Alignment without padding",
+    summary="A busy object is aligned to a line but not padded to it, and its tail holds someone else's data.",
+    severity=Severity.HIGH,
+    scope=Scope.LINE,
+    check=check,
+    page=__doc__,
+)

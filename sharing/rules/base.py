@@ -1,0 +1,163 @@
+"""What every rule is made of: its context, its result, and how heat becomes severity.
+
+Owns no pattern of its own.  A rule is a pure function from a line profile to drafts; merging, naming and
+remedies happen in ``sharing.judge``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from sharing.model.finding import Confidence, Severity, Verdict
+from sharing.model.profile import Access, Actor, Heat, LineProfile
+from sharing.model.rule import RuleInfo
+
+
+class Scope(Enum):
+    """What a rule looks at: one line, an aligned span of lines moved together, or a line with both neighbours."""
+
+    LINE = "line"
+    PAIR = "pair"
+    WINDOW = "window"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What rules may know besides the line.
+
+    ``concurrent`` says whether code under two root masks can run at the same time, ``root_names`` what a mask
+    stands for, ``shift_step`` by how many bytes an edit elsewhere may move a pair, in bytes.
+    """
+
+    line_size: int
+    pair_size: int
+    confidence: Confidence
+    concurrent: Callable[[int, int], bool]
+    root_names: Callable[[int], tuple[str, ...]]
+    shift_step: Callable[[Actor, Actor], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A finding before it is worded for a report: ``actors`` are in order of blame, ``separate`` need an edit."""
+
+    rule: str
+    severity: Severity
+    verdict: Verdict
+    line: LineProfile
+    actors: tuple[Actor, ...]
+    separate: tuple[Actor, ...]
+    message: str
+    evidence: tuple[str, ...]
+    score: float
+
+
+Check = Callable[[LineProfile, Context], Iterator[Draft]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A row of the registry.  ``page`` is the rule module's docstring; ``exclusive`` rules share one finding a line."""
+
+    id: str
+    name: str
+    summary: str
+    severity: Severity
+    scope: Scope
+    check: Check
+    page: str
+    exclusive: bool = True
+
+    def info(self) -> RuleInfo:
+        return RuleInfo(self.id, self.name, self.summary, self.page, self.severity)
+
+
+_LADDER = list(Severity)
+
+
+def lower(severity: Severity, steps: int) -> Severity:
+    return _LADDER[max(severity.rank - steps, 0)]
+
+
+def grade(writer: Heat, victim: Heat) -> Severity:
+    """Severity of hot bytes disturbed by writes, before the pattern's own discounts."""
+    if writer is Heat.HOT and victim is Heat.HOT:
+        return Severity.HIGH
+    if Heat.COLD in (writer, victim):
+        return Severity.NOTE
+    return Severity.MEDIUM if Heat.HOT in (writer, victim) else Severity.LOW
+
+
+def meets(a: Actor, b: Actor, line: LineProfile) -> bool:
+    """Do bytes that ``a`` writes and other bytes that ``b`` touches lie on this line?"""
+    return bool(a.hot_on(line.address, line.end)) and bool(b.touched_on(line.address, line.end)) and a.span != b.span
+
+
+def can_collide(a: Actor, b: Actor, ctx: Context) -> bool:
+    """Can one thread write ``a`` while another touches ``b``?"""
+    return ctx.concurrent(a.mask(writers=True), b.mask())
+
+
+def together(a: Actor, b: Actor) -> float:
+    """Share of the victim's weight in functions that also touch ``a``: used together, the line is fetched once."""
+    functions = a.functions
+    total = sum(x.weight for x in b.accesses if not x.cold)
+    both = sum(x.weight for x in b.accesses if not x.cold and x.function in functions)
+    return both / total if total else 0.0
+
+
+def span_text(actor: Actor, line: LineProfile) -> str:
+    """The actor's touched bytes as offsets in the line: "bytes 0-15"."""
+    parts = [
+        f"{a - line.address}-{b - 1 - line.address}" if b - a > 1 else f"{a - line.address}"
+        for a, b in actor.touched_on(line.address, line.end)
+    ]
+    return (
+        f"{'byte' if len(parts) == 1 and '-' not in parts[0] else 'bytes'} {', '.join(parts)}" if parts else "no bytes"
+    )
+
+
+def who(accesses: tuple[Access, ...], limit: int = 3) -> str:
+    """Names of the functions, heaviest first: "a, b, c and 4 more"."""
+    names = list(dict.fromkeys(a.function for a in accesses))
+    if not names:
+        return "no function seen"
+    text = ", ".join(names[:limit])
+    return text if len(names) <= limit else f"{text} and {len(names) - limit} more"
+
+
+def describe(actor: Actor) -> str:
+    """What an actor is, in the words of a finding."""
+    return f"{actor.name} ({actor.kind or actor.role.value})"
+
+
+def roots_text(a: Actor, b: Actor, ctx: Context) -> str:
+    names = ctx.root_names(a.mask() | b.mask())
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def heat_evidence(actor: Actor) -> str:
+    """Why an actor counts as hot: functions, sites, loops, writes.  Never a measurement."""
+    warm = [a for a in actor.accesses if not a.cold]
+    functions = len({a.function for a in warm})
+    sites = sum(a.sites for a in warm)
+    depth = max((a.loop_depth for a in warm), default=0)
+    atomic = any(a.atomic and (a.writes or a.locks) for a in warm)
+    verbs = [
+        word
+        for word, on in (
+            ("locked", bool(actor.lockers)),
+            ("written", any(a.writes for a in warm)),
+            ("read", any(a.reads for a in warm)),
+        )
+        if on
+    ]
+    how = f" ({'atomic, ' if atomic and not actor.is_lock else ''}deepest loop {depth})"
+    plural = "" if functions == 1 else "s"
+    return f"{actor.name}: {'/'.join(verbs) or 'touched'} at {sites} sites in {functions} function{plural}{how}"
+
+
+def pair_score(a: Actor, b: Actor) -> float:
+    return min(a.write_weight, b.weight)

@@ -1,0 +1,126 @@
+"""Hot lock shares a line with data.
+
+What it does: finds a lock that is taken often, from code that several threads can run, on the same cache line
+as other data that is touched often.
+
+Why is this bad?  Each attempt to take the lock writes its line.  Threads that wait for the lock pull the line
+away from the thread that holds it or that only wants the neighbouring data, so the critical section gets longer
+exactly when the lock is contended.  Data guarded by the very lock beside it is good company while the lock is
+idle and bad company once it is contended.
+
+Example: a mutex whose hot bytes 0-15 share a line with the head of a list.
+
+    static pthread_mutex_t lock;      // 40 bytes, hot in the first 16
+    static struct item *unused;       // next on the same line
+
+Use instead: a type of its own for the lock, aligned to the line and rounded up to it, so that neither the front
+nor the tail of the line can be given to another object.
+
+    struct alignas(64) LockLine { pthread_mutex_t value; };   // sizeof is 64
+    static LockLine lock;
+
+Evidence: the bytes that lock and unlock write are known by ABI; bytes of the lock that are only initialised (the
+robust-list links of a pthread mutex) do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Actor, Heat, LineProfile
+from sharing.rules.base import (
+    Context,
+    Draft,
+    Rule,
+    Scope,
+    can_collide,
+    describe,
+    grade,
+    heat_evidence,
+    lower,
+    meets,
+    pair_score,
+    roots_text,
+    span_text,
+    together,
+    who,
+)
+
+OWN_DATA = 0.8  # share of the victim's use inside the lock's own critical sections
+
+
+def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """1. each lock written on this line; 2. its victims: other touched data, not locks; 3. grade the worst pair."""
+    for lock in line.actors:
+        if not lock.is_lock or lock.write_heat is Heat.COLD or not lock.hot_on(line.address, line.end):
+            continue
+        victims = [
+            (grade_pair(lock, v), pair_score(lock, v), v)
+            for v in line.actors
+            if not v.is_lock and v.heat is not Heat.COLD and meets(lock, v, line) and can_collide(lock, v, ctx)
+        ]
+        if not victims:
+            continue
+        victims.sort(key=lambda item: (-item[0].rank, -item[1], item[2].name))
+        severity, score, worst = victims[0]
+        chosen = tuple(v for _, _, v in victims)
+        guarded = lock.name in worst.guards
+        yield Draft(
+            rule=RULE.id,
+            severity=severity,
+            verdict=Verdict.FALSE_SHARING,
+            line=line,
+            actors=(lock, *chosen),
+            separate=(lock,),
+            message=_message(lock, chosen, line, guarded),
+            evidence=(
+                heat_evidence(lock),
+                *(heat_evidence(v) for v in chosen[:3]),
+                f"threads: {roots_text(lock, worst, ctx)}",
+                *(
+                    (f"{worst.name} is used under {lock.name}: waiting threads take the line from the holder",)
+                    if guarded
+                    else ()
+                ),
+            ),
+            score=score,
+        )
+
+
+def grade_pair(lock: Actor, victim: Actor) -> Severity:
+    """Discounts: guarded data of a lock that is not among the busiest; members meant to be together."""
+    severity = grade(lock.write_heat, victim.heat)
+    own = lock.name in victim.guards or together(lock, victim) >= OWN_DATA
+    if own and lock.write_heat is not Heat.HOT:
+        severity = lower(severity, 2)
+    if lock.owner == victim.owner and own:
+        severity = lower(severity, 1)
+    return severity
+
+
+def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded: bool) -> str:
+    worst = victims[0]
+    use = "written" if worst.writers else "read"
+    by = who(worst.writers or worst.accesses)
+    more = f" (and {len(victims) - 1} more)" if len(victims) > 1 else ""
+    end = (
+        "under contention every waiting thread takes the line from the one that holds the lock"
+        if guarded
+        else "every lock operation takes the line from the threads that use the data"
+    )
+    return (
+        f"{describe(lock)}, {span_text(lock, line)}, taken by {who(lock.lockers or lock.writers)}, shares line "
+        f"{line.address:#x} with {describe(worst)}, {span_text(worst, line)}, {use} by {by}{more}: {end}"
+    )
+
+
+RULE = Rule(
+    id="hot-lock-shares-line",
+    name="Hot lock shares a line with data",
+    summary="A lock that several threads take often lies on the same cache line as other busy data.",
+    severity=Severity.HIGH,
+    scope=Scope.LINE,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,103 @@
+"""Independently written data on one line.
+
+What it does: finds two data items on one line, each written often, by code that different threads run, where the
+one is mostly used without the other.
+
+Why is this bad?  This is false sharing in its plainest form: two threads that have nothing to do with each other
+write different bytes, and the line travels between their cores at every write.
+
+Example: one counter for the producer, one for the consumer.
+
+    struct { long produced; long consumed; } stats;
+
+Use instead: one line for each writer.
+
+    struct { alignas(64) long produced; alignas(64) long consumed; } stats;
+
+Data that the same functions write together is not reported, and neither is data that one thread alone writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.rules.base import (
+    Context,
+    Draft,
+    Rule,
+    Scope,
+    can_collide,
+    describe,
+    grade,
+    heat_evidence,
+    lower,
+    meets,
+    pair_score,
+    roots_text,
+    span_text,
+    together,
+    who,
+)
+
+DATA = frozenset({Role.ATOMIC, Role.COUNTER, Role.LIST_HEAD, Role.WRITTEN})
+USED_TOGETHER = 0.6
+
+
+def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """1. written data with hot bytes here; 2. pairs of different functions that can run at once; 3. the worst pair."""
+    data = [
+        a for a in line.actors if a.role in DATA and a.write_heat is not Heat.COLD and a.hot_on(line.address, line.end)
+    ]
+    pairs = [
+        (grade_pair(a, b, ctx), pair_score(a, b), a, b)
+        for i, a in enumerate(data)
+        for b in data[i + 1 :]
+        if meets(a, b, line)
+        and can_collide(a, b, ctx)
+        and together(a, b) < USED_TOGETHER
+        and together(b, a) < USED_TOGETHER
+    ]
+    if not pairs:
+        return
+    pairs.sort(key=lambda p: (-p[0].rank, -p[1], p[2].name, p[3].name))
+    severity, score, a, b = pairs[0]
+    rest = tuple(x for x in data if x not in (a, b) and any(x in p[2:] for p in pairs))
+    yield Draft(
+        rule=RULE.id,
+        severity=severity,
+        verdict=Verdict.FALSE_SHARING,
+        line=line,
+        actors=(a, b, *rest),
+        separate=(a, b),
+        message=(
+            f"{describe(a)}, {span_text(a, line)}, written by {who(a.writers)}, and {describe(b)}, "
+            f"{span_text(b, line)}, written by {who(b.writers)}, are on line {line.address:#x}: writers of different "
+            f"bytes take the line from each other"
+        ),
+        evidence=(heat_evidence(a), heat_evidence(b), f"threads: {roots_text(a, b, ctx)}"),
+        score=score,
+    )
+
+
+def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
+    """One severity less for data under a common lock, and for members of one object that any thread may run."""
+    severity = grade(a.write_heat, b.write_heat)
+    if a.guards & b.guards:
+        severity = lower(severity, 2)
+    different = not a.mask(writers=True) & b.mask(writers=True)
+    if a.owner == b.owner and not different:
+        severity = lower(severity, 1)
+    return severity
+
+
+RULE = Rule(
+    id="independent-writers",
+    name="Independently written data on one line",
+    summary="Different threads write different bytes of one cache line.",
+    severity=Severity.HIGH,
+    scope=Scope.LINE,
+    check=check,
+    page=__doc__,
+)

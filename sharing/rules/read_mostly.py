@@ -1,0 +1,121 @@
+"""Written data beside read-mostly data.
+
+What it does: finds data that is written often on the line of data that is read often and hardly ever written: a
+flag, a function pointer, a configuration value, the base of a table.
+
+Why is this bad?  Read-mostly data costs nothing while every core keeps its own copy of the line.  One counter
+beside it invalidates all those copies at each update, and every reader pays a cache miss for a value that did
+not change.
+
+Example:
+
+    static int verbose;               // read on every request
+    static unsigned long requests;    // incremented on every request
+
+Use instead: keep the written data on a line of its own, or gather the read-mostly data in one place (in the Linux
+kernel: __read_mostly).
+
+A counter that all threads write is true sharing in itself: moving it frees its line mates, and only per-thread
+counters remove its own cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.rules.base import (
+    Context,
+    Draft,
+    Rule,
+    Scope,
+    can_collide,
+    describe,
+    grade,
+    heat_evidence,
+    lower,
+    meets,
+    pair_score,
+    roots_text,
+    span_text,
+    together,
+    who,
+)
+
+READ_ROLES = frozenset({Role.READ_MOSTLY, Role.CONSTANT})
+USED_TOGETHER = 0.8
+
+
+def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """1. the busiest written data of the line; 2. its readers-only neighbours; 3. grade by both."""
+    writers = [
+        a
+        for a in line.actors
+        if not a.is_lock
+        and a.role not in READ_ROLES
+        and a.write_heat is not Heat.COLD
+        and a.hot_on(line.address, line.end)
+    ]
+    writers.sort(key=lambda a: (-a.write_weight, a.name))
+    for writer in writers[:1]:
+        victims = [
+            (grade_pair(writer, v), pair_score(writer, v), v)
+            for v in line.actors
+            if v.role in READ_ROLES
+            and v.read_heat is not Heat.COLD
+            and meets(writer, v, line)
+            and can_collide(writer, v, ctx)
+        ]
+        if not victims:
+            continue
+        victims.sort(key=lambda item: (-item[0].rank, -item[1], item[2].name))
+        severity, score, worst = victims[0]
+        chosen = tuple(v for _, _, v in victims)
+        true_sharing = ctx.concurrent(writer.mask(writers=True), writer.mask(writers=True))
+        yield Draft(
+            rule=RULE.id,
+            severity=severity,
+            verdict=Verdict.READ_MOSTLY_DISTURBED,
+            line=line,
+            actors=(writer, *chosen),
+            separate=(writer,),
+            message=(
+                f"{describe(writer)}, {span_text(writer, line)}, written by {who(writer.writers)}, shares line "
+                f"{line.address:#x} with {describe(worst)}, {span_text(worst, line)}, read by {who(worst.readers)}"
+                f"{f' (and {len(chosen) - 1} more)' if len(chosen) > 1 else ''}: each write makes every reader fetch "
+                f"the line again"
+            ),
+            evidence=(
+                heat_evidence(writer),
+                *(heat_evidence(v) for v in chosen[:3]),
+                f"threads: {roots_text(writer, worst, ctx)}",
+                *(
+                    (f"{writer.name} is written by several threads: true sharing that a move does not cure",)
+                    if true_sharing
+                    else ()
+                ),
+            ),
+            score=score,
+        )
+
+
+def grade_pair(writer: Actor, victim: Actor) -> Severity:
+    """A reader that updates the neighbour as well gains nothing from a second line."""
+    severity = grade(writer.write_heat, victim.read_heat)
+    if together(writer, victim) >= USED_TOGETHER:
+        severity = lower(severity, 2)
+    if writer.owner == victim.owner:
+        severity = lower(severity, 1)
+    return severity
+
+
+RULE = Rule(
+    id="written-beside-read-mostly",
+    name="Written data beside read-mostly data",
+    summary="Data that is written often lies on the same cache line as data that many threads only read.",
+    severity=Severity.MEDIUM,
+    scope=Scope.LINE,
+    check=check,
+    page=__doc__,
+)

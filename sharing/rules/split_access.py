@@ -1,0 +1,78 @@
+"""Atomic or lock straddles a line boundary.
+
+What it does: finds an atomically accessed object, or the hot word group of a lock, with bytes on two lines.
+
+Why is this bad?  An atomic instruction whose operand crosses a line boundary locks the whole bus on x86 (a split
+lock, hundreds of times slower, a fault where the kernel enforces it), and is not atomic at all on most other
+architectures.  A lock whose hot bytes span two lines costs two line transfers for each operation.
+
+Example:
+
+    struct __attribute__((packed)) rec { char tag[7]; long refs; };   // refs at offset 7
+
+Use instead: natural alignment for what is accessed atomically.
+
+    struct rec { alignas(8) long refs; char tag[7]; };
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Actor, Heat, LineProfile
+from sharing.rules.base import Context, Draft, Rule, Scope, describe, heat_evidence, lower, who
+
+
+def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """1. objects whose hot range starts on this line and ends on the next; 2. atomics first, locks as a lesser case."""
+    for actor in line.actors:
+        crossing = [(a, b) for a, b in actor.hot if a < line.end < b and a >= line.address]
+        if not crossing:
+            continue
+        start, end = crossing[0]
+        where = f"bytes {line.end - start} before and {end - line.end} after the boundary at {line.end:#x}"
+        if not actor.is_lock and any(a.atomic for a in actor.accesses) and end - start <= 16:
+            severity = Severity.CRITICAL if actor.heat is Heat.HOT else Severity.HIGH
+            text = (
+                f"{describe(actor)}, accessed atomically by {who(tuple(a for a in actor.accesses if a.atomic))}, "
+                f"straddles a line: {where}; each such access is a split lock"
+            )
+        elif actor.is_lock and actor.write_heat is not Heat.COLD and _words_split(actor, start, end, line.end):
+            severity = Severity.MEDIUM if actor.write_heat is Heat.HOT else Severity.LOW
+            if actor.count > 1:
+                severity = lower(severity, 1)
+            text = (
+                f"{describe(actor)}, taken by {who(actor.lockers or actor.writers)}, has its hot {end - start} bytes on "
+                f"two lines: {where}; each operation moves two lines"
+            )
+        else:
+            continue
+        yield Draft(
+            rule=RULE.id,
+            severity=severity,
+            verdict=Verdict.SPLIT_ACCESS,
+            line=line,
+            actors=(actor,),
+            separate=(actor,),
+            message=text,
+            evidence=(heat_evidence(actor),),
+            score=actor.weight,
+        )
+
+
+def _words_split(actor: Actor, start: int, end: int, boundary: int) -> bool:
+    """Locks of one word are aligned to it; only the word group of a bigger lock can span two lines."""
+    return end - start > 4 and boundary - start >= 4 and end - boundary >= 4
+
+
+RULE = Rule(
+    id="split-access",
+    name="Atomic or lock straddles a line boundary",
+    summary="An atomic object or the hot bytes of a lock lie on two cache lines.",
+    severity=Severity.HIGH,
+    scope=Scope.LINE,
+    check=check,
+    page=__doc__,
+    exclusive=False,
+)

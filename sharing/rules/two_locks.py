@@ -1,0 +1,101 @@
+"""Two locks on one line.
+
+What it does: finds two or more locks, each taken often and not always together, whose hot bytes are on one line;
+also the elements of an array of locks.
+
+Why is this bad?  Threads that take different locks do not wait for each other by design, yet each lock operation
+takes the line of the other lock away.  Splitting one lock into several then gains little or nothing.
+
+Example:
+
+    static pthread_mutex_t shard_lock[16];    // 40 bytes each: a line holds parts of two or three
+
+Use instead: elements rounded up to the line (the attribute on the element's type, not on the array).
+
+    struct alignas(64) ShardLock { pthread_mutex_t value; };
+    static ShardLock shard_lock[16];
+
+Locks that are always taken one inside the other by the same functions are not reported: one fetch serves both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Actor, Heat, LineProfile
+from sharing.rules.base import (
+    Context,
+    Draft,
+    Rule,
+    Scope,
+    can_collide,
+    describe,
+    grade,
+    heat_evidence,
+    lower,
+    meets,
+    pair_score,
+    roots_text,
+    span_text,
+    together,
+    who,
+)
+
+ALWAYS_TOGETHER = 0.9
+COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
+
+
+def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """1. locks with hot bytes here; 2. pairs that are not nested in the same functions; 3. one draft for the line."""
+    locks = [a for a in line.actors if a.is_lock and a.write_heat is not Heat.COLD and a.hot_on(line.address, line.end)]
+    pairs = [
+        (grade_pair(a, b), pair_score(a, b), a, b)
+        for i, a in enumerate(locks)
+        for b in locks[i + 1 :]
+        if meets(a, b, line) and can_collide(a, b, ctx) and not _used_as_one(a, b)
+    ]
+    if not pairs:
+        return
+    pairs.sort(key=lambda p: (-p[0].rank, -p[1], p[2].name, p[3].name))
+    severity, score, a, b = pairs[0]
+    rest = [x for x in locks if x not in (a, b) and any(x in p[2:] for p in pairs)]
+    actors = (a, b, *rest)
+    yield Draft(
+        rule=RULE.id,
+        severity=severity,
+        verdict=Verdict.FALSE_SHARING,
+        line=line,
+        actors=actors,
+        separate=actors,
+        message=(
+            f"{describe(a)}, {span_text(a, line)}, taken by {who(a.lockers or a.writers)}, and {describe(b)}, "
+            f"{span_text(b, line)}, taken by {who(b.lockers or b.writers)}, are on line {line.address:#x}: threads "
+            f"that take different locks still take the line from each other"
+        ),
+        evidence=(heat_evidence(a), heat_evidence(b), f"threads: {roots_text(a, b, ctx)}"),
+        score=score,
+    )
+
+
+def grade_pair(a: Actor, b: Actor) -> Severity:
+    severity = grade(a.write_heat, b.write_heat)
+    return lower(severity, 1) if a.kind in COMPANIONS or b.kind in COMPANIONS else severity
+
+
+def _used_as_one(a: Actor, b: Actor) -> bool:
+    """A condition variable belongs to its mutex; nested locks are fetched together."""
+    if (a.kind in COMPANIONS) != (b.kind in COMPANIONS) and (together(a, b) > 0.5 or together(b, a) > 0.5):
+        return True
+    return a.name != b.name and together(a, b) >= ALWAYS_TOGETHER and together(b, a) >= ALWAYS_TOGETHER
+
+
+RULE = Rule(
+    id="two-locks-one-line",
+    name="Two locks on one line",
+    summary="Locks that different threads take independently lie on one cache line.",
+    severity=Severity.HIGH,
+    scope=Scope.LINE,
+    check=check,
+    page=__doc__,
+)
