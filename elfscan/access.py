@@ -1,0 +1,188 @@
+"""Access sites of a binary: the plan handed to ``linemate-access`` and the tables that come back.
+
+Owns the plan's and the tables' file layouts and their validation.  Does not read ELF (the caller gives
+ranges, function extents and GOT slots) and does not judge.  All addresses are SVMAs.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.tools import ToolJob, tool_path
+from sharing.model import (
+    ARG_DTYPE,
+    CALL_DTYPE,
+    PARAM_DTYPE,
+    SITE_DTYPE,
+    AccessKind,
+    ArgKind,
+    LinemateError,
+    Malformed,
+)
+
+Table = npt.NDArray[Any]
+
+_PLAN_MAGIC = b"LMPLAN1\0"
+_PLAN_HEADER = struct.Struct("<8sIIQQQQQ")
+_ARCHITECTURES = {"x86-64": 1, "aarch64": 2}
+_ABSOLUTE = 1
+_BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
+_RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
+_EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8"), ("flags", "<u4"), ("row", "<i4")])
+SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
+
+_TABLES_MAGIC = b"LMACCS1\0"
+_TABLES_HEADER = struct.Struct("<8sQQQQQQ")
+_COUNTER_DTYPE = np.dtype([("name", "S32"), ("value", "<u8")])
+
+_ELF_TYPE_OFFSET = 16
+_ET_DYN = 3
+_TIMEOUT_S = 60.0
+_MEMORY_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class AccessPlan:
+    """What to scan.  ``path`` may be a patched copy of the bytes; offsets are into it.
+
+    ``code`` and ``constants``: (address, file offset, size); constants are read-only bytes, for jump tables.
+    ``data``: (address, size) of the storage whose accesses are wanted.  ``functions``: FUNCTION_DTYPE rows,
+    in the order of the image's table, by whose row the results name them.  ``slots``: SLOT_DTYPE, GOT slots
+    with known content (the address of a variable, a function or an import's placeholder).
+    ``absolute``: immediates and 32-bit displacements of the code can be addresses; None: unless the file
+    is position-independent (ET_DYN).
+    """
+
+    arch: str
+    path: str
+    code: list[tuple[int, int, int]]
+    data: list[tuple[int, int]]
+    constants: list[tuple[int, int, int]]
+    functions: Table
+    slots: Table
+    absolute: bool | None = None
+
+
+@dataclass(frozen=True)
+class ScanResult:
+    """The tables of ``sharing.model.image``, each sorted by ``ip``; ``address_taken`` sorted, unique."""
+
+    sites: Table
+    calls: Table
+    args: Table
+    params: Table
+    address_taken: Table
+    counts: dict[str, int]
+
+
+class ScanJob:
+    """A scan that runs in its own process.  ``result`` waits for it."""
+
+    def __init__(self, plan: AccessPlan, job: ToolJob) -> None:
+        self._plan = plan
+        self._job = job
+
+    def result(self) -> ScanResult:
+        """The tables.  Raises ``LinemateError`` when the scanner failed, ``Malformed`` when its tables are broken."""
+        try:
+            raw = self._job.result()
+        except LinemateError as error:
+            raise LinemateError(f"{self._plan.path}: access sites: {error}") from error
+        return read_tables(raw, self._plan)
+
+    def close(self) -> None:
+        """Stop the scan if it still runs."""
+        self._job.close()
+
+
+def start_scan(plan: AccessPlan, *, threads: int | None = None, timeout_s: float = _TIMEOUT_S) -> ScanJob:
+    """Start the scan and return at once.  ``threads``: None for one per processor."""
+    args = [str(tool_path("linemate-access")), plan.path]
+    if threads is not None:
+        args.append(str(threads))
+    job = ToolJob.start(args, stdin=encode_plan(plan), timeout_s=timeout_s, memory_bytes=_MEMORY_BYTES)
+    return ScanJob(plan, job)
+
+
+def encode_plan(plan: AccessPlan) -> bytes:
+    """The plan in the form that the scanner reads: a header of counts, then the tables, little-endian."""
+    if plan.arch not in _ARCHITECTURES:
+        raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
+    extents = np.zeros(len(plan.functions), dtype=_EXTENT_DTYPE)
+    for name in ("address", "size", "flags"):
+        extents[name] = plan.functions[name]
+    extents["row"] = np.arange(len(extents), dtype=np.int32)
+    slots = np.empty(len(plan.slots), dtype=SLOT_DTYPE)
+    for source, target in zip(plan.slots.dtype.names or (), ("slot", "value"), strict=True):
+        slots[target] = plan.slots[source]
+    absolute = _has_absolute_code(plan.path) if plan.absolute is None else plan.absolute
+    parts: list[Table] = [
+        np.array(plan.code, dtype=_BYTES_DTYPE),
+        np.array(plan.data, dtype=_RANGE_DTYPE),
+        np.array(plan.constants, dtype=_BYTES_DTYPE),
+        extents,
+        slots,
+    ]
+    header = _PLAN_HEADER.pack(
+        _PLAN_MAGIC, _ARCHITECTURES[plan.arch], _ABSOLUTE if absolute else 0, *(len(part) for part in parts)
+    )
+    return b"".join([header, *(part.tobytes() for part in parts)])
+
+
+def _has_absolute_code(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            file.seek(_ELF_TYPE_OFFSET)
+            field = file.read(2)
+    except OSError as error:
+        raise LinemateError(f"{path}: {error.strerror or error}") from error
+    return len(field) == 2 and int.from_bytes(field, "little") != _ET_DYN
+
+
+def read_tables(raw: bytes, plan: AccessPlan) -> ScanResult:
+    """Check and view the scanner's output.  The tables share its memory and are read-only."""
+    if len(raw) < _TABLES_HEADER.size:
+        raise Malformed(plan.path, None, "the access scanner's output has no header")
+    magic, *lengths = _TABLES_HEADER.unpack_from(raw)
+    if magic != _TABLES_MAGIC:
+        raise Malformed(plan.path, None, "the access scanner's output has an unknown format")
+    tables: list[Table] = []
+    at = _TABLES_HEADER.size
+    dtypes = (SITE_DTYPE, CALL_DTYPE, ARG_DTYPE, PARAM_DTYPE, np.dtype("<u8"), _COUNTER_DTYPE)
+    for dtype, length in zip(dtypes, lengths, strict=True):
+        if length > (len(raw) - at) // dtype.itemsize:
+            raise Malformed(plan.path, None, "the access scanner's output is truncated")
+        tables.append(np.frombuffer(raw, dtype=dtype, count=length, offset=at))
+        at += length * dtype.itemsize
+    if at != len(raw):
+        raise Malformed(plan.path, None, "the access scanner's output has a tail")
+    sites, calls, args, params, taken, counters = tables
+    for name, table in (("sites", sites), ("calls", calls), ("args", args), ("params", params)):
+        _check_table(plan, name, table)
+    _check_kinds(plan, "sites", sites, max(AccessKind))
+    _check_kinds(plan, "params", params, max(AccessKind))
+    _check_kinds(plan, "args", args, max(ArgKind))
+    counts = {name.decode("ascii", "replace"): int(value) for name, value in counters.tolist()}
+    return ScanResult(sites, calls, args, params, taken, counts)
+
+
+def _check_table(plan: AccessPlan, name: str, table: Table) -> None:
+    if len(table) == 0:
+        return
+    ips = table["ip"]
+    if bool(np.any(ips[1:] < ips[:-1])):
+        raise Malformed(plan.path, None, f"the access scanner's {name} are not in order")
+    rows = table["function"]
+    if int(rows.min()) < -1 or int(rows.max()) >= len(plan.functions):
+        raise Malformed(plan.path, None, f"the access scanner's {name} name a function that does not exist")
+
+
+def _check_kinds(plan: AccessPlan, name: str, table: Table, last: int) -> None:
+    if len(table) and (int(table["kind"].min()) < 1 or int(table["kind"].max()) > last):
+        raise Malformed(plan.path, None, f"the access scanner's {name} have an unknown kind")

@@ -1,0 +1,523 @@
+//===- DecodeX86.cpp - x86-64 instructions as Ops -------------------------===//
+//
+// Owns the translation from capstone's x86 detail, including the corrections
+// where capstone's access information is missing or wrong.  Each correction
+// has its row in tests/access/test_access_decode.py.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Decoder.h"
+
+#include <array>
+#include <bit>
+#include <capstone/capstone.h>
+
+namespace linemate {
+
+namespace {
+
+constexpr int8_t Arguments[] = {7, 6, 2, 1, 8, 9};
+constexpr uint32_t CallerSaved =
+    bit(0) | bit(1) | bit(2) | bit(6) | bit(7) | 0xf00;
+constexpr Convention SysV = {16, X86Rsp, CallerSaved, bit(0), Arguments};
+
+struct GeneralReg {
+  int8_t Number = NoReg;
+  uint8_t Width = 0;
+};
+
+constexpr auto makeRegisters() {
+  std::array<GeneralReg, X86_REG_ENDING> Map{};
+  constexpr x86_reg Names[16][4] = {
+      {X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL},
+      {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL},
+      {X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL},
+      {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL},
+      {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL},
+      {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL},
+      {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
+      {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
+      {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
+      {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
+      {X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B},
+      {X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B},
+      {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B},
+      {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B},
+      {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
+      {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
+  };
+  constexpr uint8_t Widths[4] = {8, 4, 2, 1};
+  for (int8_t N = 0; N < 16; ++N)
+    for (unsigned W = 0; W < 4; ++W)
+      Map[Names[N][W]] = {N, Widths[W]};
+  Map[X86_REG_AH] = {0, 1};
+  Map[X86_REG_CH] = {1, 1};
+  Map[X86_REG_DH] = {2, 1};
+  Map[X86_REG_BH] = {3, 1};
+  return Map;
+}
+
+constexpr std::array<GeneralReg, X86_REG_ENDING> Registers = makeRegisters();
+
+/// What an instruction is to the data flow.  Other: only its operands count.
+enum class Class : uint8_t {
+  Other,
+  Mov,
+  Extend,
+  Lea,
+  Add,
+  Sub,
+  Increment,
+  Decrement,
+  ShiftLeft,
+  Multiply,
+  Xor,
+  And,
+  Compare,
+  SignExtendAcc,
+  Push,
+  Pop,
+  Leave,
+  Exchange,
+  ExchangeAdd,
+  Select,
+  Call,
+  Jump,
+  Branch,
+  Return,
+  Stop,
+  NoAccess,
+  String,
+  ReadOnly,
+  WriteOnly,
+  ReadWrite,
+};
+
+constexpr auto makeClasses() {
+  std::array<Class, X86_INS_ENDING> Map{};
+  auto Set = [&Map](Class C, std::initializer_list<unsigned> Ids) {
+    for (unsigned Id : Ids)
+      Map[Id] = C;
+  };
+  Set(Class::Mov, {X86_INS_MOV, X86_INS_MOVABS});
+  Set(Class::Extend, {X86_INS_MOVZX, X86_INS_MOVSX, X86_INS_MOVSXD});
+  Set(Class::Lea, {X86_INS_LEA});
+  Set(Class::Add, {X86_INS_ADD});
+  Set(Class::Sub, {X86_INS_SUB});
+  Set(Class::Increment, {X86_INS_INC});
+  Set(Class::Decrement, {X86_INS_DEC});
+  Set(Class::ShiftLeft, {X86_INS_SHL, X86_INS_SAL});
+  Set(Class::Multiply, {X86_INS_IMUL});
+  Set(Class::Xor, {X86_INS_XOR});
+  Set(Class::And, {X86_INS_AND});
+  Set(Class::Compare, {X86_INS_CMP});
+  Set(Class::SignExtendAcc, {X86_INS_CDQE});
+  Set(Class::Push, {X86_INS_PUSH});
+  Set(Class::Pop, {X86_INS_POP});
+  Set(Class::Leave, {X86_INS_LEAVE});
+  Set(Class::Exchange, {X86_INS_XCHG});
+  Set(Class::ExchangeAdd, {X86_INS_XADD, X86_INS_CMPXCHG});
+  Set(Class::Select,
+      {X86_INS_CMOVA, X86_INS_CMOVAE, X86_INS_CMOVB, X86_INS_CMOVBE,
+       X86_INS_CMOVE, X86_INS_CMOVG, X86_INS_CMOVGE, X86_INS_CMOVL,
+       X86_INS_CMOVLE, X86_INS_CMOVNE, X86_INS_CMOVNO, X86_INS_CMOVNP,
+       X86_INS_CMOVNS, X86_INS_CMOVO, X86_INS_CMOVP, X86_INS_CMOVS});
+  Set(Class::Call, {X86_INS_CALL});
+  Set(Class::Jump, {X86_INS_JMP});
+  Set(Class::Branch,
+      {X86_INS_JAE,   X86_INS_JA,     X86_INS_JBE,   X86_INS_JB,  X86_INS_JCXZ,
+       X86_INS_JECXZ, X86_INS_JE,     X86_INS_JGE,   X86_INS_JG,  X86_INS_JLE,
+       X86_INS_JL,    X86_INS_JNE,    X86_INS_JNO,   X86_INS_JNP, X86_INS_JNS,
+       X86_INS_JO,    X86_INS_JP,     X86_INS_JRCXZ, X86_INS_JS,  X86_INS_LOOP,
+       X86_INS_LOOPE, X86_INS_LOOPNE, X86_INS_XBEGIN});
+  Set(Class::Return,
+      {X86_INS_RET, X86_INS_RETF, X86_INS_RETFQ, X86_INS_IRET, X86_INS_IRETD,
+       X86_INS_IRETQ, X86_INS_SYSRET, X86_INS_SYSEXIT});
+  Set(Class::Stop, {X86_INS_INT3});
+  // Hints, cache control and address-translation: they move no data that the
+  // program sees.
+  Set(Class::NoAccess,
+      {X86_INS_NOP, X86_INS_FNOP, X86_INS_PREFETCH, X86_INS_PREFETCHNTA,
+       X86_INS_PREFETCHT0, X86_INS_PREFETCHT1, X86_INS_PREFETCHT2,
+       X86_INS_PREFETCHW, X86_INS_CLFLUSH, X86_INS_CLFLUSHOPT, X86_INS_CLWB,
+       X86_INS_INVLPG, X86_INS_ENDBR64, X86_INS_ENDBR32});
+  Set(Class::String,
+      {X86_INS_MOVSB, X86_INS_MOVSW, X86_INS_MOVSQ, X86_INS_STOSB,
+       X86_INS_STOSW, X86_INS_STOSD, X86_INS_STOSQ, X86_INS_LODSB,
+       X86_INS_LODSW, X86_INS_LODSD, X86_INS_LODSQ, X86_INS_SCASB,
+       X86_INS_SCASW, X86_INS_SCASD, X86_INS_SCASQ, X86_INS_CMPSB,
+       X86_INS_CMPSW, X86_INS_CMPSQ, X86_INS_INSB,  X86_INS_INSW,
+       X86_INS_INSD,  X86_INS_OUTSB, X86_INS_OUTSW, X86_INS_OUTSD});
+  return Map;
+}
+
+constexpr std::array<Class, X86_INS_ENDING> Classes = makeClasses();
+
+class X86Decoder final : public Decoder {
+public:
+  explicit X86Decoder(csh H) : Handle(H), Insn(cs_malloc(H)) {}
+  ~X86Decoder() override {
+    cs_free(Insn, 1);
+    cs_close(&Handle);
+  }
+  bool decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) override;
+  unsigned step() const override { return 1; }
+  const Convention &convention() const override { return SysV; }
+
+private:
+  csh Handle;
+  cs_insn *Insn;
+
+  void memory(const cs_x86 &X, const cs_x86_op &Operand, Access Kind, Op &Out);
+  void operands(const cs_x86 &X, Class C, Op &Out);
+  void moved(const cs_x86 &X, Op &Out);
+  void arithmetic(const cs_x86 &X, Class C, Op &Out);
+  void stack(const cs_x86 &X, Class C, Op &Out);
+  void control(const cs_x86 &X, Class C, Op &Out);
+};
+
+GeneralReg general(const cs_x86_op &Operand) {
+  return Operand.type == X86_OP_REG ? Registers[Operand.reg] : GeneralReg();
+}
+
+int8_t addressReg(x86_reg Reg, bool Narrow) {
+  if (Reg == X86_REG_INVALID || Reg == X86_REG_RIZ || Reg == X86_REG_EIZ)
+    return NoReg;
+  GeneralReg R = Registers[Reg];
+  return R.Width == 8 && !Narrow ? R.Number : OtherReg;
+}
+
+/// Sets the destination register with \p How, or clobbers it where a narrow
+/// write leaves old bits.
+void result(Op &Out, GeneralReg Dst, Transfer How) {
+  if (Dst.Width < 4) {
+    Out.Clobbers |= bit(Dst.Number);
+    return;
+  }
+  Out.Dst = Dst.Number;
+  Out.Width = Dst.Width;
+  Out.How = How;
+  Out.Clobbers &= ~bit(Dst.Number);
+}
+
+} // namespace
+
+void X86Decoder::memory(const cs_x86 &X, const cs_x86_op &Operand, Access Kind,
+                        Op &Out) {
+  if (Out.MemCount == 2)
+    return;
+  MemOperand &M = Out.Mem[Out.MemCount++];
+  M = MemOperand();
+  M.Kind = Kind;
+  M.Size = Operand.size;
+  M.Disp = Operand.mem.disp;
+  if (Operand.mem.segment == X86_REG_FS || Operand.mem.segment == X86_REG_GS)
+    M.Flags |= MemSegment;
+  if (Operand.mem.base == X86_REG_RIP || Operand.mem.base == X86_REG_EIP) {
+    M.Flags |= MemPcRelative;
+    M.Disp += int64_t(Out.end());
+  } else {
+    M.Base = addressReg(Operand.mem.base, X.addr_size == 4);
+  }
+  M.Index = addressReg(Operand.mem.index, X.addr_size == 4);
+  M.Shift =
+      M.Index == NoReg ? 0 : std::countr_zero(unsigned(Operand.mem.scale));
+  if (X.prefix[0] == X86_PREFIX_LOCK) {
+    M.Flags |= MemAtomic;
+    M.Kind = Access::Rmw;
+  }
+}
+
+/// The general case: each operand by its access bits.
+void X86Decoder::operands(const cs_x86 &X, Class C, Op &Out) {
+  for (unsigned I = 0; I < X.op_count; ++I) {
+    const cs_x86_op &Operand = X.operands[I];
+    if (Operand.type == X86_OP_REG && (Operand.access & CS_AC_WRITE))
+      Out.Clobbers |= bit(Registers[Operand.reg].Number);
+    if (Operand.type != X86_OP_MEM || C == Class::NoAccess || C == Class::Lea)
+      continue;
+    bool Reads = Operand.access & CS_AC_READ;
+    bool Writes = Operand.access & CS_AC_WRITE;
+    Access Kind = Reads && Writes ? Access::Rmw
+                  : Writes        ? Access::Store
+                                  : Access::Load;
+    memory(X, Operand, Kind, Out);
+  }
+  const cs_detail *Detail = Insn->detail;
+  for (unsigned I = 0; I < Detail->regs_write_count; ++I)
+    Out.Clobbers |= bit(Registers[Detail->regs_write[I]].Number);
+}
+
+void X86Decoder::moved(const cs_x86 &X, Op &Out) {
+  const cs_x86_op &To = X.operands[0], &From = X.operands[1];
+  GeneralReg Dst = general(To), Src = general(From);
+  if (Dst.Number != NoReg) {
+    if (From.type == X86_OP_IMM) {
+      result(Out, Dst, Transfer::Constant);
+      Out.Imm = Dst.Width == 8 ? From.imm : int64_t(uint32_t(From.imm));
+      Out.ImmIsValue = Dst.Width >= 4;
+    } else if (From.type == X86_OP_MEM) {
+      result(Out, Dst, Transfer::Load);
+    } else if (Src.Number != NoReg) {
+      Out.Src = Src.Number;
+      result(Out, Dst, Src.Width == 8 ? Transfer::Move : Transfer::Extend);
+    }
+    return;
+  }
+  if (To.type != X86_OP_MEM)
+    return;
+  if (From.type == X86_OP_IMM) {
+    Out.Stored = ImmReg;
+    Out.Imm = From.imm;
+    Out.ImmIsValue = To.size == 8;
+  } else if (Src.Width == 8) {
+    Out.Stored = Src.Number;
+  }
+}
+
+void X86Decoder::arithmetic(const cs_x86 &X, Class C, Op &Out) {
+  GeneralReg Dst = general(X.operands[0]);
+  if (Dst.Width < 4)
+    return;
+  const cs_x86_op *Right = X.op_count > 1 ? &X.operands[1] : nullptr;
+  GeneralReg Src = Right ? general(*Right) : GeneralReg();
+  bool Immediate = Right && Right->type == X86_OP_IMM;
+  switch (C) {
+  case Class::Add:
+  case Class::Sub:
+    if (Immediate) {
+      Out.Src = Dst.Number;
+      Out.Imm = C == Class::Add ? Right->imm : -Right->imm;
+      Out.ImmIsValue = Dst.Width == 8 && C == Class::Add;
+      result(Out, Dst, Transfer::Add);
+    } else if (Src.Number != NoReg) {
+      Out.Src = Dst.Number;
+      Out.Src2 = Src.Number;
+      if (C == Class::Sub && Src.Number == Dst.Number)
+        result(Out, Dst, Transfer::Constant);
+      else
+        result(Out, Dst, C == Class::Add ? Transfer::Add : Transfer::Sub);
+    }
+    return;
+  case Class::Increment:
+  case Class::Decrement:
+    Out.Src = Dst.Number;
+    Out.Imm = C == Class::Increment ? 1 : -1;
+    result(Out, Dst, Transfer::Add);
+    return;
+  case Class::ShiftLeft:
+    if (!Right || (Immediate && Right->imm >= 0 && Right->imm < 32)) {
+      Out.Src = Dst.Number;
+      Out.Imm = int64_t(1) << (Right ? Right->imm : 1);
+      result(Out, Dst, Transfer::Scale);
+    }
+    return;
+  case Class::Multiply:
+    if (X.op_count == 3 && X.operands[2].type == X86_OP_IMM &&
+        Src.Number != NoReg) {
+      Out.Src = Src.Number;
+      Out.Imm = X.operands[2].imm;
+      result(Out, Dst, Transfer::Scale);
+    }
+    return;
+  case Class::Xor:
+    if (Src.Number == Dst.Number && Src.Width == Dst.Width)
+      result(Out, Dst, Transfer::Constant);
+    return;
+  case Class::And:
+    if (Immediate && Right->imm < 0 && Dst.Width == 8) {
+      Out.Src = Dst.Number;
+      Out.Imm = Right->imm;
+      result(Out, Dst, Transfer::Align);
+    }
+    return;
+  case Class::Extend:
+    if (Right->type == X86_OP_MEM) {
+      if (Insn->id != X86_INS_MOVZX)
+        Out.Mem[0].Flags |= MemSigned;
+      result(Out, Dst, Transfer::Load);
+    } else {
+      Out.Src = Src.Number;
+      result(Out, Dst, Transfer::Extend);
+    }
+    return;
+  case Class::Select:
+    if (Src.Width == 8) {
+      Out.Src = Src.Number;
+      result(Out, Dst, Transfer::Select);
+    }
+    return;
+  default:
+    return;
+  }
+}
+
+void X86Decoder::stack(const cs_x86 &X, Class C, Op &Out) {
+  Out.Clobbers &= ~bit(X86Rsp);
+  if (C == Class::Leave) {
+    // rsp = rbp + 8; the caller's rbp is not followed.
+    Out.MemCount = 1;
+    Out.Mem[0] = MemOperand();
+    Out.Mem[0].Base = 5;
+    Out.Mem[0].Disp = 8;
+    Out.Clobbers |= bit(5);
+    Out.How = Transfer::Lea;
+    Out.Dst = X86Rsp;
+    return;
+  }
+  MemOperand Top;
+  Top.Base = X86Rsp;
+  Top.Size = X.operands[0].size == 2 ? 2 : 8;
+  Out.Written = X86Rsp;
+  Out.Step = C == Class::Push ? -int32_t(Top.Size) : int32_t(Top.Size);
+  Top.Disp = C == Class::Push ? Out.Step : 0;
+  Top.Kind = C == Class::Push ? Access::Store : Access::Load;
+  GeneralReg R = general(X.operands[0]);
+  if (C == Class::Push) {
+    if (R.Width == 8)
+      Out.Stored = R.Number;
+    if (X.operands[0].type == X86_OP_IMM) {
+      Out.Stored = ImmReg;
+      Out.Imm = X.operands[0].imm;
+      Out.ImmIsValue = true;
+    }
+    Out.StoredTo = Out.MemCount;
+    Out.Mem[Out.MemCount++] = Top;
+    return;
+  }
+  if (R.Width == 8) {
+    Out.Mem[Out.MemCount++] = Top;
+    result(Out, R, Transfer::Load);
+  }
+}
+
+void X86Decoder::control(const cs_x86 &X, Class C, Op &Out) {
+  const cs_x86_op *Target = X.op_count ? &X.operands[0] : nullptr;
+  switch (C) {
+  case Class::Call:
+  case Class::Jump: {
+    Out.Clobbers &= ~bit(X86Rsp);
+    bool IsCall = C == Class::Call;
+    if (Target && Target->type == X86_OP_IMM) {
+      Out.Next = IsCall ? Flow::Call : Flow::Jump;
+      Out.Imm = Target->imm;
+      return;
+    }
+    Out.Next = IsCall ? Flow::IndirectCall : Flow::IndirectJump;
+    if (Target)
+      Out.Src = general(*Target).Number;
+    return;
+  }
+  case Class::Branch:
+    Out.Next = Flow::Branch;
+    Out.Imm = Target && Target->type == X86_OP_IMM ? Target->imm : 0;
+    return;
+  case Class::Return:
+    Out.Next = Flow::Return;
+    return;
+  default:
+    Out.Next = Flow::Stop;
+    return;
+  }
+}
+
+bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
+  const uint8_t *Bytes = Code.data();
+  size_t Left = Code.size();
+  uint64_t At = Ip;
+  if (!cs_disasm_iter(Handle, &Bytes, &Left, &At, Insn))
+    return false;
+  const cs_x86 &X = Insn->detail->x86;
+  Class C = Insn->id < Classes.size() ? Classes[Insn->id] : Class::Other;
+  // SSE and string instructions share these two names.
+  if ((Insn->id == X86_INS_MOVSD || Insn->id == X86_INS_CMPSD) &&
+      X.op_count == 2 && X.operands[0].type == X86_OP_MEM &&
+      X.operands[1].type == X86_OP_MEM)
+    C = Class::String;
+  Out = Op();
+  Out.Ip = Ip;
+  Out.Length = Insn->size;
+  operands(X, C, Out);
+  switch (C) {
+  case Class::Mov:
+    moved(X, Out);
+    break;
+  case Class::Lea:
+    memory(X, X.operands[1], Access::None, Out);
+    result(Out, general(X.operands[0]), Transfer::Lea);
+    break;
+  case Class::Add:
+  case Class::Sub:
+  case Class::Increment:
+  case Class::Decrement:
+  case Class::ShiftLeft:
+  case Class::Multiply:
+  case Class::Xor:
+  case Class::And:
+  case Class::Extend:
+  case Class::Select:
+    arithmetic(X, C, Out);
+    break;
+  case Class::Compare:
+    if (X.operands[1].type == X86_OP_IMM && X.operands[0].size == 8) {
+      Out.Imm = X.operands[1].imm;
+      Out.ImmIsValue = true;
+    }
+    break;
+  case Class::SignExtendAcc:
+    Out.Src = 0;
+    result(Out, {0, 8}, Transfer::Extend);
+    break;
+  case Class::Push:
+  case Class::Pop:
+  case Class::Leave:
+    stack(X, C, Out);
+    break;
+  case Class::Exchange:
+  case Class::ExchangeAdd:
+    if (Out.MemCount) {
+      Out.Mem[0].Kind = Access::Rmw;
+      if (C == Class::Exchange)
+        Out.Mem[0].Flags |= MemAtomic;
+      for (unsigned I = 0; I < X.op_count; ++I)
+        if (general(X.operands[I]).Width == 8)
+          Out.Stored = general(X.operands[I]).Number;
+    } else {
+      for (unsigned I = 0; I < X.op_count; ++I)
+        Out.Clobbers |= bit(general(X.operands[I]).Number);
+    }
+    if (Insn->id == X86_INS_CMPXCHG)
+      Out.Clobbers |= bit(0);
+    else if (Out.MemCount && Out.Stored != NoReg)
+      Out.Clobbers |= bit(Out.Stored);
+    break;
+  case Class::String:
+    Out.Clobbers |= bit(6) | bit(7);
+    if (X.prefix[0] == X86_PREFIX_REP || X.prefix[0] == X86_PREFIX_REPNE) {
+      Out.Clobbers |= bit(1);
+      for (unsigned I = 0; I < Out.MemCount; ++I)
+        Out.Mem[I].Flags |= MemRepeated;
+    }
+    break;
+  case Class::Call:
+  case Class::Jump:
+  case Class::Branch:
+  case Class::Return:
+  case Class::Stop:
+    control(X, C, Out);
+    break;
+  default:
+    break;
+  }
+  return true;
+}
+
+std::unique_ptr<Decoder> makeX86Decoder() {
+  csh Handle;
+  if (cs_open(CS_ARCH_X86, CS_MODE_64, &Handle) != CS_ERR_OK)
+    return nullptr;
+  cs_option(Handle, CS_OPT_DETAIL, CS_OPT_ON);
+  return std::make_unique<X86Decoder>(Handle);
+}
+
+} // namespace linemate

@@ -1,0 +1,49 @@
+//===- Decoder.h - Bytes to Ops ---------------------------------*- C++ -*-===//
+//
+// Owns the interface of an architecture's decoder and the register roles of
+// its calling convention.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_DECODER_H
+#define LINEMATE_ACCESS_DECODER_H
+
+#include "Op.h"
+#include "Plan.h"
+
+#include <memory>
+#include <span>
+
+namespace linemate {
+
+/// The calling convention, as far as it decides what survives a call.
+struct Convention {
+  unsigned Registers = 0;
+  int8_t StackPointer = NoReg;
+  uint32_t CallerSaved = 0;
+  uint32_t Results = 0;
+  std::span<const int8_t> Arguments;
+};
+
+class Decoder {
+public:
+  virtual ~Decoder() = default;
+  /// Decodes the instruction at the front of \p Code.  False when there is
+  /// none; then \p Out is untouched.
+  virtual bool decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) = 0;
+  /// Bytes to skip where nothing decodes.
+  virtual unsigned step() const = 0;
+  virtual const Convention &convention() const = 0;
+};
+
+/// Null when the disassembler library cannot be opened.
+std::unique_ptr<Decoder> makeX86Decoder();
+std::unique_ptr<Decoder> makeAArch64Decoder();
+
+inline std::unique_ptr<Decoder> makeDecoder(Arch Machine) {
+  return Machine == Arch::X86_64 ? makeX86Decoder() : makeAArch64Decoder();
+}
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_DECODER_H

@@ -1,0 +1,229 @@
+//===- Emit.cpp - What a function does with addresses ---------------------===//
+//
+// Owns the rows: which accesses, calls, arguments and escaping addresses are
+// reported, and how.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flow.h"
+
+#include <algorithm>
+
+namespace linemate {
+
+namespace {
+
+constexpr uint8_t MaxParam = 4;
+constexpr int64_t MaxParamOffset = 1 << 20;
+constexpr int64_t MaxConstant = 4096;
+constexpr int8_t CountReg = 1; // rcx of the repeated string operations
+
+enum UsedFlag : uint8_t { Followed = 1, Called = 2 };
+
+} // namespace
+
+/// Whether \p V is an address that the tables speak of.
+bool FunctionFlow::takesAddress(const Value &V) const {
+  return V.isNumber() && V.IsAddress && !V.IsPage &&
+         (P.inData(V.Base) || (V.isExact() && P.startsFunction(V.Base)));
+}
+
+void FunctionFlow::access(const Op &O, const MemOperand &M,
+                          const Effective &E) {
+  if (M.Flags & MemSegment) {
+    ++Out->Seen.SegmentOperands;
+    return;
+  }
+  const Value &V = E.Where;
+  bool IsParam = V.Kind == ValueKind::Param;
+  if (!IsParam && (!V.isNumber() || !V.IsAddress))
+    return;
+  uint8_t Flags = 0;
+  uint32_t Size = M.Size, Stride = V.Stride;
+  if (M.Flags & MemRepeated) {
+    // With a known count the bytes are known.
+    const Value &Count = Now.Regs[CountReg];
+    if (Count.isNumber() && Count.isExact() && Count.Base > 0 &&
+        Count.Base <= INT32_MAX / std::max<int64_t>(M.Size, 1))
+      Size = M.Size * uint32_t(Count.Base);
+    else
+      Stride = 1;
+  }
+  if (Stride)
+    Flags |= SiteFlag::Indexed;
+  if (M.Flags & MemAtomic)
+    Flags |= SiteFlag::Atomic;
+  bool LoadExclusive = M.Flags & MemExclusive && M.Kind == Access::Load;
+  if (IsParam) {
+    if (V.Arg >= MaxParam || V.Base >= MaxParamOffset ||
+        V.Base <= -MaxParamOffset)
+      return;
+    ParamRow Row = {O.Ip,  V.Base,          Current.Row, Size,     Stride,
+                    V.Arg, uint8_t(M.Kind), Flags,       LoopDepth};
+    (LoadExclusive ? ExclusiveParams : Out->Params).push_back(Row);
+    return;
+  }
+  if (V.Origin)
+    Used[V.Origin] |= Followed;
+  if ((V.isExact() && P.slot(V.Base)) || !P.inData(V.Base))
+    return;
+  if (!E.Own)
+    Flags |= SiteFlag::Tracked;
+  SiteRow Row = {O.Ip,  uint64_t(V.Base), Current.Row,
+                 Size,  Stride,           uint8_t(M.Kind),
+                 Flags, LoopDepth,        0};
+  (LoadExclusive ? ExclusiveSites : Out->Sites).push_back(Row);
+}
+
+void FunctionFlow::call(const Op &O, uint32_t) {
+  bool IsCall = O.Next == Flow::Call || O.Next == Flow::IndirectCall;
+  uint64_t Callee = 0;
+  switch (O.Next) {
+  case Flow::Call:
+    Callee = O.Imm;
+    break;
+  case Flow::Branch:
+  case Flow::Jump:
+    ++Out->Seen.Branches;
+    if (uint64_t(O.Imm) - Current.Begin < Current.End - Current.Begin)
+      return;
+    if (!P.startsFunction(O.Imm)) {
+      ++Out->Seen.OutsideBranches;
+      return;
+    }
+    Callee = O.Imm;
+    break;
+  case Flow::IndirectCall:
+  case Flow::IndirectJump: {
+    Value Target;
+    if (O.MemCount) {
+      Effective E = effective(O, O.Mem[0], 0);
+      if (E.Where.isNumber() && E.Where.IsAddress && E.Where.isExact())
+        if (auto Content = P.slot(E.Where.Base))
+          Target = Value::address(*Content, 0);
+    } else {
+      Target = reg(O, O.Src);
+    }
+    if (Target.isNumber() && Target.IsAddress && Target.isExact()) {
+      Callee = Target.Base;
+      Used[Target.Origin] |= Called;
+    }
+    if (!IsCall && !P.startsFunction(Callee))
+      return; // a switch, or a tail call to somewhere
+    if (!Callee)
+      ++Out->Seen.UnknownCalls;
+    break;
+  }
+  default:
+    return;
+  }
+  Out->Calls.push_back(
+      {O.Ip, Callee, Current.Row, LoopDepth, uint8_t(!IsCall), 0});
+  arguments(O, Callee);
+}
+
+void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
+  bool AnyAddress = false;
+  size_t Count = 0;
+  for (; Count < C.Arguments.size(); ++Count) {
+    const Value &V = Now.Regs[C.Arguments[Count]];
+    // Left over from the call before: neither this nor a later register is an
+    // argument here.
+    if (V.Kind == ValueKind::Dead)
+      break;
+    AnyAddress |= takesAddress(V);
+  }
+  for (size_t I = 0; I < Count; ++I) {
+    const Value &V = Now.Regs[C.Arguments[I]];
+    ArgRow Row = {O.Ip,       Callee, V.Base, Current.Row,
+                  uint8_t(I), 0,      0,      LoopDepth};
+    if (takesAddress(V)) {
+      Row.Kind = uint8_t(ArgKind::Address);
+      escape(V);
+    } else if (V.Kind == ValueKind::Param && V.isExact() && V.Arg < MaxParam &&
+               V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {
+      Row.Kind = uint8_t(ArgKind::Param);
+      Row.Source = V.Arg;
+    } else if (V.isNumber() && !V.IsAddress && V.isExact() &&
+               (AnyAddress ||
+                (V.Base < MaxConstant && V.Base > -MaxConstant))) {
+      Row.Kind = uint8_t(ArgKind::Constant);
+    } else {
+      continue;
+    }
+    Out->Args.push_back(Row);
+  }
+}
+
+/// Op \p Index makes the address \p V.
+void FunctionFlow::made(uint32_t Index, const Value &V) {
+  if (takesAddress(V))
+    Made.push_back({Index + 1, V});
+}
+
+/// \p V gets out of the function's sight.
+void FunctionFlow::escape(const Value &V) {
+  if (!takesAddress(V) || !V.Origin)
+    return;
+  Used[V.Origin] |= Followed;
+  if (P.inData(V.Base))
+    Escapes.push_back({V.Origin, V});
+}
+
+void FunctionFlow::finish(std::span<const Op> Ops) {
+  for (const Escape &M : Made) {
+    bool IsFunction = !P.inData(M.What.Base);
+    if (IsFunction && !(Used[M.Origin] & Called))
+      Out->AddressTaken.push_back(M.What.Base);
+    // An address that was made and not seen again went somewhere that is not
+    // followed: a comparison, a vector register, a value that two paths join.
+    if (!IsFunction && !Used[M.Origin])
+      Escapes.push_back(M);
+  }
+  std::sort(Escapes.begin(), Escapes.end(),
+            [](const Escape &A, const Escape &B) {
+              if (A.Origin != B.Origin)
+                return A.Origin < B.Origin;
+              if (A.What.Base != B.What.Base)
+                return A.What.Base < B.What.Base;
+              return A.What.Stride < B.What.Stride;
+            });
+  auto Same = [](const Escape &A, const Escape &B) {
+    return A.Origin == B.Origin && A.What.Base == B.What.Base &&
+           A.What.Stride == B.What.Stride;
+  };
+  Escapes.erase(std::unique(Escapes.begin(), Escapes.end(), Same),
+                Escapes.end());
+  std::span<const Block> Blocks = G.blocks();
+  for (const Escape &E : Escapes) {
+    uint32_t Index = E.Origin - 1;
+    auto B = std::upper_bound(
+        Blocks.begin(), Blocks.end(), Index,
+        [](uint32_t I, const Block &Later) { return I < Later.First; });
+    uint8_t Flags = E.What.Stride ? SiteFlag::Indexed : 0;
+    Out->Sites.push_back({Ops[Index].Ip, uint64_t(E.What.Base), Current.Row, 0,
+                          E.What.Stride, uint8_t(Access::Address), Flags,
+                          (B - 1)->LoopDepth, 0});
+  }
+  // A load exclusive is the first half of the rmw that its store reports.
+  for (const SiteRow &Load : ExclusiveSites) {
+    bool Paired = std::any_of(
+        Out->Sites.begin(), Out->Sites.end(), [&](const SiteRow &S) {
+          return S.Target == Load.Target && S.Function == Load.Function &&
+                 S.Kind == uint8_t(Access::Rmw);
+        });
+    if (!Paired)
+      Out->Sites.push_back(Load);
+  }
+  for (const ParamRow &Load : ExclusiveParams) {
+    bool Paired = std::any_of(
+        Out->Params.begin(), Out->Params.end(), [&](const ParamRow &S) {
+          return S.Arg == Load.Arg && S.Offset == Load.Offset &&
+                 S.Function == Load.Function && S.Kind == uint8_t(Access::Rmw);
+        });
+    if (!Paired)
+      Out->Params.push_back(Load);
+  }
+}
+
+} // namespace linemate

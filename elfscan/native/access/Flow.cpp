@@ -1,0 +1,439 @@
+//===- Flow.cpp - The data flow of one function ---------------------------===//
+//
+// Owns the fixpoint: what each op does to registers and stack slots.  What is
+// reported of it is in Emit.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flow.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace linemate {
+
+namespace {
+
+/// A block that is still changing after this many visits gets no values.
+constexpr uint8_t MaxVisits = 24;
+/// Spills that are followed at one time; -O0 code of large functions has many.
+constexpr size_t MaxSlots = 256;
+/// Stack bytes above an exposed address that a callee may change.
+constexpr int64_t ExposedBytes = 64;
+constexpr unsigned MaxReruns = 2;
+/// Where the stack pointer is aligned its distance from entry is lost; from
+/// there on offsets count from a place that is far from all others.
+constexpr int64_t Realigned = int64_t(1) << 32;
+
+bool overlaps(const Slot &S, int64_t Offset, int64_t Size) {
+  return S.Offset < Offset + Size && Offset < S.Offset + 8;
+}
+
+} // namespace
+
+void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
+                       Tables &Tables) {
+  Current = What;
+  Out = &Tables;
+  G.build(P, Ops, What.Begin, What.End, Out->Seen);
+  Exposed.clear();
+  Spilled.clear();
+  solve(Ops);
+  // A stack address that gets out late may be why a slot changed early.
+  for (unsigned Run = 0; Run < MaxReruns && exposesSpills(); ++Run) {
+    size_t Before = Exposed.size();
+    solve(Ops);
+    if (Exposed.size() == Before)
+      break;
+  }
+  Emitting = true;
+  Used.assign(Ops.size() + 1, 0);
+  Made.clear();
+  Escapes.clear();
+  ExclusiveSites.clear();
+  ExclusiveParams.clear();
+  size_t Sites = Out->Sites.size(), Params = Out->Params.size();
+  std::span<const Block> Blocks = G.blocks();
+  for (size_t B = 0; B < Blocks.size(); ++B) {
+    Now.Regs = In[B].Regs;
+    Now.Slots = In[B].Slots;
+    LoopDepth = Blocks[B].LoopDepth;
+    walk(Blocks[B], Ops);
+  }
+  finish(Ops);
+  std::sort(Out->Sites.begin() + Sites, Out->Sites.end());
+  std::sort(Out->Params.begin() + Params, Out->Params.end());
+  Emitting = false;
+}
+
+void FunctionFlow::enter(Entry &To) {
+  To.Regs.fill(Value());
+  To.Regs[C.StackPointer] = Value::stack(0);
+  To.Slots.clear();
+  if (Current.IsEntry)
+    for (size_t I = 0; I < C.Arguments.size(); ++I)
+      To.Regs[C.Arguments[I]] = Value::param(uint8_t(I));
+}
+
+void FunctionFlow::solve(std::span<const Op> Ops) {
+  std::span<const Block> Blocks = G.blocks();
+  if (In.size() < Blocks.size())
+    In.resize(Blocks.size());
+  for (size_t B = 0; B < Blocks.size(); ++B) {
+    In[B].Reached = In[B].Dirty = false;
+    In[B].Visits = 0;
+  }
+  for (size_t B = 0; B < Blocks.size(); ++B) {
+    if (B != 0 && Blocks[B].HasPredecessor)
+      continue;
+    // Landing pads and unread switches: nothing is known there.
+    In[B].Regs.fill(Value());
+    In[B].Slots.clear();
+    In[B].Reached = In[B].Dirty = true;
+    if (B == 0)
+      enter(In[B]);
+  }
+  propagate(Ops, 0);
+  for (size_t B = 0; B < Blocks.size(); ++B) {
+    if (In[B].Reached)
+      continue;
+    In[B].Regs.fill(Value());
+    In[B].Slots.clear();
+    In[B].Reached = In[B].Dirty = true;
+    propagate(Ops, B);
+  }
+}
+
+void FunctionFlow::propagate(std::span<const Op> Ops, size_t From) {
+  std::span<const Block> Blocks = G.blocks();
+  size_t Low = From;
+  while (Low < Blocks.size()) {
+    size_t Next = Blocks.size(), B = Low;
+    size_t High = B + 1;
+    // One sweep upwards, as far as it makes work; what it makes below waits
+    // for the next.
+    for (; B < High && B < Blocks.size(); ++B) {
+      if (!In[B].Dirty)
+        continue;
+      In[B].Dirty = false;
+      Now.Regs = In[B].Regs;
+      Now.Slots = In[B].Slots;
+      walk(Blocks[B], Ops);
+      for (uint32_t To : G.successors(Blocks[B])) {
+        if (!merge(In[To], Now))
+          continue;
+        In[To].Dirty = true;
+        if (To <= B)
+          Next = std::min<size_t>(Next, To);
+        else
+          High = std::max<size_t>(High, To + 1);
+      }
+    }
+    // Roots that wait above this sweep.
+    if (From == 0)
+      while (B < Next && B < Blocks.size() && !In[B].Dirty)
+        ++B;
+    Low = std::min(Next, From == 0 ? B : Next);
+  }
+}
+
+/// Joins \p From into a block's entry values.  True when they changed.
+bool FunctionFlow::merge(Entry &To, const State &From) {
+  if (!To.Reached) {
+    To.Regs = From.Regs;
+    To.Slots = From.Slots;
+    To.Reached = true;
+    return true;
+  }
+  if (To.Visits > MaxVisits)
+    return false;
+  bool Changed = false;
+  for (unsigned R = 0; R < C.Registers; ++R) {
+    Value V = join(To.Regs[R], From.Regs[R]);
+    if (V.same(To.Regs[R]))
+      continue;
+    To.Regs[R] = V;
+    Changed = true;
+  }
+  auto Theirs = From.Slots.begin();
+  auto Kept = To.Slots.begin();
+  for (Slot &S : To.Slots) {
+    while (Theirs != From.Slots.end() && Theirs->Offset < S.Offset)
+      ++Theirs;
+    Value V;
+    if (Theirs != From.Slots.end() && Theirs->Offset == S.Offset)
+      V = join(S.Content, Theirs->Content);
+    Changed |= !V.same(S.Content);
+    if (V.Kind == ValueKind::Unknown)
+      continue;
+    *Kept++ = {S.Offset, V};
+  }
+  To.Slots.erase(Kept, To.Slots.end());
+  if (Changed && ++To.Visits > MaxVisits) {
+    To.Regs.fill(Value());
+    To.Slots.clear();
+    ++Out->Seen.GaveUp;
+  }
+  return Changed;
+}
+
+void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
+  for (uint32_t I = B.First; I < B.Last; ++I)
+    step(Ops[I], I);
+}
+
+Value FunctionFlow::reg(const Op &O, int8_t Reg) const {
+  if (isFollowed(Reg))
+    return Now.Regs[Reg];
+  if (Reg == ZeroReg)
+    return Value::number(0, 0);
+  if (Reg == ImmReg)
+    return literal(O.Imm, 0);
+  return Value();
+}
+
+/// An immediate or displacement: an address only in code that is linked to
+/// run where it is, and only when it names something.
+Value FunctionFlow::literal(int64_t N, uint32_t Origin) const {
+  if (P.Absolute && (P.inData(N) || P.startsFunction(N)))
+    return Value::address(N, Origin);
+  return Value::number(N, Origin);
+}
+
+FunctionFlow::Effective FunctionFlow::effective(const Op &, const MemOperand &M,
+                                                uint32_t Origin) const {
+  Value V = Value::number(M.Disp, 0);
+  bool Own = false;
+  if (M.Flags & MemPcRelative) {
+    V = Value::address(M.Disp, Origin);
+    Own = true;
+  } else if (P.Absolute && P.inData(M.Disp)) {
+    V = Value::address(M.Disp, Origin);
+    Own = true;
+  }
+  if (M.Base != NoReg) {
+    Value Base = isFollowed(M.Base) ? Now.Regs[M.Base] : Value();
+    if (Base.IsPage) {
+      Base.IsPage = false;
+      Base.Origin = Origin;
+      Own = true;
+    }
+    V = V.isNumber() && !V.IsAddress && V.Base == 0 ? Base : add(Base, V);
+  }
+  if (M.Index != NoReg)
+    V = add(V, scale(isFollowed(M.Index) ? Now.Regs[M.Index] : Value(),
+                     int64_t(1) << M.Shift));
+  return {V, Own};
+}
+
+Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
+  if (O.Width != 8 || O.Mem[0].Size != 8 || !E.Where.isExact())
+    return Value();
+  if (E.Where.Kind == ValueKind::Stack) {
+    for (const Slot &S : Now.Slots)
+      if (S.Offset == E.Where.Base)
+        return S.Content;
+    return Value();
+  }
+  if (E.Where.isNumber() && E.Where.IsAddress)
+    if (auto Content = P.slot(E.Where.Base))
+      return Value::address(*Content, Origin);
+  return Value();
+}
+
+Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
+  switch (O.How) {
+  case Transfer::None:
+    return Value();
+  case Transfer::Move:
+    return reg(O, O.Src);
+  case Transfer::Extend: {
+    // A number that the narrow form can hold, or a multiple of one.
+    Value V = reg(O, O.Src);
+    if (V.isNumber() && (!V.IsAddress || P.Absolute) && V.Base >= 0 &&
+        V.Base <= INT32_MAX)
+      return V;
+    return Value();
+  }
+  case Transfer::Constant:
+    return O.ImmIsValue ? literal(O.Imm, Origin) : Value::number(O.Imm, Origin);
+  case Transfer::Address:
+    return Value::address(O.Imm, Origin);
+  case Transfer::Page: {
+    Value V = Value::address(O.Imm, Origin);
+    V.IsPage = true;
+    return V;
+  }
+  case Transfer::Lea:
+    return E->Where;
+  case Transfer::Add: {
+    Value A = reg(O, O.Src);
+    if (O.Src2 == NoReg) {
+      if (A.IsPage)
+        return Value::address(A.Base + O.Imm, Origin);
+      return add(A, O.ImmIsValue ? literal(O.Imm, Origin)
+                                 : Value::number(O.Imm, 0));
+    }
+    return add(A, scale(reg(O, O.Src2), int64_t(1) << O.Shift));
+  }
+  case Transfer::Sub: {
+    Value B = reg(O, O.Src2);
+    if (!B.isNumber() || B.IsAddress || !B.isExact() || O.Shift)
+      return Value();
+    return add(reg(O, O.Src), Value::number(-B.Base, 0));
+  }
+  case Transfer::Scale: {
+    Value V = scale(reg(O, O.Src), O.Imm);
+    return O.Src2 == NoReg ? V : add(reg(O, O.Src2), V);
+  }
+  case Transfer::Load:
+    return loaded(O, *E, Origin);
+  case Transfer::Select: {
+    Value A = reg(O, O.Dst), B = reg(O, O.Src);
+    return A.same(B) ? A : Value();
+  }
+  case Transfer::Insert: {
+    Value V = reg(O, O.Dst);
+    if (!V.isNumber() || V.IsAddress || !V.isExact())
+      return Value();
+    uint64_t Mask = uint64_t(0xffff) << O.Shift;
+    return literal((V.Base & ~Mask) | (uint64_t(O.Imm) << O.Shift), Origin);
+  }
+  case Transfer::Align: {
+    Value V = reg(O, O.Src);
+    if (V.Kind != ValueKind::Stack || !V.isExact())
+      return Value();
+    return Value::stack(V.Base - Realigned);
+  }
+  }
+  return Value();
+}
+
+void FunctionFlow::step(const Op &O, uint32_t Index) {
+  uint32_t Origin = Index + 1;
+  Effective E[2];
+  for (unsigned I = 0; I < O.MemCount; ++I) {
+    E[I] = effective(O, O.Mem[I], Origin);
+    if (Emitting && O.Mem[I].Kind != Access::None)
+      access(O, O.Mem[I], E[I]);
+  }
+  if (Emitting && O.Next != Flow::Next)
+    call(O, Index);
+  Value Result = computed(O, Origin, E);
+  if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend) {
+    // The upper half becomes zero.
+    if (!Result.isNumber() || (Result.IsAddress && !P.Absolute))
+      Result = Value();
+    else if (Result.isExact())
+      Result.Base = uint32_t(Result.Base);
+  }
+  Value Second;
+  if (O.Second != NoReg) {
+    Effective Next = E[0];
+    Next.Where.Base += 8;
+    Op Half = O;
+    Half.Mem[0].Size = 8;
+    Result = loaded(Half, E[0], Origin);
+    Second = loaded(Half, Next, Origin);
+  }
+  for (unsigned I = 0; I < O.MemCount; ++I)
+    if (O.Mem[I].Kind == Access::Store || O.Mem[I].Kind == Access::Rmw)
+      store(O, O.Mem[I], E[I], I == O.StoredTo, Origin);
+  for (uint32_t Left = O.Clobbers; Left; Left &= Left - 1)
+    Now.Regs[std::countr_zero(Left)] = Value();
+  if (isFollowed(O.Written))
+    Now.Regs[O.Written] =
+        O.Step ? add(Now.Regs[O.Written], Value::number(O.Step, 0)) : Value();
+  if (isFollowed(O.Dst)) {
+    if (Emitting && Result.Origin == Origin)
+      made(Index, Result);
+    Now.Regs[O.Dst] = Result;
+  } else if (Emitting && O.ImmIsValue && O.Stored != ImmReg) {
+    made(Index, literal(O.Imm, Origin));
+  }
+  if (isFollowed(O.Second))
+    Now.Regs[O.Second] = Second;
+  if (O.Next == Flow::Call || O.Next == Flow::IndirectCall)
+    clobberForCall();
+}
+
+void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
+                         bool Keeps, uint32_t Origin) {
+  Value V, V2;
+  if (Keeps) {
+    V = reg(O, O.Stored);
+    if (O.Stored == ImmReg && V.IsAddress) {
+      V.Origin = Origin;
+      if (Emitting)
+        made(Origin - 1, V);
+    }
+    V2 = reg(O, O.Stored2);
+  }
+  if (E.Where.Kind != ValueKind::Stack) {
+    expose(V);
+    expose(V2);
+    if (Emitting) {
+      escape(V);
+      escape(V2);
+    }
+    return;
+  }
+  if (!E.Where.isExact())
+    return;
+  int64_t At = E.Where.Base;
+  if (M.Flags & MemRepeated) {
+    forget(At, Realigned / 2);
+    return;
+  }
+  forget(At, std::max<int64_t>(M.Size, 1));
+  bool Whole = M.Kind == Access::Store && Keeps;
+  bool Pair = O.Stored2 != NoReg && M.Size == 16;
+  auto Put = [this](int64_t Offset, const Value &Content) {
+    if (Content.Kind == ValueKind::Unknown || Content.Kind == ValueKind::Dead ||
+        Content.IsPage || Now.Slots.size() >= MaxSlots)
+      return;
+    auto It = std::lower_bound(
+        Now.Slots.begin(), Now.Slots.end(), Offset,
+        [](const Slot &S, int64_t Wanted) { return S.Offset < Wanted; });
+    Now.Slots.insert(It, {Offset, Content});
+    if (Spilled.size() < MaxSlots &&
+        std::find(Spilled.begin(), Spilled.end(), Offset) == Spilled.end())
+      Spilled.push_back(Offset);
+  };
+  if (Whole && O.Stored != NoReg && (M.Size == 8 || Pair))
+    Put(At, V);
+  if (Whole && Pair)
+    Put(At + 8, V2);
+}
+
+void FunctionFlow::forget(int64_t Offset, int64_t Size) {
+  std::erase_if(Now.Slots,
+                [&](const Slot &S) { return overlaps(S, Offset, Size); });
+}
+
+void FunctionFlow::expose(const Value &V) {
+  if (V.Kind != ValueKind::Stack || Exposed.size() >= MaxSlots)
+    return;
+  if (std::find(Exposed.begin(), Exposed.end(), V.Base) == Exposed.end())
+    Exposed.push_back(V.Base);
+}
+
+bool FunctionFlow::exposesSpills() const {
+  return std::any_of(Exposed.begin(), Exposed.end(), [this](int64_t Offset) {
+    return std::any_of(Spilled.begin(), Spilled.end(), [&](int64_t Spill) {
+      return overlaps({Spill, Value()}, Offset, ExposedBytes);
+    });
+  });
+}
+
+void FunctionFlow::clobberForCall() {
+  for (int8_t Reg : C.Arguments)
+    expose(Now.Regs[Reg]);
+  for (unsigned R = 0; R < C.Registers; ++R)
+    if (C.CallerSaved & bit(int8_t(R)))
+      Now.Regs[R] = C.Results & bit(int8_t(R)) ? Value() : Value::dead();
+  for (int64_t Offset : Exposed)
+    forget(Offset, ExposedBytes);
+}
+
+} // namespace linemate

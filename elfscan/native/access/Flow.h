@@ -1,0 +1,115 @@
+//===- Flow.h - The data flow of one function -------------------*- C++ -*-===//
+//
+// Owns the values of registers and stack slots at each block, and what the
+// function does with the addresses among them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_FLOW_H
+#define LINEMATE_ACCESS_FLOW_H
+
+#include "Decoder.h"
+#include "Graph.h"
+#include "Tables.h"
+#include "Value.h"
+
+#include <array>
+#include <vector>
+
+namespace linemate {
+
+/// A spilled value: 8 bytes at an offset from the stack pointer at entry.
+struct Slot {
+  int64_t Offset;
+  Value Content;
+};
+
+struct State {
+  std::array<Value, MaxRegs> Regs;
+  std::vector<Slot> Slots; ///< by offset
+};
+
+/// One piece of work: a function, or the first part of a huge one.
+struct Piece {
+  uint64_t Begin, End;
+  int32_t Row;
+  bool IsEntry; ///< begins where callers enter
+};
+
+/// Reused for many functions; keeps its memory.
+class FunctionFlow {
+public:
+  FunctionFlow(const Plan &P, const Convention &C) : P(P), C(C) {}
+  /// Analyses \p Ops, which are \p What, and appends what it finds to \p Out,
+  /// by address.
+  void run(const Piece &What, std::span<const Op> Ops, Tables &Out);
+
+private:
+  /// The address that a memory operand names.
+  struct Effective {
+    Value Where;
+    bool Own; ///< made by this instruction's own operand
+  };
+  struct Escape {
+    uint32_t Origin;
+    Value What;
+  };
+  struct Entry {
+    std::array<Value, MaxRegs> Regs;
+    std::vector<Slot> Slots;
+    uint8_t Visits = 0;
+    bool Reached = false;
+    bool Dirty = false;
+  };
+
+  const Plan &P;
+  const Convention &C;
+  Graph G;
+  std::vector<Entry> In;
+  std::vector<int64_t> Exposed; ///< stack offsets whose address got out
+  std::vector<int64_t> Spilled; ///< stack offsets that ever held a value
+  bool Emitting = false;
+
+  // While emitting.
+  std::vector<uint8_t> Used; ///< of each op that makes an address
+  std::vector<Escape> Made;  ///< addresses by the op that makes them
+  std::vector<Escape> Escapes;
+  std::vector<SiteRow> ExclusiveSites;
+  std::vector<ParamRow> ExclusiveParams;
+  uint8_t LoopDepth = 0;
+  Tables *Out = nullptr;
+  Piece Current = {};
+  State Now;
+
+  void solve(std::span<const Op> Ops);
+  void propagate(std::span<const Op> Ops, size_t From);
+  bool merge(Entry &To, const State &From);
+  void enter(Entry &To);
+  void walk(const Block &B, std::span<const Op> Ops);
+
+  Value reg(const Op &O, int8_t Reg) const;
+  Value literal(int64_t N, uint32_t Origin) const;
+  Effective effective(const Op &O, const MemOperand &M, uint32_t Origin) const;
+  Value loaded(const Op &O, const Effective &E, uint32_t Origin);
+  Value computed(const Op &O, uint32_t Origin, const Effective *E);
+  void step(const Op &O, uint32_t Index);
+  void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,
+             uint32_t Origin);
+  void forget(int64_t Offset, int64_t Size);
+  void clobberForCall();
+  void expose(const Value &V);
+  bool exposesSpills() const;
+
+  // Emit.cpp: what is reported.
+  void access(const Op &O, const MemOperand &M, const Effective &E);
+  void call(const Op &O, uint32_t Index);
+  void arguments(const Op &O, uint64_t Callee);
+  void made(uint32_t Index, const Value &V);
+  void escape(const Value &V);
+  void finish(std::span<const Op> Ops);
+  bool takesAddress(const Value &V) const;
+};
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_FLOW_H

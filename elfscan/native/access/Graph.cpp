@@ -1,0 +1,205 @@
+//===- Graph.cpp - The control flow of one function -----------------------===//
+//
+// Owns block building and loop depths.  Jump tables are read in
+// JumpTable.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Graph.h"
+#include "JumpTable.h"
+
+#include <algorithm>
+
+namespace linemate {
+
+namespace {
+
+/// Loop bodies are walked once each; deeper nests than this would make that
+/// more than linear, and are then counted only in part.
+constexpr uint64_t LoopWorkPerBlock = 64;
+constexpr uint8_t MaxLoopDepth = 255;
+
+bool fallsThrough(const Op &O) {
+  return O.Next == Flow::Next || O.Next == Flow::Branch ||
+         O.Next == Flow::Call || O.Next == Flow::IndirectCall;
+}
+
+bool endsBlock(const Op &O) {
+  return O.Next != Flow::Next && O.Next != Flow::Call &&
+         O.Next != Flow::IndirectCall;
+}
+
+bool branches(const Op &O) {
+  return O.Next == Flow::Branch || O.Next == Flow::Jump;
+}
+
+} // namespace
+
+uint32_t opAt(std::span<const Op> Ops, uint64_t Address) {
+  auto It = std::lower_bound(Ops.begin(), Ops.end(), Address,
+                             [](const Op &O, uint64_t A) { return O.Ip < A; });
+  if (It == Ops.end() || It->Ip != Address)
+    return Ops.size();
+  return It - Ops.begin();
+}
+
+void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
+                  uint64_t End, Counts &Seen) {
+  Blocks.clear();
+  Edges.clear();
+  if (Ops.empty())
+    return;
+  Leader.assign(Ops.size(), 0);
+  Leader[0] = 1;
+  readTables(P, Ops, Begin, End, Seen);
+  for (uint32_t Target : Targets)
+    Leader[Target] = 1;
+  for (uint32_t I = 0; I < Ops.size(); ++I) {
+    const Op &O = Ops[I];
+    bool Broken = I + 1 < Ops.size() && Ops[I + 1].Ip != O.end();
+    if ((endsBlock(O) || Broken) && I + 1 < Ops.size())
+      Leader[I + 1] = 1;
+    if (!branches(O) || uint64_t(O.Imm) < Begin || uint64_t(O.Imm) >= End)
+      continue;
+    if (uint32_t Target = opAt(Ops, O.Imm); Target < Ops.size())
+      Leader[Target] = 1;
+  }
+  BlockOf.resize(Ops.size());
+  for (uint32_t I = 0; I < Ops.size(); ++I) {
+    if (Leader[I]) {
+      if (!Blocks.empty())
+        Blocks.back().Last = I;
+      Blocks.push_back({});
+      Blocks.back().First = I;
+    }
+    BlockOf[I] = Blocks.size() - 1;
+  }
+  Blocks.back().Last = Ops.size();
+  connect(Ops);
+  findBackEdges();
+  if (!BackEdges.empty())
+    countLoops();
+}
+
+void Graph::readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
+                       uint64_t End, Counts &Seen) {
+  Tables.clear();
+  Targets.clear();
+  for (uint32_t I = 0; I < Ops.size(); ++I) {
+    if (Ops[I].Next != Flow::IndirectJump)
+      continue;
+    ++Seen.IndirectJumps;
+    uint32_t First = Targets.size();
+    readJumpTable(P, Ops, I, Begin, End, Targets);
+    if (Targets.size() == First)
+      continue;
+    ++Seen.JumpTables;
+    Tables.push_back({I, First, uint32_t(Targets.size())});
+  }
+}
+
+void Graph::connect(std::span<const Op> Ops) {
+  auto NextTable = Tables.begin();
+  for (uint32_t B = 0; B < Blocks.size(); ++B) {
+    Block &Current = Blocks[B];
+    const Op &Last = Ops[Current.Last - 1];
+    Current.FirstEdge = Edges.size();
+    if (fallsThrough(Last) && B + 1 < Blocks.size() &&
+        Ops[Current.Last].Ip == Last.end())
+      Edges.push_back(B + 1);
+    if (branches(Last))
+      if (uint32_t Target = opAt(Ops, Last.Imm); Target < Ops.size())
+        Edges.push_back(BlockOf[Target]);
+    if (NextTable != Tables.end() && NextTable->Op == Current.Last - 1) {
+      for (uint32_t T = NextTable->First; T < NextTable->Last; ++T)
+        Edges.push_back(BlockOf[Targets[T]]);
+      ++NextTable;
+    }
+    auto Mine = Edges.begin() + Current.FirstEdge;
+    std::sort(Mine, Edges.end());
+    Edges.erase(std::unique(Mine, Edges.end()), Edges.end());
+    Current.LastEdge = Edges.size();
+  }
+  for (uint32_t Target : Edges)
+    Blocks[Target].HasPredecessor = true;
+}
+
+/// Edges to a block that is still being visited, depth first.
+void Graph::findBackEdges() {
+  enum : uint8_t { White, Grey, Black };
+  BackEdges.clear();
+  Colour.assign(Blocks.size(), White);
+  NextEdge.resize(Blocks.size());
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    NextEdge[B] = Blocks[B].FirstEdge;
+  auto Visit = [&](uint32_t Root) {
+    Stack.assign(1, Root);
+    Colour[Root] = Grey;
+    while (!Stack.empty()) {
+      uint32_t B = Stack.back();
+      if (NextEdge[B] == Blocks[B].LastEdge) {
+        Colour[B] = Black;
+        Stack.pop_back();
+        continue;
+      }
+      uint32_t To = Edges[NextEdge[B]++];
+      if (Colour[To] == Grey) {
+        BackEdges.emplace_back(To, B);
+      } else if (Colour[To] == White) {
+        Colour[To] = Grey;
+        Stack.push_back(To);
+      }
+    }
+  };
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    if (Colour[B] == White && (B == 0 || !Blocks[B].HasPredecessor))
+      Visit(B);
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    if (Colour[B] == White)
+      Visit(B);
+}
+
+/// The body of a loop: its header and what reaches a back edge without
+/// passing the header.
+void Graph::countLoops() {
+  PredStart.assign(Blocks.size() + 1, 0);
+  for (uint32_t To : Edges)
+    ++PredStart[To + 1];
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    PredStart[B + 1] += PredStart[B];
+  Preds.resize(Edges.size());
+  NextEdge.assign(PredStart.begin(), PredStart.end() - 1);
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    for (uint32_t To : successors(Blocks[B]))
+      Preds[NextEdge[To]++] = B;
+
+  std::sort(BackEdges.begin(), BackEdges.end());
+  Mark.assign(Blocks.size(), 0);
+  uint64_t Work = 0, Limit = LoopWorkPerBlock * Blocks.size();
+  for (size_t I = 0; I < BackEdges.size() && Work < Limit;) {
+    uint32_t Header = BackEdges[I].first;
+    uint32_t Loop = I + 1;
+    Body.assign(1, Header);
+    Mark[Header] = Loop;
+    size_t Next = 0;
+    for (; I < BackEdges.size() && BackEdges[I].first == Header; ++I)
+      if (Mark[BackEdges[I].second] != Loop) {
+        Mark[BackEdges[I].second] = Loop;
+        Body.push_back(BackEdges[I].second);
+      }
+    for (Next = 1; Next < Body.size(); ++Next)
+      for (uint32_t E = PredStart[Body[Next]]; E < PredStart[Body[Next] + 1];
+           ++E) {
+        ++Work;
+        if (Mark[Preds[E]] == Loop)
+          continue;
+        Mark[Preds[E]] = Loop;
+        Body.push_back(Preds[E]);
+      }
+    for (uint32_t B : Body)
+      if (Blocks[B].LoopDepth < MaxLoopDepth)
+        ++Blocks[B].LoopDepth;
+  }
+}
+
+} // namespace linemate

@@ -1,0 +1,69 @@
+//===- Graph.h - The control flow of one function ---------------*- C++ -*-===//
+//
+// Owns basic blocks, their edges (jump tables included) and loop depths.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_GRAPH_H
+#define LINEMATE_ACCESS_GRAPH_H
+
+#include "Op.h"
+#include "Plan.h"
+
+#include <span>
+#include <vector>
+
+namespace linemate {
+
+struct Block {
+  uint32_t First = 0; ///< ops [First, Last)
+  uint32_t Last = 0;
+  uint32_t FirstEdge = 0; ///< edges [FirstEdge, LastEdge)
+  uint32_t LastEdge = 0;
+  uint8_t LoopDepth = 0;
+  bool HasPredecessor = false;
+};
+
+/// Rebuilt for each function; its memory is kept between functions.
+class Graph {
+public:
+  /// \p Ops by address; the function is [Begin, End).
+  void build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
+             uint64_t End, Counts &Seen);
+
+  std::span<const Block> blocks() const { return Blocks; }
+  std::span<const uint32_t> successors(const Block &B) const {
+    return std::span(Edges).subspan(B.FirstEdge, B.LastEdge - B.FirstEdge);
+  }
+
+private:
+  struct TableJump {
+    uint32_t Op;
+    uint32_t First, Last; ///< in Targets
+  };
+
+  std::vector<Block> Blocks;
+  std::vector<uint32_t> Edges;
+  std::vector<uint32_t> BlockOf; ///< of each op
+  std::vector<uint8_t> Leader;
+  std::vector<TableJump> Tables;
+  std::vector<uint32_t> Targets; ///< op numbers
+
+  // For the loops.
+  std::vector<uint32_t> Preds, PredStart, Stack, NextEdge, Body, Mark;
+  std::vector<uint8_t> Colour;
+  std::vector<std::pair<uint32_t, uint32_t>> BackEdges; ///< header, source
+
+  void readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
+                  uint64_t End, Counts &Seen);
+  void connect(std::span<const Op> Ops);
+  void findBackEdges();
+  void countLoops();
+};
+
+/// The op at \p Address, or Ops.size().
+uint32_t opAt(std::span<const Op> Ops, uint64_t Address);
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_GRAPH_H

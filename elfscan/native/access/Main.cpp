@@ -1,0 +1,73 @@
+//===- Main.cpp - linemate-access -----------------------------------------===//
+//
+// Usage: linemate-access BINARY [THREADS] <PLAN >TABLES
+//
+// Reads a plan (Plan.cpp) from standard input, writes the tables (Tables.cpp)
+// to standard output.  Any failure is one line on standard error and exit
+// status 1.  Never runs the binary.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan.h"
+#include "Scan.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+using namespace linemate;
+
+namespace {
+
+constexpr unsigned MaxThreads = 16;
+
+int fail(const std::string &Why) {
+  std::fprintf(stderr, "%s\n", Why.c_str());
+  return 1;
+}
+
+std::vector<uint8_t> readAll(std::FILE *In) {
+  std::vector<uint8_t> Bytes;
+  size_t Filled = 0;
+  do {
+    Bytes.resize(std::max<size_t>(Filled * 2, 1 << 16));
+    Filled += std::fread(Bytes.data() + Filled, 1, Bytes.size() - Filled, In);
+  } while (Filled == Bytes.size());
+  Bytes.resize(Filled);
+  return Bytes;
+}
+
+int run(int Argc, char **Argv) {
+  if (Argc < 2 || Argc > 3)
+    return fail("usage: linemate-access BINARY [THREADS] <PLAN >TABLES");
+  unsigned Threads = Argc == 3 ? unsigned(std::atoi(Argv[2]))
+                               : std::thread::hardware_concurrency();
+  MappedFile File;
+  if (auto Why = File.open(Argv[1]))
+    return fail(*Why);
+  Plan P;
+  if (auto Why = P.parse(readAll(stdin), File.bytes()))
+    return fail(*Why);
+  std::vector<Tables> Parts;
+  if (auto Why = scan(P, std::clamp(Threads, 1u, MaxThreads), Parts))
+    return fail(*Why);
+  if (!writeTables(stdout, Parts, P.OverlappingFunctions,
+                   P.UnreadableFunctions))
+    return fail("cannot write the tables");
+  return 0;
+}
+
+} // namespace
+
+int main(int Argc, char **Argv) {
+  // Memory is limited by the caller; the standard library reports that by an
+  // exception, which ends here.
+  try {
+    return run(Argc, Argv);
+  } catch (const std::bad_alloc &) {
+    return fail("out of memory");
+  } catch (const std::exception &Error) {
+    return fail(Error.what());
+  }
+}

@@ -1,0 +1,112 @@
+//===- Op.h - One instruction, as far as the data flow needs it -*- C++ -*-===//
+//
+// Owns the architecture-neutral form into which the decoders translate: what
+// an instruction does to registers, which bytes of memory it names, where
+// control goes.  A decoder states facts and never judges.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_OP_H
+#define LINEMATE_ACCESS_OP_H
+
+#include "Tables.h"
+
+#include <cstdint>
+
+namespace linemate {
+
+/// Register numbers: 0..15 rax..r15 in encoding order, or x0..x30.
+inline constexpr int8_t NoReg = -1;
+inline constexpr int8_t X86Rsp = 4;
+inline constexpr int8_t A64Sp = 31;
+/// Reads as zero, writes vanish (xzr).
+inline constexpr int8_t ZeroReg = 32;
+/// A register that is not followed: vector, 32-bit address.
+inline constexpr int8_t OtherReg = 33;
+/// Stands for the immediate operand where a stored register is named.
+inline constexpr int8_t ImmReg = 34;
+inline constexpr unsigned MaxRegs = 32;
+
+/// How a general register gets its value.  Registers that an instruction
+/// changes in any other way are in Op::Clobbers.
+enum class Transfer : uint8_t {
+  None,
+  Move,     ///< Dst = Src
+  Extend,   ///< Dst = Src, narrowed and extended
+  Constant, ///< Dst = Imm
+  Address,  ///< Dst = Imm, an address relative to the program counter
+  Page,     ///< Dst = Imm, the page of an address; an operand completes it
+  Lea,      ///< Dst = the address of Mem[0]
+  Add,      ///< Dst = Src + (Src2 << Shift), or Src + Imm without Src2
+  Sub,      ///< Dst = Src - (Src2 << Shift)
+  Scale,    ///< Dst = Src * Imm, plus Src2 where given
+  Load,     ///< Dst = the content of Mem[0]
+  Select,   ///< Dst = Dst or Src
+  Insert,   ///< Dst = Dst with 16 bits at Shift replaced by Imm (movk)
+  Align,    ///< Dst = Src & Imm, Imm a negative power of two
+};
+
+enum class Flow : uint8_t {
+  Next,
+  Branch, ///< conditional, to Imm
+  Jump,   ///< to Imm
+  IndirectJump,
+  Call, ///< to Imm
+  IndirectCall,
+  Return,
+  Stop, ///< nothing that is known follows
+};
+
+enum MemFlag : uint8_t {
+  MemPcRelative = 1, ///< Disp is the whole address, before an index
+  MemSegment = 2,    ///< relative to a segment: not static data
+  MemRepeated = 4,   ///< a string operation with a count register
+  MemAtomic = 8,
+  MemExclusive = 16, ///< load or store exclusive
+  MemSigned = 32,    ///< the loaded value is sign-extended
+};
+
+struct MemOperand {
+  Access Kind = Access::None;
+  int8_t Base = NoReg;
+  int8_t Index = NoReg;
+  uint8_t Shift = 0;
+  uint8_t Flags = 0;
+  uint32_t Size = 0;
+  int64_t Disp = 0;
+};
+
+struct Op {
+  uint64_t Ip = 0;
+  uint8_t Length = 0;
+  Transfer How = Transfer::None;
+  Flow Next = Flow::Next;
+  uint8_t Width = 8; ///< bytes of the result or the stored value
+  int8_t Dst = NoReg;
+  int8_t Src = NoReg;
+  int8_t Src2 = NoReg;
+  uint8_t Shift = 0;
+  uint8_t MemCount = 0;
+  int8_t Stored = NoReg;  ///< register whose 8 bytes Mem[StoredTo] receives
+  int8_t Stored2 = NoReg; ///< and the next 8 bytes (stp)
+  int8_t Second = NoReg;  ///< loaded from the 8 bytes after Dst's (ldp)
+  uint8_t StoredTo = 0;
+  bool ImmIsValue = false; ///< Imm is a full-width operand: may be an address
+  int8_t Written = NoReg;  ///< base register that is moved by Step afterwards
+  int32_t Step = 0;
+  int64_t Imm = 0;
+  uint32_t Clobbers = 0; ///< registers left with an unknown value
+  MemOperand Mem[2];
+
+  uint64_t end() const { return Ip + Length; }
+};
+
+inline constexpr bool isFollowed(int8_t Reg) { return uint8_t(Reg) < MaxRegs; }
+
+inline constexpr uint32_t bit(int8_t Reg) {
+  return isFollowed(Reg) ? uint32_t(1) << Reg : 0;
+}
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_OP_H

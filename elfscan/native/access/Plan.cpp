@@ -1,0 +1,224 @@
+//===- Plan.cpp - What to scan --------------------------------------------===//
+//
+// Owns the checks that make a plan safe to follow: every range inside the
+// file, no extent scanned twice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace linemate {
+
+namespace {
+
+constexpr char Magic[8] = {'L', 'M', 'P', 'L', 'A', 'N', '1', '\0'};
+constexpr uint32_t AbsoluteFlag = 1;
+
+struct Header {
+  char Magic[8];
+  uint32_t Arch;
+  uint32_t Flags;
+  uint64_t Code, Data, Constants, Functions, Slots;
+};
+
+struct RawBytes {
+  uint64_t Address, FileOffset, Size;
+};
+
+struct RawRange {
+  uint64_t Address, Size;
+};
+
+struct RawFunction {
+  uint64_t Address, Size;
+  uint32_t Flags;
+  int32_t Row;
+};
+
+struct RawSlot {
+  uint64_t Address, Value;
+};
+
+/// Takes \p Count records off the front of \p Raw; false when they are not
+/// there.
+template <typename T>
+bool take(std::span<const uint8_t> &Raw, uint64_t Count, std::vector<T> &Out) {
+  if (Count > Raw.size() / sizeof(T))
+    return false;
+  Out.resize(Count);
+  if (Count)
+    std::memcpy(Out.data(), Raw.data(), Count * sizeof(T));
+  Raw = Raw.subspan(Count * sizeof(T));
+  return true;
+}
+
+bool wraps(uint64_t Address, uint64_t Size) { return Address + Size < Address; }
+
+/// Turns file ranges into bytes, sorted by address.
+std::optional<std::string> locate(const std::vector<RawBytes> &Raw,
+                                  std::span<const uint8_t> File,
+                                  const char *What, std::vector<Bytes> &Out) {
+  for (const RawBytes &R : Raw) {
+    if (R.FileOffset > File.size() || R.Size > File.size() - R.FileOffset)
+      return std::string(What) + " range at file offset " +
+             std::to_string(R.FileOffset) + " reaches beyond the file";
+    if (wraps(R.Address, R.Size))
+      return std::string(What) + " range wraps the address space";
+    Out.push_back({R.Address, File.subspan(R.FileOffset, R.Size)});
+  }
+  std::sort(Out.begin(), Out.end(),
+            [](const Bytes &A, const Bytes &B) { return A.Begin < B.Begin; });
+  return std::nullopt;
+}
+
+std::span<const uint8_t> bytesAt(const std::vector<Bytes> &Ranges,
+                                 uint64_t Address) {
+  for (const Bytes &B : Ranges)
+    if (Address - B.Begin < B.Data.size())
+      return B.Data.subspan(Address - B.Begin);
+  return {};
+}
+
+} // namespace
+
+MappedFile::~MappedFile() {
+  if (Base)
+    munmap(const_cast<uint8_t *>(Base), Size);
+}
+
+std::optional<std::string> MappedFile::open(const char *Path) {
+  int FD = ::open(Path, O_RDONLY | O_CLOEXEC);
+  if (FD < 0)
+    return std::string("cannot open: ") + std::strerror(errno);
+  struct stat Info;
+  if (fstat(FD, &Info) != 0 || !S_ISREG(Info.st_mode)) {
+    close(FD);
+    return "not a regular file";
+  }
+  if (Info.st_size == 0) {
+    close(FD);
+    return std::nullopt;
+  }
+  void *Map = mmap(nullptr, Info.st_size, PROT_READ, MAP_PRIVATE, FD, 0);
+  int Error = errno;
+  close(FD);
+  if (Map == MAP_FAILED)
+    return std::string("cannot map: ") + std::strerror(Error);
+  Base = static_cast<const uint8_t *>(Map);
+  Size = Info.st_size;
+  return std::nullopt;
+}
+
+std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
+                                       std::span<const uint8_t> File) {
+  std::vector<Header> Head;
+  std::vector<RawBytes> RawCode, RawConstants;
+  std::vector<RawRange> RawData;
+  std::vector<RawFunction> RawFunctions;
+  std::vector<RawSlot> RawSlots;
+  if (!take(Raw, 1, Head) || std::memcmp(Head[0].Magic, Magic, sizeof Magic))
+    return "the plan has no header";
+  if (Head[0].Arch != uint32_t(Arch::X86_64) &&
+      Head[0].Arch != uint32_t(Arch::AArch64))
+    return "the plan names an unknown architecture";
+  if (!take(Raw, Head[0].Code, RawCode) || !take(Raw, Head[0].Data, RawData) ||
+      !take(Raw, Head[0].Constants, RawConstants) ||
+      !take(Raw, Head[0].Functions, RawFunctions) ||
+      !take(Raw, Head[0].Slots, RawSlots) || !Raw.empty())
+    return "the plan's tables do not match its header";
+  Machine = Arch(Head[0].Arch);
+  Absolute = Head[0].Flags & AbsoluteFlag;
+
+  if (auto Why = locate(RawCode, File, "code", Code))
+    return Why;
+  if (auto Why = locate(RawConstants, File, "constant", Constants))
+    return Why;
+  for (const RawRange &R : RawData) {
+    if (wraps(R.Address, R.Size))
+      return "data range wraps the address space";
+    Data.push_back({R.Address, R.Address + R.Size});
+    DataLow = std::min(DataLow, R.Address);
+    DataHigh = std::max(DataHigh, R.Address + R.Size);
+  }
+  for (const RawSlot &S : RawSlots) {
+    Slots.emplace_back(S.Address, S.Value);
+    SlotLow = std::min(SlotLow, S.Address);
+    SlotHigh = std::max(SlotHigh, S.Address);
+  }
+  std::sort(Slots.begin(), Slots.end());
+
+  std::vector<Function> All;
+  for (const RawFunction &R : RawFunctions) {
+    Starts.push_back(R.Address);
+    if (R.Flags & StubFunction || R.Size == 0)
+      continue;
+    if (wraps(R.Address, R.Size)) {
+      ++UnreadableFunctions;
+      continue;
+    }
+    All.push_back({R.Address, R.Address + R.Size, R.Flags, R.Row});
+  }
+  std::sort(Starts.begin(), Starts.end());
+  sortFunctions(std::move(All));
+  return std::nullopt;
+}
+
+void Plan::sortFunctions(std::vector<Function> All) {
+  // Of several names for one address the longest extent counts, then the
+  // first row.
+  std::sort(All.begin(), All.end(), [](const Function &A, const Function &B) {
+    if (A.Begin != B.Begin)
+      return A.Begin < B.Begin;
+    if (A.End != B.End)
+      return A.End > B.End;
+    return A.Row < B.Row;
+  });
+  for (const Function &F : All) {
+    if (!Functions.empty() && Functions.back().Begin == F.Begin)
+      continue;
+    std::span<const uint8_t> Body = codeAt(F.Begin);
+    if (Body.empty()) {
+      ++UnreadableFunctions;
+      continue;
+    }
+    if (!Functions.empty() && Functions.back().End > F.Begin) {
+      Functions.back().End = F.Begin;
+      ++OverlappingFunctions;
+    }
+    Functions.push_back(F);
+    Functions.back().End =
+        F.Begin + std::min<uint64_t>(F.End - F.Begin, Body.size());
+  }
+}
+
+std::optional<uint64_t> Plan::slot(uint64_t Address) const {
+  if (Address < SlotLow || Address > SlotHigh)
+    return std::nullopt;
+  auto It = std::lower_bound(Slots.begin(), Slots.end(),
+                             std::pair<uint64_t, uint64_t>(Address, 0));
+  if (It == Slots.end() || It->first != Address)
+    return std::nullopt;
+  return It->second;
+}
+
+bool Plan::startsFunction(uint64_t Address) const {
+  return std::binary_search(Starts.begin(), Starts.end(), Address);
+}
+
+std::span<const uint8_t> Plan::codeAt(uint64_t Address) const {
+  return bytesAt(Code, Address);
+}
+
+std::span<const uint8_t> Plan::constantsAt(uint64_t Address) const {
+  return bytesAt(Constants, Address);
+}
+
+} // namespace linemate

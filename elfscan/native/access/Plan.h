@@ -1,0 +1,110 @@
+//===- Plan.h - What to scan ------------------------------------*- C++ -*-===//
+//
+// Owns the plan: which bytes of the binary are code, which addresses are
+// shared data, where functions begin and end, which GOT slots have a known
+// content.  Written by elfscan/access.py.  Does not read ELF.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_PLAN_H
+#define LINEMATE_ACCESS_PLAN_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace linemate {
+
+enum class Arch : uint32_t { X86_64 = 1, AArch64 = 2 };
+
+/// Addresses [Begin, End).
+struct Range {
+  uint64_t Begin = 0;
+  uint64_t End = 0;
+};
+
+/// Addresses with the bytes behind them.
+struct Bytes {
+  uint64_t Begin = 0;
+  std::span<const uint8_t> Data;
+  uint64_t end() const { return Begin + Data.size(); }
+};
+
+struct Function {
+  uint64_t Begin = 0;
+  uint64_t End = 0;
+  uint32_t Flags = 0;
+  int32_t Row = -1; ///< row of the caller's function table
+};
+
+/// FunctionFlag.STUB of sharing/model/image.py.
+inline constexpr uint32_t StubFunction = 32;
+
+/// A read-only mapping of one file.
+class MappedFile {
+public:
+  MappedFile() = default;
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+  ~MappedFile();
+  /// Returns why it failed, or nothing.
+  std::optional<std::string> open(const char *Path);
+  std::span<const uint8_t> bytes() const { return {Base, Size}; }
+
+private:
+  const uint8_t *Base = nullptr;
+  size_t Size = 0;
+};
+
+class Plan {
+public:
+  Arch Machine = Arch::X86_64;
+  /// Absolute immediates and displacements can be addresses (not PIE).
+  bool Absolute = false;
+  std::vector<Bytes> Code;
+  std::vector<Bytes> Constants;
+  std::vector<Range> Data;
+  /// Sorted, not overlapping: an extent ends where the next one begins, so
+  /// that the work is linear in the code whatever the plan claims.
+  std::vector<Function> Functions;
+  uint64_t OverlappingFunctions = 0;
+  uint64_t UnreadableFunctions = 0;
+
+  /// Reads the plan in \p Raw over the bytes of \p File.  Returns why it
+  /// failed, or nothing.
+  std::optional<std::string> parse(std::span<const uint8_t> Raw,
+                                   std::span<const uint8_t> File);
+
+  bool inData(uint64_t Address) const {
+    if (Address < DataLow || Address >= DataHigh)
+      return false;
+    for (const Range &R : Data)
+      if (Address - R.Begin < R.End - R.Begin)
+        return true;
+    return false;
+  }
+  /// The content of a GOT slot.
+  std::optional<uint64_t> slot(uint64_t Address) const;
+  /// Whether a function, stub or import placeholder begins here.
+  bool startsFunction(uint64_t Address) const;
+  /// The code bytes from \p Address to the end of its range.
+  std::span<const uint8_t> codeAt(uint64_t Address) const;
+  /// The read-only bytes from \p Address to the end of their range.
+  std::span<const uint8_t> constantsAt(uint64_t Address) const;
+
+private:
+  uint64_t DataLow = ~0ull;
+  uint64_t DataHigh = 0;
+  uint64_t SlotLow = ~0ull;
+  uint64_t SlotHigh = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> Slots;
+  std::vector<uint64_t> Starts;
+
+  void sortFunctions(std::vector<Function> All);
+};
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_PLAN_H

@@ -1,0 +1,117 @@
+//===- Tables.cpp - What a scan found -------------------------------------===//
+//
+// Owns the output file: a header of counts, the tables one after another,
+// then named counters.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tables.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace linemate {
+
+namespace {
+
+constexpr char Magic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '1', '\0'};
+
+struct Header {
+  char Magic[8];
+  uint64_t Sites, Calls, Args, Params, AddressTaken, Counters;
+};
+
+struct Counter {
+  char Name[32];
+  uint64_t Value;
+};
+
+template <typename Row>
+uint64_t total(const std::vector<Tables> &Parts,
+               std::vector<Row> Tables::*Member) {
+  uint64_t Sum = 0;
+  for (const Tables &Part : Parts)
+    Sum += (Part.*Member).size();
+  return Sum;
+}
+
+template <typename Row>
+bool write(std::FILE *Out, const std::vector<Row> &Rows) {
+  return Rows.empty() ||
+         std::fwrite(Rows.data(), sizeof(Row), Rows.size(), Out) == Rows.size();
+}
+
+template <typename Row>
+bool writeAll(std::FILE *Out, const std::vector<Tables> &Parts,
+              std::vector<Row> Tables::*Member) {
+  return std::all_of(Parts.begin(), Parts.end(), [&](const Tables &Part) {
+    return write(Out, Part.*Member);
+  });
+}
+
+} // namespace
+
+void Counts::add(const Counts &Other) {
+  Functions += Other.Functions;
+  Instructions += Other.Instructions;
+  CodeBytes += Other.CodeBytes;
+  UndecodedBytes += Other.UndecodedBytes;
+  SegmentOperands += Other.SegmentOperands;
+  Branches += Other.Branches;
+  OutsideBranches += Other.OutsideBranches;
+  UnknownCalls += Other.UnknownCalls;
+  IndirectJumps += Other.IndirectJumps;
+  JumpTables += Other.JumpTables;
+  GaveUp += Other.GaveUp;
+}
+
+bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
+                 uint64_t OverlappingFunctions, uint64_t UnreadableFunctions) {
+  Counts Sum;
+  std::vector<uint64_t> Taken;
+  for (const Tables &Part : Parts) {
+    Sum.add(Part.Seen);
+    Taken.insert(Taken.end(), Part.AddressTaken.begin(),
+                 Part.AddressTaken.end());
+  }
+  std::sort(Taken.begin(), Taken.end());
+  Taken.erase(std::unique(Taken.begin(), Taken.end()), Taken.end());
+
+  std::vector<Counter> Counters;
+  auto Note = [&](const char *Name, uint64_t Value) {
+    Counter C = {};
+    std::strncpy(C.Name, Name, sizeof C.Name - 1);
+    C.Value = Value;
+    Counters.push_back(C);
+  };
+  Note("scanned_functions", Sum.Functions);
+  Note("overlapping_functions", OverlappingFunctions);
+  Note("unreadable_functions", UnreadableFunctions);
+  Note("instructions", Sum.Instructions);
+  Note("code_bytes", Sum.CodeBytes);
+  Note("undecoded_bytes", Sum.UndecodedBytes);
+  Note("segment_operands", Sum.SegmentOperands);
+  Note("branches", Sum.Branches);
+  Note("outside_branches", Sum.OutsideBranches);
+  Note("unknown_calls", Sum.UnknownCalls);
+  Note("indirect_jumps", Sum.IndirectJumps);
+  Note("jump_tables", Sum.JumpTables);
+  Note("gave_up_blocks", Sum.GaveUp);
+
+  Header Head = {};
+  std::memcpy(Head.Magic, Magic, sizeof Magic);
+  Head.Sites = total(Parts, &Tables::Sites);
+  Head.Calls = total(Parts, &Tables::Calls);
+  Head.Args = total(Parts, &Tables::Args);
+  Head.Params = total(Parts, &Tables::Params);
+  Head.AddressTaken = Taken.size();
+  Head.Counters = Counters.size();
+  return std::fwrite(&Head, sizeof Head, 1, Out) == 1 &&
+         writeAll(Out, Parts, &Tables::Sites) &&
+         writeAll(Out, Parts, &Tables::Calls) &&
+         writeAll(Out, Parts, &Tables::Args) &&
+         writeAll(Out, Parts, &Tables::Params) && write(Out, Taken) &&
+         write(Out, Counters) && std::fflush(Out) == 0;
+}
+
+} // namespace linemate

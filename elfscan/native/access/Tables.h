@@ -1,0 +1,89 @@
+//===- Tables.h - What a scan found -----------------------------*- C++ -*-===//
+//
+// Owns the record layouts of sharing/model/image.py as C++ structs and their
+// file form.  A change here is a change there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_TABLES_H
+#define LINEMATE_ACCESS_TABLES_H
+
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+namespace linemate {
+
+enum class Access : uint8_t { None, Load, Store, Rmw, Address };
+
+enum SiteFlag : uint8_t { Atomic = 1, Indexed = 2, Tracked = 4 };
+
+enum class ArgKind : uint8_t { Address = 1, Param = 2, Constant = 3 };
+
+struct SiteRow {
+  uint64_t Ip, Target;
+  int32_t Function;
+  uint32_t Size, Stride;
+  uint8_t Kind, Flags, LoopDepth, Reserved;
+  auto operator<=>(const SiteRow &) const = default;
+};
+static_assert(sizeof(SiteRow) == 32);
+
+struct CallRow {
+  uint64_t Ip, Callee;
+  int32_t Function;
+  uint8_t LoopDepth, Tail;
+  uint16_t Reserved;
+};
+static_assert(sizeof(CallRow) == 24);
+
+struct ArgRow {
+  uint64_t Ip, Callee;
+  int64_t Value;
+  int32_t Function;
+  uint8_t Arg, Kind, Source, LoopDepth;
+};
+static_assert(sizeof(ArgRow) == 32);
+
+struct ParamRow {
+  uint64_t Ip;
+  int64_t Offset;
+  int32_t Function;
+  uint32_t Size, Stride;
+  uint8_t Arg, Kind, Flags, LoopDepth;
+  auto operator<=>(const ParamRow &) const = default;
+};
+static_assert(sizeof(ParamRow) == 32);
+
+/// What was read and what could not be.
+struct Counts {
+  uint64_t Functions = 0;
+  uint64_t Instructions = 0;
+  uint64_t CodeBytes = 0;
+  uint64_t UndecodedBytes = 0;
+  uint64_t SegmentOperands = 0; ///< per-CPU or thread-local: not static data
+  uint64_t Branches = 0;
+  uint64_t OutsideBranches = 0; ///< to no function's start
+  uint64_t UnknownCalls = 0;
+  uint64_t IndirectJumps = 0;
+  uint64_t JumpTables = 0; ///< of the indirect jumps, those that were read
+  uint64_t GaveUp = 0;     ///< blocks whose values were dropped to stay linear
+  void add(const Counts &Other);
+};
+
+struct Tables {
+  std::vector<SiteRow> Sites;
+  std::vector<CallRow> Calls;
+  std::vector<ArgRow> Args;
+  std::vector<ParamRow> Params;
+  std::vector<uint64_t> AddressTaken;
+  Counts Seen;
+};
+
+/// Writes all \p Parts as one output, in order.  False when writing fails.
+bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
+                 uint64_t OverlappingFunctions, uint64_t UnreadableFunctions);
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_TABLES_H

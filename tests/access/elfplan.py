@@ -1,0 +1,178 @@
+"""Builds an ``AccessPlan`` from an ELF file with pyelftools: the ELF reader that these tests need and no more.
+
+Kept apart from elfscan's own reader, so that the scanner is tested without it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+import numpy as np
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import SymbolTableSection
+
+from elfscan.access import SLOT_DTYPE, AccessPlan
+from sharing.model import FUNCTION_DTYPE, FunctionFlag
+
+_ARCHITECTURES = {"EM_X86_64": "x86-64", "EM_AARCH64": "aarch64"}
+_WRITE, _ALLOC, _EXEC, _TLS = 1, 2, 4, 0x400
+_NOT_DATA = (".got", ".dynamic", ".data.rel.ro", ".init_array", ".fini_array", ".eh_frame", ".rodata", ".vvar")
+_PERCPU = ".data..percpu"
+_PLACEHOLDERS = 0x7000_0000_0000
+
+
+@dataclass
+class Elf:
+    """A file's plan with the names that tests speak of."""
+
+    plan: AccessPlan
+    objects: dict[str, tuple[int, int]] = field(default_factory=dict)  # name: (address, size)
+    functions: dict[str, int] = field(default_factory=dict)  # name: address
+    names: dict[int, str] = field(default_factory=dict)  # address of a function or import: name
+    relocations: list[tuple[int, int]] = field(default_factory=list)  # (address in code, target)
+
+
+def read_elf(path: str, *, relocations: bool = False) -> Elf:
+    with open(path, "rb") as file:
+        elf = ELFFile(file)
+        arch = _ARCHITECTURES[elf["e_machine"]]
+        code: list[tuple[int, int, int]] = []
+        data: list[tuple[int, int]] = []
+        constants: list[tuple[int, int, int]] = []
+        stubs: list[tuple[int, int]] = []
+        for section in elf.iter_sections():
+            flags, size = section["sh_flags"], section["sh_size"]
+            if not flags & _ALLOC or size == 0 or flags & _TLS:
+                continue
+            row = (section["sh_addr"], section["sh_offset"], size)
+            if flags & _EXEC:
+                code.append(row)
+                if section.name.startswith(".plt"):
+                    stubs.append((row[0], row[0] + size))
+            elif flags & _WRITE and not section.name.startswith((*_NOT_DATA, _PERCPU)):
+                data.append((row[0], size))
+            elif section["sh_type"] != "SHT_NOBITS" and section.name.startswith(".rodata"):
+                constants.append(row)
+        result = Elf(AccessPlan(arch, path, code, data, constants, np.empty(0), np.empty(0)))
+        symbols = _symbols(elf, result)
+        extents = {(address, size) for address, size, kind in symbols if kind == "STT_FUNC" and size}
+        if not any(section.name == ".symtab" for section in elf.iter_sections()):
+            known = {address for address, _ in extents}
+            extents |= {row for row in _unwind_extents(elf) if row[0] not in known}
+        rows = [(address, size, 0) for address, size in extents if not _inside(address, stubs)]
+        slots = _slots(elf, result)
+        rows += [(value, 0, int(FunctionFlag.STUB)) for value in result.names if value >= _PLACEHOLDERS]
+        functions = np.zeros(len(rows), dtype=FUNCTION_DTYPE)
+        for index, (address, size, flag) in enumerate(sorted(rows)):
+            functions[index] = (address, size, -1, -1, flag, 0)
+        table = np.array(sorted(slots.items()), dtype=SLOT_DTYPE)
+        result.plan = AccessPlan(arch, path, code, data, constants, functions, table)
+        if relocations:
+            result.relocations = sorted(_code_relocations(elf, arch))
+        return result
+
+
+def _inside(address: int, ranges: list[tuple[int, int]]) -> bool:
+    return any(begin <= address < end for begin, end in ranges)
+
+
+def _symbols(elf: ELFFile, result: Elf) -> list[tuple[int, int, str]]:
+    out = []
+    for section in elf.iter_sections():
+        if not isinstance(section, SymbolTableSection):
+            continue
+        for symbol in section.iter_symbols():
+            kind, address, size = symbol["st_info"]["type"], symbol["st_value"], symbol["st_size"]
+            if symbol["st_shndx"] == "SHN_UNDEF":
+                continue
+            out.append((address, size, kind))
+            if kind == "STT_OBJECT":
+                result.objects[symbol.name] = (address, size)
+            elif kind == "STT_FUNC":
+                result.functions[symbol.name] = address
+                result.names.setdefault(address, symbol.name)
+    return out
+
+
+def _unwind_extents(elf: ELFFile) -> set[tuple[int, int]]:
+    header = elf.get_section_by_name(".eh_frame_hdr")
+    if header is None:
+        return set()
+    raw, base = header.data(), header["sh_addr"]
+    (count,) = struct.unpack_from("<I", raw, 8)
+    table = np.frombuffer(raw, dtype="<i4", count=count * 2, offset=12).reshape(-1, 2).astype(np.int64)
+    out = set()
+    frame = elf.get_section_by_name(".eh_frame")
+    frames, frame_base = frame.data(), frame["sh_addr"]
+    for begin, record in table.tolist():
+        (size,) = struct.unpack_from("<i", frames, base + record - frame_base + 12)
+        if size > 0:
+            out.add((base + begin, size))
+    return out
+
+
+def _slots(elf: ELFFile, result: Elf) -> dict[int, int]:
+    """GOT slots: the symbol that the loader stores there, imports at placeholder addresses."""
+    slots: dict[int, int] = {}
+    got = [
+        (section["sh_addr"], section["sh_addr"] + section["sh_size"])
+        for section in elf.iter_sections()
+        if section.name.startswith(".got")
+    ]
+    placeholder = _PLACEHOLDERS
+    for section in elf.iter_sections():
+        if not isinstance(section, RelocationSection) or not section.name.startswith(".rela."):
+            continue
+        if not section["sh_flags"] & _ALLOC:
+            continue
+        symbols = elf.get_section(section["sh_link"]) if section["sh_link"] else None
+        for relocation in section.iter_relocations():
+            offset = relocation["r_offset"]
+            if not _inside(offset, got):
+                continue
+            number = relocation["r_info_sym"]
+            symbol = symbols.get_symbol(number) if number and symbols is not None else None
+            if symbol is None:
+                slots[offset] = relocation["r_addend"]
+            elif symbol["st_shndx"] != "SHN_UNDEF":
+                slots[offset] = symbol["st_value"]
+            else:
+                slots[offset] = placeholder
+                result.names[placeholder] = symbol.name
+                placeholder += 16
+    for section in elf.iter_sections():
+        # What the linker filled in itself: an executable's own symbols.
+        if section.name.startswith(".got") and section["sh_type"] != "SHT_NOBITS":
+            raw = np.frombuffer(section.data()[: section["sh_size"] // 8 * 8], dtype="<u8")
+            for index, value in enumerate(raw.tolist()):
+                if value:
+                    slots.setdefault(section["sh_addr"] + 8 * index, value)
+    return slots
+
+
+# Relocation types whose field is an address in an instruction, and what their addend is relative to.
+_X86_PC = {2: 4, 4: 4, 9: 4, 41: 4, 42: 4}  # PC32, PLT32, GOTPCREL, GOTPCRELX, REX_GOTPCRELX
+_X86_ABSOLUTE = {1, 10, 11}  # 64, 32, 32S
+_A64_LOW = {275, 276, 277, 278, 284, 285, 286, 299, 274, 283, 282}
+
+
+def _code_relocations(elf: ELFFile, arch: str) -> set[tuple[int, int]]:
+    out = set()
+    for section in elf.iter_sections():
+        if not isinstance(section, RelocationSection) or section["sh_flags"] & _ALLOC:
+            continue
+        patched = elf.get_section(section["sh_info"])
+        if not patched["sh_flags"] & _EXEC:
+            continue
+        symbols = elf.get_section(section["sh_link"])
+        for relocation in section.iter_relocations():
+            kind = relocation["r_info_type"]
+            target = symbols.get_symbol(relocation["r_info_sym"])["st_value"] + relocation["r_addend"]
+            if arch == "x86-64" and kind not in _X86_PC and kind not in _X86_ABSOLUTE:
+                continue
+            if arch == "aarch64" and kind not in _A64_LOW:
+                continue
+            out.add((relocation["r_offset"], target))
+    return out
