@@ -75,7 +75,7 @@ def _unnamed(actor: Actor, style: Style) -> Remedy:
     return Remedy(
         kind="pad-type",
         text=(
-            f"find the definition behind {actor.owner} (its address is stated; debug information would name it) and give "
+            f"find the definition behind {actor.owner} (debug information would name it) and give "
             f"its type the alignment and the rounded-up size of a {style.line_size}-byte line"
         ),
         edit=f"struct {_align(style)} line_T {{ T value; }};  // C: {_attribute(style)} on the struct",
@@ -117,7 +117,7 @@ def _array(actor: Actor, style: Style, language: str) -> Remedy:
     rounded = -(-max(stride, 1) // style.line_size) * style.line_size
     element = "T"
     if language == "C++":
-        edit = f"struct {_align(style)} Slot_{name} {{ {element} value; }};  // sizeof is {rounded}\nSlot_{name} {name}[{count}];"
+        edit = f"struct {_align(style)} Slot_{name} {{ {element} value; }};  // {rounded} bytes\nSlot_{name} {name}[{count}];"
     else:
         edit = (
             f"struct slot_{name} {{ {element} value; }} {_attribute(style)};  /* sizeof is {rounded} */\n"
@@ -125,7 +125,7 @@ def _array(actor: Actor, style: Style, language: str) -> Remedy:
         )
     return Remedy(
         kind="pad-element",
-        text=f"round the element type of {actor.owner} up to {style.line_size} bytes; the attribute goes on the element, not the array",
+        text=f"round the element type of {actor.owner} up to {style.line_size} bytes (the element, not the array)",
         edit=edit,
         language=language,
         cost_bytes=(rounded - stride) * count + style.line_size - 1,
@@ -143,7 +143,7 @@ def _member(actor: Actor, style: Style, language: str) -> Remedy:
     return Remedy(
         kind="align-member",
         text=(
-            f"start {field} of {actor.owner} on a line of its own, and the member after it on the next; or move {field} "
+            f"start {field} of {actor.owner} on a line of its own and the member after it on the next, or move {field} "
             f"beside members that the same functions use"
         ),
         edit=edit,

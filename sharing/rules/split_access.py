@@ -43,7 +43,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             if actor.count > 1:
                 severity = lower(severity, 1)
             text = (
-                f"{describe(actor)}, taken by {who(actor.lockers or actor.writers)}, has its hot {end - start} bytes on "
+                f"{describe(actor)}, taken by {who(actor.lockers or actor.writers)}, has {end - start} hot bytes on "
                 f"two lines: {where}; each operation moves two lines"
             )
         else:

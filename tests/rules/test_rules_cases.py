@@ -1,0 +1,124 @@
+"""Every rule against hand-made lines: tests/rules/cases/*.toml say the layout, the accesses and the verdict.
+
+A case expects exactly the findings it lists, no more; ``near`` names the rule that a clean case just misses.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sharing.model.finding import Confidence
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
+from sharing.rules import RULES, Context, Scope
+
+CASES = sorted(
+    (path.stem, case["name"], case)
+    for path in (Path(__file__).parent / "cases").glob("*.toml")
+    for case in tomllib.loads(path.read_text())["case"]
+)
+
+
+def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
+    start = base + table["at"]
+    span = (start, start + table["size"])
+    owner = table.get("owner", table["name"])
+    owner_at = table.get("owner_at", table["at"])
+    owner_size = table.get("owner_size", table["size"])
+    hot = tuple((start + a, start + b) for a, b in table.get("hot", [[0, table["size"]]]))
+    accesses = tuple(
+        Access(
+            function=a["function"],
+            weight=float(a.get("weight", 100)),
+            mask=sum(roots[r] for r in a.get("roots", ["worker"])),
+            writes=a.get("writes", False),
+            reads=a.get("reads", False),
+            atomic=a.get("atomic", False),
+            locks=a.get("locks", False),
+            loop_depth=a.get("loop", 1),
+            cold=a.get("cold", False),
+            stride=a.get("stride", 0),
+        )
+        for a in table["access"]
+    )
+    return Actor(
+        name=table["name"],
+        owner=owner,
+        owner_span=(base + owner_at, base + owner_at + owner_size),
+        span=span,
+        hot=hot,
+        read_hot=tuple((start + a, start + b) for a, b in table.get("read", [])),
+        role=Role(table["role"]),
+        kind=table.get("kind", ""),
+        alignment=table.get("alignment", 0),
+        accesses=accesses,
+        write_heat=Heat[table.get("write_heat", "COLD").upper()],
+        read_heat=Heat[table.get("read_heat", "COLD").upper()],
+        guards=frozenset(table.get("guards", ())),
+        sized=table.get("sized", True),
+        count=table.get("count", 1),
+    )
+
+
+def findings(case: dict[str, Any]) -> dict[str, str]:
+    names = case.get("threads", ["worker*", "main"])
+    roots = {name.rstrip("*"): 1 << i for i, name in enumerate(names)}
+    many = sum(1 << i for i, name in enumerate(names) if name.endswith("*"))
+    labels = list(roots)
+
+    def concurrent(a: int, b: int) -> bool:
+        return bool(a and b and (a & b & many or a != b or a.bit_count() > 1))
+
+    context = Context(
+        64,
+        128,
+        Confidence.STATIC,
+        concurrent,
+        lambda mask: tuple(n for i, n in enumerate(labels) if mask >> i & 1),
+        lambda a, b: case.get("step", 32),
+    )
+    base = 0x10000
+    actors = tuple(actor(t, base, roots) for t in case["actor"])
+    found: dict[str, str] = {}
+    for rule in RULES:
+        start, size = {
+            Scope.LINE: (base, 64),
+            Scope.PAIR: (base, 128),
+            Scope.WINDOW: (base - 64, 192),
+        }[rule.scope]
+        on_line = tuple(a for a in actors if a.touched_on(start, start + size))
+        for draft in rule.check(LineProfile(start, size, on_line), context):
+            assert all(word in draft.message for word in (draft.actors[0].owner,)), draft.message
+            found[rule.id] = str(draft.severity)
+    return found
+
+
+@pytest.mark.parametrize(("file", "name", "case"), CASES, ids=[f"{f}:{n}" for f, n, _ in CASES])
+def test_case(file: str, name: str, case: dict[str, Any]) -> None:
+    assert findings(case) == case.get("expect", {})
+
+
+def test_every_rule_has_a_positive_and_a_near_miss() -> None:
+    positive = {rule for _, _, case in CASES for rule in case.get("expect", {})}
+    near = {case["near"] for _, _, case in CASES if "near" in case}
+    ids = {rule.id for rule in RULES}
+    assert ids - positive == set()
+    assert ids - near == set()
+
+
+def test_rule_ids_are_unique_and_registered() -> None:
+    ids = [rule.id for rule in RULES]
+    assert len(ids) == len(set(ids))
+    package = Path(__file__).parents[2] / "sharing" / "rules"
+    modules = {p.stem for p in package.glob("*.py")} - {"__init__", "base"}
+    assert modules == {rule.check.__module__.rsplit(".", 1)[-1] for rule in RULES}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.id)
+def test_page_says_what_why_example_and_use_instead(rule: Any) -> None:
+    for part in ("What it does:", "Why is this bad?", "Example", "Use instead:"):
+        assert part in rule.page, part
+    assert rule.page.startswith(rule.name)
