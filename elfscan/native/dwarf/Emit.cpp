@@ -1,0 +1,217 @@
+//===- Emit.cpp - The document that goes to standard output ---------------===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+#include "llvm/BinaryFormat/MsgPackWriter.h"
+#include "llvm/Support/JSON.h"
+#include <tuple>
+
+using namespace llvm;
+
+namespace linemate::dwarf {
+
+constexpr uint64_t Version = 1;
+constexpr unsigned MaxDepth = 1000;
+constexpr size_t MaxProblems = 200;
+
+namespace {
+
+/// Numbers the types that are reachable, children first.
+class Numbering {
+public:
+  explicit Numbering(const Merged &M)
+      : M(M), Rows(M.Types.size(), Unvisited), Sizes(M.Types.size(), -1) {}
+
+  TypeRow row(TypeRow Old, unsigned Depth = 0) {
+    Old = definition(Old);
+    if (Old < 0)
+      return -1;
+    if (Rows[Old] != Unvisited)
+      return Rows[Old]; // -1 while in progress: a hostile cycle is cut
+    Rows[Old] = -1;
+    if (Depth == MaxDepth)
+      return -1;
+    const TypeNode &N = M.Types[Old];
+    row(N.Target, Depth + 1);
+    for (const MemberNode &Member : N.Members)
+      row(Member.Type, Depth + 1);
+    Sizes[Old] = sizeOf(N);
+    Rows[Old] = static_cast<TypeRow>(Order.size());
+    Order.push_back(Old);
+    return Rows[Old];
+  }
+  TypeRow numbered(TypeRow Old) const {
+    Old = definition(Old);
+    return Old < 0 || Rows[Old] < 0 ? -1 : Rows[Old];
+  }
+  int64_t size(TypeRow Old) const { return Sizes[Old]; }
+
+  std::vector<TypeRow> Order;
+
+private:
+  static constexpr TypeRow Unvisited = -2;
+
+  TypeRow definition(TypeRow Row) const {
+    if (Row < 0 || !M.Types[Row].IsDeclaration)
+      return Row;
+    auto It = M.Definitions.find(M.Types[Row].Name);
+    return It == M.Definitions.end() ? Row : It->second;
+  }
+  /// The size, where a definition from another unit may have supplied it.
+  int64_t sizeOf(const TypeNode &N) const {
+    TypeRow Target = definition(N.Target);
+    if (N.Size >= 0 || Target < 0 || Sizes[Target] < 0)
+      return N.Size;
+    if (N.Kind == TypeKind::Array)
+      return N.Count < 0
+                 ? -1
+                 : static_cast<int64_t>(std::min<uint64_t>(
+                       SaturatingMultiply<uint64_t>(N.Count, Sizes[Target]),
+                       INT64_MAX));
+    bool IsWrapper = N.Kind == TypeKind::Typedef || N.Kind == TypeKind::Const ||
+                     N.Kind == TypeKind::Volatile ||
+                     N.Kind == TypeKind::Atomic || N.Kind == TypeKind::Restrict;
+    return IsWrapper ? Sizes[Target] : N.Size;
+  }
+
+  const Merged &M;
+  std::vector<TypeRow> Rows;
+  std::vector<int64_t> Sizes;
+};
+
+class Document {
+public:
+  Document(Merged &M, raw_ostream &OS) : M(M), Out(OS), Types(M) {}
+
+  void write(bool AllRecords) {
+    for (const VariableNode &V : M.Variables)
+      Types.row(V.Type);
+    if (AllRecords)
+      for (const RecordNode &R : M.Records)
+        Types.row(R.Row);
+    Out.writeArraySize(6);
+    Out.write(Version);
+    writeUnits();
+    writeFiles();
+    writeTypes();
+    writeVariables();
+    writeProblems();
+  }
+
+private:
+  void integer(int64_t Value) { Out.write(Value); }
+  void text(StringRef Text) {
+    if (json::isUTF8(Text))
+      Out.write(Text);
+    else
+      Out.write(StringRef(json::fixUTF8(Text)));
+  }
+  int32_t fileRow(int32_t Old) {
+    if (Old < 0)
+      return -1;
+    auto [It, Inserted] =
+        FileRows.try_emplace(Old, static_cast<int32_t>(Files.size()));
+    if (Inserted)
+      Files.push_back(Old);
+    return It->second;
+  }
+
+  void writeUnits() {
+    Out.writeArraySize(static_cast<uint32_t>(M.Units.size()));
+    for (const auto &[Index, Info] : M.Units) {
+      UnitRows[Index] = static_cast<int32_t>(UnitRows.size());
+      Out.writeArraySize(4);
+      text(Info.Name);
+      text(Info.CompDir);
+      text(Info.Producer);
+      StringRef Language =
+          llvm::dwarf::LanguageString(static_cast<unsigned>(Info.Language));
+      Language.consume_front("DW_LANG_");
+      text(Language);
+    }
+  }
+  void writeFiles() {
+    for (TypeRow Row : Types.Order)
+      fileRow(M.Types[Row].File);
+    for (const VariableNode &V : M.Variables)
+      fileRow(V.File);
+    Out.writeArraySize(static_cast<uint32_t>(Files.size()));
+    for (int32_t File : Files)
+      text(M.Types.files()[File]);
+  }
+  void writeTypes() {
+    Out.writeArraySize(static_cast<uint32_t>(Types.Order.size()));
+    for (TypeRow Row : Types.Order) {
+      const TypeNode &N = M.Types[Row];
+      Out.writeArraySize(9);
+      integer(static_cast<int64_t>(N.Kind));
+      text(N.Name);
+      integer(Types.size(Row));
+      integer(N.Align);
+      integer(Types.numbered(N.Target));
+      integer(N.Count);
+      Out.writeArraySize(static_cast<uint32_t>(N.Members.size()));
+      for (const MemberNode &Member : N.Members) {
+        Out.writeArraySize(5);
+        text(Member.Name);
+        integer(Member.OffsetBits);
+        integer(Types.numbered(Member.Type));
+        integer(Member.BitSize);
+        Out.write(Member.IsBase);
+      }
+      integer(fileRow(N.File));
+      integer(N.Line);
+    }
+  }
+  void writeVariables() {
+    Out.writeArraySize(static_cast<uint32_t>(M.Variables.size()));
+    for (const VariableNode &V : M.Variables) {
+      Out.writeArraySize(12);
+      text(V.Name);
+      text(V.Linkage);
+      Out.write(V.Address);
+      integer(V.Section);
+      integer(Types.numbered(V.Type));
+      integer(fileRow(V.File));
+      integer(V.Line);
+      integer(UnitRows[V.Unit]);
+      text(V.Function);
+      Out.write(V.Tls);
+      Out.write(V.External);
+      integer(V.Align);
+    }
+  }
+  void writeProblems() {
+    llvm::sort(M.Problems, [](const ProblemNode &A, const ProblemNode &B) {
+      return std::tie(A.Unit, A.Offset, A.Reason) <
+             std::tie(B.Unit, B.Offset, B.Reason);
+    });
+    size_t Count = std::min(M.Problems.size(), MaxProblems);
+    Out.writeArraySize(static_cast<uint32_t>(Count));
+    for (const ProblemNode &P : ArrayRef(M.Problems).take_front(Count)) {
+      Out.writeArraySize(3);
+      integer(P.Unit);
+      Out.write(P.Offset);
+      text(P.Reason);
+    }
+  }
+
+  Merged &M;
+  msgpack::Writer Out;
+  Numbering Types;
+  DenseMap<int32_t, int32_t> FileRows;
+  std::vector<int32_t> Files;
+  DenseMap<uint32_t, int32_t> UnitRows;
+};
+
+} // namespace
+
+void emit(Merged &M, bool AllRecords, raw_ostream &OS) {
+  Document(M, OS).write(AllRecords);
+}
+
+} // namespace linemate::dwarf

@@ -1,0 +1,24 @@
+//===- Emit.h - The document that goes to standard output -------*- C++ -*-===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns the msgpack form; elfscan/dwarf.py is its reader.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_DWARF_EMIT_H
+#define LINEMATE_DWARF_EMIT_H
+
+#include "Merge.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace linemate::dwarf {
+
+/// Writes [version, units, files, types, variables, problems].  With
+/// \p AllRecords the types of Merged.Records too.
+void emit(Merged &M, bool AllRecords, llvm::raw_ostream &OS);
+
+} // namespace linemate::dwarf
+
+#endif

@@ -1,0 +1,67 @@
+//===- Main.cpp - linemate-dwarf ------------------------------------------===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Command line of the native DWARF reader.  Any failure is one line on standard
+// error and status 1.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reader.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <new>
+
+using namespace llvm;
+
+static const char Usage[] =
+    "usage: linemate-dwarf [--alt FILE] [--dwp FILE] [--all-types] "
+    "[--threads N] [--statistics] FILE\n";
+
+static int fail(StringRef Path, StringRef Reason) {
+  std::string Line = Reason.str();
+  for (char &C : Line)
+    if (C == '\n' || C == '\r')
+      C = ' ';
+  errs() << "linemate-dwarf: " << Path << ": " << Line << '\n';
+  return 1;
+}
+
+int main(int Argc, char **Argv) {
+  linemate::dwarf::Options Opts;
+  for (int I = 1; I < Argc; ++I) {
+    StringRef Arg = Argv[I];
+    bool HasValue = I + 1 < Argc;
+    if (Arg == "--alt" && HasValue) {
+      Opts.AlternatePath = Argv[++I];
+    } else if (Arg == "--dwp" && HasValue) {
+      Opts.PackagePath = Argv[++I];
+    } else if (Arg == "--all-types") {
+      Opts.AllRecords = true;
+    } else if (Arg == "--statistics") {
+      Opts.Statistics = true;
+    } else if (Arg == "--threads" && HasValue &&
+               to_integer(StringRef(Argv[I + 1]), Opts.Threads)) {
+      ++I;
+    } else if (!Arg.starts_with("--") && Opts.Path.empty()) {
+      Opts.Path = Arg;
+    } else {
+      errs() << Usage;
+      return 2;
+    }
+  }
+  if (Opts.Path.empty()) {
+    errs() << Usage;
+    return 2;
+  }
+  try {
+    if (Error E = linemate::dwarf::run(Opts, outs()))
+      return fail(Opts.Path, toString(std::move(E)));
+  } catch (const std::bad_alloc &) {
+    return fail(Opts.Path, "needs more memory than allowed");
+  }
+  outs().flush();
+  return outs().has_error() ? fail(Opts.Path, "cannot write the result") : 0;
+}

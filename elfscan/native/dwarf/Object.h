@@ -1,0 +1,85 @@
+//===- Object.h - One file's debug sections ---------------------*- C++ -*-===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns the mapped file and its debug sections: found by name, decompressed and,
+// in relocatable files, relocated.  Does not interpret their contents.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_DWARF_OBJECT_H
+#define LINEMATE_DWARF_OBJECT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace linemate::dwarf {
+
+/// Where relocated words of a section point to: section index by offset.
+struct RelocatedWord {
+  uint64_t Offset;
+  int32_t Section;
+};
+
+/// One debug section.  Data stays in the mapped file unless it had to be
+/// decompressed or relocated.
+struct DebugSection {
+  llvm::StringRef Data;
+  std::vector<RelocatedWord> Words; // by offset; relocatable files only
+  std::vector<uint8_t> Storage;
+
+  /// Index of the section that the word at \p Offset points into, else -1.
+  int32_t targetOf(uint64_t Offset) const;
+};
+
+/// An allocated section: the addresses where variables can live.
+struct AddressRange {
+  uint64_t Begin;
+  uint64_t End;
+};
+
+class Object {
+public:
+  static llvm::Expected<std::unique_ptr<Object>> open(llvm::StringRef Path);
+
+  DebugSection Info, Types, Abbrev, Str, LineStr, StrOffsets, Addr, Line;
+  DebugSection CuIndex, TuIndex;
+  bool IsDwo = false; // the sections are the .dwo variants
+
+  const std::string &path() const { return Path; }
+  bool swap() const { return Swap; }
+  bool littleEndian() const { return Elf->isLittleEndian(); }
+  bool relocatable() const { return Elf->isRelocatableObject(); }
+  unsigned addressSize() const { return Elf->getBytesInAddress(); }
+  const llvm::object::ELFObjectFileBase &elf() const { return *Elf; }
+
+  /// Whether \p Address is in a section that is loaded and is not thread-local.
+  bool isData(uint64_t Address) const;
+  uint64_t size() const { return Buffer->getBufferSize(); }
+
+private:
+  Object() = default;
+  llvm::Error load();
+  llvm::Error append(DebugSection &Into,
+                     const llvm::object::SectionRef &Section,
+                     llvm::StringRef Name);
+  llvm::Error relocate(DebugSection &Into, uint64_t Base,
+                       const llvm::object::SectionRef &Relocations);
+
+  std::string Path;
+  std::unique_ptr<llvm::MemoryBuffer> Buffer;
+  std::unique_ptr<llvm::object::ObjectFile> File;
+  const llvm::object::ELFObjectFileBase *Elf = nullptr;
+  std::vector<AddressRange> Data;
+  bool Swap = false;
+};
+
+} // namespace linemate::dwarf
+
+#endif

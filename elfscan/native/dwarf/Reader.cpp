@@ -1,0 +1,133 @@
+//===- Reader.cpp - A file's static variables, from end to end ------------===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The passes, in order: find the units; read variables and their types, unit
+// by unit, on several threads; join; look for definitions that a unit only
+// declared; write.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reader.h"
+#include "Emit.h"
+#include "Merge.h"
+#include "Split.h"
+#include <atomic>
+#include <thread>
+
+using namespace llvm;
+using namespace llvm::dwarf;
+
+namespace linemate::dwarf {
+
+constexpr unsigned MaxThreads = 8;
+constexpr unsigned MaxRounds = 8; // a definition may need further ones
+
+static void inParallel(std::vector<std::unique_ptr<Worker>> &Workers,
+                       ArrayRef<const Unit *> Units,
+                       function_ref<void(Worker &, const Unit &)> Read) {
+  std::atomic<size_t> Next = 0;
+  auto Loop = [&](Worker &W) {
+    for (size_t I; (I = Next++) < Units.size();)
+      Read(W, *Units[I]);
+  };
+  std::vector<std::thread> Threads;
+  for (size_t I = 1; I < Workers.size(); ++I)
+    Threads.emplace_back([&, I] { Loop(*Workers[I]); });
+  Loop(*Workers.front());
+  for (std::thread &T : Threads)
+    T.join();
+}
+
+/// Replaces declarations by definitions from other units, which may in turn
+/// contain declarations.
+static void findDefinitions(Merged &M,
+                            std::vector<std::unique_ptr<Worker>> &Workers,
+                            ArrayRef<const Unit *> Units) {
+  StringSet<> Base;
+  for (unsigned Round = 0; Round < MaxRounds; ++Round) {
+    StringSet<> Wanted = M.undefinedNames();
+    if (Wanted.empty())
+      return;
+    for (const auto &W : Workers)
+      for (const auto &Name : W->DeclaredNames)
+        Base.insert(Name.getKey());
+    size_t Before = M.Definitions.size();
+    inParallel(Workers, Units, [&](Worker &W, const Unit &U) {
+      W.readRecords(U, Wanted, Base);
+    });
+    for (const auto &W : Workers)
+      M.add(*W);
+    M.define();
+    if (M.Definitions.size() == Before)
+      return;
+  }
+}
+
+Error run(const Options &Opts, raw_ostream &OS) {
+  Expected<std::unique_ptr<Object>> Main = Object::open(Opts.Path);
+  if (!Main)
+    return Main.takeError();
+  Merged M;
+  UnitList Units(**Main);
+  Units.build([&](uint64_t Offset, const Twine &Reason) {
+    M.Problems.push_back({0, Offset, Reason.str()});
+  });
+
+  std::unique_ptr<Object> AlternateFile;
+  std::unique_ptr<UnitList> Alternate;
+  if (!Opts.AlternatePath.empty()) {
+    Expected<std::unique_ptr<Object>> File = Object::open(Opts.AlternatePath);
+    if (!File)
+      return createStringError(inconvertibleErrorCode(),
+                               Twine(Opts.AlternatePath) + ": " +
+                                   toString(File.takeError()));
+    AlternateFile = std::move(*File);
+    Alternate = std::make_unique<UnitList>(*AlternateFile);
+    Alternate->build([](uint64_t, const Twine &) {});
+    Units.Alternate = Alternate.get();
+  }
+  SplitFiles Split(Opts.Path, Opts.PackagePath);
+  if (Error E = Split.openPackage())
+    return E;
+
+  std::vector<const Unit *> Jobs;
+  for (Unit &U : Units.Units) {
+    U.Index = static_cast<uint32_t>(&U - Units.Units.data());
+    if (!U.IsType) // read when something refers to it
+      Jobs.push_back(&U);
+  }
+  unsigned Threads =
+      Opts.Threads ? Opts.Threads : std::thread::hardware_concurrency();
+  Threads = std::clamp<unsigned>(Threads, 1, MaxThreads);
+  std::vector<std::unique_ptr<Worker>> Workers;
+  for (unsigned I = 0; I < Threads; ++I)
+    Workers.push_back(std::make_unique<Worker>(Split));
+  inParallel(Workers, Jobs, [&](Worker &W, const Unit &U) {
+    W.readVariables(U, Opts.AllRecords);
+  });
+
+  std::vector<const Unit *> Read;
+  uint64_t Entries = 0;
+  for (const auto &W : Workers) {
+    M.add(*W);
+    Read.insert(Read.end(), W->Read.begin(), W->Read.end());
+    Entries += W->EntryCount;
+  }
+  M.selectVariables(**Main);
+  if (Opts.AllRecords)
+    M.define();
+  if (Alternate)
+    for (const Unit &U : Alternate->Units)
+      Read.push_back(&U);
+  findDefinitions(M, Workers, Read);
+  emit(M, Opts.AllRecords, OS);
+  if (Opts.Statistics)
+    errs() << Entries << " entries, " << Units.Units.size() << " units, "
+           << M.Variables.size() << " variables, " << M.Types.size()
+           << " types\n";
+  return Error::success();
+}
+
+} // namespace linemate::dwarf

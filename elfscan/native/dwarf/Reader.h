@@ -1,0 +1,31 @@
+//===- Reader.h - A file's static variables, from end to end ----*- C++ -*-===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_DWARF_READER_H
+#define LINEMATE_DWARF_READER_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+
+namespace linemate::dwarf {
+
+struct Options {
+  std::string Path;
+  std::string AlternatePath; // dwz' common file, "" none
+  std::string PackagePath;   // .dwp, "" for PATH.dwp when it exists
+  bool AllRecords = false;
+  bool Statistics = false; // one line on standard error
+  unsigned Threads = 0;    // 0: one for each processor
+};
+
+/// Reads \p Opts.Path and writes the document to \p OS.
+llvm::Error run(const Options &Opts, llvm::raw_ostream &OS);
+
+} // namespace linemate::dwarf
+
+#endif

@@ -1,0 +1,132 @@
+//===- Worker.h - One thread's reading of units -----------------*- C++ -*-===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns what a thread collects: variables, types, names.  Shares only finished
+// unit lists with other threads.  Merging is left to Merge.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_DWARF_WORKER_H
+#define LINEMATE_DWARF_WORKER_H
+
+#include "TypeStore.h"
+#include "Walk.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
+#include <string>
+
+namespace linemate::dwarf {
+
+struct VariableNode {
+  llvm::StringRef Name;
+  llvm::StringRef Linkage;
+  llvm::StringRef Function; // enclosing, of function-local statics
+  uint64_t Address = 0;
+  int32_t Section = -1;
+  TypeRow Type = -1;
+  int32_t File = -1;
+  uint32_t Line = 0;
+  uint32_t Unit = 0;
+  uint32_t Align = 0;
+  bool Tls = false;
+  bool External = false;
+};
+
+struct UnitInfo {
+  llvm::StringRef Name, CompDir, Producer;
+  uint64_t Language = 0;
+};
+
+struct ProblemNode {
+  uint32_t Unit;
+  uint64_t Offset;
+  std::string Reason;
+};
+
+/// A record definition found by name, or of all when all are asked for.
+struct RecordNode {
+  TypeRow Row;
+  uint32_t Unit;
+  uint64_t Offset;
+};
+
+class SplitFiles;
+
+class Worker {
+public:
+  explicit Worker(SplitFiles &Split) : Split(Split) {}
+
+  /// Reads the variables of one compilation unit.  With \p AllRecords also
+  /// every named record.
+  void readVariables(const Unit &U, bool AllRecords);
+  /// Reads those records of \p U whose qualified name is in \p Wanted.
+  void readRecords(const Unit &U, const llvm::StringSet<> &Wanted,
+                   const llvm::StringSet<> &WantedBase);
+
+  TypeStore Types;
+  std::vector<VariableNode> Variables;
+  std::vector<RecordNode> Records;
+  std::map<uint32_t, UnitInfo> Units;
+  std::vector<ProblemNode> Problems;
+  /// The units that were read, with the split ones in place of skeletons.
+  std::vector<const Unit *> Read;
+  /// Unqualified names of records that were only declared.
+  llvm::StringSet<> DeclaredNames;
+  uint64_t EntryCount = 0;
+
+private:
+  // Views
+  UnitView *view(const Unit &U);
+  UnitView *open(const Unit &U);
+  UnitView *openSplit(const Unit &U);
+  void close();
+  EntryRef reference(UnitView &From, const Value &V);
+  void ensureScopes(UnitView &View);
+  void problem(const Unit &U, uint64_t Offset, const llvm::Twine &Reason);
+
+  // Names
+  llvm::StringRef qualifiedName(EntryRef Ref, llvm::StringRef Own);
+  llvm::StringRef functionName(UnitView &View, uint64_t Offset);
+  void appendScopes(EntryRef Ref, std::string &Out, unsigned Depth);
+  void appendTypeName(EntryRef Ref, std::string &Out, unsigned Depth);
+  void appendDeclarator(EntryRef Ref, const Entry &E, std::string &Out,
+                        unsigned Depth);
+  void appendTemplateArguments(UnitView &View, const Entry &E, std::string &Out,
+                               unsigned Depth);
+  bool followDeclaration(EntryRef &Ref, Entry &E);
+
+  // Types
+  TypeRow typeRow(EntryRef Ref, unsigned Depth);
+  TypeRow buildType(UnitView &View, const Entry &E, unsigned Depth);
+  TypeRow buildRecord(UnitView &View, const Entry &E, TypeKind Kind,
+                      unsigned Depth);
+  TypeRow buildArray(UnitView &View, const Entry &E, unsigned Depth);
+  TypeRow buildWrapper(UnitView &View, const Entry &E, TypeKind Kind,
+                       unsigned Depth);
+  void addMembers(UnitView &View, const Entry &Parent,
+                  llvm::SmallVectorImpl<MemberNode> &Members, unsigned Depth,
+                  unsigned Nesting);
+  bool addMember(UnitView &View, const Entry &E, MemberNode &M, unsigned Depth);
+  TypeRow targetRow(UnitView &View, const Entry &E, unsigned Depth);
+  void setPlace(UnitView &View, const Attributes &A, int32_t &File,
+                uint32_t &Line);
+
+  void addVariable(UnitView &View, const FoundVariable &Found);
+
+  SplitFiles &Split;
+  std::map<const Unit *, std::unique_ptr<UnitView>> Views;
+  llvm::DenseMap<std::pair<const Unit *, uint64_t>, TypeRow> Memo;
+  llvm::DenseMap<std::pair<const Unit *, uint64_t>, llvm::StringRef>
+      FunctionNames;
+  std::shared_ptr<const AbbreviationTable> LastTable;
+  std::pair<const UnitList *, uint64_t> LastTableKey;
+  UnitView *Current = nullptr;
+  llvm::DenseMap<uint64_t, int32_t> FileRows; // of the current unit
+  uint64_t Budget = 0; // children that may still be read for this unit
+};
+
+} // namespace linemate::dwarf
+
+#endif
