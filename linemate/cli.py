@@ -19,12 +19,14 @@ import click
 
 import linemate
 from linemate.config import LINE_SIZES, find_config, load_config
+from linemate.output import ReaderGone, check_output, progress, terminal_width, wants_color, write_text
 from reports import EMITTERS, RenderOptions
 from reports.escape import visible
 from reports.options import DEFAULT_WIDTH
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
+from sharing.model.rule import RuleInfo
 
 if TYPE_CHECKING:
     from linemate.options import AuditOptions
@@ -53,8 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.exit_code
     except (KeyboardInterrupt, click.Abort):
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _drop_stdout()
+    except ReaderGone:
         return EXIT_BROKEN_PIPE
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
@@ -78,19 +79,17 @@ def _error(message: str, code: int) -> int:
     return code
 
 
-def _drop_stdout() -> None:
-    # Python flushes standard output once more when it exits; without this that would print a traceback.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(linemate.__version__, prog_name="linemate", message="%(prog)s %(version)s")
 def cli() -> None:
     """Find the variables that share a cache line and should not."""
 
 
-def _line_size(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int | None:
-    return None if value in (None, "auto") else int(str(value))
+def _line_size(flag: str | None, project: ProjectConfig) -> int | None:
+    """Bytes per line: the flag, else the project's; None, also for ``auto``, leaves it to the architecture."""
+    if flag is None:
+        return project.project.line_size
+    return None if flag == "auto" else int(flag)
 
 
 def shared_options(command: Command) -> Command:
@@ -107,7 +106,6 @@ def shared_options(command: Command) -> Command:
         click.option(
             "--line-size",
             type=click.Choice([*map(str, LINE_SIZES), "auto"]),
-            callback=_line_size,
             help="Bytes per line; auto is the project's or the architecture's.",
         ),
     ):
@@ -155,7 +153,7 @@ def audit(
     symbols: tuple[str, ...],
     samples: tuple[str, ...],
     facts: tuple[str, ...],
-    line_size: int | None,
+    line_size: str | None,
     debug_file: str | None,
     config: str | None,
     output: str | None,
@@ -163,16 +161,18 @@ def audit(
 ) -> int:
     """Judge every global of BINARY by the cache line that it is on."""
     from linemate.options import AuditOptions
-    from linemate.output import check_output, progress, write_text
 
     for flag, given in (("--samples", samples), ("--facts", facts)):
         if given:
             raise LinemateError(f"{flag} is not supported by this version")
     project = read_project(config)
     limit = _fail_limit(fail_on, project)
+    known = rule_infos()
+    for rule in rules:
+        _rule_by_id(known, rule)
     options = AuditOptions(
         binary=binary,
-        line_size=line_size or project.project.line_size,
+        line_size=_line_size(line_size, project),
         min_confidence=Confidence(min_confidence),
         min_severity=_shown_from(min_severity, fail_on, limit),
         rules=rules,
@@ -188,7 +188,7 @@ def audit(
 
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
         report = run_audit(options)
-    write_text(emitter.render(report, render_options(output, quiet)), output, inputs)
+    write_text(emitter.render(report, render_options(output, quiet, known)), output, inputs)
     return exit_code(report, options)
 
 
@@ -218,15 +218,33 @@ def _format_by_suffix(output: str | None) -> str:
     return next((emitter.name for emitter in EMITTERS.values() if emitter.suffix == suffix), "text")
 
 
-def render_options(output: str | None, quiet: bool) -> RenderOptions:
-    """Colour and width of where the text goes."""
-    from linemate.output import terminal_width, wants_color
+def rule_infos() -> tuple[RuleInfo, ...]:
+    """What reporters and the rules command may know of each rule, in the order of the registry."""
+    from sharing.rules import RULES
 
+    return tuple(rule.info() for rule in RULES)
+
+
+def _rule_by_id(known: Sequence[RuleInfo], wanted: str) -> RuleInfo:
+    for info in known:
+        if info.id == wanted:
+            return info
+    import difflib
+
+    ids = [info.id for info in known]
+    nearest = difflib.get_close_matches(wanted, ids, n=1)
+    hint = f"did you mean '{nearest[0]}'?" if nearest else f"there are: {', '.join(ids)}"
+    raise LinemateError(f"no rule '{wanted}': {hint}")
+
+
+def render_options(output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] = ()) -> RenderOptions:
+    """Colour and width of where the text goes."""
     to_stdout = output is None or output == "-"
     return RenderOptions(
         color=to_stdout and wants_color(sys.stdout),
         width=terminal_width(sys.stdout, DEFAULT_WIDTH) if to_stdout else DEFAULT_WIDTH,
         summary=not quiet,
+        rules=rules,
         version=linemate.__version__,
     )
 
@@ -261,7 +279,7 @@ def lines_command(
     format_name: str | None,
     context: int,
     max_lines: int,
-    line_size: int | None,
+    line_size: str | None,
     debug_file: str | None,
     config: str | None,
     output: str | None,
@@ -273,12 +291,11 @@ def lines_command(
     sections are.
     """
     from linemate.lines import LinesOptions, lines
-    from linemate.output import check_output, progress, write_text
 
     project = read_project(config)
     inputs = (binary, debug_file, project.path or None)
     check_output(output, inputs)
-    options = LinesOptions(binary, symbols, line_size or project.project.line_size, context, max_lines, debug_file)
+    options = LinesOptions(binary, symbols, _line_size(line_size, project), context, max_lines, debug_file)
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
         report = lines(options)
     if (format_name or _format_by_suffix(output)) == "json":
@@ -290,4 +307,20 @@ def lines_command(
 
         text = render(report, render_options(output, quiet))
     write_text(text, output, inputs)
+    return EXIT_CLEAN
+
+
+@cli.command("rules")
+@click.argument("rule_id", required=False, metavar="[ID]")
+def rules_command(rule_id: str | None) -> int:
+    """List the rules, or explain the one named ID."""
+    known = rule_infos()
+    if rule_id is not None:
+        info = _rule_by_id(known, rule_id)
+        write_text(f"{info.id}: {info.name} (usually {info.severity})\n\n{info.help_markdown.strip()}\n", None, ())
+        return EXIT_CLEAN
+    width = max(len(info.id) for info in known)
+    level = max(len(info.severity.value) for info in known)
+    rows = [f"{info.id:<{width}}  {info.severity.value:<{level}}  {info.summary}\n" for info in known]
+    write_text("".join(rows), None, ())
     return EXIT_CLEAN

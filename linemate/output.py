@@ -24,6 +24,10 @@ PROGRESS_EVERY_S = 0.2
 MAX_WIDTH = 140  # longer lines of prose are hard to read
 
 
+class ReaderGone(Exception):
+    """Nobody reads our standard output any more.  Not an OSError, since click ends the process on EPIPE itself."""
+
+
 def wants_color(stream: TextIO) -> bool:
     """Colour on a terminal unless NO_COLOR is set to anything or the terminal is dumb (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -42,8 +46,13 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
     A file appears whole or not at all.  Raises LinemateError where ``output`` is one of ``inputs``.
     """
     if output is None or output == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Python flushes standard output once more when it exits; without this that would print a traceback.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise ReaderGone from None
         return
     path = Path(output)
     check_output(output, inputs)

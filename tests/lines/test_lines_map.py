@@ -27,11 +27,10 @@ def test_every_byte_of_every_line_has_one_kind(
 ) -> None:
     variables = [(f"v{i}", BSS + at, size, type_row) for i, (at, (type_row, size)) in enumerate(placed)]
     lines = LineMap(image(variables, local=local), line_size).lines(range(BSS, BSS + 512, line_size))
+    kinds: dict[int, SpanKind] = {}
     for line in lines:
         assert [b for span in line.spans for b in range(span.start, span.end)] == list(range(line_size))
-    kinds = {
-        BSS + i * line_size + b: s.kind for i, l in enumerate(lines) for s in l.spans for b in range(s.start, s.end)
-    }
+        kinds |= {int(line.address, 16) + b: span.kind for span in line.spans for b in range(span.start, span.end)}
     for address, kind in kinds.items():
         owned = any(start <= address < start + size for _, start, size, _ in variables)
         assert owned == (kind in (SpanKind.MEMBER, SpanKind.VARIABLE, SpanKind.HOLE))

@@ -1,0 +1,61 @@
+"""The command line run in this process, with a pipeline that returns what the test says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from linemate.cli import main
+from linemate.options import AuditOptions
+from sharing.model import Report
+from tests.reports.shared_report import EMPTY
+
+
+@dataclass
+class Pipeline:
+    """Stands in for ``linemate.pipeline``: remembers what it was asked and answers ``report`` or raises ``error``."""
+
+    report: Report = EMPTY
+    error: BaseException | None = None
+    asked: list[AuditOptions] = field(default_factory=list)
+
+    def audit(self, options: AuditOptions) -> Report:
+        self.asked.append(options)
+        if self.error is not None:
+            raise self.error
+        return self.report
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def pipeline(monkeypatch: pytest.MonkeyPatch) -> Pipeline:
+    double = Pipeline()
+    module = ModuleType("linemate.pipeline")
+    module.audit = double.audit  # type: ignore[attr-defined]  # a module made here has no declared names
+    monkeypatch.setitem(sys.modules, "linemate.pipeline", module)
+    return double
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """``run("audit", "server", …)`` in an empty folder; exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LINEMATE_DEBUG", raising=False)
+
+    def invoke(*arguments: str) -> Result:
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return invoke

@@ -1,0 +1,54 @@
+"""The command as a process: closed pipes, terminals, the environment, and the time it takes to say little."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "linemate"]
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def environment(**extra: str) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "LINEMATE_DEBUG", "TERM")}
+    return kept | {"PYTHONPATH": str(REPOSITORY)} | extra
+
+
+def test_the_reader_of_the_output_may_go_away() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run([*COMMAND, "rules"], stdout=writer, stderr=subprocess.PIPE, env=environment(), check=False)
+    os.close(writer)
+    assert (process.returncode, process.stderr) == (141, b"")
+
+
+def test_output_that_cannot_be_encoded_is_escaped_not_fatal(tmp_path: Path) -> None:
+    process = subprocess.run(
+        [*COMMAND, "audit", "caf\u00e9\u2603"],
+        capture_output=True,
+        env=environment(PYTHONIOENCODING="ascii"),
+        cwd=tmp_path,
+        check=False,
+    )
+    assert process.returncode == 2
+    assert process.stderr.startswith(b"linemate: error: caf\\xe9\\u2603: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more"), [(("--version",), {"numpy", "click"}), (("--help",), set()), (("audit", "--help"), set())]
+)
+def test_little_questions_import_little(arguments: tuple[str, ...], more: set[str]) -> None:
+    process = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "linemate", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in process.stderr.splitlines()}
+    heavy = {"rich", "jinja2", "networkx", "capstone", "elftools", "elfscan", "jsonschema"}
+    assert imported & (heavy | more) == set()
