@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
+from elfscan.archive import is_archive, open_members
 from elfscan.elf import ElfFile, map_file
 from elfscan.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
 from elfscan.kernel import image_kind, init_functions
@@ -46,19 +47,18 @@ def read_images(
     LinemateError, Unrecognized or Malformed, each one line.
     """
     data = map_file(path)
-    if data[:8].tobytes() in (b"!<arch>\n", b"!<thin>\n"):
-        from elfscan.archive import open_members
-
-        for elf in open_members(path, data):
-            yield read_image(elf, debug_file=debug_file, types=types, access=access)
+    if is_archive(data):
+        for elf, notes in open_members(path, data):
+            yield read_image(elf, debug_file=debug_file, types=types, access=access, notes=notes)
         return
     yield read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access)
 
 
-def read_image(elf: ElfFile, *, debug_file: str | None = None, types: bool = True, access: bool = True) -> Image:
-    """One ELF image.  See ``read_images``."""
+def read_image(
+    elf: ElfFile, *, debug_file: str | None = None, types: bool = True, access: bool = True, notes: tuple[str, ...] = ()
+) -> Image:
+    """One ELF image, with ``notes`` in front of its own.  See ``read_images``."""
     kind = image_kind(elf)
-    notes: list[str] = []
     with ExitStack() as running:
         # 1. The helpers first: debug information needs only the file, access sites also the functions.
         debug = None
@@ -92,10 +92,11 @@ def read_image(elf: ElfFile, *, debug_file: str | None = None, types: bool = Tru
         # 3. What the helpers found.
         variables, type_table, units, files, source = found.table, TypeTable(), (), (), ""
         if debug is not None:
-            document = debug.result(program)
-            notes += document.notes
-            source, type_table, units, files = document.source, document.types, document.units, document.files
-            variables, aliases = join_debug(found, names, aliases, document.variables, program.layout.sections)
+            info = debug.result(program)
+            notes += debug.notes
+            if info is not None:
+                source, type_table, units, files = info.source, info.types, info.units, info.files
+                variables, aliases = join_debug(found, names, aliases, info.variables, program.layout.sections)
         _demangle(variables, names, aliases)
         tables = {"sites": SITE_DTYPE, "calls": CALL_DTYPE, "args": ARG_DTYPE, "params": PARAM_DTYPE}
         accesses = {name: np.zeros(0, dtype) for name, dtype in tables.items()}
@@ -106,8 +107,8 @@ def read_image(elf: ElfFile, *, debug_file: str | None = None, types: bool = Tru
             counts.update(result.counts)
             accesses = {"sites": result.sites, "calls": result.calls, "args": result.args, "params": result.params}
             _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
-            for table in (accesses["calls"], accesses["args"]):
-                _through_own_stubs(table, code.own_stubs)
+            for name in ("calls", "args"):
+                accesses[name] = _through_own_stubs(accesses[name], code.own_stubs)
         counts.update(
             symbols=len(program.symbols.table),
             variables=len(variables),
@@ -117,7 +118,7 @@ def read_image(elf: ElfFile, *, debug_file: str | None = None, types: bool = Tru
             sites=len(accesses["sites"]),
         )
         if not len(program.symbols.table):
-            notes.append("no symbols: variables can only be recovered from access sites")
+            notes += ("no symbols: variables can only be recovered from access sites",)
         return Image(
             path=elf.path,
             member=elf.member,
@@ -139,7 +140,7 @@ def read_image(elf: ElfFile, *, debug_file: str | None = None, types: bool = Tru
             needed=program.needed(),
             imports=frozenset(program.import_names()),
             debug_source=source,
-            notes=tuple(notes),
+            notes=notes,
             counts=counts,
             **accesses,
         )
@@ -242,13 +243,17 @@ def _callee_names(program: Program, code: _Code) -> dict[int, str]:
     return result
 
 
-def _through_own_stubs(table: Array, own_stubs: Array) -> None:
+def _through_own_stubs(table: Array, own_stubs: Array) -> Array:
     """Make calls of a stub that leads to this image's own function calls of that function."""
     if not len(own_stubs) or not len(table):
-        return
+        return table
     at = np.minimum(np.searchsorted(own_stubs["address"], table["callee"]), len(own_stubs) - 1)
     hit = own_stubs["address"][at] == table["callee"]
+    if not hit.any():
+        return table
+    table = table.copy()
     table["callee"][hit] = own_stubs["slot"][at[hit]]
+    return table
 
 
 def _demangle(variables: Array, names: list[str], aliases: dict[int, tuple[str, ...]]) -> None:

@@ -30,6 +30,7 @@ class Program:
 
     ``code_path`` is the file that holds the code bytes: this one, or a patched copy that lives as long as the
     program is entered as a context; ``file_offsets`` the offset there of each section, -1 for none.
+    ``absolute``: operands of the code may be whole addresses (not position-independent).
     """
 
     elf: ElfFile
@@ -40,6 +41,7 @@ class Program:
     linkage: Linkage
     code_path: str
     file_offsets: tuple[int, ...]
+    absolute: bool = False
     cleanup: Callable[[], None] | None = None
     _imports: list[str] | None = None
 
@@ -84,4 +86,5 @@ def open_program(elf: ElfFile) -> Program:
     address, section = place(symbols.table, layout, elf)
     linkage = read_linkage(elf, symbols, address, layout)
     offsets = tuple(-1 if s.file_offset is None else s.file_offset for s in layout.sections)
-    return Program(elf, layout, symbols, address, section, linkage, elf.path, offsets)
+    absolute = elf.header.type != c.ET_DYN
+    return Program(elf, layout, symbols, address, section, linkage, elf.path, offsets, absolute)

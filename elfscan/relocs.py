@@ -184,7 +184,7 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     first, count = symbols.dynamic_rows()
     section = symbols.table["section"]
     imports = first + np.flatnonzero(section[first : first + count] == UNDEFINED)
-    imports = imports[symbols.table["name"][imports] != symbols.table["name"][first]] if count else imports
+    imports = imports[~symbols.names.is_empty(symbols.table["name"][imports])]
     placeholders = np.zeros(len(imports), SLOT_DTYPE)
     steps = np.arange(len(imports), dtype=np.uint64) * np.uint64(PLACEHOLDER_BYTES)
     placeholders["slot"] = np.uint64(placeholder_base(layout, len(imports))) + steps

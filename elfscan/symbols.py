@@ -81,6 +81,10 @@ class Names:
             result |= self.starts_with(offsets, prefix)
         return result
 
+    def is_empty(self, offsets: Array) -> Array:
+        """Which names are empty."""
+        return np.asarray(self._bytes[offsets] == 0)
+
     def find(self, name: str) -> int:
         """Offset of a whole name that begins after a NUL, -1 when the pool has none."""
         at = self._raw.find(b"\0" + name.encode() + b"\0")

@@ -145,7 +145,6 @@ class DebugVariables:
     size_of: Callable[[Array], Array]  # type rows to sizes in bytes, -1 unknown
     names: Sequence[str]
     functions: Sequence[str]
-    linkages: Sequence[str]
 
 
 def join_debug(

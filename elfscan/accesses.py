@@ -1,0 +1,94 @@
+"""The access scan of one placed program: what the native helper is asked, and what becomes of its failure.
+
+Owns which ranges are code, which data is wanted and which constants may hold jump tables.  The scan itself
+is ``access``'s, with the helper behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.program import Program
+from sharing.model import ARG_DTYPE, CALL_DTYPE, PARAM_DTYPE, SITE_DTYPE, LinemateError, SectionKind
+
+if TYPE_CHECKING:
+    from elfscan.access import ScanJob
+
+Array = npt.NDArray[Any]
+
+# Per-CPU and thread-local data are reached through a segment or thread register: no static address names them.
+_WANTED = (SectionKind.WRITABLE, SectionKind.RELRO)
+
+
+def _empty(dtype: np.dtype[Any]) -> Any:
+    return field(default_factory=lambda: np.zeros(0, dtype))
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """The scan's tables, empty where nothing could be scanned; ``notes`` says why."""
+
+    sites: Array = _empty(SITE_DTYPE)
+    calls: Array = _empty(CALL_DTYPE)
+    args: Array = _empty(ARG_DTYPE)
+    params: Array = _empty(PARAM_DTYPE)
+    address_taken: Array = _empty(np.dtype("<u8"))
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class AccessScan:
+    """A running scan, or the reason why there is none.  A context: leaving it ends the helper."""
+
+    def __init__(self, job: ScanJob | None, reason: str) -> None:
+        self._job = job
+        self._reason = reason
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._job is not None:
+            self._job.close()
+
+    def result(self) -> Accesses:
+        """The tables.  A helper that failed on this file leaves them empty, with its reason as a note."""
+        if self._job is None:
+            return Accesses(notes=(self._reason,) if self._reason else ())
+        try:
+            found = self._job.result()
+        except LinemateError as error:
+            return Accesses(notes=(f"access sites not read: {error}",))
+        return Accesses(found.sites, found.calls, found.args, found.params, found.address_taken, dict(found.counts))
+
+
+def start_access(program: Program, functions: Array) -> AccessScan:
+    """Start the scan of a program.  Raises LinemateError when the helper cannot be run at all."""
+    arch, sections = program.elf.arch, program.layout.sections
+    if not arch.decodes:
+        return AccessScan(None, f"access sites are not read on {arch.name}: layout only")
+    ranges = list(zip(sections, program.file_offsets, strict=True))
+    code = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CODE and s.size and offset >= 0]
+    if not code:
+        return AccessScan(None, "no code in this file: access sites not read")
+    from elfscan.access import AccessPlan, start_scan
+
+    constants = [
+        (s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CONSTANT and s.size and offset >= 0
+    ]
+    data = [(s.address, s.size) for s in sections if s.kind in _WANTED and s.size]
+    plan = AccessPlan(
+        arch=arch.name,
+        path=program.code_path,
+        code=code,
+        data=data,
+        constants=constants,
+        functions=functions,
+        slots=program.linkage.slots,
+        absolute=program.absolute,
+    )
+    return AccessScan(start_scan(plan), "")

@@ -1,0 +1,156 @@
+"""Object files and kernel modules: a synthetic layout, and their relocations applied to a copy of their bytes.
+
+Owns what a linker would do as far as the access scan needs it: places for COMMON symbols, addresses for
+undefined symbols, GOT slots, and the operands of the code.  The instruction formats are ``relocops``'s.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan import constants as c
+from elfscan.elf import ElfFile
+from elfscan.program import Program
+from elfscan.relocops import OPERATIONS, Field, Formula, apply
+from elfscan.relocs import DYNAMIC_TYPES, PLACEHOLDER_BYTES, SLOT_DTYPE, Linkage, parse_relocations, placeholder_base
+from elfscan.sections import Layout, relocatable_layout
+from elfscan.symbols import COMMON, UNDEFINED, Symbols, place
+from sharing.model import SectionKind
+
+Array = npt.NDArray[Any]
+
+MAX_COMMON_ALIGNMENT = 1 << 20
+MAX_COMMON_BYTES = 1 << 40
+
+
+def link(elf: ElfFile, symbols: Symbols) -> Program:
+    """Place a relocatable file and relocate it.  Raises Malformed for what no assembler writes."""
+    common, common_bytes, alignment = _place_common(elf, symbols)
+    layout = relocatable_layout(elf, common_bytes, alignment)
+    base = layout.sections[layout.common_row].address if common_bytes else 0
+    address, section = place(symbols.table, layout, elf, common + np.uint64(base))
+    table = symbols.table
+    imports = np.flatnonzero((table["section"] == UNDEFINED) & ~symbols.names.is_empty(table["name"]))
+    start = placeholder_base(layout, len(imports) + len(table))
+    placeholders = np.zeros(len(imports), SLOT_DTYPE)
+    steps = np.arange(len(imports), dtype=np.uint64) * np.uint64(PLACEHOLDER_BYTES)
+    placeholders["slot"] = np.uint64(start) + steps
+    placeholders["value"] = imports
+    target = address.copy()
+    target[imports] = placeholders["slot"]
+    slot_base = start + len(imports) * PLACEHOLDER_BYTES
+
+    buffer, offsets = _copy_sections(elf, layout)
+    slots, words, absolute = _relocate(elf, symbols, layout, target, slot_base, buffer, offsets)
+    linkage = Linkage(slots, words, np.zeros(0, np.int64), placeholders)
+    program = Program(elf, layout, symbols, address, section, linkage, elf.path, tuple(offsets), absolute)
+    if elf.arch.decodes:
+        handle = tempfile.NamedTemporaryFile(prefix="linemate-", suffix=".bin", delete=False)  # noqa: SIM115
+        program.code_path = handle.name
+        program.cleanup = lambda: os.unlink(handle.name)
+        with handle:
+            handle.write(memoryview(buffer))
+    return program
+
+
+def _place_common(elf: ElfFile, symbols: Symbols) -> tuple[Array, int, int]:
+    """(offset of each COMMON symbol in its section, size of that section, its alignment); gABI: value = alignment."""
+    rows = np.flatnonzero(symbols.table["section"] == COMMON)
+    at, largest = 0, 1
+    offsets = []
+    for alignment, size in zip(symbols.table["value"][rows].tolist(), symbols.table["size"][rows].tolist(), strict=True):
+        alignment = max(1, alignment)
+        if alignment & (alignment - 1) or alignment > MAX_COMMON_ALIGNMENT:
+            raise elf.malformed(None, f"a COMMON symbol has alignment {alignment:#x}")
+        largest = max(largest, alignment)
+        at = -(-at // alignment) * alignment
+        offsets.append(at)
+        at += size
+        if at > MAX_COMMON_BYTES:
+            raise elf.malformed(None, "COMMON symbols exceed the address space")
+    return np.array(offsets, np.uint64), at, largest
+
+
+def _copy_sections(elf: ElfFile, layout: Layout) -> tuple[Array, list[int]]:
+    """(bytes of all placed sections, the offset there of each, -1 for sections without bytes)."""
+    sizes = [s.size if s.file_offset is not None else 0 for s in layout.sections]
+    if sum(sizes) > elf.size:
+        raise elf.malformed(None, "sections overlap in the file")
+    offsets: list[int] = []
+    total = 0
+    for section, size in zip(layout.sections, sizes, strict=True):
+        offsets.append(total if section.file_offset is not None else -1)
+        total += -(-size // 16) * 16
+    buffer = np.zeros(total, np.uint8)
+    for section, offset, size in zip(layout.sections, offsets, sizes, strict=True):
+        if section.file_offset is not None:
+            start = section.file_offset - elf.base
+            buffer[offset : offset + size] = elf.data[start : start + size]
+    return buffer, offsets
+
+
+def _relocate(
+    elf: ElfFile, symbols: Symbols, layout: Layout, target: Array, slot_base: int, buffer: Array, offsets: list[int]
+) -> tuple[Array, Array, bool]:
+    """Apply every relocation of the placed sections to ``buffer``.
+
+    Returns (slots, data words, whether code holds whole addresses).
+    """
+    absolute = False
+    operations = OPERATIONS.get(elf.arch.name, {})
+    dynamic = DYNAMIC_TYPES.get(elf.header.machine)
+    slots = np.zeros(len(symbols.table), SLOT_DTYPE)  # one per symbol: most stay unused
+    slots["slot"] = np.uint64(slot_base) + np.arange(len(slots), dtype=np.uint64) * np.uint64(8)
+    slots["value"] = target
+    used = np.zeros(len(slots), bool)
+    words = [np.zeros(0, SLOT_DTYPE)]
+    kinds = elf.sections["type"]
+    for index in np.flatnonzero((kinds == c.SHT_RELA) | (kinds == c.SHT_REL)).tolist():
+        patched = int(elf.sections["info"][index])
+        if patched >= len(elf.sections):
+            raise elf.malformed(None, f"relocation section {index} applies to section {patched}, which does not exist")
+        row = int(layout.row_of[patched])
+        if row < 0 or offsets[row] < 0:
+            continue
+        section = layout.sections[row]
+        first, count = symbols.rows_of(int(elf.sections["link"][index]))
+        relocs = parse_relocations(elf, elf.section_bytes(index), rela=kinds[index] == c.SHT_RELA)
+        if len(relocs) and int(relocs["symbol"].max()) >= count:
+            raise elf.malformed(None, f"a relocation of section {section.name[:80]!r} names a symbol beyond its {count}")
+        if len(relocs) and int(relocs["where"].max()) >= section.size:
+            raise elf.malformed(None, f"a relocation lies outside of section {section.name[:80]!r}")
+        rows = first + relocs["symbol"].astype(np.int64)
+        addend = relocs["addend"].astype(np.int64).view(np.uint64)
+        if dynamic is not None:
+            stored = relocs["type"] == dynamic.absolute
+            part = np.zeros(int(stored.sum()), SLOT_DTYPE)
+            part["slot"] = relocs["where"][stored] + np.uint64(section.address)
+            part["value"] = (target[rows] + addend)[stored]
+            words.append(part)
+        if not operations or not relocs["explicit"].all():
+            continue
+        body = buffer[offsets[row] : offsets[row] + section.size]
+        for kind in np.unique(relocs["type"]).tolist():
+            operation = operations.get(kind)
+            if operation is None:
+                continue
+            mine = relocs["type"] == kind
+            where = relocs["where"][mine]
+            if int(where.max()) + operation.size > section.size:
+                raise elf.malformed(None, f"a relocation lies outside of section {section.name[:80]!r}")
+            symbol = rows[mine]
+            if operation.through_slot:
+                used[symbol] = True
+                value = slots["slot"][symbol]
+            else:
+                value = target[symbol]
+            in_code = section.kind is SectionKind.CODE
+            absolute |= in_code and operation.formula is Formula.ABSOLUTE and operation.field is Field.DATA
+            apply(operation, body, where, np.uint64(section.address) + where, value, addend[mine])
+    stored_words = np.concatenate(words)
+    return slots[used], stored_words[np.argsort(stored_words["slot"], kind="stable")], absolute
