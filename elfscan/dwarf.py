@@ -21,7 +21,7 @@ _MAX_OUTPUT_BYTES = 256 << 20
 
 
 class DwarfUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A compilation unit that defines at least one variable.  ``language`` as in DW_LANG_*: ``C11``, ``C_plus_plus_14``."""
+    """A compilation unit that defines at least one variable.  ``language``: ``C11``, ``C_plus_plus_14``."""
 
     name: str
     comp_dir: str
