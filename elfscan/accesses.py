@@ -24,19 +24,15 @@ Array = npt.NDArray[Any]
 _WANTED = (SectionKind.WRITABLE, SectionKind.RELRO)
 
 
-def _empty(dtype: np.dtype[Any]) -> Any:
-    return field(default_factory=lambda: np.zeros(0, dtype))
-
-
 @dataclass(frozen=True, slots=True)
 class Accesses:
     """The scan's tables, empty where nothing could be scanned; ``notes`` says why."""
 
-    sites: Array = _empty(SITE_DTYPE)
-    calls: Array = _empty(CALL_DTYPE)
-    args: Array = _empty(ARG_DTYPE)
-    params: Array = _empty(PARAM_DTYPE)
-    address_taken: Array = _empty(np.dtype("<u8"))
+    sites: Array = field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
+    calls: Array = field(default_factory=lambda: np.zeros(0, CALL_DTYPE))
+    args: Array = field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
+    params: Array = field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
+    address_taken: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
     counts: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -71,15 +67,13 @@ def start_access(program: Program, functions: Array) -> AccessScan:
     arch, sections = program.elf.arch, program.layout.sections
     if not arch.decodes:
         return AccessScan(None, f"access sites are not read on {arch.name}: layout only")
-    ranges = list(zip(sections, program.file_offsets, strict=True))
-    code = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CODE and s.size and offset >= 0]
+    ranges = [(s, offset) for s, offset in zip(sections, program.file_offsets, strict=True) if s.size and offset >= 0]
+    code = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CODE]
     if not code:
         return AccessScan(None, "no code in this file: access sites not read")
     from elfscan.access import AccessPlan, start_scan
 
-    constants = [
-        (s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CONSTANT and s.size and offset >= 0
-    ]
+    constants = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CONSTANT]
     data = [(s.address, s.size) for s in sections if s.kind in _WANTED and s.size]
     plan = AccessPlan(
         arch=arch.name,

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
+from elfscan.arrays import distinct, positions
 from elfscan.elf import ElfFile
 from elfscan.program import Program
 from elfscan.variables import DebugVariables
@@ -132,9 +133,9 @@ def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> Deb
         bounded[name] = np.where((values >= 0) & (values < limit), values, -1).astype(np.int32)
 
     def size_of(type_rows: Array) -> Array:
-        unique, which = np.unique(type_rows, return_inverse=True)
-        sizes = np.array([types.size(row) for row in unique.tolist()], np.int64)
-        return sizes[which] if len(unique) else np.zeros(0, np.int64)
+        rows = distinct(type_rows)
+        sizes = np.array([types.size(row) for row in rows.tolist()], np.int64)
+        return sizes[positions(rows, type_rows)]
 
     return DebugVariables(
         address=address,

@@ -12,7 +12,7 @@ import os
 import stat
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,7 @@ class Header:
     """The fields of the ELF header that later stages use."""
 
     bits: int
-    byteorder: str  # "little" or "big"
+    byteorder: Literal["little", "big"]
     type: int
     machine: int
     entry: int
@@ -108,7 +108,7 @@ class ElfFile:
         self.segments = self._read_segments()
         self.sections = self._read_sections()
         self.section_names = self._read_section_names()
-        self._by_name = {}
+        self._by_name: dict[str, int] = {}
         for row, name in enumerate(self.section_names):
             self._by_name.setdefault(name, row)
 
@@ -154,7 +154,7 @@ class ElfFile:
         if ident[5] not in (1, 2):
             raise self.malformed(5, f"unknown ELF byte order {ident[5]}")
         bits = 32 if ident[4] == 1 else 64
-        byteorder = "little" if ident[5] == 1 else "big"
+        byteorder: Literal["little", "big"] = "little" if ident[5] == 1 else "big"
         order = "<" if ident[5] == 1 else ">"
         word = f"{order}u{bits // 8}"
         dtype = np.dtype(
@@ -283,7 +283,7 @@ class ElfFile:
         loads = loads[np.argsort(loads["address"], kind="stable")]
         room = np.where(loads["offset"] < self.size, np.uint64(self.size) - np.minimum(loads["offset"], self.size), 0)
         loads["file_size"] = np.minimum(np.minimum(loads["file_size"], room), loads["size"])
-        return loads
+        return np.asarray(loads)
 
     def offset_of(self, address: int) -> int | None:
         """File offset of a loaded address, None where the address has no byte in the file."""
@@ -305,9 +305,9 @@ class ElfFile:
     @cached_property
     def dynamic(self) -> dict[int, list[int]]:
         """The dynamic entries by tag, in order; empty for static files."""
-        rows = np.flatnonzero(self.sections["type"] == c.SHT_DYNAMIC) if len(self.sections) else []
-        if len(rows):
-            data = self.section_bytes(int(rows[0]))
+        rows: list[int] = np.flatnonzero(self.sections["type"] == c.SHT_DYNAMIC).tolist()
+        if rows:
+            data = self.section_bytes(rows[0])
         else:
             found = self.segments[self.segments["type"] == c.PT_DYNAMIC]
             if not len(found):
@@ -333,7 +333,7 @@ class ElfFile:
             position = 0
             while position + 12 <= len(raw):
                 name_size, desc_size, kind = (
-                    int.from_bytes(raw[position + i : position + i + 4], self._order_word) for i in (0, 4, 8)
+                    int.from_bytes(raw[position + i : position + i + 4], self.header.byteorder) for i in (0, 4, 8)
                 )
                 name_at = position + 12
                 desc_at = name_at + (name_size + 3) // 4 * 4
@@ -343,10 +343,6 @@ class ElfFile:
                 notes.append((owner, kind, raw[desc_at : desc_at + desc_size]))
                 position = desc_at + (desc_size + 3) // 4 * 4
         return notes
-
-    @property
-    def _order_word(self) -> Any:
-        return self.header.byteorder
 
     @cached_property
     def build_id(self) -> str | None:
@@ -366,7 +362,8 @@ class ElfFile:
         crc_at = (end + 4) // 4 * 4
         if end <= 0 or crc_at + 4 > len(raw):
             return None
-        return raw[:end].decode("utf-8", "surrogateescape"), int.from_bytes(raw[crc_at : crc_at + 4], self._order_word)
+        crc = int.from_bytes(raw[crc_at : crc_at + 4], self.header.byteorder)
+        return raw[:end].decode("utf-8", "surrogateescape"), crc
 
     def alt_link(self) -> tuple[str, str] | None:
         """(file name, build-id in hexadecimal) of .gnu_debugaltlink, as dwz writes it."""

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
-from elfscan.symbols import Symbols
+from elfscan.arrays import distinct, leading, positions
+from elfscan.symbols import NO_SECTION, Names, Symbols
 from sharing.model import FUNCTION_DTYPE, FunctionFlag, Section, SectionKind
 
 Array = npt.NDArray[Any]
@@ -23,9 +24,9 @@ Array = npt.NDArray[Any]
 _NOISE = (b"$", b".L", b"__pfx_", b"__cfi_", b"__kstrtab", b"__ksymtab", b"__crc_")
 _COLD_SECTION = re.compile(r"\.text\.(unlikely|startup|exit|cold|split)|\.(init|exit|meminit|cpuinit)\.text")
 _INIT_SECTION = re.compile(r"\.(init|exit|meminit|memexit|cpuinit)\.text|\.text\.(startup|exit)|\.(init|fini)$")
-_COLD_NAME = re.compile(r"\.cold(\.\d+)?$")
+_COLD_NAME = re.compile(rb"\.cold(\.\d+)?\0")
 # gcc names the functions that run a unit's constructors _GLOBAL__sub_I_*, clang also __cxx_global_var_init*.
-_INIT_NAME = re.compile(r"_GLOBAL__(sub_)?[ID]_|__cxx_global_(var_init|array_dtor)|_GLOBAL__I_a$")
+_INIT_NAMES = (b"_GLOBAL__sub_I_", b"_GLOBAL__sub_D_", b"_GLOBAL__I_", b"_GLOBAL__D_", b"__cxx_global_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,9 @@ class FunctionSymbols:
     section: Array
 
 
-def function_symbols(symbols: Symbols, address: Array, section: Array, sections: tuple[Section, ...]) -> FunctionSymbols:
+def function_symbols(
+    symbols: Symbols, address: Array, section: Array, sections: tuple[Section, ...]
+) -> FunctionSymbols:
     """The symbols that start functions, with disjoint extents.
 
     ``address`` and ``section`` (layout rows) place every symbol.  Of several names for one address the sized,
@@ -58,15 +61,13 @@ def function_symbols(symbols: Symbols, address: Array, section: Array, sections:
     empty = table["size"][rows] == 0
     order = np.lexsort((rows, table["dynamic"][rows] == 0, local, weak, untyped, empty, address[rows]))
     rows, bare = rows[order], bare[order]
-    first = np.ones(len(rows), bool)
-    first[1:] = address[rows[1:]] != address[rows[:-1]]
+    first = leading(address[rows])
     rows, bare = rows[first], bare[first]
     # A label without type or size is a function only where no function already is.
     if bare.any():
         solid = rows[~bare]
-        reach = np.maximum.accumulate(address[solid] + table["size"][solid]) if len(solid) else np.zeros(0, np.uint64)
-        before = np.searchsorted(address[solid], address[rows], side="right") - 1
-        inside = (before >= 0) & (address[rows] < reach[np.maximum(before, 0)]) if len(solid) else np.zeros(len(rows), bool)
+        reach = np.maximum.accumulate(np.append(np.uint64(0), address[solid] + table["size"][solid]))
+        inside = address[rows] < reach[np.searchsorted(address[solid], address[rows], side="right")]
         rows = rows[~(bare & inside)]
     start, where = address[rows], section[rows]
     limit = np.array([s.end for s in sections] + [0], np.uint64)[where]
@@ -77,7 +78,9 @@ def function_symbols(symbols: Symbols, address: Array, section: Array, sections:
     return FunctionSymbols(rows, start, np.minimum(around, room), where)
 
 
-def fill_holes(known: FunctionSymbols, frames: Array, section: Array, taken: list[tuple[int, int]]) -> tuple[Array, Array, Array]:
+def fill_holes(
+    known: FunctionSymbols, frames: Array, section: Array, taken: list[tuple[int, int]]
+) -> tuple[Array, Array, Array]:
     """(start, end, section row) of the unwind frames that begin where no function is.
 
     ``section``: the layout row of each frame that is code, else -1.  ``taken``: ranges (of PLT stubs) that
@@ -140,33 +143,29 @@ def build_functions(
 
 
 def _exported(symbols: Symbols, known: FunctionSymbols, *, globals_enter: bool) -> Array:
-    """Functions with any global name at their start that others may call."""
+    """Functions that others may call by a global name: any, or one of the dynamic symbol table."""
     table = symbols.table
-    outside = (table["bind"] != c.STB_LOCAL) & (table["section"] >= -1)
-    if not globals_enter:
-        outside &= table["dynamic"] == 1
-    entered = np.unique(table["value"][outside])
-    # Compared by raw value and section start: in relocatable files two sections may hold the same value.
-    if not globals_enter:
-        return np.isin(table["value"][known.rows], entered)
-    return table["bind"][known.rows] != c.STB_LOCAL
+    if globals_enter:
+        return np.asarray(table["bind"][known.rows] != c.STB_LOCAL)
+    outside = (table["bind"] != c.STB_LOCAL) & (table["section"] >= NO_SECTION) & (table["dynamic"] == 1)
+    return positions(np.sort(table["value"][outside]), table["value"][known.rows]) >= 0
 
 
-def flag_by_name(table: Array, rows: Array, names: list[str]) -> None:
-    """Set COLD and INIT on functions whose names say so; ``names`` is parallel to ``rows``."""
-    cold = [row for row, name in zip(rows.tolist(), names, strict=True) if ".cold" in name and _COLD_NAME.search(name)]
-    init = [row for row, name in zip(rows.tolist(), names, strict=True) if name[:2] == "_G" and _INIT_NAME.match(name)]
-    init += [row for row, name in zip(rows.tolist(), names, strict=True) if name[:5] == "__cxx" and _INIT_NAME.match(name)]
+def flag_by_name(table: Array, names: Names, offsets: Array) -> None:
+    """Set COLD and INIT on functions whose names say so; ``offsets`` in the pool, -1 for functions without name."""
+    rows = np.flatnonzero(offsets >= 0)
+    at = offsets[rows].astype(np.uint64)
+    cold = rows[names.ends_with(at, _COLD_NAME)]
+    init = rows[names.starts_with_any(at, _INIT_NAMES)]
     table["flags"][cold] |= np.uint32(FunctionFlag.COLD)
     table["flags"][init] |= np.uint32(FunctionFlag.INIT)
 
 
 def rows_starting_at(table: Array, addresses: Array) -> Array:
-    """Rows of the functions that begin exactly at one of ``addresses``."""
+    """Rows of the functions that begin exactly at one of ``addresses``, sorted."""
     if not len(table) or not len(addresses):
         return np.zeros(0, np.int64)
     low, high = table["address"][0], table["address"][-1]
-    near = np.unique(addresses[(addresses >= low) & (addresses <= high)])
-    at = np.minimum(np.searchsorted(table["address"], near), len(table) - 1)
-    found = at[table["address"][at] == near]
-    return found.astype(np.int64)
+    near = distinct(addresses[(addresses >= low) & (addresses <= high)])
+    found = positions(table["address"], near)
+    return found[found >= 0]

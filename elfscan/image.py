@@ -34,6 +34,7 @@ from sharing.model import (
     SectionKind,
     TypeTable,
 )
+from sharing.model.image import Unit
 
 Array = npt.NDArray[Any]
 
@@ -78,7 +79,7 @@ def read_image(
         named = np.flatnonzero(code.pool >= 0)
         names = program.symbols.names.decode(code.pool[named].astype(np.uint64))
         code.table["name"][named] = np.arange(len(named))
-        flag_by_name(code.table, named, names)
+        flag_by_name(code.table, program.symbols.names, code.pool)
         initial = init_functions(elf, program.layout, program.symbols, program.address, program.linkage, kind)
         _flag(code.table, np.array(initial, np.uint64), FunctionFlag.INIT)
         _flag(code.table, stored_code_addresses(program, kind), FunctionFlag.ADDRESS_TAKEN)
@@ -90,14 +91,17 @@ def read_image(
         aliases = _alias_names(found, program)
 
         # 3. What the helpers found.
-        variables, type_table, units, files, source = found.table, TypeTable(), (), (), ""
+        variables, type_table, source = found.table, TypeTable(), ""
+        units: tuple[Unit, ...] = ()
+        files: tuple[str, ...] = ()
         if debug is not None:
             info = debug.result(program)
             notes += debug.notes
             if info is not None:
                 source, type_table, units, files = info.source, info.types, info.units, info.files
                 variables, aliases = join_debug(found, names, aliases, info.variables, program.layout.sections)
-        _demangle(variables, names, aliases)
+        if program.symbols.names.starts_with(found.name.astype(np.uint64), b"_Z").any():
+            _demangle(variables, names, aliases)
         tables = {"sites": SITE_DTYPE, "calls": CALL_DTYPE, "args": ARG_DTYPE, "params": PARAM_DTYPE}
         accesses = {name: np.zeros(0, dtype) for name, dtype in tables.items()}
         counts: dict[str, int] = {}

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
+from elfscan.arrays import distinct, words_at
 from elfscan.elf import ElfFile
 from elfscan.relocs import Linkage
 from elfscan.sections import Layout
@@ -83,10 +84,10 @@ def _initcalls(elf: ElfFile, symbols: Symbols) -> list[int]:
         return []
     where = table["value"][rows]
     found: list[int] = []
-    for index in np.unique(table["section"][rows]).tolist():
+    for index in distinct(table["section"][rows]).tolist():
         data, start = elf.section_bytes(index), np.uint64(elf.sections["address"][index])
         at = where[table["section"][rows] == index] - start
         at = at[at + np.uint64(4) <= np.uint64(data.size)].astype(np.int64)
-        distance = np.ascontiguousarray(data[at[:, None] + np.arange(4)]).view(f"{elf.order}i4").ravel()
+        distance = words_at(data, at, f"{elf.order}i4")
         found += (start + at.astype(np.uint64) + distance.astype(np.int64).view(np.uint64)).tolist()
     return found

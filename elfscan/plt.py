@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from elfscan.arrays import leading, words_at
 from elfscan.elf import ElfFile
 from sharing.model import Section
 
@@ -34,9 +35,7 @@ def read_stubs(elf: ElfFile, sections: tuple[Section, ...], elf_index: tuple[int
             parts.append(_aarch64(data, section.address))
     stubs = np.concatenate(parts)
     stubs = stubs[np.argsort(stubs["address"], kind="stable")]
-    first = np.ones(len(stubs), bool)
-    first[1:] = stubs["address"][1:] != stubs["address"][:-1]
-    return stubs[first]
+    return stubs[leading(stubs["address"])]
 
 
 def _x86_64(data: Array, address: int, entry_size: int) -> Array:
@@ -44,7 +43,7 @@ def _x86_64(data: Array, address: int, entry_size: int) -> Array:
     if data.size < 6:
         return np.zeros(0, STUB_DTYPE)
     at = np.flatnonzero((data[:-5] == 0xFF) & (data[1:-4] == 0x25))
-    relative = np.ascontiguousarray(data[at[:, None] + np.arange(2, 6)]).view("<i4").ravel().astype(np.int64)
+    relative = words_at(data, at + 2, "<i4").astype(np.int64)
     stubs = np.zeros(len(at), STUB_DTYPE)
     stubs["slot"] = (at + 6 + relative).view(np.uint64) + np.uint64(address)
     stubs["address"] = np.uint64(address) + (at // entry_size * entry_size).astype(np.uint64)

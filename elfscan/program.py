@@ -68,7 +68,7 @@ class Program:
             return ()
         size = self.elf.dynamic.get(c.DT_STRSZ, [0])[0]
         raw = self.elf.bytes_at_address(strings[0], size, "the dynamic strings").tobytes()
-        names = (raw[at : raw.find(b"\0", at)] for at in offsets if 0 <= raw.find(b"\0", at))
+        names = (raw[at : raw.find(b"\0", at)] for at in offsets if raw.find(b"\0", at) >= 0)
         return tuple(name.decode("utf-8", "backslashreplace") for name in names)
 
 

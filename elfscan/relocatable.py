@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
+from elfscan.arrays import distinct
 from elfscan.elf import ElfFile
 from elfscan.program import Program
 from elfscan.relocops import OPERATIONS, Field, Formula, apply
@@ -54,7 +55,7 @@ def link(elf: ElfFile, symbols: Symbols) -> Program:
         program.code_path = handle.name
         program.cleanup = lambda: os.unlink(handle.name)
         with handle:
-            handle.write(memoryview(buffer))
+            handle.write(buffer.data)
     return program
 
 
@@ -63,7 +64,8 @@ def _place_common(elf: ElfFile, symbols: Symbols) -> tuple[Array, int, int]:
     rows = np.flatnonzero(symbols.table["section"] == COMMON)
     at, largest = 0, 1
     offsets = []
-    for alignment, size in zip(symbols.table["value"][rows].tolist(), symbols.table["size"][rows].tolist(), strict=True):
+    common = symbols.table[rows]
+    for alignment, size in zip(common["value"].tolist(), common["size"].tolist(), strict=True):
         alignment = max(1, alignment)
         if alignment & (alignment - 1) or alignment > MAX_COMMON_ALIGNMENT:
             raise elf.malformed(None, f"a COMMON symbol has alignment {alignment:#x}")
@@ -121,7 +123,7 @@ def _relocate(
         first, count = symbols.rows_of(int(elf.sections["link"][index]))
         relocs = parse_relocations(elf, elf.section_bytes(index), rela=kinds[index] == c.SHT_RELA)
         if len(relocs) and int(relocs["symbol"].max()) >= count:
-            raise elf.malformed(None, f"a relocation of section {section.name[:80]!r} names a symbol beyond its {count}")
+            raise elf.malformed(None, f"a relocation of section {section.name[:80]!r} names symbol {count} or more")
         if len(relocs) and int(relocs["where"].max()) >= section.size:
             raise elf.malformed(None, f"a relocation lies outside of section {section.name[:80]!r}")
         rows = first + relocs["symbol"].astype(np.int64)
@@ -135,7 +137,7 @@ def _relocate(
         if not operations or not relocs["explicit"].all():
             continue
         body = buffer[offsets[row] : offsets[row] + section.size]
-        for kind in np.unique(relocs["type"]).tolist():
+        for kind in distinct(relocs["type"]).tolist():
             operation = operations.get(kind)
             if operation is None:
                 continue

@@ -112,11 +112,11 @@ def _insert(operation: Operation, word: Array, value: Array) -> Array:
     """Instruction words with the value in their operand field (arithmetic shift: distances are signed)."""
     if operation.field is Field.IMM12:
         scaled = (value & np.uint64(0xFFF)) >> np.uint64(operation.shift)
-        return word & ~np.uint64(0xFFF << 10) | scaled << np.uint64(10)
+        return np.asarray(word & ~np.uint64(0xFFF << 10) | scaled << np.uint64(10))
     scaled = (value.view(np.int64) >> operation.shift).view(np.uint64)
     if operation.field is Field.ADR:
         low, high = scaled & np.uint64(3), scaled >> np.uint64(2) & np.uint64(0x7FFFF)
-        return word & ~np.uint64(3 << 29 | 0x7FFFF << 5) | low << np.uint64(29) | high << np.uint64(5)
+        return np.asarray(word & ~np.uint64(3 << 29 | 0x7FFFF << 5) | low << np.uint64(29) | high << np.uint64(5))
     bits, at = {Field.IMM14: (14, 5), Field.IMM19: (19, 5), Field.IMM26: (26, 0)}[operation.field]
     mask = np.uint64((1 << bits) - 1)
-    return word & ~(mask << np.uint64(at)) | (scaled & mask) << np.uint64(at)
+    return np.asarray(word & ~(mask << np.uint64(at)) | (scaled & mask) << np.uint64(at))

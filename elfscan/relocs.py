@@ -26,6 +26,7 @@ from elfscan.arch import (
     EM_SPARCV9,
     EM_X86_64,
 )
+from elfscan.arrays import distinct, positions, words_at
 from elfscan.elf import ElfFile
 from elfscan.sections import Layout
 from elfscan.symbols import UNDEFINED, Symbols
@@ -218,10 +219,7 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
         words = np.concatenate([words, extra])
     words = words[np.argsort(words["slot"], kind="stable")]
     in_got = _in_got(layout, words["slot"])
-    tied = np.sort(relocs["where"][symbolic & plain])
-    if len(tied):
-        at = np.minimum(np.searchsorted(tied, words["slot"]), len(tied) - 1)
-        in_got |= tied[at] == words["slot"]
+    in_got |= positions(np.sort(relocs["where"][symbolic & plain]), words["slot"]) >= 0
     copied = relocs["symbol"][relocs["type"] == types.copy].astype(np.int64) + first
     return Linkage(words[in_got], words, copied, placeholders)
 
@@ -239,14 +237,13 @@ def _contents(elf: ElfFile, layout: Layout, addresses: Array) -> Array:
     word = elf.header.bits // 8
     result = np.zeros(len(addresses), np.int64)
     rows = layout.locate(addresses)
-    for row in np.unique(rows[rows >= 0]).tolist():
+    for row in distinct(rows[rows >= 0]).tolist():
         section = layout.sections[row]
         if section.file_offset is None or section.size < word:
             continue
         here = np.flatnonzero((rows == row) & (addresses <= np.uint64(section.end - word)))
         offsets = (addresses[here] - np.uint64(section.address)).astype(np.int64) + section.file_offset - elf.base
-        picked = np.ascontiguousarray(elf.data[offsets[:, None] + np.arange(word)])
-        result[here] = picked.view(f"{elf.order}i{word}").ravel()
+        result[here] = words_at(elf.data, offsets, f"{elf.order}i{word}")
     return result
 
 

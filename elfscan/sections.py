@@ -109,10 +109,10 @@ class Layout:
                     offset = None if section.file_offset is None else section.file_offset + first - section.address
                     part = replace(section, address=first, size=last - first, kind=part_kind, file_offset=offset)
                     parts.append((part, index))
-        return _assemble(parts, self.address_of, self.synthetic, self.common_row)
+        return _assemble(parts, self.address_of, self.synthetic)
 
 
-def _assemble(parts: list[tuple[Section, int]], address_of: Array, synthetic: bool, common: int) -> Layout:
+def _assemble(parts: list[tuple[Section, int]], address_of: Array, synthetic: bool) -> Layout:
     parts.sort(key=lambda p: (p[0].address, p[0].size))
     row_of = np.full(len(address_of), -1, np.int32)
     common_row = -1
@@ -122,7 +122,7 @@ def _assemble(parts: list[tuple[Section, int]], address_of: Array, synthetic: bo
         elif row_of[index] < 0:
             row_of[index] = row
     sections = tuple(replace(section, index=row) for row, (section, _) in enumerate(parts))
-    return Layout(sections, row_of, address_of, tuple(i for _, i in parts), synthetic, common_row if common != -1 else -1)
+    return Layout(sections, row_of, address_of, tuple(i for _, i in parts), synthetic, common_row)
 
 
 def linked_layout(elf: ElfFile) -> Layout:
@@ -142,7 +142,7 @@ def linked_layout(elf: ElfFile) -> Layout:
             raise elf.malformed(None, f"section {elf.section_names[index][:80]!r} ends beyond the address space")
         in_relro = any(start <= address and address + size <= end for start, end in relro)
         parts.append((_section(elf, index, address, in_relro=in_relro), index))
-    return _assemble(parts, elf.sections["address"].copy(), False, -1)
+    return _assemble(parts, elf.sections["address"].copy(), False)
 
 
 def relocatable_layout(elf: ElfFile, common_bytes: int, common_alignment: int) -> Layout:
@@ -161,13 +161,12 @@ def relocatable_layout(elf: ElfFile, common_bytes: int, common_alignment: int) -
         parts.append((section, index))
         at = -(-(at + section.size + SYNTHETIC_GAP_BYTES) // SYNTHETIC_GAP_BYTES) * SYNTHETIC_GAP_BYTES
         if at > limit:
-            raise elf.malformed(None, f"section {section.name[:80]!r} of {section.size:#x} bytes exceeds the address space")
-    common = -1
+            what = f"section {section.name[:80]!r} of {section.size:#x} bytes"
+            raise elf.malformed(None, f"{what} exceeds the address space")
     if common_bytes:
         at = -(-at // common_alignment) * common_alignment
         parts.append((Section(0, "COMMON", SectionKind.WRITABLE, at, common_bytes, common_alignment, None), -1))
-        common = 0
-    return _assemble(parts, addresses, True, common)
+    return _assemble(parts, addresses, True)
 
 
 def _allocated(elf: ElfFile) -> list[int]:
@@ -212,7 +211,7 @@ def _segment_layout(elf: ElfFile) -> Layout:
         if size > in_file:
             bss = Section(0, f"segment{row}.bss", kind, address + in_file, size - in_file, alignment, None)
             parts.append((bss, -1))
-    layout = _assemble(parts, np.zeros(0, np.uint64), False, -1)
+    layout = _assemble(parts, np.zeros(0, np.uint64), False)
     for start, end in relro:
         layout = layout.carve(start, end, SectionKind.RELRO)
     return layout

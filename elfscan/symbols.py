@@ -6,14 +6,17 @@ are functions is decided in ``variables`` and ``functions``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
+from elfscan.arrays import positions
 from elfscan.elf import ElfFile
 from elfscan.sections import Layout
 from sharing.model import Section
@@ -48,12 +51,15 @@ class Names:
         self._text = raw.decode("ascii") if raw.isascii() else None
         self._versions = b"@" in raw
 
-    def decode(self, offsets: Array, *, strip_version: bool = True) -> list[str]:
-        """Names at the offsets; a symbol version (``@GLIBC_2.2.5``) is cut unless kept on purpose."""
+    def ends(self, offsets: Array) -> Array:
+        """Offset of the NUL behind each name."""
         if self._ends is None:
             self._ends = np.append(np.flatnonzero(self._bytes[: len(self._raw)] == 0), len(self._raw))
-        ends = self._ends[np.searchsorted(self._ends, offsets)].tolist()
-        starts = offsets.tolist()
+        return self._ends[np.searchsorted(self._ends, offsets)]
+
+    def decode(self, offsets: Array, *, strip_version: bool = True) -> list[str]:
+        """Names at the offsets; a symbol version (``@GLIBC_2.2.5``) is cut unless kept on purpose."""
+        starts, ends = offsets.tolist(), self.ends(offsets).tolist()
         if self._text is not None:
             text = self._text
             names = [text[a:b] for a, b in zip(starts, ends, strict=True)]
@@ -64,9 +70,15 @@ class Names:
             names = [n.partition("@")[0] or n if "@" in n else n for n in names]
         return names
 
+    def ends_with(self, offsets: Array, suffix: re.Pattern[bytes]) -> Array:
+        """Which names end with ``suffix``, a pattern whose last byte is the NUL behind the name."""
+        spans = np.array([m.span() for m in suffix.finditer(self._raw)], np.int64).reshape(-1, 2)
+        at = positions(spans[:, 1] - 1, self.ends(offsets))
+        return (at >= 0) & (spans[at, 0] >= offsets.astype(np.int64)) if len(spans) else np.zeros(len(offsets), bool)
+
     def starts_with(self, offsets: Array, prefix: bytes) -> Array:
         """Which names begin with ``prefix`` (at most 64 bytes)."""
-        result = self._bytes[offsets] == prefix[0]
+        result: Array = np.asarray(self._bytes[offsets] == prefix[0])
         rows = np.flatnonzero(result)
         for position in range(1, len(prefix)):
             rows = rows[self._bytes[offsets[rows] + np.uint64(position)] == prefix[position]]
@@ -221,7 +233,7 @@ def _gnu_hash_count(elf: ElfFile, address: int) -> int:
     heads = elf.words(elf.bytes_at_address(at, buckets * 4, "the GNU hash buckets"), 4)
     last = int(heads.max()) if len(heads) else 0
     if last < first:
-        return first
+        return int(first)
     start = elf.offset_of(at + buckets * 4 + (last - first) * 4)
     if start is None:
         raise elf.malformed(None, "a chain of the GNU hash table is in no loaded segment")
@@ -229,7 +241,7 @@ def _gnu_hash_count(elf: ElfFile, address: int) -> int:
     ends = np.flatnonzero(chain & 1)
     if not len(ends):
         raise elf.malformed(start, "a chain of the GNU hash table does not end")
-    return last + int(ends[0]) + 1
+    return int(last) + int(ends[0]) + 1
 
 
 def place(table: Array, layout: Layout, elf: ElfFile, common: Array | None = None) -> tuple[Array, Array]:
@@ -260,17 +272,11 @@ def place(table: Array, layout: Layout, elf: ElfFile, common: Array | None = Non
 
 
 def _inside(address: Array, rows: Array, sections: tuple[Section, ...]) -> Array:
-    """Rows with -1 where the address is not in the section; sections that were carved give the right part."""
-    if not sections:
-        return rows
-    starts = np.array([s.address for s in sections], np.uint64)
-    ends = np.array([s.end for s in sections], np.uint64)
-    index = np.maximum(rows, 0)
-    for _ in range(2):  # a carved section has at most three parts, in order
-        beyond = (rows >= 0) & (address >= ends[index]) & (index + 1 < len(sections))
-        following = np.minimum(index + 1, len(sections) - 1)
-        names = np.array([s.name for s in sections])
-        step = beyond & (names[following] == names[index]) & (starts[following] == ends[index])
-        index = np.where(step, following, index)
-    good = (rows >= 0) & (address >= starts[index]) & (address < ends[index])
-    return np.where(good, index, -1).astype(np.int32)
+    """Rows with -1 where the address is not in the section; of a section that was carved, the right part."""
+    starts = np.array([s.address for s in sections] + [0], np.uint64)
+    ends = np.array([s.end for s in sections] + [0], np.uint64)
+    for row, (section, after) in enumerate(pairwise(sections)):
+        if section.name == after.name and section.end == after.address:
+            rows = np.where((rows == row) & (address >= np.uint64(section.end)), row + 1, rows)
+    good = (address >= starts[rows]) & (address < ends[rows])
+    return np.where(good, rows, -1).astype(np.int32)

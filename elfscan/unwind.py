@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
+from elfscan.arrays import distinct, leading, positions, words_at
 from elfscan.elf import ElfFile
 
 Array = npt.NDArray[Any]
@@ -40,9 +41,7 @@ def read_extents(elf: ElfFile) -> Array:
     extents = _decode(elf, data, address, offsets)
     extents = extents[extents["size"] > 0]
     extents = extents[np.lexsort((-extents["size"].astype(np.int64), extents["address"]))]
-    first = np.ones(len(extents), bool)
-    first[1:] = extents["address"][1:] != extents["address"][:-1]
-    return extents[first]
+    return extents[leading(extents["address"])]
 
 
 def _frame_section(elf: ElfFile) -> tuple[Array, int] | None:
@@ -99,7 +98,7 @@ def _walk(elf: ElfFile, data: Array) -> Array:
     offsets: list[int] = []
     at = 0
     while at + 8 <= len(raw) and len(offsets) < MAX_FRAMES:
-        length = int.from_bytes(raw[at : at + 4], order)  # type: ignore[arg-type]
+        length = int.from_bytes(raw[at : at + 4], order)
         if length == 0:
             break
         if length == 0xFFFF_FFFF or length > len(raw) - at - 4:
@@ -114,44 +113,36 @@ def _decode(elf: ElfFile, data: Array, address: int, offsets: Array) -> Array:
     """The ranges of the frames at ``offsets``: grouped by the pointer encoding of their CIE."""
     if not len(offsets):
         return np.zeros(0, EXTENT_DTYPE)
-    lengths = _gather(elf, data, offsets, 4)
-    distance = _gather(elf, data, offsets + 4, 4)
+    lengths = words_at(data, offsets, f"{elf.order}u4")
+    distance = words_at(data, offsets + 4, f"{elf.order}u4")
     cies = offsets + 4 - distance.astype(np.int64)
     usable = (lengths >= 8) & (distance != 0) & (cies >= 0) & (cies < data.size - 9)
     offsets, cies = offsets[usable], cies[usable]
-    unique, which = np.unique(cies, return_inverse=True)
-    encodings = np.array([_cie_encoding(elf, data, int(cie)) for cie in unique.tolist()], np.int64)
+    entries = distinct(cies)
+    encodings = np.array([_cie_encoding(elf, data, entry) for entry in entries.tolist()], np.int64)
+    encodings = encodings[positions(entries, cies)]
     parts = []
-    for encoding in np.unique(encodings).tolist():
-        if encoding < 0:
-            continue
+    for encoding in distinct(encodings[encodings >= 0]).tolist():
         size = abs(_FORMATS.get(encoding & 0x0F, elf.header.bits // 8))
-        rows = offsets[encodings[which] == encoding]
+        rows = offsets[encodings == encoding]
         rows = rows[rows + 8 + 2 * size <= data.size]
-        start = _gather(elf, data, rows + 8, size)
-        if size < 8 and encoding & 0x08:
-            start = start.astype(f"<u{size}").view(f"<i{size}").astype(np.int64).view(np.uint64)
+        signed = "i" if encoding & 0x08 else "u"
+        start = words_at(data, rows + 8, f"{elf.order}{signed}{size}").astype(np.int64).view(np.uint64)
         if encoding & 0x70 == DW_EH_PE_PCREL:
             start = start + (rows + 8 + address).astype(np.uint64)
         if elf.header.bits == 32:
             start &= np.uint64(0xFFFF_FFFF)
         part = np.empty(len(rows), EXTENT_DTYPE)
         part["address"] = start
-        part["size"] = _gather(elf, data, rows + 8 + size, size)
+        part["size"] = words_at(data, rows + 8 + size, f"{elf.order}u{size}")
         parts.append(part)
     return np.concatenate(parts) if parts else np.zeros(0, EXTENT_DTYPE)
-
-
-def _gather(elf: ElfFile, data: Array, offsets: Array, size: int) -> Array:
-    """The ``size``-byte words at arbitrary offsets, as uint64.  The caller has checked the bounds."""
-    picked = data[offsets[:, None] + np.arange(size)]
-    return np.ascontiguousarray(picked).view(f"{elf.order}u{size}").ravel().astype(np.uint64)
 
 
 def _cie_encoding(elf: ElfFile, data: Array, at: int) -> int:
     """The pointer encoding of a common information entry, -1 for one that cannot be used."""
     raw = data[at : at + 256].tobytes()
-    length = int.from_bytes(raw[0:4], elf.header.byteorder)  # type: ignore[arg-type]
+    length = int.from_bytes(raw[0:4], elf.header.byteorder)
     if length < 9 or raw[4:8] != b"\0\0\0\0":
         return -1
     version = raw[8]

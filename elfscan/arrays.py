@@ -1,0 +1,46 @@
+"""Small array operations that several readers share.  Owns no knowledge of any format.
+
+numpy's own ``unique`` and ``isin`` load its masked-array package at first use (20 ms) and sort more than is
+needed here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+def distinct(values: Array) -> Array:
+    """The distinct values, sorted."""
+    ordered = np.sort(values)
+    return ordered[leading(ordered)]
+
+
+def leading(ordered: Array) -> Array:
+    """Which elements of a sorted array differ from the one before."""
+    first = np.ones(len(ordered), bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return first
+
+
+def positions(ordered: Array, values: Array) -> Array:
+    """Where each value is in a sorted array, -1 for values that are not in it."""
+    if not len(ordered):
+        return np.full(len(values), -1, np.int64)
+    at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return np.where(ordered[at] == values, at, -1)
+
+
+def words_at(data: Array, offsets: Array, dtype: str) -> Array:
+    """Words of ``dtype`` (with byte order, as ``"<i4"``) at arbitrary byte offsets, in native order.
+
+    The caller has checked that ``offsets + size`` are inside of ``data`` (uint8).
+    """
+    size = np.dtype(dtype).itemsize
+    picked = data[offsets.astype(np.int64)[:, None] + np.arange(size)]
+    words = np.ascontiguousarray(picked).view(dtype).ravel()
+    return words.astype(words.dtype.newbyteorder("="), copy=False)
