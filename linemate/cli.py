@@ -246,6 +246,7 @@ def render_options(output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] 
         summary=not quiet,
         rules=rules,
         version=linemate.__version__,
+        source_root=str(Path.cwd()),
     )
 
 
@@ -299,7 +300,7 @@ def lines_command(
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
         report = lines(options)
     if (format_name or _format_by_suffix(output)) == "json":
-        from reports.document import encode
+        from reports.jsontext import encode
 
         text = encode(report)
     else:

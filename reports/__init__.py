@@ -37,12 +37,10 @@ EMITTERS: dict[str, Emitter] = {
     emitter.name: emitter
     for emitter in (
         Emitter("text", "for a terminal: summary, then findings, worst first", ".txt", "reports.text"),
-        Emitter(
-            "json",
-            "the whole result document, see docs/schema/linemate-report.schema.json",
-            ".json",
-            "reports.document",
-        ),
+        Emitter("json", "the whole document, see docs/schema/linemate-report.schema.json", ".json", "reports.document"),
+        Emitter("markdown", "for a pull-request comment", ".md", "reports.markdown"),
+        Emitter("sarif", "SARIF 2.1.0, for code scanning services", ".sarif", "reports.sarif"),
+        Emitter("html", "one page that needs nothing else", ".html", "reports.page"),
     )
 }
 

@@ -13,7 +13,8 @@ DEFAULT_WIDTH = 100
 class RenderOptions:
     """``width`` is in columns, for text only.  ``color`` writes ANSI colours.  ``summary`` False leaves findings only.
 
-    ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own.
+    ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own.  ``source_root`` is the
+    folder that source paths are written relative to, "" where none is.
     """
 
     color: bool = False
@@ -21,3 +22,4 @@ class RenderOptions:
     summary: bool = True
     rules: tuple[RuleInfo, ...] = ()
     version: str = ""
+    source_root: str = ""

@@ -12,6 +12,7 @@ from sharing.model import (
     Participant,
     Remedy,
     Report,
+    RuleInfo,
     Severity,
     Slice,
     Target,
@@ -27,7 +28,7 @@ LONG = (
 
 LOCK_BESIDE_LIST = Finding(
     id="LM-4c1f0a9be2d7",
-    rule="hot-lock",
+    rule="hot-lock-shares-line",
     severity=Severity.CRITICAL,
     confidence=Confidence.STATIC,
     verdict=Verdict.FALSE_SHARING,
@@ -96,7 +97,7 @@ LOCK_BESIDE_LIST = Finding(
 
 HOSTILE_NAMES = Finding(
     id="LM-00ff00ff00ff",
-    rule="read-mostly",
+    rule="written-beside-read-mostly",
     severity=Severity.HIGH,
     confidence=Confidence.DERIVED,
     verdict=Verdict.READ_MOSTLY_DISTURBED,
@@ -137,7 +138,7 @@ HOSTILE_NAMES = Finding(
 
 PAIR_OF_LINES = Finding(
     id="LM-77aa77aa77aa",
-    rule="adjacent-pair",
+    rule="adjacent-line-pair",
     severity=Severity.LOW,
     confidence=Confidence.LAYOUT,
     verdict=Verdict.ADJACENT_PAIR,
@@ -160,7 +161,7 @@ PAIR_OF_LINES = Finding(
 
 BIG_LINE = Finding(
     id="LM-256256256256",
-    rule="fragile",
+    rule="safe-by-luck",
     severity=Severity.NOTE,
     confidence=Confidence.LAYOUT,
     verdict=Verdict.FRAGILE,
@@ -223,3 +224,16 @@ REPORT = Report(
 )
 
 EMPTY = Report(SCHEMA, "audit", (REPORT.targets[0],), Coverage({"lines": 12, "variables": 3}, ()), ())
+
+RULES = (
+    RuleInfo(
+        "hot-lock-shares-line",
+        "Hot lock shares a line with data",
+        "A lock that is taken often is on the line of other data.",
+        "Hot lock shares a line with data.\n\nWhat it does: finds `locks` with <company>.\n",
+        Severity.HIGH,
+    ),
+    RuleInfo(
+        "safe-by-luck", "Safe by luck", "The next edit may bring two hot objects together.", "Page.", Severity.NOTE
+    ),
+)

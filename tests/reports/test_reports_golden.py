@@ -9,7 +9,7 @@ import pytest
 
 from reports import EMITTERS, RenderOptions
 from sharing.model import Report
-from tests.reports.shared_report import EMPTY, REPORT
+from tests.reports.shared_report import EMPTY, REPORT, RULES
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES: dict[str, tuple[str, Report, RenderOptions]] = {
@@ -20,6 +20,13 @@ CASES: dict[str, tuple[str, Report, RenderOptions]] = {
     "text-empty.txt": ("text", EMPTY, RenderOptions()),
     "document.json": ("json", REPORT, RenderOptions()),
     "document-empty.json": ("json", EMPTY, RenderOptions()),
+    "comment.md": ("markdown", REPORT, RenderOptions()),
+    "comment-quiet.md": ("markdown", REPORT, RenderOptions(summary=False)),
+    "comment-empty.md": ("markdown", EMPTY, RenderOptions()),
+    "scan.sarif": ("sarif", REPORT, RenderOptions(rules=RULES, version="1.2.3", source_root="/src/server")),
+    "scan-empty.sarif": ("sarif", EMPTY, RenderOptions()),
+    "page.html": ("html", REPORT, RenderOptions(rules=RULES, version="1.2.3")),
+    "page-empty.html": ("html", EMPTY, RenderOptions()),
 }
 
 

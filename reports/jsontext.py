@@ -1,0 +1,50 @@
+"""Any result value as indented JSON text that is safe to show.
+
+Owns the encoding that all JSON formats share: two spaces, keys in the order of their types, every character that
+does not print written as an escape, so that a name stays exact and a terminal shows it harmlessly.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from reports.escape import visible
+
+INDENT = 2
+
+_SUSPECT = re.compile(r"[^\x00-\x7e]")
+
+
+def encode(value: Any) -> str:
+    """``value`` (structs, enums, dicts, lists) as JSON that ends with a newline.
+
+    Bytes of a name that were not UTF-8 are lone surrogates in Python, which JSON cannot hold: they become the text
+    ``\\x80`` and the like.
+    """
+    try:
+        raw = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        raw = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value)))
+    text = msgspec.json.format(raw, indent=INDENT).decode()
+    return _SUSPECT.sub(_escaped, text) + "\n"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    if char.isprintable():
+        return char
+    units = char.encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return "".join(visible(char) if "\ud800" <= char <= "\udfff" else char for char in value)
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in value]
+    return value

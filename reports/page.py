@@ -1,0 +1,139 @@
+"""The report as one HTML page that needs nothing else: no scripts, no fonts, no requests.
+
+Owns what the template gets; the template owns the looks.  Jinja2 escapes every value, and names have passed
+``visible`` before, so that control and bidirectional characters are shown instead of obeyed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from reports import picture as pictures
+from reports.escape import byte_ranges, name_list, visible, visible_block
+from reports.options import RenderOptions
+from reports.order import by_severity, facts, tally, worst_first
+from sharing.model import Finding, LinePicture, Participant, Report
+from sharing.model.rule import RuleInfo
+
+TEMPLATES = Path(__file__).parent / "templates"
+COLORS = 6  # owner colours in the template
+NAMES_SHOWN = 8
+NAME_WIDTH = 200
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    """The page.  ``options.rules`` add each rule's page to its findings."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    findings = worst_first(report.findings)
+    rules = {rule.id: rule for rule in options.rules}
+    return environment.get_template("report.html.j2").render(
+        targets=[_target(target) for target in report.targets],
+        tally=tally(report),
+        analysed=visible(facts(report)),
+        notes=[visible(note) for note in report.coverage.notes],
+        incomplete=report.incomplete,
+        severities=by_severity(findings),
+        findings=[_finding(finding, rules.get(finding.rule)) for finding in findings],
+        version=options.version,
+        summary=options.summary,
+    )
+
+
+def _target(target: Any) -> dict[str, Any]:
+    return {
+        "name": visible(f"{target.path}({target.member})" if target.member else target.path),
+        "what": visible(f"{target.arch} {target.kind}"),
+        "line_size": target.line_size,
+        "debug": visible(target.debug) or "none",
+        "build_id": visible(target.build_id),
+    }
+
+
+def _finding(finding: Finding, rule: RuleInfo | None) -> dict[str, Any]:
+    return {
+        "id": visible(finding.id),
+        "rule": visible(finding.rule),
+        "rule_page": visible_block(rule.help_markdown.strip()) if rule else [],
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
+        "verdict": finding.verdict.value,
+        "address": visible(finding.line.address),
+        "size": finding.line.size,
+        "names": [visible(participant.name) for participant in finding.participants],
+        "message": visible(finding.message),
+        "pictures": [_picture(picture, finding.participants) for picture in finding.picture],
+        "accesses": [_accesses(p) for p in finding.participants if p.lockers or p.writers or p.readers],
+        "evidence": [(evidence.kind.value, visible(evidence.text)) for evidence in finding.evidence],
+        "remedies": [
+            {
+                "kind": visible(remedy.kind),
+                "text": visible(remedy.text),
+                "edit": visible_block(remedy.edit.rstrip("\n")) if remedy.edit else [],
+                "terms": (
+                    f"{remedy.cost_bytes:+,} bytes" if remedy.cost_bytes else "no added bytes",
+                    "changes the ABI" if remedy.breaks_abi else "ABI unchanged",
+                    "protects the tail" if remedy.protects_tail else "leaves the tail open",
+                ),
+            }
+            for remedy in finding.remedies
+        ],
+    }
+
+
+def _picture(picture: LinePicture, participants: Sequence[Participant]) -> dict[str, Any]:
+    number = {owner: at % COLORS for at, owner in enumerate(pictures.marks(picture))}
+
+    def style(owner: pictures.Owner, hot: bool) -> str:
+        if owner in number:
+            return f"owner{number[owner]}{' hot' if hot else ''}"
+        return {"": "padding", pictures.HOLE: "hole"}.get(owner[0], "unknown")
+
+    legend = []
+    for entry in pictures.legend(picture, participants):
+        who = entry.participant
+        legend.append(
+            {
+                "mark": entry.mark,
+                "style": style(entry.owner, False),
+                "name": {"": "padding", "?": "unknown"}.get(entry.owner[0]) or visible(entry.owner[0]),
+                "bytes": byte_ranges(entry.ranges),
+                "hot": byte_ranges(entry.hot),
+                "role": visible(who.role) if who else "",
+                "type": visible(who.type) if who else "",
+                "source": visible(who.source) if who else "",
+            }
+        )
+    return {
+        "address": visible(picture.address),
+        "rows": [
+            (first, [[(cell.char, style(cell.owner, cell.hot)) for cell in group] for group in groups])
+            for first, groups in pictures.rows(picture)
+        ],
+        "legend": legend,
+    }
+
+
+def _accesses(participant: Participant) -> dict[str, Any]:
+    return {
+        "name": visible(participant.name),
+        "lines": [
+            (verb, name_list(functions, NAMES_SHOWN, NAME_WIDTH))
+            for verb, functions in (
+                ("locked by", participant.lockers),
+                ("written by", participant.writers),
+                ("read by", participant.readers),
+            )
+            if functions
+        ],
+    }
