@@ -40,9 +40,10 @@ class Accesses:
 class AccessScan:
     """A running scan, or the reason why there is none.  A context: leaving it ends the helper."""
 
-    def __init__(self, job: ScanJob | None, reason: str) -> None:
+    def __init__(self, job: ScanJob | None, reason: str, names: tuple[str, str] = ("", "")) -> None:
         self._job = job
         self._reason = reason
+        self._names = names  # what the helper calls the file, and what the user does
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +59,9 @@ class AccessScan:
         try:
             found = self._job.result()
         except LinemateError as error:
-            return Accesses(notes=(f"access sites not read: {error}",))
+            scanned, given = self._names
+            reason = str(error).removeprefix(f"{scanned}: ").removeprefix("access sites: ").replace(scanned, given)
+            return Accesses(notes=(f"{given}: access sites not read: {reason}",))
         return Accesses(found.sites, found.calls, found.args, found.params, found.address_taken, dict(found.counts))
 
 
@@ -85,4 +88,4 @@ def start_access(program: Program, functions: Array) -> AccessScan:
         slots=program.linkage.slots,
         absolute=program.absolute,
     )
-    return AccessScan(start_scan(plan), "")
+    return AccessScan(start_scan(plan), "", (program.code_path, program.elf.label))

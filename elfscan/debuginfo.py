@@ -6,6 +6,8 @@ DWARF variables in the layout.  A helper that fails on the file costs the types,
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,12 +18,13 @@ from elfscan import constants as c
 from elfscan.arrays import distinct, positions
 from elfscan.elf import ElfFile
 from elfscan.program import Program
+from elfscan.symbols import COMMON
 from elfscan.variables import DebugVariables
 from sharing.model import LinemateError, TypeTable
 from sharing.model.image import Unit
 
 if TYPE_CHECKING:
-    from elfscan.dwarf import DwarfDocument, DwarfJob
+    from elfscan.dwarf import DwarfDocument, DwarfJob, DwarfVariable
 
 Array = npt.NDArray[Any]
 
@@ -42,10 +45,13 @@ class DebugInfo:
 class DebugRun:
     """A running reader of debug information.  A context: leaving it ends the helper."""
 
-    def __init__(self, job: DwarfJob | None, source: str, notes: tuple[str, ...]) -> None:
+    def __init__(
+        self, job: DwarfJob | None, source: str, notes: tuple[str, ...], cleanup: Callable[[], None] | None = None
+    ) -> None:
         self._job = job
         self._source = source
         self._notes = notes
+        self._cleanup = cleanup
 
     def __enter__(self) -> Self:
         return self
@@ -53,6 +59,8 @@ class DebugRun:
     def __exit__(self, *_: object) -> None:
         if self._job is not None:
             self._job.close()
+        if self._cleanup is not None:
+            self._cleanup()
 
     def result(self, program: Program) -> DebugInfo | None:
         """The document placed in the program's layout, None when there is nothing but notes."""
@@ -86,8 +94,10 @@ def start_debug(elf: ElfFile, debug_file: str | None) -> DebugRun:
     """
     from elfscan.debugfile import find_debug
 
-    if elf.base and elf.has_dwarf:
-        return DebugRun(None, "", ("debug information of archive members is not read",))
+    if elf.base:  # the helper reads whole files: a member of an archive becomes one
+        if not elf.has_dwarf:
+            return DebugRun(None, "", ())
+        return _start_member(elf)
     found = find_debug(
         elf.path,
         build_id=elf.build_id,
@@ -103,6 +113,29 @@ def start_debug(elf: ElfFile, debug_file: str | None) -> DebugRun:
 
     job = start_dwarf(found.main, alt=found.alt, dwp=found.dwp, relocatable=elf.header.type == c.ET_REL)
     return DebugRun(job, found.how, notes)
+
+
+def _place_by_name(program: Program, rows: list[DwarfVariable], address: Array, section: Array) -> None:
+    """Place (in the arrays) the variables of an object file that have no section yet: COMMON and thread-local."""
+    table = program.symbols.table
+    loose = np.flatnonzero(((table["section"] == COMMON) | (table["type"] == c.STT_TLS)) & (program.section >= 0))
+    symbols = dict(zip(program.symbols.names.decode(table["name"][loose]), loose.tolist(), strict=True))
+    if not symbols:
+        return
+    for row in np.flatnonzero(section < 0).tolist():
+        symbol = symbols.get(rows[row].linkage or rows[row].name)
+        if symbol is not None:
+            address[row], section[row] = program.address[symbol], program.section[symbol]
+
+
+def _start_member(elf: ElfFile) -> DebugRun:
+    from elfscan.dwarf import start_dwarf
+
+    handle = tempfile.NamedTemporaryFile(prefix="linemate-", suffix=".o")  # noqa: SIM115
+    handle.write(elf.data.data)
+    handle.flush()
+    job = start_dwarf(handle.name, relocatable=elf.header.type == c.ET_REL)
+    return DebugRun(job, "the file", (), handle.close)
 
 
 def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> DebugVariables:
@@ -122,6 +155,7 @@ def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> Deb
         index = np.where(known, index, 0)
         address = address + np.where(known, layout.address_of[index], np.uint64(0))
         section = np.where(known, layout.row_of[index], -1)
+        _place_by_name(program, rows, address, section)
     else:
         blocks = elf.segments[elf.segments["type"] == c.PT_TLS]
         address[tls] += np.uint64(int(blocks[0]["address"]) if len(blocks) else 0)

@@ -24,9 +24,10 @@ NO_LIMIT = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 # Names that are marks and not objects.  Local labels and mapping symbols; the kernel's export tables.
 _NOISE = (
-    b"$", b".L", b"__ksymtab_", b"__kstrtab", b"__crc_", b"__initcall_", b"__export_symbol_",
-    b"__start_", b"__stop_", b"__UNIQUE_ID_", b"__gnu_lto_", b"annobin_", b".annobin_",
+    b"$", b".L", b"__ksymtab_", b"__kstrtab", b"__crc_", b"__export_symbol_", b"__gnu_lto_", b"annobin_", b".annobin_",
 )  # fmt: skip
+# Marks without size only: the kernel makes objects of the same names.
+_MARKS = (b"__initcall_", b"__start_", b"__stop_", b"__UNIQUE_ID_", b"__end_")
 # Marks that linker scripts make (GNU ld's default scripts, the kernel's include/asm-generic/vmlinux.lds.h).
 _LINKER_MADE = re.compile(
     r"_?_?(s|start_|begin_|e|end_)?_?(text|data|rodata|bss|sbss|sdata|end|etext|edata|init|ro_after_init|percpu|brk|image)"
@@ -111,12 +112,13 @@ def variable_symbols(
 
 def _without_marks(symbols: Symbols, rows: Array) -> Array:
     """Rows without the marks that linkers make: those have no size, whatever their type."""
+    empty = symbols.table["size"][rows] == 0
+    rows = rows[~(empty & symbols.names.starts_with_any(symbols.table["name"][rows], _MARKS))]
     suspects = np.flatnonzero(symbols.table["size"][rows] == 0)
     names = symbols.names.decode(symbols.table["name"][rows[suspects]])
     marks = [bool(_LINKER_MADE.fullmatch(name)) for name in names]
     keep = np.ones(len(rows), bool)
-    keep[suspects[np.array(marks, bool)] if marks else suspects[:0]] = False
-    # GNU ld gives _IO_stdin_used and data_start sizes or types in some files; crt files own them all the same.
+    keep[suspects[np.array(marks, bool)]] = False
     return rows[keep]
 
 
@@ -195,6 +197,7 @@ def join_debug(
     weak = (into >= len(table)) | (merged["flags"][into] & VariableFlag.SIZE_INFERRED != 0)
     rows = into[weak & typed]
     sizes = debug.size_of(merged["type"][rows])
+    empty = rows[sizes == 0]  # GNU C's empty structs (lock_class_key without lockdep): no bytes, so no variable
     rows, sizes = rows[sizes > 0], sizes[sizes > 0]
     merged["size"][rows] = sizes
     merged["flags"][rows] &= ~np.uint32(VariableFlag.SIZE_INFERRED)
@@ -215,14 +218,19 @@ def join_debug(
                 scopes[scope] = len(names)
                 names.append(scope)
             merged["scope"][variable] = scopes[scope]
-    return _ordered(merged, more, sections)
+    keep = np.ones(len(merged), bool)
+    keep[empty] = False
+    return _ordered(merged, keep, more, sections)
 
 
 def _ordered(
-    merged: Array, aliases: dict[int, tuple[str, ...]], sections: tuple[Section, ...]
+    merged: Array, keep: Array, aliases: dict[int, tuple[str, ...]], sections: tuple[Section, ...]
 ) -> tuple[Array, dict[int, tuple[str, ...]]]:
-    """Sorted by address, with extents of unsized rows up to the next variable and aliases renumbered."""
+    """The kept rows by address, with extents of unsized rows up to the next variable and aliases renumbered."""
     order = np.lexsort((merged["section"], merged["address"]))
+    order = order[keep[order]]
+    place = np.full(len(merged), -1, np.int64)
+    place[order] = np.arange(len(order))
     merged = merged[order]
     unsized = np.flatnonzero(merged["size"] == 0)
     if len(unsized):
@@ -230,6 +238,4 @@ def _ordered(
         following = np.append(merged["address"][1:], NO_LIMIT)
         merged["size"][unsized] = (np.minimum(following, limit) - merged["address"])[unsized]
         merged["flags"][unsized] |= np.uint32(VariableFlag.SIZE_INFERRED)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return merged, {int(place[row]): names for row, names in aliases.items()}
+    return merged, {int(place[row]): names for row, names in aliases.items() if place[row] >= 0}
