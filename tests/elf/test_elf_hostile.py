@@ -1,0 +1,259 @@
+"""Files that lie: each is refused in one line that names file, offset and reason, quickly and in little memory."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elfscan.image import read_images
+from sharing.model import LinemateError, Malformed, Unrecognized
+from tests.builders import elf as b
+from tests.builders.elf import ElfBuilder, small_program
+
+LIMIT_S = 10
+
+
+def refused(path: Path) -> str:
+    """The error of reading a file, which must be one line and come quickly."""
+    started = time.monotonic()
+    with pytest.raises(LinemateError) as caught:
+        list(read_images(str(path), types=False, access=False))
+    assert time.monotonic() - started < LIMIT_S
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(path) in message
+    return message
+
+
+def survives(path: Path) -> None:
+    """Reading either works or ends in one of the errors made for it."""
+    started = time.monotonic()
+    try:
+        for image in read_images(str(path), types=False, access=False):
+            assert all(0 <= v["section"] < len(image.sections) for v in image.variables)
+    except LinemateError as error:
+        assert "\n" not in str(error)
+    assert time.monotonic() - started < LIMIT_S
+
+
+def written(path: Path, data: bytes | ElfBuilder) -> Path:
+    path.write_bytes(data if isinstance(data, bytes) else data.bytes())
+    return path
+
+
+def test_what_is_no_file_is_said_in_one_line(tmp_path: Path) -> None:
+    assert "no such file" in refused(tmp_path / "missing")
+    assert "is a directory" in refused(tmp_path)
+    os.mkfifo(tmp_path / "fifo")
+    assert "not a regular file" in refused(tmp_path / "fifo")
+    assert "empty" in refused(written(tmp_path / "empty", b""))
+    if os.geteuid() != 0:
+        (tmp_path / "secret").write_bytes(b"x")
+        (tmp_path / "secret").chmod(0)
+        assert "permission" in refused(tmp_path / "secret")
+    with pytest.raises(LinemateError, match="not a usable file name"):
+        list(read_images("a\0b"))
+
+
+def test_a_text_file_is_not_ours(tmp_path: Path) -> None:
+    with pytest.raises(Unrecognized, match="not an ELF file"):
+        list(read_images(str(written(tmp_path / "text", b"#!/bin/sh\n" * 50))))
+
+
+@pytest.mark.parametrize("length", [1, 3, 4, 5, 15, 16, 20, 63])
+def test_a_file_that_ends_in_the_header(tmp_path: Path, length: int) -> None:
+    assert "ends inside" in refused(written(tmp_path / "cut", small_program().bytes()[:length]))
+
+
+def test_a_file_cut_at_every_boundary(tmp_path: Path) -> None:
+    """Every prefix that ends at, before or behind a table is refused: the section table is the last thing."""
+    whole = small_program().bytes()
+    boundaries = {64, 64 + 56, 64 + 2 * 56, len(whole) - 64 * 6, len(whole) - 64, len(whole) - 1}
+    for boundary in sorted(boundaries | {n + 1 for n in boundaries if n + 1 < len(whole)}):
+        message = refused(written(tmp_path / "cut", whole[:boundary]))
+        assert "offset" in message
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ({"shnum": 0xFEFF}, "section headers"),
+        ({"shoff": 1 << 62}, "outside of the file"),
+        ({"phoff": 1 << 62}, "outside of the file"),
+        ({"phnum": 0xFFFE}, "program headers"),
+        ({"shentsize": 3}, "section headers of 3 bytes"),
+        ({"phentsize": 3}, "program headers of 3 bytes"),
+        ({"shstrndx": 77}, "section name table"),
+        ({"type": 4}, "core dump"),
+        ({"type": 99}, "unknown ELF file type 99"),
+    ],
+)
+def test_a_header_that_lies(tmp_path: Path, header: dict[str, int], reason: str) -> None:
+    assert reason in refused(written(tmp_path / "lie", small_program(**header)))
+
+
+def test_a_section_count_of_four_billion(tmp_path: Path) -> None:
+    """With e_shnum 0 the count is the size of section 0: it must not be believed."""
+    elf = small_program(shnum=0)
+    elf.sections[0].override["size"] = 0xFFFF_FFFF
+    assert "4294967295 section headers" in refused(written(tmp_path / "count", elf))
+
+
+@pytest.mark.parametrize("field", ["offset", "size"])
+@pytest.mark.parametrize("value", [0x7FFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF, 1 << 40])
+def test_a_section_outside_of_the_file(tmp_path: Path, field: str, value: int) -> None:
+    elf = small_program()
+    elf.sections[2].override[field] = value
+    assert ".data" in refused(written(tmp_path / "outside", elf))
+
+
+def test_a_bss_that_wraps_around(tmp_path: Path) -> None:
+    elf = small_program()
+    elf.section(".bss2", type=b.NOBITS, flags=b.ALLOC | b.WRITE, address=1 << 63, size=(1 << 63) + 1)
+    assert "beyond the address space" in refused(written(tmp_path / "wrap", elf))
+
+
+def test_a_huge_bss_costs_nothing(tmp_path: Path) -> None:
+    elf = small_program()
+    elf.section(".bss2", type=b.NOBITS, flags=b.ALLOC | b.WRITE, address=0x1000000, size=1 << 46)
+    survives(written(tmp_path / "huge", elf))
+
+
+def test_symbols_with_names_outside_of_the_string_table(tmp_path: Path) -> None:
+    elf = small_program()
+    strings = elf.section(".str", b"\0a\0", type=b.STRTAB)
+    elf.section(".sym", elf.pack_symbol(500, 2, 0x402000, 8, 1, 1), type=b.SYMTAB, link=strings)
+    assert "string table" in refused(written(tmp_path / "names", elf))
+
+
+@pytest.mark.parametrize("link", [0, 1, 99])
+def test_a_symbol_table_without_strings(tmp_path: Path, link: int) -> None:
+    elf = small_program()
+    elf.section(".sym", elf.pack_symbol(0, 2, 0x402000, 8, 1, 1), type=b.SYMTAB, link=link)
+    assert "string table" in refused(written(tmp_path / "link", elf))
+
+
+def test_symbols_far_outside_of_their_sections(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    elf = small_program()
+    elf.symbol("beyond", 2, 0xFFFF_FFFF_FFFF_FFF0, 0xFFFF_FFFF_FFFF_FFFF)
+    elf.symbol("large", 2, 0x402030, 0xFFFF_FFFF_FFFF_FFFF)
+    elf.symbol("code", 1, 0x401020, 0xFFFF_FFFF_FFFF_FFFF, b.FUNC)
+    (image,) = read_images(str(written(tmp_path / "far", elf)), types=False, access=False)
+    found = {image.names[v["name"]]: int(v["size"]) for v in image.variables}
+    assert found == {"lock": 40, "large": 16, "counter": 8}
+    assert image.functions["size"].tolist() == [32, 32]
+
+
+def test_overlapping_sections_keep_every_variable_in_one(tmp_path: Path) -> None:
+    elf = small_program()
+    elf.section(".data2", bytes(64), flags=b.ALLOC | b.WRITE, address=0x402000)
+    elf.section(".data3", bytes(64), flags=b.ALLOC | b.WRITE, address=0x402020)
+    elf.symbol("other", 4, 0x402000, 64)
+    survives(written(tmp_path / "overlap", elf))
+
+
+def test_a_relocatable_file_whose_sections_share_bytes(tmp_path: Path) -> None:
+    """Thousands of sections that all claim the same bytes would be copied thousands of times."""
+    elf = ElfBuilder(type=b.ET_REL)
+    for index in range(3000):
+        elf.section(f".data{index}", flags=b.ALLOC | b.WRITE, offset=0, size=150_000)
+    elf.section(".big", bytes(200_000))
+    assert "overlap" in refused(written(tmp_path / "shared.o", elf))
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ((0, 5000, 2, 0), "names symbol"),
+        ((1 << 40, 1, 2, 0), "outside of section"),
+        ((62, 1, 1, 0), "outside of section"),
+    ],
+)
+def test_relocations_that_reach_outside(tmp_path: Path, entry: tuple[int, int, int, int], reason: str) -> None:
+    elf = ElfBuilder(type=b.ET_REL)
+    text = elf.section(".text", bytes(64), flags=b.ALLOC | b.EXEC)
+    elf.symbol("f", text, 0, 64, b.FUNC)
+    elf.relocations(".rela.text", text, [entry])
+    assert reason in refused(written(tmp_path / "reloc.o", elf))
+
+
+@pytest.mark.parametrize("alignment", [3, 1 << 40])
+def test_alignments_no_assembler_writes(tmp_path: Path, alignment: int) -> None:
+    elf = ElfBuilder(type=b.ET_REL)
+    elf.section(".data", bytes(8), flags=b.ALLOC | b.WRITE, align=alignment)
+    assert "alignment" in refused(written(tmp_path / "align.o", elf))
+    common = ElfBuilder(type=b.ET_REL)
+    common.symbol("c", b.COMMON, alignment, 8, b.COMMON_SYMBOL)
+    assert "alignment" in refused(written(tmp_path / "common.o", common))
+
+
+def test_names_with_control_characters_are_data(tmp_path: Path) -> None:
+    """Names come through whole; who prints them escapes them, as the dumper does."""
+    elf = small_program()
+    elf.symbol("\x1b[31mred\nline<script>", 2, 0x402028, 8)
+    elf.symbol("\udcff\udcfe", 2, 0x402030, 8)
+    path = written(tmp_path / "names", elf)
+    (image,) = read_images(str(path), types=False, access=False)
+    assert "\x1b[31mred\nline<script>" in [image.names[v["name"]] for v in image.variables]
+    out = subprocess.run(
+        [sys.executable, "-m", "elfscan", str(path), "--variables", "--no-types"], capture_output=True, text=True
+    )
+    assert out.returncode == 0
+    assert "\x1b" not in out.stdout
+    assert "\\x1b[31mred\\nline" in out.stdout
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_random_damage_is_survived(tmp_path: Path, data: st.DataObject) -> None:
+    whole = bytearray(small_program().bytes())
+    for _ in range(data.draw(st.integers(1, 8))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        whole[at] = data.draw(st.integers(0, 255))
+    survives(written(tmp_path / "damaged", bytes(whole)))
+
+
+def test_random_bytes_behind_the_magic_are_survived(tmp_path: Path) -> None:
+    generator = random.Random(20)
+    for _ in range(50):
+        survives(written(tmp_path / "random", b"\x7fELF\x02\x01\x01" + generator.randbytes(3000)))
+
+
+def test_damage_to_a_real_program_is_survived(tmp_path: Path, build: Callable[..., Path]) -> None:
+    """Dynamic tables, relocations, PLT and frames of a linked program, damaged at random."""
+    whole = build("#include <stdio.h>\nint n; int main(void) { return printf(\"%d\", ++n); }", "gcc", "-O1").read_bytes()
+    generator = random.Random(4)
+    for _ in range(120):
+        damaged = bytearray(whole)
+        for _ in range(generator.randint(1, 30)):
+            damaged[generator.randrange(len(damaged))] = generator.choice([0, 1, 0x7F, 0x80, 0xFF])
+        survives(written(tmp_path / "damaged", bytes(damaged)))
+
+
+def test_the_dumper_exits_with_2_and_one_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "cut", small_program().bytes()[:100])
+    out = subprocess.run([sys.executable, "-m", "elfscan", str(path)], capture_output=True, text=True)
+    assert out.returncode == 2
+    assert out.stdout == ""
+    assert out.stderr.startswith(f"elfscan: {path}: offset 0x")
+    assert out.stderr.count("\n") == 1
+
+
+def test_malformed_names_the_offset_in_the_whole_file(tmp_path: Path) -> None:
+    """Inside an archive, offsets count from the start of the archive."""
+    member = small_program().bytes()[:70]
+    header = b"%-16s%-12d%-6d%-6d%-8s%-10d`\n" % (b"bad.o/", 0, 0, 0, b"644", len(member))
+    path = written(tmp_path / "lib.a", b"!<arch>\n" + header + member)
+    with pytest.raises(Malformed) as caught:
+        list(read_images(str(path), types=False, access=False))
+    assert caught.value.offset == 8 + 60 + 64
+    assert "lib.a(bad.o)" in str(caught.value)
