@@ -296,7 +296,7 @@ def lines_command(
     project = read_project(config)
     inputs = (binary, debug_file, project.path or None)
     check_output(output, inputs)
-    options = LinesOptions(binary, symbols, _line_size(line_size, project), context, max_lines, debug_file)
+    options = LinesOptions(binary, symbols, _line_size(line_size, project), context, max_lines, debug_file, project)
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
         report = lines(options)
     if (format_name or _format_by_suffix(output)) == "json":

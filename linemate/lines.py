@@ -8,23 +8,31 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from elfscan.image import read_images
+from linemate.pipeline import vocabulary
+from sharing.correlate import all_sites
+from sharing.flow import INIT, lock_events
 from sharing.geometry import line_start, lines_of
-from sharing.linemap import LineMap, variable_name
+from sharing.knowledge import Knowledge
+from sharing.linemap import LineMap, names_locals, variable_name
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Target
-from sharing.model.image import Image, SectionKind
+from sharing.model.image import Image, SectionKind, Table
 from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutReport
+from sharing.model.project import ProjectConfig
+from sharing.recover import recover
 
 CROWDED_SHOWN = 10
 SUGGESTIONS = 3
 MAX_COMPARED = 20_000  # names that a misspelt one is compared with: the rest differ too much in length
 
 _INDEX = re.compile(r"\[(\d{1,18})\]")
+_OFFSET = re.compile(r"\+(0[xX][0-9a-fA-F]{1,16}|0|[1-9]\d{0,18})$")
+_KIND = re.compile(r" \(\w+\)$")
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}$")
 
 
@@ -42,6 +50,7 @@ class LinesOptions:
     context: int = 1
     max_lines: int = 64
     debug_file: str | None = None
+    project: ProjectConfig = field(default_factory=ProjectConfig)
 
 
 def lines(options: LinesOptions) -> LayoutReport:
@@ -49,8 +58,8 @@ def lines(options: LinesOptions) -> LayoutReport:
     layouts: list[Layout] = []
     missing: dict[str, list[str]] = {}
     found: set[str] = set()
-    wants_sites = bool(options.symbols)
-    for image in read_images(options.binary, debug_file=options.debug_file, types=True, access=wants_sites):
+    knowledge = vocabulary(options.project)
+    for image, locks in _images(options, knowledge):
         size = options.line_size or image.arch.line_size
         target = _target(image, size)
         if not options.symbols:
@@ -61,18 +70,40 @@ def lines(options: LinesOptions) -> LayoutReport:
         names = _names(image)
         excerpts: list[Excerpt] = []
         for symbol in options.symbols:
-            here = list(_excerpts(image, names, symbol, size, options))
+            here = list(_excerpts(image, locks, names, symbol, size, options))
             if here:
                 found.add(symbol)
                 excerpts.extend(here)
             else:
-                missing.setdefault(symbol, []).extend(_similar(symbol, names))
+                missing.setdefault(symbol, []).extend(_similar(image, symbol, names))
         if excerpts:
             layouts.append(Layout(target, tuple(excerpts), notes=image.notes))
     for symbol, similar in missing.items():
         if symbol not in found:
             raise LinemateError(_not_found(options.binary, symbol, similar))
     return LayoutReport(LINES_SCHEMA, "lines", tuple(layouts))
+
+
+def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[tuple[Image, Table]]:
+    """Images with the objects that only code names, and the lock operations seen.
+
+    Code is read where accessors are to be shown or where symbols are too few to say what is on a line.
+    """
+    for image in read_images(options.binary, debug_file=options.debug_file, access=bool(options.symbols)):
+        if options.symbols or names_locals(image):
+            yield _with_accesses(image, knowledge)
+        else:
+            break
+    else:
+        return
+    for image in read_images(options.binary, debug_file=options.debug_file):
+        yield _with_accesses(image, knowledge)
+
+
+def _with_accesses(image: Image, knowledge: Knowledge) -> tuple[Image, Table]:
+    locks = lock_events(image, knowledge)
+    sites = all_sites(image, knowledge)
+    return replace(recover(image, sites, locks, knowledge), sites=sites), locks[locks["effect"] != INIT]
 
 
 def _target(image: Image, line_size: int) -> Target:
@@ -92,7 +123,11 @@ def _names(image: Image) -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
     for row, index in enumerate(image.variables["name"].tolist()):
         if index >= 0:
+            # A recovered object is called "bss+0x40 (mutex)": what it is need not be typed.
             rows.setdefault(image.names[index], []).append(row)
+            plain = _KIND.sub("", image.names[index])
+            if plain != image.names[index]:
+                rows.setdefault(plain, []).append(row)
     for row in np.flatnonzero(image.variables["scope"] >= 0).tolist():
         rows.setdefault(variable_name(image, row), []).append(row)
     for row, aliases in image.aliases.items():
@@ -102,12 +137,12 @@ def _names(image: Image) -> dict[str, list[int]]:
 
 
 def _excerpts(
-    image: Image, names: dict[str, list[int]], symbol: str, line_size: int, options: LinesOptions
+    image: Image, locks: Table, names: dict[str, list[int]], symbol: str, line_size: int, options: LinesOptions
 ) -> Iterator[Excerpt]:
     if _ADDRESS.match(symbol):
         address = int(symbol, 16)
         if any(s.kind is not SectionKind.TLS and s.address <= address < s.end for s in image.sections):
-            yield _excerpt(LineMap(image, line_size), symbol, None, (address, 1), options)
+            yield _excerpt(LineMap(image, line_size, locks=locks), symbol, None, (address, 1), options)
         return
     rows, member = _split_member(names, symbol)
     for row in dict.fromkeys(rows):
@@ -120,7 +155,8 @@ def _excerpts(
             if inner is None:
                 continue
             span = (span[0] + inner[0], inner[1])
-        yield _excerpt(LineMap(image, line_size, thread_local=kind is SectionKind.TLS), symbol, row, span, options)
+        line_map = LineMap(image, line_size, locks=locks, thread_local=kind is SectionKind.TLS)
+        yield _excerpt(line_map, symbol, row, span, options)
 
 
 def _split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], str]:
@@ -128,13 +164,19 @@ def _split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], 
     if symbol in names:
         return names[symbol], ""
     for at in range(len(symbol) - 1, 0, -1):
-        if symbol[at] in ".[" and symbol[:at] in names:
+        if symbol[at] in ".[+" and symbol[:at] in names:
             return names[symbol[:at]], symbol[at:].removeprefix(".")
     return [], ""
 
 
 def _member_span(image: Image, row: int, path: str) -> tuple[int, int] | None:
-    """(offset, size) of a member and all below it; an index chooses the element, else the first is meant."""
+    """(offset, size) of a member and all below it; an index chooses the element, else the first is meant.
+
+    ``+0x40`` is the byte at that offset, for variables whose type is not known.
+    """
+    if path.startswith("+"):
+        size = int(image.variables["size"][row])
+        return (int(path, 0), 1) if _OFFSET.match(path) and int(path, 0) < size else None
     index = _INDEX.search(path)
     number = int(index[1]) if index else 0
     series = f"{path[: index.start()]}[]{path[index.end() :]}" if index else path
@@ -161,8 +203,13 @@ def _excerpt(line_map: LineMap, wanted: str, row: int | None, span: tuple[int, i
     return Excerpt(wanted, described, tuple(line_map.lines(shown)), len(wished) - len(shown))
 
 
-def _similar(symbol: str, names: dict[str, list[int]]) -> list[str]:
-    """Names close to a misspelt one: those that contain it, then those that look like it."""
+def _similar(image: Image, symbol: str, names: dict[str, list[int]]) -> list[str]:
+    """Names close to a misspelt one: members where the variable is right, else variables that look like it."""
+    rows, member = _split_member(names, symbol)
+    if rows:
+        base = symbol[: len(symbol) - len(member)]
+        paths = [base + m.path for m in image.types.flatten(int(image.variables["type"][rows[0]])) if m.path]
+        return difflib.get_close_matches(symbol, paths[:MAX_COMPARED], n=SUGGESTIONS, cutoff=0.6)
     folded = symbol.casefold()
     holding = sorted((name for name in names if folded in name.casefold()), key=lambda name: (len(name), name))
     slack = max(2, len(symbol) // 3)

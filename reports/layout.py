@@ -38,7 +38,7 @@ def _layout(layout: Layout, width: int, *, summary: bool) -> Iterator[Line]:
         yield [(visible(target.path) + member, "bold")]
         yield from wrapped(target_line(target), width, INDENT)
         for note in layout.notes:
-            yield from wrapped(f"not seen: {visible(note)}", width, INDENT, hang=10, style="yellow")
+            yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
     if layout.sections:
         yield []
         yield from _sections(layout)
@@ -74,10 +74,9 @@ def _sections(layout: Layout) -> Iterator[Line]:
 
 
 def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
+    yield [(visible(excerpt.wanted), "bold")]
     if excerpt.object is not None:
-        yield from _object(excerpt.object, width)
-    else:
-        yield [(visible(excerpt.wanted), "bold")]
+        yield from _object(excerpt.object, excerpt.wanted, width)
     wanted = excerpt.object.name if excerpt.object is not None else ""
     for number, line in enumerate(excerpt.lines):
         if number:
@@ -89,15 +88,17 @@ def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
         yield [(f"{INDENT}... {count(excerpt.omitted, 'more line')}, see --max-lines", "dim")]
 
 
-def _object(described: LayoutObject, width: int) -> Iterator[Line]:
+def _object(described: LayoutObject, wanted: str, width: int) -> Iterator[Line]:
     size = count(described.size, "byte") + (" (inferred)" if described.size_inferred else "")
     where = f"{size} at {described.address} in {visible(described.section) or 'no section'}"
     parts = [visible(described.type), where, f"on {count(described.lines, 'line')}", visible(described.source)]
-    yield [(visible(described.name), "bold")]
+    if described.name != wanted:
+        parts.insert(0, visible(described.name))
     yield from wrapped(", ".join(part for part in parts if part), width, INDENT)
     if described.aliases:
         yield from wrapped(f"also {name_list(described.aliases, NAMES_SHOWN, NAME_WIDTH)}", width, INDENT, hang=5)
     for verb, functions in (
+        ("locked by", described.lockers),
         ("written by", described.writers),
         ("read by", described.readers),
         ("address taken by", described.takers),
@@ -112,7 +113,7 @@ def _line(line: LayoutLine, wanted: str) -> Iterator[Line]:
         line.address,
         line.size,
         tuple(
-            Slice(_OWNERS.get(span.kind, span.object), span.start, span.end, bool(span.writers), "")
+            Slice(_OWNERS.get(span.kind, span.object), span.start, span.end, bool(span.writers or span.lockers), "")
             for span in line.spans
         ),
     )
@@ -139,6 +140,8 @@ def _name(span: LayoutSpan) -> str:
 
 def _remarks(span: LayoutSpan) -> str:
     parts = ["straddles the line"] if span.split else []
+    if span.lockers:
+        parts.append(f"l: {name_list(span.lockers, ACCESSORS_SHOWN, TYPE_WIDTH)}")
     if span.writers:
         parts.append(f"w: {name_list(span.writers, ACCESSORS_SHOWN, TYPE_WIDTH)}")
     if span.readers:

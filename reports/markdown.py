@@ -72,7 +72,7 @@ def _summary(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
         yield "\n".join(targets)
     if report.coverage.counts:
         yield f"Analysed: {prose(facts(report))}."
-    notes = [f"- not seen: {prose(note)}" for note in report.coverage.notes]
+    notes = [f"- note: {prose(note)}" for note in report.coverage.notes]
     if report.incomplete:
         notes.append("- **incomplete**: a part of the input failed")
     if notes:

@@ -70,7 +70,7 @@ def _summary(report: Report, width: int) -> Iterator[Line]:
     if counts:
         yield from wrapped(f"analysed: {visible(counts)}", width, INDENT, hang=10)
     for note in report.coverage.notes:
-        yield from wrapped(f"not seen: {visible(note)}", width, INDENT, hang=10, style="yellow")
+        yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
     if report.incomplete:
         yield from wrapped("incomplete: a part of the input failed, see above", width, INDENT, style="bold yellow")
     yield from wrapped(tally(report), width, INDENT, hang=2, style="bold")

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sharing.callgraph import function_name
+from sharing.flow import LOCK_DTYPE
 from sharing.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
-from sharing.model.image import AccessKind, Image, SectionKind, VariableFlag
+from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
 from sharing.model.layout import CrowdedLine, LayoutLine, LayoutObject, LayoutSpan, SectionSummary, SpanKind
 from sharing.model.types import MAX_LEAVES, Member, TypeKind
 
 Rows = npt.NDArray[np.int64]
 
 LOOP_WEIGHT = 10  # one level of loop counts like this many sites when functions are ordered
+MAX_FIELD_BYTES = 16  # wider accesses copy or clear several members at once
 MAX_ELEMENTS = 4096  # elements of one array named within one stretch of memory
 
 
@@ -40,10 +42,15 @@ class _Part:
 
 
 class LineMap:
-    """The lines of one image.  ``thread_local`` chooses which of the two overlapping address spaces is meant."""
+    """The lines of one image.
 
-    def __init__(self, image: Image, line_size: int, *, thread_local: bool = False) -> None:
+    ``locks`` are the lock operations known (``flow.LOCK_DTYPE``).  ``thread_local`` chooses which of the two
+    overlapping address spaces is meant.
+    """
+
+    def __init__(self, image: Image, line_size: int, *, locks: Table | None = None, thread_local: bool = False) -> None:
         self.image = image
+        self._locks: Table = np.zeros(0, LOCK_DTYPE) if locks is None else locks
         self.line_size = line_size
         self._sections = [s for s in image.sections if s.size and (s.kind is SectionKind.TLS) == thread_local]
         rows = np.flatnonzero(np.isin(image.variables["section"], [s.index for s in self._sections]))
@@ -51,10 +58,7 @@ class LineMap:
         self._starts = image.variables["address"][self._rows].astype(np.uint64)
         sizes = image.variables["size"][self._rows]
         self._reach = np.maximum.accumulate(self._starts + sizes) if len(rows) else self._starts
-        # Without local symbols the gaps between the exported ones hold statics that nobody names.
-        flags = image.variables["flags"]
-        local = (flags & VariableFlag.LOCAL != 0) & (flags & VariableFlag.RECOVERED == 0)
-        self._complete = bool(local.any()) or bool((flags & VariableFlag.FROM_DWARF != 0).any())
+        self._complete = names_locals(image)
 
     def rows_in(self, start: int, end: int) -> list[int]:
         """Variables with a byte in [start, end), by address."""
@@ -71,9 +75,9 @@ class LineMap:
             return []
         start, end = addresses[0], addresses[-1] + self.line_size
         rows = self.rows_in(start, end)
-        parts = [part for row in rows for part in self._parts(row, start, end)]
+        sites = _Sites(self.image, self._locks, start, end)
+        parts = [part for row in rows for part in self._parts(row, start, end, sites)]
         extents = [Extent(f"{number:08}", part.start, part.end) for number, part in enumerate(parts)]
-        sites = _Sites(self.image, start, end)
         known = self._padding(rows, start, end)
         out: list[LayoutLine] = []
         for line in addresses:
@@ -92,7 +96,7 @@ class LineMap:
         """One variable with all that is known of it."""
         variable = self.image.variables[row]
         start, size = int(variable["address"]), int(variable["size"])
-        sites = _Sites(self.image, start, start + max(size, 1))
+        sites = _Sites(self.image, self._locks, start, start + max(size, 1))
         file = int(variable["file"])
         line = self.line_size
         return LayoutObject(
@@ -105,6 +109,7 @@ class LineMap:
             source=f"{self.image.files[file]}:{int(variable['line'])}" if file >= 0 else "",
             aliases=self.image.aliases.get(row, ()),
             size_inferred=bool(variable["flags"] & (VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)),
+            lockers=sites.lockers(start, start + size),
             readers=sites.functions(start, start + size, AccessKind.LOAD),
             writers=sites.functions(start, start + size, AccessKind.STORE, AccessKind.RMW),
             takers=sites.functions(start, start + size, AccessKind.ADDRESS),
@@ -178,8 +183,11 @@ class LineMap:
                 at = max(at, last)
         return out
 
-    def _parts(self, row: int, start: int, end: int) -> list[_Part]:
-        """The variable and its members, as far as they reach into [start, end)."""
+    def _parts(self, row: int, start: int, end: int, sites: _Sites) -> list[_Part]:
+        """The variable and its members, as far as they reach into [start, end).
+
+        Where no type says what the members are, the bytes that single instructions touch stand for them.
+        """
         variable = self.image.variables[row]
         base, size = int(variable["address"]), int(variable["size"])
         name = variable_name(self.image, row)
@@ -188,7 +196,9 @@ class LineMap:
         scalar = len(members) == 1 and not members[0].path and not members[0].stride
         if not members or scalar:
             kind = SpanKind.MEMBER if scalar else SpanKind.VARIABLE
-            return [_Part(kind, name, row, base, base + size, self.image.types.name(type_row), 0, scalar)]
+            touched = [] if scalar else sites.touched(base, base + size)
+            fields = [_Part(kind, name, row, low, high, one_access=True) for low, high in touched]
+            return [*fields, _Part(kind, name, row, base, base + size, self.image.types.name(type_row), 0, scalar)]
         # Beyond the cut of a giant type nothing is known, so nothing there may be called a hole.
         described = self.image.types.size(type_row)
         whole = SpanKind.HOLE if len(members) < MAX_LEAVES and described >= size else SpanKind.VARIABLE
@@ -200,15 +210,17 @@ class LineMap:
 
     def _span(self, part: _Part, line: int, start: int, end: int, sites: _Sites) -> LayoutSpan:
         first, last = line + start, line + end
+        offset = first - int(self.image.variables["address"][part.row])
         name, split = part.name, False
-        if part.kind is SpanKind.MEMBER:
-            if part.stride and part.end - part.start > part.stride:
-                low, high = (first - part.start) // part.stride, (last - 1 - part.start) // part.stride
-                name += f"[{low}]" if low == high else f"[{low}..{high}]"
-                edges = {first, last} - {part.start, part.end}
-                split = any((edge - part.start) % part.stride for edge in edges)
-            else:
-                split = part.one_access and (part.start < line or part.end > line + self.line_size)
+        if part.stride and part.end - part.start > part.stride:
+            low, high = (first - part.start) // part.stride, (last - 1 - part.start) // part.stride
+            name += f"[{low}]" if low == high else f"[{low}..{high}]"
+            edges = {first, last} - {part.start, part.end}
+            split = any((edge - part.start) % part.stride for edge in edges)
+        elif part.one_access:
+            split = part.start < line or part.end > line + self.line_size
+        if part.kind is SpanKind.VARIABLE:
+            name = _at(variable_name(self.image, part.row), offset)
         hole = part.kind is SpanKind.HOLE
         return LayoutSpan(
             start,
@@ -216,35 +228,60 @@ class LineMap:
             part.kind,
             name,
             variable_name(self.image, part.row),
-            first - int(self.image.variables["address"][part.row]),
+            offset,
             "" if hole else part.type,
             split,
+            () if hole else sites.lockers(first, last),
             () if hole else sites.functions(first, last, AccessKind.LOAD),
             () if hole else sites.functions(first, last, AccessKind.STORE, AccessKind.RMW),
         )
 
 
 class _Sites:
-    """The access sites whose bytes may touch [start, end)."""
+    """The access sites and lock operations whose bytes may touch [start, end)."""
 
-    def __init__(self, image: Image, start: int, end: int) -> None:
+    def __init__(self, image: Image, locks: Table, start: int, end: int) -> None:
         self._image = image
-        sites = image.sites
-        extent = np.maximum(sites["size"], 1).astype(np.uint64)
-        self._sites: Any = sites[(sites["target"] < np.uint64(end)) & (sites["target"] + extent > np.uint64(start))]
+        self._sites: Table = image.sites[_touching(image.sites, start, end)]
+        self._locks: Table = locks[(locks["address"] >= np.uint64(start)) & (locks["address"] < np.uint64(end))]
 
     def functions(self, start: int, end: int, *kinds: AccessKind) -> tuple[str, ...]:
         """Functions that access a byte of [start, end) in one of the ways, most sites first, loops weighted.
 
         A site with an unknown index counts where its first element lies: beyond that nothing is certain.
         """
-        table = self._sites
-        extent = np.maximum(table["size"], 1).astype(np.uint64)
-        touches = (table["target"] < np.uint64(end)) & (table["target"] + extent > np.uint64(start))
+        return self._named(self._sites[_touching(self._sites, start, end) & np.isin(self._sites["kind"], kinds)])
+
+    def touched(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Distinct ranges within [start, end) that one access of ordinary size touches, by address."""
+        table = self._sites[(self._sites["size"] > 0) & (self._sites["size"] <= MAX_FIELD_BYTES)]
+        table = table[(table["target"] >= np.uint64(start)) & (table["target"] + table["size"] <= np.uint64(end))]
+        ranges = zip(table["target"].tolist(), (table["target"] + table["size"]).tolist(), strict=True)
+        return sorted({span for span in ranges if span != (start, end)})
+
+    def lockers(self, start: int, end: int) -> tuple[str, ...]:
+        """Functions that lock or unlock what begins in [start, end)."""
+        at = self._locks["address"]
+        return self._named(self._locks[(at >= np.uint64(start)) & (at < np.uint64(end))])
+
+    def _named(self, rows: Table) -> tuple[str, ...]:
         weights: Counter[str] = Counter()
-        for site in table[touches & np.isin(table["kind"], kinds)]:
-            weights[function_name(self._image, int(site["function"]))] += LOOP_WEIGHT ** min(int(site["loop_depth"]), 3)
+        for row in rows:
+            weights[function_name(self._image, int(row["function"]))] += LOOP_WEIGHT ** min(int(row["loop_depth"]), 3)
         return tuple(name for name, _ in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _touching(sites: Table, start: int, end: int) -> npt.NDArray[np.bool_]:
+    extent = np.maximum(sites["size"], 1).astype(np.uint64)
+    touches: npt.NDArray[np.bool_] = (sites["target"] < np.uint64(end)) & (sites["target"] + extent > np.uint64(start))
+    return touches
+
+
+def names_locals(image: Image) -> bool:
+    """Whether file-static variables have names: without them, gaps between the exported ones say nothing."""
+    flags = image.variables["flags"]
+    local = (flags & VariableFlag.LOCAL != 0) & (flags & VariableFlag.RECOVERED == 0)
+    return bool(local.any()) or bool((flags & VariableFlag.FROM_DWARF != 0).any())
 
 
 def variable_name(image: Image, row: int) -> str:
@@ -252,14 +289,6 @@ def variable_name(image: Image, row: int) -> str:
     variable = image.variables[row]
     name = image.names[variable["name"]] if variable["name"] >= 0 else f"{int(variable['address']):#x}"
     return f"{image.names[variable['scope']]}::{name}" if variable["scope"] >= 0 else name
-
-
-def function_name(image: Image, row: int) -> str:
-    """The function's name, its address if nameless, ``?`` if unknown."""
-    if row < 0:
-        return UNKNOWN
-    function = image.functions[row]
-    return image.names[function["name"]] if function["name"] >= 0 else f"{int(function['address']):#x}"
 
 
 def _joined_bits(members: Sequence[Member]) -> list[Member]:
@@ -323,6 +352,10 @@ def _elements(member: Member, name: str, row: int, base: int, window: tuple[int,
         path = member.path.replace("[]", f"[{index}]", 1)
         out.append(_Part(SpanKind.MEMBER, _join(name, path), row, start, start + member.size, type_name, 0, scalar))
     return out
+
+
+def _at(name: str, offset: int) -> str:
+    return f"{name}+{offset:#x}" if offset else name
 
 
 def _join(name: str, path: str) -> str:

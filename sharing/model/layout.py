@@ -36,6 +36,7 @@ class LayoutSpan(msgspec.Struct, frozen=True):
     offset: int = 0
     type: str = ""
     split: bool = False
+    lockers: tuple[str, ...] = ()
     readers: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
 
@@ -52,7 +53,7 @@ class LayoutLine(msgspec.Struct, frozen=True):
 class LayoutObject(msgspec.Struct, frozen=True):
     """One variable.  ``lines`` is how many it is on.  ``size_inferred``: up to the next object, for want of a size.
 
-    ``readers`` and ``writers`` name functions, most sites first; ``takers`` those that take its address.
+    ``lockers``, ``readers`` and ``writers`` name functions, most sites first; ``takers`` those that take its address.
     """
 
     name: str
@@ -64,6 +65,7 @@ class LayoutObject(msgspec.Struct, frozen=True):
     source: str = ""
     aliases: tuple[str, ...] = ()
     size_inferred: bool = False
+    lockers: tuple[str, ...] = ()
     readers: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
     takers: tuple[str, ...] = ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sharing.flow import LOCK_DTYPE
 from sharing.linemap import LineMap
 from sharing.model import AccessKind, Section, SectionKind
 from sharing.model.layout import LayoutLine, LayoutSpan, SpanKind
@@ -110,7 +112,29 @@ def test_an_element_over_the_boundary_is_marked() -> None:
 
 def test_bytes_beyond_what_the_type_describes_are_the_variable_not_a_hole() -> None:
     line = LineMap(image([("grown", BSS, 24, PAIR)]), 64).lines(range(BSS, BSS + 64, 64))[0]
-    assert (16, 24, "variable", "grown") in spans(line)
+    assert (16, 24, "variable", "grown+0x10") in spans(line)
+
+
+def test_without_a_type_the_touched_bytes_stand_for_members() -> None:
+    sites = [(BSS + 8, 8, AccessKind.LOAD, 0), (BSS + 8, 4, AccessKind.STORE, 1), (BSS, 256, AccessKind.STORE, 1)]
+    line = LineMap(image([("server", BSS, 256, -1)], sites=sites), 64).lines(range(BSS, BSS + 64, 64))[0]
+    assert spans(line) == [
+        (0, 8, "variable", "server"),
+        (8, 12, "variable", "server+0x8"),
+        (12, 16, "variable", "server+0xc"),
+        (16, 64, "variable", "server+0x10"),
+    ]
+    assert [span.writers for span in line.spans] == [("writer",)] * 4
+    assert [span.readers for span in line.spans] == [(), ("reader",), ("reader",), ()]
+
+
+def test_lock_operations_are_named_apart_from_accesses() -> None:
+    locks = np.zeros(2, LOCK_DTYPE)
+    locks["address"] = [BSS + 8, BSS + 16]
+    locks["function"] = [1, 0]
+    made = LineMap(image([("p", BSS, 16, PAIR)]), 64, locks=locks)
+    assert made.describe(0).lockers == ("writer",)
+    assert span_at(made.lines(range(BSS, BSS + 64, 64)), "p.value").lockers == ("writer",)
 
 
 def test_accessors_are_named_per_span_most_sites_first() -> None:

@@ -214,7 +214,7 @@ REPORT = Report(
         ),
     ),
     coverage=Coverage(
-        counts={"lines": 41212, "variables": 18311, "access_sites": 231112, "functions": 12001},
+        counts={"access_sites": 231112, "functions": 12001, "lines": 41212, "lock_calls": 0, "variables": 18311},
         notes=("4 functions could not be decoded", "unit \x1b[2Jbad.c: type cycle"),
     ),
     findings=(BIG_LINE, PAIR_OF_LINES, LOCK_BESIDE_LIST, HOSTILE_NAMES),
