@@ -5,9 +5,11 @@ Kept apart from elfscan's own reader, so that the scanner is tested without it.
 
 from __future__ import annotations
 
+import bisect
 import struct
 from dataclasses import dataclass, field
 
+import capstone
 import numpy as np
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
@@ -21,6 +23,7 @@ _WRITE, _ALLOC, _EXEC, _TLS = 1, 2, 4, 0x400
 _NOT_DATA = (".got", ".dynamic", ".data.rel.ro", ".init_array", ".fini_array", ".eh_frame", ".rodata", ".vvar")
 _PERCPU = ".data..percpu"
 _PLACEHOLDERS = 0x7000_0000_0000
+_U64 = (1 << 64) - 1
 
 
 @dataclass
@@ -31,7 +34,7 @@ class Elf:
     objects: dict[str, tuple[int, int]] = field(default_factory=dict)  # name: (address, size)
     functions: dict[str, int] = field(default_factory=dict)  # name: address
     names: dict[int, str] = field(default_factory=dict)  # address of a function or import: name
-    relocations: list[tuple[int, int]] = field(default_factory=list)  # (address in code, target)
+    relocations: list[Relocation] = field(default_factory=list)
 
 
 def read_elf(path: str, *, relocations: bool = False) -> Elf:
@@ -70,7 +73,7 @@ def read_elf(path: str, *, relocations: bool = False) -> Elf:
         table = np.array(sorted(slots.items()), dtype=SLOT_DTYPE)
         result.plan = AccessPlan(arch, path, code, data, constants, functions, table)
         if relocations:
-            result.relocations = sorted(_code_relocations(elf, arch))
+            result.relocations = _code_relocations(elf, result)
         return result
 
 
@@ -152,14 +155,27 @@ def _slots(elf: ELFFile, result: Elf) -> dict[int, int]:
     return slots
 
 
-# Relocation types whose field is an address in an instruction, and what their addend is relative to.
-_X86_PC = {2: 4, 4: 4, 9: 4, 41: 4, 42: 4}  # PC32, PLT32, GOTPCREL, GOTPCRELX, REX_GOTPCRELX
-_X86_ABSOLUTE = {1, 10, 11}  # 64, 32, 32S
-_A64_LOW = {275, 276, 277, 278, 284, 285, 286, 299, 274, 283, 282}
+# Relocation types of data references, by the shape of their field.
+_X86_PC = {2, 4}  # PC32, PLT32
+_X86_GOT = {9, 41, 42}  # GOTPCREL, GOTPCRELX, REX_GOTPCRELX
+_X86_ABSOLUTE = {1: 8, 10: 4, 11: -4}  # 64, 32, 32S: bytes of the field, negative: signed
+_A64_DIRECT = {274, 277, 278, 284, 285, 286, 299}  # ADR_PREL_LO21, ADD_ABS_LO12_NC, LDST8..128_ABS_LO12_NC
+_A64_GOT = {312}  # LD64_GOT_LO12_NC
 
 
-def _code_relocations(elf: ELFFile, arch: str) -> set[tuple[int, int]]:
-    out = set()
+@dataclass(frozen=True)
+class Relocation:
+    """A data reference of the linker: the instruction [ip, end) that it patches, and the address it names there."""
+
+    ip: int
+    end: int
+    target: int
+    through_got: bool
+
+
+def _code_relocations(elf: ELFFile, result: Elf) -> list[Relocation]:
+    """The relocations inside the plan's functions, in order."""
+    out = []
     for section in elf.iter_sections():
         if not isinstance(section, RelocationSection) or section["sh_flags"] & _ALLOC:
             continue
@@ -167,12 +183,43 @@ def _code_relocations(elf: ELFFile, arch: str) -> set[tuple[int, int]]:
         if not patched["sh_flags"] & _EXEC:
             continue
         symbols = elf.get_section(section["sh_link"])
+        body, base = patched.data(), patched["sh_addr"]
+        starts = _instructions(body, base, result.plan)
+        keys = sorted(starts)
         for relocation in section.iter_relocations():
-            kind = relocation["r_info_type"]
-            target = symbols.get_symbol(relocation["r_info_sym"])["st_value"] + relocation["r_addend"]
-            if arch == "x86-64" and kind not in _X86_PC and kind not in _X86_ABSOLUTE:
+            kind, offset = relocation["r_info_type"], relocation["r_offset"]
+            index = bisect.bisect_right(keys, offset) - 1
+            if index < 0 or offset >= starts[keys[index]]:
                 continue
-            if arch == "aarch64" and kind not in _A64_LOW:
-                continue
-            out.add((relocation["r_offset"], target))
+            ip, end = keys[index], starts[keys[index]]
+            symbol = symbols.get_symbol(relocation["r_info_sym"])["st_value"]
+            if result.plan.arch == "aarch64":
+                if kind in _A64_DIRECT | _A64_GOT:
+                    out.append(Relocation(ip, end, symbol + relocation["r_addend"], kind in _A64_GOT))
+            elif kind in _X86_PC:
+                # The addend counts from the field; the processor counts from the end of the instruction.
+                (field,) = struct.unpack_from("<i", body, offset - base)
+                out.append(Relocation(ip, end, end + field, False))
+            elif kind in _X86_GOT:
+                out.append(Relocation(ip, end, symbol, True))
+            elif kind in _X86_ABSOLUTE:
+                size = _X86_ABSOLUTE[kind]
+                raw = body[offset - base : offset - base + abs(size)]
+                out.append(Relocation(ip, end, int.from_bytes(raw, "little", signed=size < 0) & _U64, False))
+    return sorted(out, key=lambda row: (row.ip, row.target))
+
+
+def _instructions(body: bytes, base: int, plan: AccessPlan) -> dict[int, int]:
+    """Start and end of every instruction of the plan's functions inside one section."""
+    decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    out = {}
+    for row in plan.functions:
+        at, size = int(row["address"]) - base, int(row["size"])
+        if not 0 <= at < len(body):
+            continue
+        if plan.arch == "aarch64":
+            out.update({ip: ip + 4 for ip in range(base + at, base + at + size, 4)})
+            continue
+        for ip, length, _, _ in decoder.disasm_lite(body[at : at + size], base + at):
+            out[ip] = ip + length
     return out

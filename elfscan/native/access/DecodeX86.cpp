@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Decoder.h"
+#include "X86Tables.h"
 
 #include <array>
 #include <bit>
@@ -59,100 +60,6 @@ constexpr auto makeRegisters() {
 
 constexpr std::array<GeneralReg, X86_REG_ENDING> Registers = makeRegisters();
 
-/// What an instruction is to the data flow.  Other: only its operands count.
-enum class Class : uint8_t {
-  Other,
-  Mov,
-  Extend,
-  Lea,
-  Add,
-  Sub,
-  Increment,
-  Decrement,
-  ShiftLeft,
-  Multiply,
-  Xor,
-  And,
-  Compare,
-  SignExtendAcc,
-  Push,
-  Pop,
-  Leave,
-  Exchange,
-  ExchangeAdd,
-  Select,
-  Call,
-  Jump,
-  Branch,
-  Return,
-  Stop,
-  NoAccess,
-  String,
-  ReadOnly,
-  WriteOnly,
-  ReadWrite,
-};
-
-constexpr auto makeClasses() {
-  std::array<Class, X86_INS_ENDING> Map{};
-  auto Set = [&Map](Class C, std::initializer_list<unsigned> Ids) {
-    for (unsigned Id : Ids)
-      Map[Id] = C;
-  };
-  Set(Class::Mov, {X86_INS_MOV, X86_INS_MOVABS});
-  Set(Class::Extend, {X86_INS_MOVZX, X86_INS_MOVSX, X86_INS_MOVSXD});
-  Set(Class::Lea, {X86_INS_LEA});
-  Set(Class::Add, {X86_INS_ADD});
-  Set(Class::Sub, {X86_INS_SUB});
-  Set(Class::Increment, {X86_INS_INC});
-  Set(Class::Decrement, {X86_INS_DEC});
-  Set(Class::ShiftLeft, {X86_INS_SHL, X86_INS_SAL});
-  Set(Class::Multiply, {X86_INS_IMUL});
-  Set(Class::Xor, {X86_INS_XOR});
-  Set(Class::And, {X86_INS_AND});
-  Set(Class::Compare, {X86_INS_CMP});
-  Set(Class::SignExtendAcc, {X86_INS_CDQE});
-  Set(Class::Push, {X86_INS_PUSH});
-  Set(Class::Pop, {X86_INS_POP});
-  Set(Class::Leave, {X86_INS_LEAVE});
-  Set(Class::Exchange, {X86_INS_XCHG});
-  Set(Class::ExchangeAdd, {X86_INS_XADD, X86_INS_CMPXCHG});
-  Set(Class::Select,
-      {X86_INS_CMOVA, X86_INS_CMOVAE, X86_INS_CMOVB, X86_INS_CMOVBE,
-       X86_INS_CMOVE, X86_INS_CMOVG, X86_INS_CMOVGE, X86_INS_CMOVL,
-       X86_INS_CMOVLE, X86_INS_CMOVNE, X86_INS_CMOVNO, X86_INS_CMOVNP,
-       X86_INS_CMOVNS, X86_INS_CMOVO, X86_INS_CMOVP, X86_INS_CMOVS});
-  Set(Class::Call, {X86_INS_CALL});
-  Set(Class::Jump, {X86_INS_JMP});
-  Set(Class::Branch,
-      {X86_INS_JAE,   X86_INS_JA,     X86_INS_JBE,   X86_INS_JB,  X86_INS_JCXZ,
-       X86_INS_JECXZ, X86_INS_JE,     X86_INS_JGE,   X86_INS_JG,  X86_INS_JLE,
-       X86_INS_JL,    X86_INS_JNE,    X86_INS_JNO,   X86_INS_JNP, X86_INS_JNS,
-       X86_INS_JO,    X86_INS_JP,     X86_INS_JRCXZ, X86_INS_JS,  X86_INS_LOOP,
-       X86_INS_LOOPE, X86_INS_LOOPNE, X86_INS_XBEGIN});
-  Set(Class::Return,
-      {X86_INS_RET, X86_INS_RETF, X86_INS_RETFQ, X86_INS_IRET, X86_INS_IRETD,
-       X86_INS_IRETQ, X86_INS_SYSRET, X86_INS_SYSEXIT});
-  Set(Class::Stop, {X86_INS_INT3});
-  // Hints, cache control and address-translation: they move no data that the
-  // program sees.
-  Set(Class::NoAccess,
-      {X86_INS_NOP, X86_INS_FNOP, X86_INS_PREFETCH, X86_INS_PREFETCHNTA,
-       X86_INS_PREFETCHT0, X86_INS_PREFETCHT1, X86_INS_PREFETCHT2,
-       X86_INS_PREFETCHW, X86_INS_CLFLUSH, X86_INS_CLFLUSHOPT, X86_INS_CLWB,
-       X86_INS_INVLPG, X86_INS_ENDBR64, X86_INS_ENDBR32});
-  Set(Class::String,
-      {X86_INS_MOVSB, X86_INS_MOVSW, X86_INS_MOVSQ, X86_INS_STOSB,
-       X86_INS_STOSW, X86_INS_STOSD, X86_INS_STOSQ, X86_INS_LODSB,
-       X86_INS_LODSW, X86_INS_LODSD, X86_INS_LODSQ, X86_INS_SCASB,
-       X86_INS_SCASW, X86_INS_SCASD, X86_INS_SCASQ, X86_INS_CMPSB,
-       X86_INS_CMPSW, X86_INS_CMPSQ, X86_INS_INSB,  X86_INS_INSW,
-       X86_INS_INSD,  X86_INS_OUTSB, X86_INS_OUTSW, X86_INS_OUTSD});
-  return Map;
-}
-
-constexpr std::array<Class, X86_INS_ENDING> Classes = makeClasses();
-
 class X86Decoder final : public Decoder {
 public:
   explicit X86Decoder(csh H) : Handle(H), Insn(cs_malloc(H)) {}
@@ -169,11 +76,12 @@ private:
   cs_insn *Insn;
 
   void memory(const cs_x86 &X, const cs_x86_op &Operand, Access Kind, Op &Out);
-  void operands(const cs_x86 &X, Class C, Op &Out);
+  void operands(const cs_x86 &X, X86Class C, Op &Out);
   void moved(const cs_x86 &X, Op &Out);
-  void arithmetic(const cs_x86 &X, Class C, Op &Out);
-  void stack(const cs_x86 &X, Class C, Op &Out);
-  void control(const cs_x86 &X, Class C, Op &Out);
+  void stepped(const cs_x86 &X, X86Class C, Op &Out);
+  void arithmetic(const cs_x86 &X, X86Class C, Op &Out);
+  void stack(const cs_x86 &X, X86Class C, Op &Out);
+  void control(const cs_x86 &X, X86Class C, Op &Out);
 };
 
 GeneralReg general(const cs_x86_op &Operand) {
@@ -228,19 +136,31 @@ void X86Decoder::memory(const cs_x86 &X, const cs_x86_op &Operand, Access Kind,
   }
 }
 
-/// The general case: each operand by its access bits.
-void X86Decoder::operands(const cs_x86 &X, Class C, Op &Out) {
+/// The general case.  capstone's own access bits are wrong for many
+/// instructions (movups, setcc, cmpxchg, fistp): where an operand stands and
+/// what the instruction is decide instead.
+void X86Decoder::operands(const cs_x86 &X, X86Class C, Op &Out) {
+  X86First First =
+      Insn->id < X86Firsts.size() ? X86Firsts[Insn->id] : X86First::ByOperands;
+  if (First == X86First::ByOperands)
+    First = X.op_count >= 2 ? X86First::Written : X86First::Read;
+  if (Insn->id == X86_INS_IMUL && X.op_count > 1)
+    First = X86First::Written;
   for (unsigned I = 0; I < X.op_count; ++I) {
     const cs_x86_op &Operand = X.operands[I];
-    if (Operand.type == X86_OP_REG && (Operand.access & CS_AC_WRITE))
-      Out.Clobbers |= bit(Registers[Operand.reg].Number);
-    if (Operand.type != X86_OP_MEM || C == Class::NoAccess || C == Class::Lea)
+    if (Operand.type == X86_OP_REG) {
+      if (Operand.access & CS_AC_WRITE || (I == 0 && First != X86First::Read))
+        Out.Clobbers |= bit(Registers[Operand.reg].Number);
       continue;
-    bool Reads = Operand.access & CS_AC_READ;
-    bool Writes = Operand.access & CS_AC_WRITE;
-    Access Kind = Reads && Writes ? Access::Rmw
-                  : Writes        ? Access::Store
-                                  : Access::Load;
+    }
+    if (Operand.type != X86_OP_MEM || C == X86Class::NoAccess ||
+        C == X86Class::Lea)
+      continue;
+    Access Kind = Access::Load;
+    if (I == 0 && First == X86First::Written)
+      Kind = Access::Store;
+    else if (I == 0 && First == X86First::Changed)
+      Kind = Access::Rmw;
     memory(X, Operand, Kind, Out);
   }
   const cs_detail *Detail = Insn->detail;
@@ -275,44 +195,60 @@ void X86Decoder::moved(const cs_x86 &X, Op &Out) {
   }
 }
 
-void X86Decoder::arithmetic(const cs_x86 &X, Class C, Op &Out) {
+/// A pointer that is moved where it lies, as in code without optimisation.
+void X86Decoder::stepped(const cs_x86 &X, X86Class C, Op &Out) {
+  if (X.operands[0].size != 8)
+    return;
+  bool Immediate = X.op_count > 1 && X.operands[1].type == X86_OP_IMM;
+  if (C == X86Class::Increment || C == X86Class::Decrement)
+    Out.Imm = C == X86Class::Increment ? 1 : -1;
+  else if (Immediate && (C == X86Class::Add || C == X86Class::Sub))
+    Out.Imm = C == X86Class::Add ? X.operands[1].imm : -X.operands[1].imm;
+  else
+    return;
+  Out.Stored = StepReg;
+}
+
+void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
   GeneralReg Dst = general(X.operands[0]);
+  if (X.operands[0].type == X86_OP_MEM)
+    return stepped(X, C, Out);
   if (Dst.Width < 4)
     return;
   const cs_x86_op *Right = X.op_count > 1 ? &X.operands[1] : nullptr;
   GeneralReg Src = Right ? general(*Right) : GeneralReg();
   bool Immediate = Right && Right->type == X86_OP_IMM;
   switch (C) {
-  case Class::Add:
-  case Class::Sub:
+  case X86Class::Add:
+  case X86Class::Sub:
     if (Immediate) {
       Out.Src = Dst.Number;
-      Out.Imm = C == Class::Add ? Right->imm : -Right->imm;
-      Out.ImmIsValue = Dst.Width == 8 && C == Class::Add;
+      Out.Imm = C == X86Class::Add ? Right->imm : -Right->imm;
+      Out.ImmIsValue = Dst.Width == 8 && C == X86Class::Add;
       result(Out, Dst, Transfer::Add);
     } else if (Src.Number != NoReg) {
       Out.Src = Dst.Number;
       Out.Src2 = Src.Number;
-      if (C == Class::Sub && Src.Number == Dst.Number)
+      if (C == X86Class::Sub && Src.Number == Dst.Number)
         result(Out, Dst, Transfer::Constant);
       else
-        result(Out, Dst, C == Class::Add ? Transfer::Add : Transfer::Sub);
+        result(Out, Dst, C == X86Class::Add ? Transfer::Add : Transfer::Sub);
     }
     return;
-  case Class::Increment:
-  case Class::Decrement:
+  case X86Class::Increment:
+  case X86Class::Decrement:
     Out.Src = Dst.Number;
-    Out.Imm = C == Class::Increment ? 1 : -1;
+    Out.Imm = C == X86Class::Increment ? 1 : -1;
     result(Out, Dst, Transfer::Add);
     return;
-  case Class::ShiftLeft:
+  case X86Class::ShiftLeft:
     if (!Right || (Immediate && Right->imm >= 0 && Right->imm < 32)) {
       Out.Src = Dst.Number;
       Out.Imm = int64_t(1) << (Right ? Right->imm : 1);
       result(Out, Dst, Transfer::Scale);
     }
     return;
-  case Class::Multiply:
+  case X86Class::Multiply:
     if (X.op_count == 3 && X.operands[2].type == X86_OP_IMM &&
         Src.Number != NoReg) {
       Out.Src = Src.Number;
@@ -320,18 +256,18 @@ void X86Decoder::arithmetic(const cs_x86 &X, Class C, Op &Out) {
       result(Out, Dst, Transfer::Scale);
     }
     return;
-  case Class::Xor:
+  case X86Class::Xor:
     if (Src.Number == Dst.Number && Src.Width == Dst.Width)
       result(Out, Dst, Transfer::Constant);
     return;
-  case Class::And:
+  case X86Class::And:
     if (Immediate && Right->imm < 0 && Dst.Width == 8) {
       Out.Src = Dst.Number;
       Out.Imm = Right->imm;
       result(Out, Dst, Transfer::Align);
     }
     return;
-  case Class::Extend:
+  case X86Class::Extend:
     if (Right->type == X86_OP_MEM) {
       if (Insn->id != X86_INS_MOVZX)
         Out.Mem[0].Flags |= MemSigned;
@@ -341,7 +277,7 @@ void X86Decoder::arithmetic(const cs_x86 &X, Class C, Op &Out) {
       result(Out, Dst, Transfer::Extend);
     }
     return;
-  case Class::Select:
+  case X86Class::Select:
     if (Src.Width == 8) {
       Out.Src = Src.Number;
       result(Out, Dst, Transfer::Select);
@@ -352,9 +288,9 @@ void X86Decoder::arithmetic(const cs_x86 &X, Class C, Op &Out) {
   }
 }
 
-void X86Decoder::stack(const cs_x86 &X, Class C, Op &Out) {
+void X86Decoder::stack(const cs_x86 &X, X86Class C, Op &Out) {
   Out.Clobbers &= ~bit(X86Rsp);
-  if (C == Class::Leave) {
+  if (C == X86Class::Leave) {
     // rsp = rbp + 8; the caller's rbp is not followed.
     Out.MemCount = 1;
     Out.Mem[0] = MemOperand();
@@ -369,11 +305,11 @@ void X86Decoder::stack(const cs_x86 &X, Class C, Op &Out) {
   Top.Base = X86Rsp;
   Top.Size = X.operands[0].size == 2 ? 2 : 8;
   Out.Written = X86Rsp;
-  Out.Step = C == Class::Push ? -int32_t(Top.Size) : int32_t(Top.Size);
-  Top.Disp = C == Class::Push ? Out.Step : 0;
-  Top.Kind = C == Class::Push ? Access::Store : Access::Load;
+  Out.Step = C == X86Class::Push ? -int32_t(Top.Size) : int32_t(Top.Size);
+  Top.Disp = C == X86Class::Push ? Out.Step : 0;
+  Top.Kind = C == X86Class::Push ? Access::Store : Access::Load;
   GeneralReg R = general(X.operands[0]);
-  if (C == Class::Push) {
+  if (C == X86Class::Push) {
     if (R.Width == 8)
       Out.Stored = R.Number;
     if (X.operands[0].type == X86_OP_IMM) {
@@ -391,13 +327,13 @@ void X86Decoder::stack(const cs_x86 &X, Class C, Op &Out) {
   }
 }
 
-void X86Decoder::control(const cs_x86 &X, Class C, Op &Out) {
+void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
   const cs_x86_op *Target = X.op_count ? &X.operands[0] : nullptr;
   switch (C) {
-  case Class::Call:
-  case Class::Jump: {
+  case X86Class::Call:
+  case X86Class::Jump: {
     Out.Clobbers &= ~bit(X86Rsp);
-    bool IsCall = C == Class::Call;
+    bool IsCall = C == X86Class::Call;
     if (Target && Target->type == X86_OP_IMM) {
       Out.Next = IsCall ? Flow::Call : Flow::Jump;
       Out.Imm = Target->imm;
@@ -408,11 +344,11 @@ void X86Decoder::control(const cs_x86 &X, Class C, Op &Out) {
       Out.Src = general(*Target).Number;
     return;
   }
-  case Class::Branch:
+  case X86Class::Branch:
     Out.Next = Flow::Branch;
     Out.Imm = Target && Target->type == X86_OP_IMM ? Target->imm : 0;
     return;
-  case Class::Return:
+  case X86Class::Return:
     Out.Next = Flow::Return;
     return;
   default:
@@ -428,56 +364,57 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   if (!cs_disasm_iter(Handle, &Bytes, &Left, &At, Insn))
     return false;
   const cs_x86 &X = Insn->detail->x86;
-  Class C = Insn->id < Classes.size() ? Classes[Insn->id] : Class::Other;
+  X86Class C =
+      Insn->id < X86Classes.size() ? X86Classes[Insn->id] : X86Class::Other;
   // SSE and string instructions share these two names.
   if ((Insn->id == X86_INS_MOVSD || Insn->id == X86_INS_CMPSD) &&
       X.op_count == 2 && X.operands[0].type == X86_OP_MEM &&
       X.operands[1].type == X86_OP_MEM)
-    C = Class::String;
+    C = X86Class::String;
   Out = Op();
   Out.Ip = Ip;
   Out.Length = Insn->size;
   operands(X, C, Out);
   switch (C) {
-  case Class::Mov:
+  case X86Class::Mov:
     moved(X, Out);
     break;
-  case Class::Lea:
+  case X86Class::Lea:
     memory(X, X.operands[1], Access::None, Out);
     result(Out, general(X.operands[0]), Transfer::Lea);
     break;
-  case Class::Add:
-  case Class::Sub:
-  case Class::Increment:
-  case Class::Decrement:
-  case Class::ShiftLeft:
-  case Class::Multiply:
-  case Class::Xor:
-  case Class::And:
-  case Class::Extend:
-  case Class::Select:
+  case X86Class::Add:
+  case X86Class::Sub:
+  case X86Class::Increment:
+  case X86Class::Decrement:
+  case X86Class::ShiftLeft:
+  case X86Class::Multiply:
+  case X86Class::Xor:
+  case X86Class::And:
+  case X86Class::Extend:
+  case X86Class::Select:
     arithmetic(X, C, Out);
     break;
-  case Class::Compare:
+  case X86Class::Compare:
     if (X.operands[1].type == X86_OP_IMM && X.operands[0].size == 8) {
       Out.Imm = X.operands[1].imm;
       Out.ImmIsValue = true;
     }
     break;
-  case Class::SignExtendAcc:
+  case X86Class::SignExtendAcc:
     Out.Src = 0;
     result(Out, {0, 8}, Transfer::Extend);
     break;
-  case Class::Push:
-  case Class::Pop:
-  case Class::Leave:
+  case X86Class::Push:
+  case X86Class::Pop:
+  case X86Class::Leave:
     stack(X, C, Out);
     break;
-  case Class::Exchange:
-  case Class::ExchangeAdd:
+  case X86Class::Exchange:
+  case X86Class::ExchangeAdd:
     if (Out.MemCount) {
       Out.Mem[0].Kind = Access::Rmw;
-      if (C == Class::Exchange)
+      if (C == X86Class::Exchange)
         Out.Mem[0].Flags |= MemAtomic;
       for (unsigned I = 0; I < X.op_count; ++I)
         if (general(X.operands[I]).Width == 8)
@@ -491,7 +428,7 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
     else if (Out.MemCount && Out.Stored != NoReg)
       Out.Clobbers |= bit(Out.Stored);
     break;
-  case Class::String:
+  case X86Class::String:
     Out.Clobbers |= bit(6) | bit(7);
     if (X.prefix[0] == X86_PREFIX_REP || X.prefix[0] == X86_PREFIX_REPNE) {
       Out.Clobbers |= bit(1);
@@ -499,11 +436,11 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
         Out.Mem[I].Flags |= MemRepeated;
     }
     break;
-  case Class::Call:
-  case Class::Jump:
-  case Class::Branch:
-  case Class::Return:
-  case Class::Stop:
+  case X86Class::Call:
+  case X86Class::Jump:
+  case X86Class::Branch:
+  case X86Class::Return:
+  case X86Class::Stop:
     control(X, C, Out);
     break;
   default:

@@ -63,7 +63,8 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     (LoadExclusive ? ExclusiveParams : Out->Params).push_back(Row);
     return;
   }
-  if (V.Origin)
+  // The address of a GOT slot is not the one that this op makes.
+  if (V.Origin && !E.Own)
     Used[V.Origin] |= Followed;
   if ((V.isExact() && P.slot(V.Base)) || !P.inData(V.Base))
     return;
@@ -71,7 +72,7 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     Flags |= SiteFlag::Tracked;
   SiteRow Row = {O.Ip,  uint64_t(V.Base), Current.Row,
                  Size,  Stride,           uint8_t(M.Kind),
-                 Flags, LoopDepth,        0};
+                 Flags, LoopDepth,        Rarity};
   (LoadExclusive ? ExclusiveSites : Out->Sites).push_back(Row);
 }
 
@@ -118,7 +119,7 @@ void FunctionFlow::call(const Op &O, uint32_t) {
     return;
   }
   Out->Calls.push_back(
-      {O.Ip, Callee, Current.Row, LoopDepth, uint8_t(!IsCall), 0});
+      {O.Ip, Callee, Current.Row, LoopDepth, uint8_t(!IsCall), Rarity});
   arguments(O, Callee);
 }
 
@@ -139,6 +140,7 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
                   uint8_t(I), 0,      0,      LoopDepth};
     if (takesAddress(V)) {
       Row.Kind = uint8_t(ArgKind::Address);
+      Row.Source = uint8_t(std::min<uint32_t>(V.Stride, UINT8_MAX));
       escape(V);
     } else if (V.Kind == ValueKind::Param && V.isExact() && V.Arg < MaxParam &&
                V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {
@@ -203,7 +205,7 @@ void FunctionFlow::finish(std::span<const Op> Ops) {
     uint8_t Flags = E.What.Stride ? SiteFlag::Indexed : 0;
     Out->Sites.push_back({Ops[Index].Ip, uint64_t(E.What.Base), Current.Row, 0,
                           E.What.Stride, uint8_t(Access::Address), Flags,
-                          (B - 1)->LoopDepth, 0});
+                          (B - 1)->LoopDepth, (B - 1)->Rarity});
   }
   // A load exclusive is the first half of the rmw that its store reports.
   for (const SiteRow &Load : ExclusiveSites) {

@@ -58,6 +58,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
     Now.Regs = In[B].Regs;
     Now.Slots = In[B].Slots;
     LoopDepth = Blocks[B].LoopDepth;
+    Rarity = Blocks[B].Rarity;
     walk(Blocks[B], Ops);
   }
   finish(Ops);
@@ -274,7 +275,8 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
       return add(A, O.ImmIsValue ? literal(O.Imm, Origin)
                                  : Value::number(O.Imm, 0));
     }
-    return add(A, scale(reg(O, O.Src2), int64_t(1) << O.Shift));
+    Value B = O.Narrow ? Value() : reg(O, O.Src2);
+    return add(A, scale(B, int64_t(1) << O.Shift));
   }
   case Transfer::Sub: {
     Value B = reg(O, O.Src2);
@@ -282,8 +284,14 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
       return Value();
     return add(reg(O, O.Src), Value::number(-B.Base, 0));
   }
-  case Transfer::Scale: {
-    Value V = scale(reg(O, O.Src), O.Imm);
+  case Transfer::Scale:
+    return scale(reg(O, O.Src), O.Imm);
+  case Transfer::Product: {
+    Value A = reg(O, O.Src), B = reg(O, O.Factor), V;
+    if (B.isNumber() && B.isExact() && !B.IsAddress)
+      V = scale(A, B.Base);
+    else if (A.isNumber() && A.isExact() && !A.IsAddress)
+      V = scale(B, A.Base);
     return O.Src2 == NoReg ? V : add(reg(O, O.Src2), V);
   }
   case Transfer::Load:
@@ -312,7 +320,7 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
 void FunctionFlow::step(const Op &O, uint32_t Index) {
   uint32_t Origin = Index + 1;
   Effective E[2];
-  for (unsigned I = 0; I < O.MemCount; ++I) {
+  for (unsigned I = 0; I < O.MemCount && I < std::size(E); ++I) {
     E[I] = effective(O, O.Mem[I], Origin);
     if (Emitting && O.Mem[I].Kind != Access::None)
       access(O, O.Mem[I], E[I]);
@@ -336,7 +344,7 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     Result = loaded(Half, E[0], Origin);
     Second = loaded(Half, Next, Origin);
   }
-  for (unsigned I = 0; I < O.MemCount; ++I)
+  for (unsigned I = 0; I < O.MemCount && I < std::size(E); ++I)
     if (O.Mem[I].Kind == Access::Store || O.Mem[I].Kind == Access::Rmw)
       store(O, O.Mem[I], E[I], I == O.StoredTo, Origin);
   for (uint32_t Left = O.Clobbers; Left; Left &= Left - 1)
@@ -385,8 +393,13 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
     forget(At, Realigned / 2);
     return;
   }
+  if (O.Stored == StepReg) {
+    for (Slot &S : Now.Slots)
+      if (S.Offset == At)
+        V = add(S.Content, Value::number(O.Imm, 0));
+  }
   forget(At, std::max<int64_t>(M.Size, 1));
-  bool Whole = M.Kind == Access::Store && Keeps;
+  bool Whole = Keeps && (M.Kind == Access::Store || O.Stored == StepReg);
   bool Pair = O.Stored2 != NoReg && M.Size == 16;
   auto Put = [this](int64_t Offset, const Value &Content) {
     if (Content.Kind == ValueKind::Unknown || Content.Kind == ValueKind::Dead ||

@@ -77,6 +77,7 @@ private:
   std::vector<SiteRow> ExclusiveSites;
   std::vector<ParamRow> ExclusiveParams;
   uint8_t LoopDepth = 0;
+  uint8_t Rarity = 0;
   Tables *Out = nullptr;
   Piece Current = {};
   State Now;

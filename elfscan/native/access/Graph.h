@@ -21,6 +21,7 @@ struct Block {
   uint32_t FirstEdge = 0; ///< edges [FirstEdge, LastEdge)
   uint32_t LastEdge = 0;
   uint8_t LoopDepth = 0;
+  uint8_t Rarity = 0; ///< see estimateRarity
   bool HasPredecessor = false;
 };
 
@@ -53,11 +54,15 @@ private:
   std::vector<uint32_t> Preds, PredStart, Stack, NextEdge, Body, Mark;
   std::vector<uint8_t> Colour;
   std::vector<std::pair<uint32_t, uint32_t>> BackEdges; ///< header, source
+  std::vector<uint32_t> PostOrder;                      ///< without back edges
+  std::vector<float> Chance; ///< of a block, in one run of the function
 
   void readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
                   uint64_t End, Counts &Seen);
   void connect(std::span<const Op> Ops);
+  void dropPadding(std::span<const Op> Ops);
   void findBackEdges();
+  void estimateRarity();
   void countLoops();
 };
 

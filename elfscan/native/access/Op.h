@@ -25,6 +25,8 @@ inline constexpr int8_t ZeroReg = 32;
 inline constexpr int8_t OtherReg = 33;
 /// Stands for the immediate operand where a stored register is named.
 inline constexpr int8_t ImmReg = 34;
+/// The same, for memory that becomes its old content plus Imm.
+inline constexpr int8_t StepReg = 35;
 inline constexpr unsigned MaxRegs = 32;
 
 /// How a general register gets its value.  Registers that an instruction
@@ -39,7 +41,8 @@ enum class Transfer : uint8_t {
   Lea,      ///< Dst = the address of Mem[0]
   Add,      ///< Dst = Src + (Src2 << Shift), or Src + Imm without Src2
   Sub,      ///< Dst = Src - (Src2 << Shift)
-  Scale,    ///< Dst = Src * Imm, plus Src2 where given
+  Scale,    ///< Dst = Src * Imm
+  Product,  ///< Dst = Src * Factor, plus Src2 where given
   Load,     ///< Dst = the content of Mem[0]
   Select,   ///< Dst = Dst or Src
   Insert,   ///< Dst = Dst with 16 bits at Shift replaced by Imm (movk)
@@ -85,6 +88,8 @@ struct Op {
   int8_t Dst = NoReg;
   int8_t Src = NoReg;
   int8_t Src2 = NoReg;
+  int8_t Factor = NoReg;
+  bool Narrow = false; ///< Src2 is extended from 8 or 16 bits
   uint8_t Shift = 0;
   uint8_t MemCount = 0;
   int8_t Stored = NoReg;  ///< register whose 8 bytes Mem[StoredTo] receives

@@ -24,7 +24,7 @@ struct SiteRow {
   uint64_t Ip, Target;
   int32_t Function;
   uint32_t Size, Stride;
-  uint8_t Kind, Flags, LoopDepth, Reserved;
+  uint8_t Kind, Flags, LoopDepth, Rarity;
   auto operator<=>(const SiteRow &) const = default;
 };
 static_assert(sizeof(SiteRow) == 32);
@@ -33,7 +33,7 @@ struct CallRow {
   uint64_t Ip, Callee;
   int32_t Function;
   uint8_t LoopDepth, Tail;
-  uint16_t Reserved;
+  uint16_t Rarity;
 };
 static_assert(sizeof(CallRow) == 24);
 

@@ -1,0 +1,111 @@
+"""The scanner against the compilers' own relocations: what they name is found, what they do not name is not.
+
+A program linked with --emit-relocs says of every instruction which address its operand names.  Direct
+accesses must be reported at that instruction; every other reported access must go through an address
+that the same function materialises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from elfscan.access import ScanResult, start_scan
+from sharing.model import AccessKind, ArgKind, SiteFlag
+from tests.access.conftest import COMPILERS, HERE, Build
+from tests.access.elfplan import Elf, read_elf
+
+_LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
+_LINKING = {"pie": ("-fPIE", "-pie"), "fixed": ("-fno-pie", "-no-pie"), "pic": ("-fPIC", "-shared")}
+_SOURCES = sorted(path.name for path in (HERE / "corpus").iterdir())
+_COMMON = ("-pthread", "-Wl,--emit-relocs", "-w", "-mno-outline-atomics", "-fno-section-anchors")
+
+
+@dataclass
+class Agreement:
+    """What one program's comparison found."""
+
+    named: int = 0  # data references that the compiler's relocations name
+    missed: tuple[str, ...] = ()
+    invented: tuple[str, ...] = ()
+    sites: int = 0
+
+
+def compare(elf: Elf, result: ScanResult) -> Agreement:
+    objects = sorted((address, address + max(size, 1), name) for name, (address, size) in elf.objects.items())
+
+    def owner(address: int) -> str:
+        return next((name for begin, end, name in objects if begin <= address < end), f"{address:#x}")
+
+    def in_data(address: int) -> bool:
+        return any(begin <= address < begin + size for begin, size in elf.plan.data)
+
+    functions = elf.plan.functions
+    starts = functions["address"].tolist()
+
+    def function_at(ip: int) -> int:
+        return int(np.searchsorted(starts, ip, side="right")) - 1
+
+    at_ip: dict[int, set[int]] = {}
+    for site in result.sites:
+        at_ip.setdefault(int(site["ip"]), set()).add(int(site["target"]))
+    used: dict[int, set[str]] = {}
+    for site in result.sites:
+        used.setdefault(function_at(int(site["ip"])), set()).add(owner(int(site["target"])))
+    for arg in result.args[result.args["kind"] == ArgKind.ADDRESS]:
+        used.setdefault(function_at(int(arg["ip"])), set()).add(owner(int(arg["value"])))
+
+    out = Agreement(sites=len(result.sites))
+    missed, invented = [], []
+    named: dict[int, set[str]] = {}
+    patched: dict[int, set[int]] = {}
+    for row in elf.relocations:
+        if not in_data(row.target):
+            # One past the end of the last object, or just before the first: still that object's address.
+            named.setdefault(function_at(row.ip), set()).update({owner(row.target - 1), owner(row.target)})
+            continue
+        out.named += 1
+        function = function_at(row.ip)
+        named.setdefault(function, set()).update({owner(row.target), owner(row.target - 1)})
+        patched.setdefault(row.ip, set()).add(row.target)
+        if row.target not in at_ip.get(row.ip, set()) and owner(row.target) not in used.get(function, set()):
+            missed.append(f"{row.ip:#x} names {owner(row.target)}")
+    for site in result.sites:
+        ip, target = int(site["ip"]), int(site["target"])
+        if not site["flags"] & SiteFlag.TRACKED and ip in patched:
+            near = any(owner(target) in (owner(other), owner(other - 1)) for other in patched[ip])
+            if near or site["flags"] & SiteFlag.INDEXED:
+                continue
+        if owner(target) not in named.get(function_at(ip), set()):
+            invented.append(f"{ip:#x} touches {owner(target)} ({AccessKind(site['kind']).name})")
+        elif not site["flags"] & SiteFlag.TRACKED and site["kind"] != AccessKind.ADDRESS:
+            invented.append(f"{ip:#x} has no relocation ({owner(target)})")
+    out.missed, out.invented = tuple(missed), tuple(invented)
+    return out
+
+
+def flags_for(compiler: str, level: str, linking: str) -> tuple[str, ...]:
+    flags = [level, *_LINKING[linking], *_COMMON]
+    if "x86-64" in compiler:
+        flags.remove("-mno-outline-atomics")
+    if "clang" in compiler or "x86-64" in compiler:
+        flags.remove("-fno-section-anchors")
+    return tuple(flags)
+
+
+@pytest.mark.parametrize("linking", _LINKING)
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("level", _LEVELS)
+def test_relocations_and_sites_name_the_same_objects(build: Build, compiler: str, level: str, linking: str) -> None:
+    named, missed, invented = 0, [], []
+    for source in _SOURCES:
+        elf = read_elf(build(compiler, f"corpus/{source}", *flags_for(compiler, level, linking)), relocations=True)
+        agreement = compare(elf, start_scan(elf.plan).result())
+        named += agreement.named
+        missed += [f"{source}: {row}" for row in agreement.missed]
+        invented += [f"{source}: {row}" for row in agreement.invented]
+    assert named > 250
+    assert len(missed) <= named * 0.01, missed
+    assert not invented, invented
