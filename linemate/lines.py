@@ -208,8 +208,9 @@ def _similar(image: Image, symbol: str, names: dict[str, list[int]]) -> list[str
     rows, member = _split_member(names, symbol)
     if rows:
         base = symbol[: len(symbol) - len(member)]
-        paths = [base + m.path for m in image.types.flatten(int(image.variables["type"][rows[0]])) if m.path]
-        return difflib.get_close_matches(symbol, paths[:MAX_COMPARED], n=SUGGESTIONS, cutoff=0.6)
+        paths = [m.path for m in image.types.flatten(int(image.variables["type"][rows[0]])) if m.path]
+        close = difflib.get_close_matches(member, paths[:MAX_COMPARED], n=SUGGESTIONS, cutoff=0.6)
+        return [base + path for path in close]
     folded = symbol.casefold()
     holding = sorted((name for name in names if folded in name.casefold()), key=lambda name: (len(name), name))
     slack = max(2, len(symbol) // 3)

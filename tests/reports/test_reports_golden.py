@@ -31,9 +31,9 @@ CASES: dict[str, tuple[str, Report, RenderOptions]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_output_is_the_golden_file(name: str, golden: Callable[[str, str], None]) -> None:
+def test_output_is_the_golden_file(name: str, golden: Callable[[Path, str], None]) -> None:
     emitter, report, options = CASES[name]
-    golden(name, EMITTERS[emitter].render(report, options))
+    golden(GOLDEN / name, EMITTERS[emitter].render(report, options))
 
 
 def test_every_emitter_has_a_golden_file_and_no_golden_file_is_left_over() -> None:

@@ -1,0 +1,66 @@
+"""The map of lines as text, against golden files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reports.layout import render
+from reports.options import RenderOptions
+from sharing.linemap import LineMap
+from sharing.model import AccessKind, Target
+from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutReport
+from tests.lines.images import BSS, CHARS, FLAGS, LONG, ODD, PAIRS, image
+from tests.reports.shared_report import HOSTILE
+from tests.reports.shared_report import LONG as LONG_NAME
+
+GOLDEN = Path(__file__).parent / "golden"
+TARGET = Target("build/server", "", "x86-64", "pie", "3f2a9c0d11", 64, "")
+
+
+def line_map() -> LineMap:
+    sites = [(BSS + 4, 8, AccessKind.STORE, 1), (BSS + 52, 8, AccessKind.LOAD, 0), (BSS + 70, 8, AccessKind.RMW, 2)]
+    made = image(
+        [
+            ("head", BSS, 8, LONG),
+            (HOSTILE, BSS + 8, 8, FLAGS),
+            ("odd", BSS + 20, 16, ODD),
+            ("slots", BSS + 44, 128, PAIRS),
+            (LONG_NAME, BSS + 192, 96, CHARS),
+        ],
+        sites=sites,
+        functions=("reader", HOSTILE, LONG_NAME),
+    )
+    return LineMap(made, 64)
+
+
+def report(*, symbols: bool) -> LayoutReport:
+    made = line_map()
+    if not symbols:
+        layout = Layout(
+            TARGET, (), tuple(made.summaries()), tuple(made.crowded(10)), ("unit \x1b[2Jbad.c: type cycle",)
+        )
+        return LayoutReport(LINES_SCHEMA, "lines", (layout,))
+    excerpts = (
+        Excerpt("slots", made.describe(3), tuple(made.lines(range(BSS, BSS + 320, 64))), 2),
+        Excerpt(f"{BSS:#x}", None, tuple(made.lines(range(BSS, BSS + 64, 64)))),
+    )
+    return LayoutReport(LINES_SCHEMA, "lines", (Layout(TARGET, excerpts),))
+
+
+CASES = {
+    "symbols.txt": (report(symbols=True), RenderOptions()),
+    "symbols-quiet.ansi": (report(symbols=True), RenderOptions(color=True, summary=False)),
+    "summary.txt": (report(symbols=False), RenderOptions(width=60)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text_is_the_golden_file(name: str, golden: Callable[[Path, str], None]) -> None:
+    golden(GOLDEN / name, render(*CASES[name]))
+
+
+def test_no_golden_file_is_left_over() -> None:
+    assert {path.name for path in GOLDEN.iterdir()} == set(CASES)
