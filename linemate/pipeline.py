@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Iterator
 
+from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.options import AuditOptions
 from sharing.judge import Judgement, JudgeOptions, judge
@@ -31,7 +32,9 @@ def audit(options: AuditOptions) -> Report:
     for image in read_images(options.binary, debug_file=options.debug_file):
         size = options.line_size or image.arch.line_size
         pair = max(image.arch.pair_size, size) if options.line_size is None else max(2 * size, image.arch.pair_size)
-        result = judge(image, JudgeOptions(size, pair, options.rules, options.project.fix.align_macro or ""), knowledge)
+        result = judge(
+            image, JudgeOptions(size, pair, options.rules, options.project.fix.align_macro or "", demangle), knowledge
+        )
         targets.append(_target(image, size))
         found.extend(result.findings)
         _count(counts, image, result)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
+from sharing.phases import Phases, find_phases
 
 LOOP_FACTOR = 10.0  # iterations assumed for a loop
 MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
@@ -25,6 +26,8 @@ DISPATCHED = 20.0  # a function that is called through a pointer, or from outsid
 ROUNDS = 12
 MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
 COLD_NAME = 0.05
+BIG_PROGRAM = 200  # functions beyond main's own from which main is start-up and shut-down more than work
+SET_UP = 0.1
 
 Floats = npt.NDArray[np.float64]
 Masks = npt.NDArray[np.uint64]
@@ -41,16 +44,24 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class CallGraph:
-    """Per function: estimated executions, bit mask of the roots that reach it, and if it runs once only."""
+    """Per function: estimated executions, bit mask of the roots that reach it, whether it is cold, when it runs."""
 
     frequency: Floats
     mask: Masks
-    once: npt.NDArray[np.bool_]
     cold: npt.NDArray[np.bool_]
+    phases: Phases
     roots: tuple[Root, ...]
     many_mask: int
     threaded: bool
     how: str  # how concurrency was established, in words
+    caller_list: npt.NDArray[np.int64]  # callers by callee
+    caller_start: npt.NDArray[np.int64]
+    entered: npt.NDArray[np.bool_]  # may be called from where no direct call shows it
+
+    def callers(self, function: int) -> list[int]:
+        """Rows of the functions that call this one directly, each once."""
+        rows = self.caller_list[self.caller_start[function] : self.caller_start[function + 1]]
+        return sorted(set(rows.tolist()))
 
     def concurrent(self, a: int, b: int) -> bool:
         """Can code with root mask ``a`` run at the same time as code with mask ``b``?"""
@@ -117,13 +128,34 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
     dispatched = taken & ~np.isin(np.arange(n), list(root_rows)) & ~init
     if threaded and dispatched.any():
         mask[_reach(edges, np.flatnonzero(dispatched), n)] |= every
-    mask[init] = 0
-    once = _once(edges, n, roots, dispatched | (exported if image.kind in _LIBRARIES else False), image)
+    entered = dispatched | base | (exported if image.kind in _LIBRARIES else False)
+    entered[[r for r in root_rows if r >= 0]] = True
+    once = _once(edges, n, roots, entered)
+    phases = find_phases(image, knowledge, edges.caller, edges.callee, edges.ip, once, entered, init)
+    mask[phases.alone] = 0
     frequency = _frequencies(edges, n, roots, base, dispatched, once)
-    frequency[init] = 0.0
+    frequency[phases.alone] = 0.0
     frequency[cold] *= COLD_NAME
+    if main_bit := sum(1 << i for i, r in enumerate(entries) if r.name == "main"):
+        set_up = (mask == main_bit) & ~once
+        if np.count_nonzero(mask & ~np.uint64(main_bit)) >= BIG_PROGRAM:
+            frequency[set_up] *= SET_UP
     many = sum(1 << i for i, r in enumerate(entries[:MAX_ROOTS]) if r.many)
-    return CallGraph(frequency, mask, once, cold | init, tuple(entries), many, threaded, how)
+    order = np.argsort(edges.callee, kind="stable")
+    start = np.searchsorted(edges.callee[order], np.arange(n + 1))
+    return CallGraph(
+        frequency,
+        mask,
+        cold | phases.alone,
+        phases,
+        tuple(entries),
+        many,
+        threaded,
+        how,
+        edges.caller[order],
+        start,
+        entered,
+    )
 
 
 _LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
@@ -134,6 +166,8 @@ class _Edges:
     caller: npt.NDArray[np.int64]
     callee: npt.NDArray[np.int64]
     depth: npt.NDArray[np.int64]
+    factor: Floats  # calls in one run of the caller
+    ip: npt.NDArray[np.uint64]
     start: npt.NDArray[np.int64]  # CSR by caller
 
 
@@ -143,10 +177,26 @@ def _edges(image: Image) -> _Edges:
     caller = image.calls["function"][keep].astype(np.int64)
     callee = callee[keep]
     depth = np.minimum(image.calls["loop_depth"][keep], MAX_LOOPS).astype(np.int64)
+    factor = times(image.calls["loop_depth"][keep], image.calls["rarity"][keep])
+    ip = image.calls["ip"][keep]
     order = np.argsort(caller, kind="stable")
-    caller, callee, depth = caller[order], callee[order], depth[order]
-    start = np.searchsorted(caller, np.arange(len(image.functions) + 1))
-    return _Edges(caller, callee, depth, start)
+    start = np.searchsorted(caller[order], np.arange(len(image.functions) + 1))
+    return _Edges(caller[order], callee[order], depth[order], factor[order], ip[order], start)
+
+
+def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
+    """Executions of a place in one run of its function: LOOP_FACTOR a loop, less its rarity (see SITE_DTYPE)."""
+    result: Floats = LOOP_FACTOR ** np.minimum(loop_depth, MAX_LOOPS) * np.exp2(-rarity.astype(np.float64) / 4.0)
+    return result
+
+
+def rarity_of(image: Image, ips: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rarity of the calls at these addresses, 0 where none is recorded."""
+    calls = image.calls
+    if not len(calls):
+        return np.zeros(len(ips), np.uint16)
+    row = np.minimum(np.searchsorted(calls["ip"], ips), len(calls) - 1)
+    return np.where(calls["ip"][row] == ips, calls["rarity"][row], 0)
 
 
 def _reach(edges: _Edges, seeds: npt.NDArray[Any], n: int) -> npt.NDArray[np.bool_]:
@@ -172,10 +222,14 @@ def _cold_functions(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]
     """Functions in cold sections or whose first or last name words speak of start-up, shutdown, diagnosis."""
     cold: npt.NDArray[np.bool_] = (image.functions["flags"] & FunctionFlag.COLD) != 0
     words = knowledge.cold.all
+    runtime = knowledge.threads.runtime_functions
     for row, name in enumerate(image.functions["name"].tolist()):
         if name < 0:
             continue
         text = image.names[name]
+        if text in runtime:
+            cold[row] = True
+            continue
         if text.startswith("_Z"):
             text = _last_component(text)
         parts = [p for p in text.lower().replace(".", "_").split("_") if p]
@@ -327,15 +381,14 @@ def _called_often(image: Image, function: int) -> bool:
     return not main and (len(calls) > 1 or bool((calls["loop_depth"] > 0).any()) or taken)
 
 
-def _once(
-    edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool_] | bool, image: Image
-) -> npt.NDArray[np.bool_]:
+def _once(edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Functions that a program runs at most once: main, and what it calls from one place outside loops."""
     once = np.zeros(n, bool)
     callers = np.bincount(edges.callee, minlength=n)
     in_loop = np.bincount(edges.callee[edges.depth > 0], minlength=n) > 0
     front = np.array([r.function for r in roots if r.function >= 0 and not r.many], np.int64)
-    allowed = (callers == 1) & ~in_loop & ~np.broadcast_to(np.asarray(entered), (n,))
+    # Start-up code may stand in a branch: two places of one function still mean one run.
+    allowed = (callers == 1) & ~in_loop & ~entered
     while len(front):
         once[front] = True
         step = np.isin(edges.caller, front)
@@ -357,10 +410,9 @@ def _frequencies(
     for root in roots:
         if root.function >= 0:
             base[root.function] = max(base[root.function], LOOP_FACTOR if root.many else 1.0)
-    factor = LOOP_FACTOR**edges.depth
     frequency = base.copy()
     for _ in range(ROUNDS):
-        flow = np.bincount(edges.callee, weights=frequency[edges.caller] * factor, minlength=n)
+        flow = np.bincount(edges.callee, weights=frequency[edges.caller] * edges.factor, minlength=n)
         fresh = np.minimum(base + flow, MAX_FREQUENCY)
         if np.allclose(fresh, frequency, rtol=1e-3):
             break

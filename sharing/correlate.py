@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing import flow
-from sharing.callgraph import LOOP_FACTOR, MAX_LOOPS, CallGraph
+from sharing.callgraph import CallGraph, times
 from sharing.knowledge import Knowledge
 from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Heat
@@ -24,7 +24,6 @@ HOT_SHARE = 0.04  # ... or this share of its written actors
 MAX_LINES = 600  # lines profiled in full; the rest have a lower score than these
 VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
 INDEXED_WEIGHT = 0.3  # one of several elements
-GUARDED_WEIGHT = 0.1
 UNBOUNDED = 4096  # sizes beyond are string operations of unknown length
 
 Floats = npt.NDArray[np.float64]
@@ -86,10 +85,10 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
     order = np.argsort(rows["target"], kind="stable")
     rows, lock_row = rows[order], lock_row[order]
     function = rows["function"]
-    weight = graph.frequency[function] * LOOP_FACTOR ** np.minimum(rows["loop_depth"], MAX_LOOPS)
+    weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
+    weight = np.where(graph.phases.sequential(function, rows["ip"]), 0.0, weight)
     weight = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, weight * VIA_CALL_WEIGHT, weight)
     weight = np.where((rows["flags"] & SiteFlag.INDEXED) != 0, weight * INDEXED_WEIGHT, weight)
-    weight = np.where((rows["flags"] & SiteFlag.GUARDED) != 0, weight * GUARDED_WEIGHT, weight)
     variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
     if len(image.variables):
         safe = np.maximum(variable, 0)
@@ -101,7 +100,7 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
 def _lock_sites(events: Table) -> Table:
     events = events[events["effect"] != flow.INIT]
     sites = np.zeros(len(events), SITE_DTYPE)
-    for name in ("ip", "function", "loop_depth"):
+    for name in ("ip", "function", "loop_depth", "rarity"):
         sites[name] = events[name]
     sites["target"] = events["address"]
     sites["size"] = 4

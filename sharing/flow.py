@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharing.callgraph import function_at, name_of_callee
+from sharing.callgraph import function_at, name_of_callee, rarity_of
 from sharing.knowledge import Knowledge
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
 
@@ -32,7 +32,7 @@ LOCK_DTYPE = np.dtype(
         ("row", "<i4"),  # Knowledge.locks
         ("effect", "u1"),
         ("loop_depth", "u1"),
-        ("reserved", "<u2"),
+        ("rarity", "<u2"),  # of the call, see SITE_DTYPE
     ]
 )
 
@@ -90,6 +90,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
         if not fresh:
             break
     table = np.array(out, LOCK_DTYPE) if out else np.empty(0, LOCK_DTYPE)
+    table["rarity"] = rarity_of(image, table["ip"])
     return np.unique(table)
 
 
@@ -116,6 +117,7 @@ def through_arguments(image: Image) -> Table:
     sites["kind"] = p["kind"]
     sites["flags"] = p["flags"] | SiteFlag.VIA_CALL
     sites["loop_depth"] = np.minimum(a["loop_depth"].astype(np.int64) + p["loop_depth"], 255)
+    sites["rarity"] = np.minimum(rarity_of(image, a["ip"]), 255)
     return sites
 
 
@@ -144,6 +146,7 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
             sites["size"] = _size_by_name(name)
             sites["kind"] = kind
             sites["flags"] = flags | SiteFlag.VIA_CALL
+            sites["rarity"] = np.minimum(rarity_of(image, rows["ip"]), 255)
             parts.append(sites)
     return np.concatenate(parts) if parts else np.empty(0, SITE_DTYPE)
 

@@ -24,6 +24,7 @@ from sharing.model.finding import (
 )
 from sharing.model.image import AccessKind, Image, SiteFlag, Table
 from sharing.model.profile import Actor, LineProfile
+from sharing.naming import Demangle
 from sharing.profiles import Profiler
 from sharing.recover import recover
 from sharing.remedy import Style, remedy
@@ -44,6 +45,7 @@ class JudgeOptions:
     pair_size: int
     rules: tuple[str, ...] = ()
     macro: str = ""
+    demangle: Demangle = lambda names: names
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
     limits = correlate.thresholds(table)
     lines = _lines(image, accesses, table, options.line_size)
     counts["lines_profiled"] = len(lines)
-    profiler = Profiler(image, calls, accesses, events, knowledge, limits)
+    profiler = Profiler(image, calls, accesses, events, knowledge, limits, options.demangle)
     context = Context(
         options.line_size,
         options.pair_size,
@@ -222,7 +224,8 @@ def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Fi
     )
     moved = graph.fewest_to_move(names, weights) if len(names) > 1 else tuple(names)
     by_name = {a.name: a for a in draft.actors}
-    remedies = list(dict.fromkeys(remedy(by_name[n], style) for n in moved))
+    inside = len({a.owner for a in draft.actors}) == 1
+    remedies = list(dict.fromkeys(remedy(by_name[n], style, inside=inside) for n in moved))
     line = draft.line
     identity = "|".join([draft.rule, *sorted(a.name for a in actors[:2])])
     return Finding(
@@ -231,8 +234,8 @@ def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Fi
         severity=draft.severity,
         confidence=Confidence.STATIC,
         verdict=draft.verdict,
-        line=LineRef(f"{line.address:#x}", line.size),
-        participants=tuple(_participant(a, line) for a in actors),
+        line=_line_ref(draft, style.line_size),
+        participants=tuple(_participant(a, line, whole=len({x.owner for x in actors}) == len(actors)) for a in actors),
         message=draft.message,
         evidence=(_layout_evidence(draft), *(Evidence(Confidence.STATIC, text) for text in draft.evidence)),
         remedies=tuple(remedies),
@@ -241,23 +244,36 @@ def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Fi
     )
 
 
+def _line_ref(draft: Draft, line_size: int) -> LineRef:
+    """The span that was judged; of a window, the line of the first actor."""
+    if draft.line.size <= 2 * line_size:
+        return LineRef(f"{draft.line.address:#x}", draft.line.size)
+    start = draft.actors[0].hot[0][0]
+    return LineRef(f"{start - start % line_size:#x}", line_size)
+
+
 def _layout_evidence(draft: Draft) -> Evidence:
     parts = [f"{a.name} at {a.span[0]:#x}, {a.span[1] - a.span[0]} bytes" for a in draft.actors[:MAX_PARTICIPANTS]]
     return Evidence(Confidence.LAYOUT, "; ".join(parts))
 
 
-def _participant(actor: Actor, line: LineProfile) -> Participant:
-    start, end = max(actor.span[0], line.address), min(actor.span[1], line.end)
+def _participant(actor: Actor, line: LineProfile, *, whole: bool) -> Participant:
+    """The variable, or (``whole`` False: several members of one variable take part) the member, on the line."""
+    span, name, kind = actor.span, actor.name, actor.type_name
+    if whole:
+        span, name, kind = actor.owner_span, actor.owner, actor.owner_type or actor.type_name
+    start, end = max(span[0], line.address), min(span[1], line.end)
     hot = tuple((a - line.address, b - line.address) for a, b in actor.touched_on(line.address, line.end))
     return Participant(
-        name=actor.name,
-        address=f"{actor.span[0]:#x}",
-        size=actor.span[1] - actor.span[0],
+        name=name,
+        member=actor.name[len(actor.owner) :].lstrip(".") if whole else "",
+        address=f"{span[0]:#x}",
+        size=span[1] - span[0],
         bytes=((start - line.address, max(end, start) - line.address),),
         role=actor.kind or actor.role.value,
         source=actor.source,
         hot=hot,
-        type=actor.type_name,
+        type=kind,
         readers=tuple(dict.fromkeys(a.function for a in actor.readers))[:NAMES],
         writers=tuple(dict.fromkeys(a.function for a in actor.accesses if a.writes))[:NAMES],
         lockers=tuple(dict.fromkeys(a.function for a in actor.lockers))[:NAMES],

@@ -18,10 +18,14 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Neighbour, Range, Role
 from sharing.model.types import Member
+from sharing.naming import Demangle, readable
 from sharing.shapes import LockPlace, Shapes
 
 READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
-REACH = 128  # bytes before a line in which an access may start and still touch the line
+MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is looked for
+WRAPPER_BYTES = 16  # what a lock type may add to the lock it wraps (an instrumentation pointer, a name)
+LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
+INDEXED, ATOMIC = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC)
 GUARD_SHARE = 0.8  # of an actor's weight in functions that take a lock, for the lock to guard it
 MAX_NEIGHBOURS = 64
 
@@ -49,18 +53,39 @@ class Profiler:
         events: Table,
         knowledge: Knowledge,
         limits: Thresholds,
+        demangle: Demangle,
     ) -> None:
         self.image = image
         self.graph = graph
         self.accesses = accesses
         self.knowledge = knowledge
         self.limits = limits
+        self._demangle = demangle
+        self._names: dict[int, str] = {}
         self.shapes = Shapes(image, knowledge)
         self._targets = accesses.sites["target"]
-        self._lock_name: dict[int, str] = {}
-        self._takes: dict[int, set[str]] = defaultdict(set)
-        for event in events[events["effect"] == LOCK]:
-            self._takes[int(event["function"])].add(self.name_of(int(event["address"])))
+        sites = accesses.sites
+        self._target, self._kind = sites["target"].tolist(), sites["kind"].tolist()
+        self._function, self._flags = sites["function"].tolist(), sites["flags"].tolist()
+        self._depth, self._stride = sites["loop_depth"].tolist(), sites["stride"].tolist()
+        self._size, self._weight = sites["size"].tolist(), accesses.weight.tolist()
+        self._lock, self._cold = accesses.lock.tolist(), accesses.cold.tolist()
+        self._mask = graph.mask.tolist()
+        self._section = {s.index: s.name for s in image.sections}
+        order = np.argsort(accesses.variable, kind="stable")
+        self._by_variable = order
+        self._first = np.searchsorted(accesses.variable[order], np.arange(len(image.variables) + 1))
+        self._actors: dict[int, tuple[Actor, ...]] = {}
+        self._lines: dict[tuple[int, int], LineProfile] = {}
+        self._takes: dict[int, frozenset[str]] = {}
+        taken: dict[int, set[str]] = defaultdict(set)
+        names: dict[int, str] = {}
+        for event in events[events["effect"] == LOCK].tolist():
+            address, function = event[1], event[2]
+            if address not in names:
+                names[address] = self.name_of(address)
+            taken[function].add(names[address])
+        self._taken = taken
 
     def name_of(self, address: int) -> str:
         """Display name of a static address: variable, or variable.member where the type is known."""
@@ -74,6 +99,12 @@ class Profiler:
             if lock.offset <= offset < lock.offset + max(lock.size, lock.stride * lock.count):
                 return _join(base, _indexed(lock.path, lock, offset))
         return base if not offset else f"{base}+{offset:#x}"
+
+    def _display(self, function: int) -> str:
+        name = self._names.get(function)
+        if name is None:
+            name = self._names[function] = readable(function_name(self.image, function), self._demangle)
+        return name
 
     def variable_at(self, address: int) -> int:
         table = self.image.variables
@@ -90,21 +121,34 @@ class Profiler:
 
     def profile(self, address: int, size: int) -> LineProfile:
         """The line [address, address+size): its actors and every object on it."""
-        low = np.searchsorted(self._targets, np.uint64(max(address - REACH, 0)), "left")
-        high = np.searchsorted(self._targets, np.uint64(address + size), "left")
-        by_variable: dict[int, list[int]] = defaultdict(list)
-        for at in range(int(low), int(high)):
-            row = int(self.accesses.variable[at])
-            if row >= 0:
-                by_variable[row].append(at)
-        actors: list[Actor] = []
-        for row, sites in by_variable.items():
-            for draft in self._drafts(row, sites):
-                actor = self._actor(draft)
-                if actor is not None and actor.touched_on(address, address + size):
-                    actors.append(actor)
+        known = self._lines.get((address, size))
+        if known is not None:
+            return known
+        table = self.image.variables
+        stop = int(np.searchsorted(table["address"], np.uint64(address + size), "left"))
+        # The variable that covers the first byte may start long before; of those that end earlier, none counts.
+        start = max(self.variable_at(address), 0) if self.variable_at(address) >= 0 else stop
+        start = min(start, int(np.searchsorted(table["address"], np.uint64(address), "left")))
+        actors = [
+            actor
+            for row in range(start, stop)
+            for actor in self.actors(row)
+            if actor.touched_on(address, address + size)
+        ]
         actors.sort(key=lambda a: (a.span, a.name))
-        return LineProfile(address, size, tuple(actors), self._neighbours(address, size))
+        line = LineProfile(address, size, tuple(actors), self._neighbours(address, size))
+        self._lines[(address, size)] = line
+        return line
+
+    def actors(self, row: int) -> tuple[Actor, ...]:
+        """All actors of one variable, from all its accesses; computed once."""
+        known = self._actors.get(row)
+        if known is None:
+            sites = sorted(self._by_variable[self._first[row] : self._first[row + 1]].tolist())
+            drafts = self._drafts(row, sites) if sites else []
+            known = tuple(a for d in drafts if (a := self._actor(d)) is not None)
+            self._actors[row] = known
+        return known
 
     def _neighbours(self, address: int, size: int) -> tuple[Neighbour, ...]:
         table = self.image.variables
@@ -124,11 +168,11 @@ class Profiler:
         variable = self.image.variables[row]
         base, size, type_row = int(variable["address"]), int(variable["size"]), int(variable["type"])
         name = self.variable_name(row)
-        places = self._lock_places(base, type_row, sites)
+        places = self._lock_places(base, size, type_row, sites)
         drafts: dict[Range, _Draft] = {}
         loose: list[int] = []
         for at in sites:
-            offset = int(self._targets[at]) - base
+            offset = self._target[at] - base
             place = next((p for p in places if p.offset <= offset < p.offset + max(p.size, p.stride * p.count)), None)
             if place is not None:
                 start = base + place.offset + _element(place, offset) * place.stride
@@ -155,13 +199,13 @@ class Profiler:
             draft.rows.extend(rows)
         return list(drafts.values())
 
-    def _lock_places(self, base: int, type_row: int, sites: list[int]) -> list[LockPlace]:
+    def _lock_places(self, base: int, variable_size: int, type_row: int, sites: list[int]) -> list[LockPlace]:
         """Locks by type, and where no type says so, by the calls that take them."""
         places = list(self.shapes.locks(type_row))
         seen: set[int] = set()
         for at in sites:
-            lock = int(self.accesses.lock[at])
-            offset = int(self._targets[at]) - base
+            lock = self._lock[at]
+            offset = self._target[at] - base
             if lock < 0 or offset in seen:
                 continue
             seen.add(offset)
@@ -170,6 +214,8 @@ class Profiler:
             abi = self.shapes.abi(lock)
             row = self.knowledge.locks[lock]
             size = abi.size if abi else 4
+            if type_row < 0 and not offset and size < variable_size <= size + WRAPPER_BYTES:
+                size = variable_size  # nothing but the lock and what its wrapper adds
             hot = abi.hot if abi else ((0, size),)
             path = f"+{offset:#x}" if offset else ""
             places.append(LockPlace(path, offset, size, lock, hot, abi.read if abi else (), 0, 1, row.name))
@@ -183,11 +229,10 @@ class Profiler:
             return [((base, base + max(size, 1)), sites)]
         out: list[tuple[Range, list[int]]] = []
         for at in sites:  # in order of target
-            site = self.accesses.sites[at]
-            start = int(site["target"])
-            extent = max(int(site["size"]), 1)
-            if site["flags"] & SiteFlag.INDEXED and extent <= UNBOUNDED:
-                extent = max(extent, int(site["stride"]))
+            start = self._target[at]
+            extent = max(self._size[at], 1)
+            if self._flags[at] & INDEXED and extent <= UNBOUNDED:
+                extent = max(extent, self._stride[at])
             end = min(start + min(extent, UNBOUNDED), base + max(size, 1))
             if out and start < out[-1][0][1]:
                 out[-1] = ((out[-1][0][0], max(out[-1][0][1], end)), [*out[-1][1], at])
@@ -208,10 +253,10 @@ class Profiler:
         else:
             hot, read, kind = (draft.span,), (), ""
             leaf = draft.leaf
-            type_name = leaf.via[0] if leaf is not None and leaf.via else (leaf.type_name if leaf else "")
+            type_name = _leaf_type(leaf) if leaf is not None else ""
         file, unit = int(variable["file"]), int(variable["unit"])
         source = f"{self.image.files[file]}:{int(variable['line'])}" if file >= 0 else ""
-        section = next((s.name for s in self.image.sections if s.index == int(variable["section"])), "")
+        section = self._section.get(int(variable["section"]), "")
         owner_start = int(variable["address"])
         shared = [a for a in accesses if a.mask]
         writes = [a for a in shared if a.writes or a.locks]
@@ -226,6 +271,7 @@ class Profiler:
             role=role,
             kind=kind,
             type_name=type_name,
+            owner_type=self.image.types.name(int(variable["type"])) if variable["type"] >= 0 else "",
             source=source,
             language=self.image.units[unit].language if unit >= 0 else "",
             alignment=self._alignment(int(variable["type"]), section),
@@ -255,28 +301,24 @@ class Profiler:
         """One Access per function and direction, heaviest first."""
         total: dict[tuple[int, bool, bool, bool, bool], list[float]] = {}
         for at in rows:
-            site = self.accesses.sites[at]
-            kind = int(site["kind"])
-            locks = self.accesses.lock[at] >= 0
-            key = (
-                int(site["function"]),
-                kind in (AccessKind.STORE, AccessKind.RMW) and not locks,
-                kind in (AccessKind.LOAD, AccessKind.RMW) and not locks,
-                bool(site["flags"] & SiteFlag.ATOMIC),
-                bool(locks),
-            )
-            entry = total.setdefault(key, [0.0, 0, 0, 1, 0])
-            entry[0] += float(self.accesses.weight[at])
-            entry[1] = max(entry[1], int(site["loop_depth"]))
+            kind, flags, locks = self._kind[at], self._flags[at], self._lock[at] >= 0
+            writes = kind in (STORE, RMW) and not locks
+            reads = kind in (LOAD, RMW) and not locks
+            key = (self._function[at], writes, reads, bool(flags & ATOMIC), locks)
+            entry = total.get(key)
+            if entry is None:
+                entry = total[key] = [0.0, 0, 0, 1, 0]
+            entry[0] += self._weight[at]
+            entry[1] = max(entry[1], self._depth[at])
             entry[2] += 1
-            entry[3] = min(entry[3], int(self.accesses.cold[at]))
-            if site["flags"] & SiteFlag.INDEXED:
-                entry[4] = max(entry[4], int(site["stride"]))
+            entry[3] = min(entry[3], self._cold[at])
+            if flags & INDEXED:
+                entry[4] = max(entry[4], self._stride[at])
         out = [
             Access(
-                function_name(self.image, function),
+                self._display(function),
                 weight,
-                int(self.graph.mask[function]),
+                self._mask[function],
                 writes,
                 reads,
                 atomic,
@@ -315,21 +357,41 @@ class Profiler:
     def _guards(self, rows: list[int]) -> frozenset[str]:
         """Locks that the functions behind most of the weight also take."""
         weight: dict[str, float] = defaultdict(float)
-        total = 0.0
         per_function: dict[int, float] = defaultdict(float)
         for at in rows:
-            per_function[int(self.accesses.sites[at]["function"])] += float(self.accesses.weight[at])
+            per_function[self._function[at]] += self._weight[at]
+        total = sum(per_function.values())
         for function, value in per_function.items():
-            total += value
-            for lock in self._takes.get(function, ()):
-                weight[lock] += value
+            if value:
+                for lock in self.held(function):
+                    weight[lock] += value
         return frozenset(lock for lock, value in weight.items() if total and value >= GUARD_SHARE * total)
+
+    def held(self, function: int, depth: int = 0) -> frozenset[str]:
+        """Locks that a function takes, or that all its callers take: helpers run under their callers' lock."""
+        known = self._takes.get(function)
+        if known is not None:
+            return known
+        own = frozenset(self._taken.get(function, ()))
+        callers = self.graph.callers(function)
+        if depth < MAX_CALLERS_UP and callers and len(callers) <= MAX_CALLERS and not self.graph.entered[function]:
+            self._takes[function] = own  # a cycle adds nothing
+            above = [self.held(c, depth + 1) for c in callers if c != function]
+            if above:
+                own |= frozenset.intersection(*above)
+        self._takes[function] = own
+        return own
 
 
 def _join(base: str, path: str) -> str:
     if not path:
         return base
     return base + path if path[0] in "[+" else f"{base}.{path}"
+
+
+def _leaf_type(leaf: Member) -> str:
+    """The innermost name of the leaf's own type; typedefs around it come last in ``via``."""
+    return leaf.type_name or (leaf.via[-1] if leaf.via else "")
 
 
 def _element(place: LockPlace, offset: int) -> int:

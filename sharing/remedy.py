@@ -23,24 +23,24 @@ class Style:
     macro: str = ""
 
 
-def remedy(actor: Actor, style: Style, *, readers: bool = False) -> Remedy:
-    """The edit for one actor.  ``readers``: the actor is read-mostly and better gathered than padded."""
+def remedy(actor: Actor, style: Style, *, inside: bool = False) -> Remedy:
+    """The edit for one actor.  ``inside``: its line mates are members of the same variable."""
     size = actor.owner_span[1] - actor.owner_span[0]
     line = style.line_size
     rounded = -(-max(size, 1) // line) * line
-    member = actor.name != actor.owner and actor.span != actor.owner_span
+    member = inside and actor.span != actor.owner_span
     language = language_of(actor, style.kind)
     if not actor.sized:
         return _unnamed(actor, style)
     if style.kind in (ImageKind.KERNEL, ImageKind.MODULE):
-        return _kernel(actor, style, member, rounded - size, readers)
+        return _kernel(actor, style, member, rounded - size)
     if actor.count > 1 or (any(a.stride for a in actor.accesses) and size > max(_stride(actor), 1)):
         return _array(actor, style, language)
     if member:
         return _member(actor, style, language)
-    name, kind = _identifier(actor.owner), actor.type_name or "T"
+    name, kind = _identifier(actor.owner), _owner_type(actor) or "T"
     cost = rounded - size + line - 1
-    note = "" if actor.type_name else "  // T: the type it has now"
+    note = "" if _owner_type(actor) else "  // T: the type it has now"
     if language == "C++":
         edit = (
             f"struct {_align(style)} Line_{name} {{ {kind} value; }};{note}\n"
@@ -86,10 +86,10 @@ def _unnamed(actor: Actor, style: Style) -> Remedy:
     )
 
 
-def _kernel(actor: Actor, style: Style, member: bool, cost: int, readers: bool) -> Remedy:
+def _kernel(actor: Actor, style: Style, member: bool, cost: int) -> Remedy:
     name = _identifier(actor.owner)
-    kind = actor.type_name if not member and actor.type_name else "..."
-    if readers:
+    kind = _owner_type(actor) or "..."
+    if actor.role in (Role.READ_MOSTLY, Role.CONSTANT) and not member:
         edit, text, cost = (
             f"{kind} {name} __read_mostly;",
             f"move {actor.owner} to the section of read-mostly data",
@@ -115,12 +115,11 @@ def _array(actor: Actor, style: Style, language: str) -> Remedy:
     size = actor.owner_span[1] - actor.owner_span[0]
     count = max(size // stride, 1) if stride else actor.count
     rounded = -(-max(stride, 1) // style.line_size) * style.line_size
-    element = "T"
     if language == "C++":
-        edit = f"struct {_align(style)} Slot_{name} {{ {element} value; }};  // {rounded} bytes\nSlot_{name} {name}[{count}];"
+        edit = f"struct {_align(style)} Slot_{name} {{ T value; }};  // {rounded} bytes\nSlot_{name} {name}[{count}];"
     else:
         edit = (
-            f"struct slot_{name} {{ {element} value; }} {_attribute(style)};  /* sizeof is {rounded} */\n"
+            f"struct slot_{name} {{ T value; }} {_attribute(style)};  /* sizeof is {rounded} */\n"
             f"struct slot_{name} {name}[{count}];"
         )
     return Remedy(
@@ -175,5 +174,8 @@ def _identifier(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", name.rsplit("::", 1)[-1]) or "object"
 
 
-def wants_gathering(actor: Actor) -> bool:
-    return actor.role in (Role.READ_MOSTLY, Role.CONSTANT)
+def _owner_type(actor: Actor) -> str:
+    """The variable's type: its own where known, else the lock's when the lock is all of it."""
+    if actor.owner_type:
+        return actor.owner_type
+    return actor.type_name if actor.span == actor.owner_span else ""

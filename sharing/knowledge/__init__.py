@@ -52,6 +52,8 @@ class ThreadTable(msgspec.Struct, frozen=True):
     entry_patterns: tuple[str, ...]
     creators_without_entry: tuple[str, ...]
     signal_handlers: tuple[ThreadRow, ...]
+    joins: frozenset[str]
+    runtime_functions: frozenset[str]
 
 
 class AccessTable(msgspec.Struct, frozen=True):

@@ -78,6 +78,7 @@ class Participant(msgspec.Struct, frozen=True):
     source: str
     hot: tuple[tuple[int, int], ...] = ()
     type: str = ""
+    member: str = ""  # the part of the variable that takes part, "" for all of it
     readers: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
     lockers: tuple[str, ...] = ()

@@ -102,7 +102,7 @@ SITE_DTYPE = np.dtype(
         ("kind", "u1"),  # AccessKind
         ("flags", "u1"),  # SiteFlag
         ("loop_depth", "u1"),
-        ("reserved", "u1"),
+        ("rarity", "u1"),  # 4 * -log2 of the chance that a run of the function comes here, loops aside
     ]
 )
 
@@ -114,7 +114,7 @@ CALL_DTYPE = np.dtype(
         ("function", "<i4"),  # the caller
         ("loop_depth", "u1"),
         ("tail", "u1"),
-        ("reserved", "<u2"),
+        ("rarity", "<u2"),  # as of sites
     ]
 )
 
@@ -127,7 +127,7 @@ ARG_DTYPE = np.dtype(
         ("function", "<i4"),  # the caller
         ("arg", "u1"),  # which argument, from 0
         ("kind", "u1"),  # ArgKind
-        ("source", "u1"),  # for PARAM: which argument of the caller
+        ("source", "u1"),  # PARAM: which argument of the caller; ADDRESS: bytes between elements (255: more), 0 exact
         ("loop_depth", "u1"),
     ]
 )

@@ -67,6 +67,7 @@ class Actor:
     read_hot: tuple[Range, ...] = ()  # bytes of a lock that its operations only read
     kind: str = ""  # "mutex", "spinlock", ... of a lock
     type_name: str = ""
+    owner_type: str = ""
     source: str = ""
     language: str = ""
     alignment: int = 0  # declared alignment of the owner in bytes, 0 when none is declared

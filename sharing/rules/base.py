@@ -110,10 +110,13 @@ def together(a: Actor, b: Actor) -> float:
 
 def span_text(actor: Actor, line: LineProfile) -> str:
     """The actor's touched bytes as offsets in the line: "bytes 0-15"."""
-    parts = [
-        f"{a - line.address}-{b - 1 - line.address}" if b - a > 1 else f"{a - line.address}"
-        for a, b in actor.touched_on(line.address, line.end)
-    ]
+    merged: list[tuple[int, int]] = []
+    for start, end in actor.touched_on(line.address, line.end):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    parts = [f"{a - line.address}-{b - 1 - line.address}" if b - a > 1 else f"{a - line.address}" for a, b in merged]
     return (
         f"{'byte' if len(parts) == 1 and '-' not in parts[0] else 'bytes'} {', '.join(parts)}" if parts else "no bytes"
     )
@@ -121,7 +124,9 @@ def span_text(actor: Actor, line: LineProfile) -> str:
 
 def who(accesses: tuple[Access, ...], limit: int = 3) -> str:
     """Names of the functions, heaviest first: "a, b, c and 4 more"."""
-    names = list(dict.fromkeys(a.function for a in accesses))
+    names = list(dict.fromkeys(a.function for a in accesses if a.weight > 0)) or list(
+        dict.fromkeys(a.function for a in accesses)
+    )
     if not names:
         return "no function seen"
     text = ", ".join(names[:limit])

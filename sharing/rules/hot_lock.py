@@ -95,14 +95,15 @@ def grade_pair(lock: Actor, victim: Actor) -> Severity:
     if own and lock.write_heat is not Heat.HOT:
         severity = lower(severity, 2)
     if lock.owner == victim.owner and own:
-        severity = lower(severity, 1)
+        severity = lower(severity, 2)  # put together on purpose, used together
     return severity
 
 
 def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded: bool) -> str:
     worst = victims[0]
-    use = "written" if worst.writers else "read"
-    by = who(worst.writers or worst.accesses)
+    written = worst.write_heat is not Heat.COLD
+    use = "written" if written else "read"
+    by = who(worst.writers if written else worst.readers)
     more = f" (and {len(victims) - 1} more)" if len(victims) > 1 else ""
     end = (
         "under contention every waiting thread takes the line from the one that holds the lock"
