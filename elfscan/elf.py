@@ -24,7 +24,7 @@ from sharing.model import Architecture, LinemateError, Malformed, Unrecognized
 Array = npt.NDArray[Any]
 
 MAGIC = b"\x7fELF"
-MAX_SECTIONS = 1_000_000  # clang -ffunction-sections makes 100k; beyond this a header lies
+MAX_SECTIONS = 250_000  # clang -ffunction-sections makes 100k; beyond this a header lies
 ADDRESS_LIMIT = 1 << 64
 
 SECTION_DTYPE = np.dtype(

@@ -59,7 +59,8 @@ def function_symbols(
     untyped = table["type"][rows] == c.STT_NOTYPE
     weak = table["bind"][rows] == c.STB_WEAK
     empty = table["size"][rows] == 0
-    order = np.lexsort((rows, table["dynamic"][rows] == 0, local, weak, untyped, empty, address[rows]))
+    private = symbols.names.starts_with(table["name"][rows], b"_")  # __pthread_mutex_lock is for libc alone
+    order = np.lexsort((rows, table["dynamic"][rows] == 0, weak, private, local, untyped, empty, address[rows]))
     rows, bare = rows[order], bare[order]
     first = leading(address[rows])
     rows, bare = rows[first], bare[first]

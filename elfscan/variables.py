@@ -66,9 +66,10 @@ def variable_symbols(
     untyped = table["type"][rows] == c.STT_NOTYPE
     empty = table["size"][rows] == 0
     bind = table["bind"][rows]
+    private = symbols.names.starts_with(table["name"][rows], b"_")
     order = np.lexsort(
-        (rows, table["dynamic"][rows] == 0, bind == c.STB_LOCAL, bind == c.STB_WEAK, untyped, empty, section[rows],
-         address[rows])
+        (rows, table["dynamic"][rows] == 0, bind == c.STB_WEAK, private, bind == c.STB_LOCAL, untyped, empty,
+         section[rows], address[rows])
     )  # fmt: skip
     rows = rows[order]
     first = np.ones(len(rows), bool)

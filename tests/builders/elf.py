@@ -94,18 +94,18 @@ class ElfBuilder:
             sections.append(BuiltSection(".strtab", STRTAB, 0, strings))
             for section in sections:
                 section.link = index if section.link == -1 else section.link
-        names = b"\0"
+        names = bytearray(b"\0")
         name_at = {}
         sections.append(BuiltSection(".shstrtab", STRTAB, 0, b""))
         for row, entry in enumerate(sections):
             name_at[row] = len(names) if entry.name else 0
             names += entry.name.encode("utf-8", "surrogateescape") + b"\0" if entry.name else b""
-        sections[-1].data = names
+        sections[-1].data = bytes(names)
 
         word = "Q" if self.bits == 64 else "I"
         header_size, segment_size, section_size = (64, 56, 64) if self.bits == 64 else (52, 32, 40)
         at = header_size + segment_size * len(self.segments)
-        body, offsets = b"", []
+        body, offsets = bytearray(), []
         for entry in sections:
             pad = -(at + len(body)) % max(1, min(entry.align, 4096))
             body += bytes(pad)
@@ -124,7 +124,7 @@ class ElfBuilder:
                 fields = (kind, offsets[index], entry.address, entry.address, size, size + extra, flags, align)
                 segments += struct.pack(self.order + "IIIIIIII", *fields)
 
-        table = b""
+        table = bytearray()
         for row, entry in enumerate(sections):
             values = {
                 "name": name_at[row],
