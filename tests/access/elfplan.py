@@ -170,7 +170,7 @@ class Relocation:
     ip: int
     end: int
     target: int
-    through_got: bool
+    symbol: int  # the address of the named symbol, -1 where that is only the section
 
 
 def _code_relocations(elf: ELFFile, result: Elf) -> list[Relocation]:
@@ -192,20 +192,22 @@ def _code_relocations(elf: ELFFile, result: Elf) -> list[Relocation]:
             if index < 0 or offset >= starts[keys[index]]:
                 continue
             ip, end = keys[index], starts[keys[index]]
-            symbol = symbols.get_symbol(relocation["r_info_sym"])["st_value"]
+            named = symbols.get_symbol(relocation["r_info_sym"])
+            symbol = named["st_value"]
+            known = -1 if named["st_info"]["type"] == "STT_SECTION" else symbol
             if result.plan.arch == "aarch64":
                 if kind in _A64_DIRECT | _A64_GOT:
-                    out.append(Relocation(ip, end, symbol + relocation["r_addend"], kind in _A64_GOT))
+                    out.append(Relocation(ip, end, symbol + relocation["r_addend"], known))
             elif kind in _X86_PC:
                 # The addend counts from the field; the processor counts from the end of the instruction.
                 (field,) = struct.unpack_from("<i", body, offset - base)
-                out.append(Relocation(ip, end, end + field, False))
+                out.append(Relocation(ip, end, end + field, known))
             elif kind in _X86_GOT:
-                out.append(Relocation(ip, end, symbol, True))
+                out.append(Relocation(ip, end, symbol, known))
             elif kind in _X86_ABSOLUTE:
                 size = _X86_ABSOLUTE[kind]
                 raw = body[offset - base : offset - base + abs(size)]
-                out.append(Relocation(ip, end, int.from_bytes(raw, "little", signed=size < 0) & _U64, False))
+                out.append(Relocation(ip, end, int.from_bytes(raw, "little", signed=size < 0) & _U64, known))
     return sorted(out, key=lambda row: (row.ip, row.target))
 
 

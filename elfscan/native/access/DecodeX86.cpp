@@ -233,6 +233,9 @@ void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
         result(Out, Dst, Transfer::Constant);
       else
         result(Out, Dst, C == X86Class::Add ? Transfer::Add : Transfer::Sub);
+    } else if (C == X86Class::Add) {
+      Out.Src = Dst.Number;
+      result(Out, Dst, Transfer::AddLoad);
     }
     return;
   case X86Class::Increment:

@@ -59,6 +59,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
     Now.Slots = In[B].Slots;
     LoopDepth = Blocks[B].LoopDepth;
     Rarity = Blocks[B].Rarity;
+    Order = Blocks[B].Order;
     walk(Blocks[B], Ops);
   }
   finish(Ops);
@@ -81,7 +82,7 @@ void FunctionFlow::solve(std::span<const Op> Ops) {
   if (In.size() < Blocks.size())
     In.resize(Blocks.size());
   for (size_t B = 0; B < Blocks.size(); ++B) {
-    In[B].Reached = In[B].Dirty = false;
+    In[B].Reached = In[B].Dirty = In[B].Walked = false;
     In[B].Visits = 0;
   }
   for (size_t B = 0; B < Blocks.size(); ++B) {
@@ -117,6 +118,7 @@ void FunctionFlow::propagate(std::span<const Op> Ops, size_t From) {
       if (!In[B].Dirty)
         continue;
       In[B].Dirty = false;
+      In[B].Walked = true;
       Now.Regs = In[B].Regs;
       Now.Slots = In[B].Slots;
       walk(Blocks[B], Ops);
@@ -150,7 +152,7 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
     return false;
   bool Changed = false;
   for (unsigned R = 0; R < C.Registers; ++R) {
-    Value V = join(To.Regs[R], From.Regs[R]);
+    Value V = join(To.Regs[R], From.Regs[R], To.Walked);
     if (V.same(To.Regs[R]))
       continue;
     To.Regs[R] = V;
@@ -163,7 +165,7 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
       ++Theirs;
     Value V;
     if (Theirs != From.Slots.end() && Theirs->Offset == S.Offset)
-      V = join(S.Content, Theirs->Content);
+      V = join(S.Content, Theirs->Content, To.Walked);
     Changed |= !V.same(S.Content);
     if (V.Kind == ValueKind::Unknown)
       continue;
@@ -296,6 +298,8 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
   }
   case Transfer::Load:
     return loaded(O, *E, Origin);
+  case Transfer::AddLoad:
+    return add(reg(O, O.Src), loaded(O, *E, Origin));
   case Transfer::Select: {
     Value A = reg(O, O.Dst), B = reg(O, O.Src);
     return A.same(B) ? A : Value();
@@ -358,6 +362,10 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     Now.Regs[O.Dst] = Result;
   } else if (Emitting && O.ImmIsValue && O.Stored != ImmReg) {
     made(Index, literal(O.Imm, Origin));
+  } else if (Emitting && O.MemCount && O.Next == Flow::Next) {
+    // A slot's content that is compared or pushed.
+    if (Value V = loaded(O, E[0], Origin); V.Origin == Origin)
+      made(Index, V);
   }
   if (isFollowed(O.Second))
     Now.Regs[O.Second] = Second;

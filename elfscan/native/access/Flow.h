@@ -60,6 +60,7 @@ private:
     uint8_t Visits = 0;
     bool Reached = false;
     bool Dirty = false;
+    bool Walked = false;
   };
 
   const Plan &P;
@@ -78,6 +79,7 @@ private:
   std::vector<ParamRow> ExclusiveParams;
   uint8_t LoopDepth = 0;
   uint8_t Rarity = 0;
+  uint16_t Order = 0;
   Tables *Out = nullptr;
   Piece Current = {};
   State Now;

@@ -44,6 +44,7 @@ enum class Transfer : uint8_t {
   Scale,    ///< Dst = Src * Imm
   Product,  ///< Dst = Src * Factor, plus Src2 where given
   Load,     ///< Dst = the content of Mem[0]
+  AddLoad,  ///< Dst = Src + the content of Mem[0]
   Select,   ///< Dst = Dst or Src
   Insert,   ///< Dst = Dst with 16 bits at Shift replaced by Imm (movk)
   Align,    ///< Dst = Src & Imm, Imm a negative power of two

@@ -131,9 +131,10 @@ inline Value scale(const Value &A, int64_t Factor) {
 }
 
 /// The least value that covers \p Old and \p New.  Two values from one origin
-/// are a series, as in a loop that moves a pointer; a series never grows
-/// downwards, so that joining ends.
-inline Value join(const Value &Old, const Value &New) {
+/// are a series, as in a loop that moves a pointer.  \p IsLoop: New came
+/// around a loop, so the series begins at Old, whichever way it goes; that the
+/// begin then stays is also why joining ends.
+inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.same(New))
     return Old;
   if (Old.Kind != New.Kind || Old.Arg != New.Arg ||
@@ -142,13 +143,11 @@ inline Value join(const Value &Old, const Value &New) {
     return Value();
   if (Old.isNumber() && Old.Origin != New.Origin)
     return Value();
-  if (!Old.isExact() && New.Base < Old.Base)
-    return Value();
   uint64_t Gap = New.Base < Old.Base ? uint64_t(Old.Base) - uint64_t(New.Base)
                                      : uint64_t(New.Base) - uint64_t(Old.Base);
   if (Gap > INT32_MAX)
     return Value();
-  Value R = New.Base < Old.Base ? New : Old;
+  Value R = New.Base < Old.Base && !IsLoop ? New : Old;
   R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
 }
