@@ -9,9 +9,12 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
+from msgspec import structs
 
+from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.pipeline import vocabulary
 from sharing.correlate import all_sites
@@ -22,9 +25,12 @@ from sharing.linemap import LineMap, names_locals, variable_name
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Target
 from sharing.model.image import Image, SectionKind, Table
-from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutReport
+from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutObject, LayoutReport, LayoutSpan
 from sharing.model.project import ProjectConfig
+from sharing.naming import readable_names
 from sharing.recover import recover
+
+Accessed = TypeVar("Accessed", LayoutObject, LayoutSpan)
 
 CROWDED_SHOWN = 10
 SUGGESTIONS = 3
@@ -81,7 +87,34 @@ def lines(options: LinesOptions) -> LayoutReport:
     for symbol, similar in missing.items():
         if symbol not in found:
             raise LinemateError(_not_found(options.binary, symbol, similar))
-    return LayoutReport(LINES_SCHEMA, "lines", tuple(layouts))
+    return _with_readable_names(LayoutReport(LINES_SCHEMA, "lines", tuple(layouts)))
+
+
+def _with_readable_names(report: LayoutReport) -> LayoutReport:
+    """The report with C++ functions as people write them; all names are read in one go, since each go costs."""
+    excerpts = [excerpt for layout in report.layouts for excerpt in layout.excerpts]
+    accessed: list[LayoutObject | LayoutSpan] = [excerpt.object for excerpt in excerpts if excerpt.object is not None]
+    accessed += [span for excerpt in excerpts for line in excerpt.lines for span in line.spans]
+    known = {name for thing in accessed for names in _accessors(thing).values() for name in names}
+    readable = readable_names(sorted(known), demangle)
+
+    def renamed(thing: Accessed) -> Accessed:
+        fields = {
+            field: tuple(dict.fromkeys(readable[name] for name in names)) for field, names in _accessors(thing).items()
+        }
+        return structs.replace(thing, **fields) if any(fields.values()) else thing
+
+    def excerpt_renamed(excerpt: Excerpt) -> Excerpt:
+        lines = [structs.replace(line, spans=tuple(map(renamed, line.spans))) for line in excerpt.lines]
+        return structs.replace(excerpt, object=excerpt.object and renamed(excerpt.object), lines=tuple(lines))
+
+    layouts = [structs.replace(one, excerpts=tuple(map(excerpt_renamed, one.excerpts))) for one in report.layouts]
+    return structs.replace(report, layouts=tuple(layouts))
+
+
+def _accessors(thing: LayoutObject | LayoutSpan) -> dict[str, tuple[str, ...]]:
+    fields = {"lockers": thing.lockers, "readers": thing.readers, "writers": thing.writers}
+    return fields | {"takers": thing.takers} if isinstance(thing, LayoutObject) else fields
 
 
 def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[tuple[Image, Table]]:

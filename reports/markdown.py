@@ -99,12 +99,12 @@ def _finding(finding: Finding) -> Iterator[str]:
     lines = picture_lines(finding.picture, finding.participants)
     if lines:
         yield block(lines, "text")
-    facts_list = [
-        f"- {code(shorten(visible(p.name), NAME_WIDTH))} {verb} {prose(name_list(functions, NAMES_SHOWN, NAME_WIDTH))}"
-        for p in finding.participants
-        for verb, functions in (("locked by", p.lockers), ("written by", p.writers), ("read by", p.readers))
-        if functions
-    ]
+    facts_list: list[str] = []
+    for who in finding.participants:
+        name = code(shorten(visible(who.full_name), NAME_WIDTH))
+        for verb, functions in (("locked by", who.lockers), ("written by", who.writers), ("read by", who.readers)):
+            if functions:
+                facts_list.append(f"- {name} {verb} {prose(name_list(functions, NAMES_SHOWN, NAME_WIDTH))}")
     facts_list += [f"- {evidence.kind}: {prose(evidence.text)}" for evidence in finding.evidence]
     if facts_list:
         yield "\n".join(facts_list)

@@ -34,18 +34,18 @@ def tally(report: Report) -> str:
 
 # What a reader needs to know how far to trust the report; the JSON document has every count.
 _FACTS = {
-    "lines_profiled": "busy lines",
-    "variables": "variables",
-    "variables_typed": "with a type",
-    "objects_recovered": "objects recovered",
-    "access_sites": "access sites",
-    "lock_calls": "lock calls",
-    "functions": "functions",
-    "thread_entries": "thread entries",
+    "lines_profiled": ("busy line", "busy lines"),
+    "variables": ("variable", "variables"),
+    "variables_typed": ("with a type", "with a type"),
+    "objects_recovered": ("object recovered", "objects recovered"),
+    "access_sites": ("access site", "access sites"),
+    "lock_calls": ("lock call", "lock calls"),
+    "functions": ("function", "functions"),
+    "thread_entries": ("thread entry", "thread entries"),
 }
 
 
 def facts(report: Report) -> str:
     """The coverage counts in one sentence: ``18,311 variables, 231,112 access sites``; without the ones that are 0."""
     counts = report.coverage.counts
-    return ", ".join(f"{counts[name]:,} {words}" for name, words in _FACTS.items() if counts.get(name))
+    return ", ".join(count(counts[name], *words) for name, words in _FACTS.items() if counts.get(name))

@@ -126,7 +126,7 @@ def _picture(picture: LinePicture, participants: Sequence[Participant]) -> dict[
 
 def _accesses(participant: Participant) -> dict[str, Any]:
     return {
-        "name": visible(participant.name),
+        "name": visible(participant.full_name),
         "lines": [
             (verb, name_list(functions, NAMES_SHOWN, NAME_WIDTH))
             for verb, functions in (

@@ -6,7 +6,7 @@ Owns the letters and the legend that every emitter shares; colours and layout ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from string import ascii_lowercase
 
@@ -101,17 +101,14 @@ def legend(picture: LinePicture, participants: Sequence[Participant]) -> list[Le
     pieces: dict[Owner, list[Slice]] = {}
     for piece in picture.slices:
         pieces.setdefault(owner_of(piece), []).append(piece)
-    entries = [
-        LegendEntry(
-            letters[owner],
-            owner,
-            _merge([(p.start, p.end) for p in owned]),
-            _merge([(p.start, p.end) for p in owned if p.hot]),
-            _participant(picture, owned[0], participants),
-        )
-        for owner, owned in pieces.items()
-        if owner in letters
-    ]
+    entries: list[LegendEntry] = []
+    for owner, owned in pieces.items():
+        if owner in letters:
+            hot = _merge([(p.start, p.end) for p in owned if p.hot])
+            ranges = _merge([(p.start, p.end) for p in owned])
+            entries.append(LegendEntry(letters[owner], owner, ranges, hot, None))
+    described = _participants(picture, entries, participants)
+    entries = [replace(entry, participant=described.get(entry.owner)) for entry in entries]
     for name, mark in _UNOWNED.items():
         if (name, "") in pieces:
             ranges = _merge([(p.start, p.end) for p in pieces[name, ""]])
@@ -119,14 +116,25 @@ def legend(picture: LinePicture, participants: Sequence[Participant]) -> list[Le
     return entries
 
 
-def _participant(picture: LinePicture, piece: Slice, participants: Sequence[Participant]) -> Participant | None:
-    """The participant that owns the slice: by name, and by address where several have that name."""
-    named = [participant for participant in participants if participant.name == piece.owner]
-    if len(named) < 2:
-        return named[0] if named else None
-    at = int(picture.address, 16) + piece.start
-    covering = [p for p in named if int(p.address, 16) <= at < int(p.address, 16) + p.size]
-    return covering[0] if covering else None
+def _participants(
+    picture: LinePicture, entries: Sequence[LegendEntry], participants: Sequence[Participant]
+) -> dict[Owner, Participant]:
+    """For each participant the one entry that shows it: by name and address, else a hot one of its members."""
+    line = int(picture.address, 16)
+    out: dict[Owner, Participant] = {}
+    for participant in participants:
+        start = int(participant.address, 16) - line
+        inside = [
+            entry
+            for entry in entries
+            if entry.owner not in out
+            and any(start <= first and last <= start + participant.size for first, last in entry.ranges)
+            and entry.owner[0].startswith(participant.name)
+        ]
+        if inside:
+            best = min(inside, key=lambda entry: (entry.owner[0] != participant.full_name, not entry.hot))
+            out[best.owner] = participant
+    return out
 
 
 def runs(group: Sequence[Cell]) -> Iterator[tuple[Cell, str]]:

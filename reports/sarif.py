@@ -122,7 +122,7 @@ def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Jso
 
 
 def _role(mate: Participant) -> str:
-    parts = [f"{mate.name} ({mate.role}), bytes {byte_ranges(mate.bytes)} of the line"]
+    parts = [f"{mate.full_name} ({mate.role}), bytes {byte_ranges(mate.bytes)} of the line"]
     for verb, functions in (("locked by", mate.lockers), ("written by", mate.writers), ("read by", mate.readers)):
         if functions:
             parts.append(f"{verb} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}")
@@ -130,8 +130,8 @@ def _role(mate: Participant) -> str:
 
 
 def _location(participant: Participant, binary: str, root: str) -> Json:
-    name = shorten(visible(participant.name), NAME_WIDTH)
-    logical = {"name": name, "fullyQualifiedName": visible(participant.name), "kind": "variable"}
+    name = shorten(visible(participant.full_name), NAME_WIDTH)
+    logical = {"name": name, "fullyQualifiedName": visible(participant.full_name), "kind": "variable"}
     source = _SOURCE.match(participant.source)
     if source and int(source[2]) > 0:
         physical: Json = {"artifactLocation": _artifact(source[1], root), "region": {"startLine": int(source[2])}}

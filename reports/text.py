@@ -149,15 +149,12 @@ def _legend(
 ) -> Iterator[Line]:
     rows: list[tuple[str, str, str, str, str]] = []
     for entry in pictures.legend(picture, participants):
-        who = entry.participant
-        if who is not None:
-            name, role, source = shorten(visible(who.name), NAME_WIDTH), visible(who.role), visible(who.source)
-            if who.type:
-                role += f" ({shorten(visible(who.type), NAME_WIDTH)})"
-        else:
-            owner = entry.owner[0]
-            name = {"": "padding", "?": "unknown"}.get(owner) or shorten(visible(owner), NAME_WIDTH)
-            role = source = ""
+        owner, who = entry.owner[0], entry.participant
+        name = {"": "padding", "?": "unknown"}.get(owner) or shorten(visible(owner), NAME_WIDTH)
+        role = visible(who.role) if who else ""
+        if who and who.type:
+            role += f" ({shorten(visible(who.type), NAME_WIDTH)})"
+        source = visible(who.source) if who else ""
         rows.append((entry.mark, name, _range_text(entry), role, source))
     widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
     for entry, row in zip(pictures.legend(picture, participants), rows, strict=True):
@@ -174,7 +171,7 @@ def _range_text(entry: pictures.LegendEntry) -> str:
 
 def _accesses(participants: Sequence[Participant], width: int) -> Iterator[Line]:
     accessed = [p for p in participants if p.lockers or p.writers or p.readers]
-    names = [shorten(visible(participant.name), NAME_WIDTH) for participant in accessed]
+    names = [shorten(visible(participant.full_name), NAME_WIDTH) for participant in accessed]
     column = max((len(name) for name in names), default=0)
     beside = column <= NAME_COLUMN
     for name, participant in zip(names, accessed, strict=True):

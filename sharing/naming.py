@@ -11,12 +11,20 @@ from collections.abc import Callable
 Demangle = Callable[[list[str]], list[str]]
 
 
+def readable_names(names: list[str], demangle: Demangle) -> dict[str, str]:
+    """``readable`` of every name, with one call of ``demangle`` for all."""
+    bases = {name: name.partition(".") for name in names if name.startswith("_Z")}
+    plain = demangle([base for base, _, _ in bases.values()])
+    found = {
+        name: without_parameters(text) + dot + clone
+        for (name, (_, dot, clone)), text in zip(bases.items(), plain, strict=True)
+    }
+    return {name: found.get(name, name) for name in names}
+
+
 def readable(name: str, demangle: Demangle) -> str:
     """``_Z16tc_release_tableP5Table`` as ``tc_release_table``; names that are not C++ stay as they are."""
-    if not name.startswith("_Z"):
-        return name
-    base, dot, clone = name.partition(".")
-    return without_parameters(demangle([base])[0]) + (f"{dot}{clone}" if dot else "")
+    return readable_names([name], demangle)[name]
 
 
 def without_parameters(name: str) -> str:

@@ -83,6 +83,13 @@ class Participant(msgspec.Struct, frozen=True):
     writers: tuple[str, ...] = ()
     lockers: tuple[str, ...] = ()
 
+    @property
+    def full_name(self) -> str:
+        """Variable and member as in source: ``server.lruclock``, ``slots[3].count``, ``bss+0x40``."""
+        if not self.member:
+            return self.name
+        return f"{self.name}{self.member}" if self.member[0] in "[+" else f"{self.name}.{self.member}"
+
 
 class Evidence(msgspec.Struct, frozen=True):
     """One fact that supports the finding; ``kind`` is its layer (layout, static, sampled, measured)."""

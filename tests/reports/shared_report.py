@@ -43,6 +43,7 @@ LOCK_BESIDE_LIST = Finding(
             source="sql/sql_base.cc:112",
             hot=((0, 16),),
             type="mysql_mutex_t",
+            member="m_mutex",
             lockers=("tc_acquire_table", "tc_release_table", "close_cached_tables", "open_tables", "tdc_remove_table"),
         ),
         Participant(
@@ -85,8 +86,9 @@ LOCK_BESIDE_LIST = Finding(
             "0x1074200",
             64,
             (
-                Slice("LOCK_open", 0, 16, True, "a"),
-                Slice("LOCK_open", 16, 48, False, "a"),
+                Slice("LOCK_open.m_mutex", 0, 16, True, "a"),
+                Slice("LOCK_open.m_mutex", 16, 40, False, "a"),
+                Slice("LOCK_open", 40, 48, False, "c"),
                 Slice("unused_tables", 48, 56, True, "b"),
                 Slice("", 56, 64, False, "."),
             ),

@@ -74,7 +74,7 @@ def test_without_a_declaration_the_location_is_the_address_in_the_binary(source:
     place = at(source)
     assert place["artifactLocation"] == {"uri": "build/server", "uriBaseId": "SRCROOT"}
     assert place["address"] == {
-        "name": "LOCK_open",
+        "name": "LOCK_open.m_mutex",
         "fullyQualifiedName": "0x1074200",
         "kind": "data",
         "absoluteAddress": 0x1074200,
