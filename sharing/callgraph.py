@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
-from sharing.phases import Phases, find_phases
+from sharing.phases import Phases, find_phases, place
 
 LOOP_FACTOR = 10.0  # iterations assumed for a loop
 MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
@@ -131,15 +131,15 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
     entered = dispatched | base | (exported if image.kind in _LIBRARIES else False)
     entered[[r for r in root_rows if r >= 0]] = True
     once = _once(edges, n, roots, entered)
-    phases = find_phases(image, knowledge, edges.caller, edges.callee, edges.ip, once, entered, init)
+    main_bit = np.uint64(sum(1 << i for i, r in enumerate(entries) if r.name == "main"))
+    by_main = once & (mask == main_bit)
+    phases = find_phases(image, knowledge, edges.caller, edges.callee, edges.where, by_main, entered, init)
     mask[phases.alone] = 0
     frequency = _frequencies(edges, n, roots, base, dispatched, once)
     frequency[phases.alone] = 0.0
     frequency[cold] *= COLD_NAME
-    if main_bit := sum(1 << i for i, r in enumerate(entries) if r.name == "main"):
-        set_up = (mask == main_bit) & ~once
-        if np.count_nonzero(mask & ~np.uint64(main_bit)) >= BIG_PROGRAM:
-            frequency[set_up] *= SET_UP
+    if main_bit and np.count_nonzero(mask & ~main_bit) >= BIG_PROGRAM:
+        frequency[(mask == main_bit) & ~once] *= SET_UP
     many = sum(1 << i for i, r in enumerate(entries[:MAX_ROOTS]) if r.many)
     order = np.argsort(edges.callee, kind="stable")
     start = np.searchsorted(edges.callee[order], np.arange(n + 1))
@@ -167,7 +167,7 @@ class _Edges:
     callee: npt.NDArray[np.int64]
     depth: npt.NDArray[np.int64]
     factor: Floats  # calls in one run of the caller
-    ip: npt.NDArray[np.uint64]
+    where: npt.NDArray[np.uint64]  # see phases.place
     start: npt.NDArray[np.int64]  # CSR by caller
 
 
@@ -178,10 +178,10 @@ def _edges(image: Image) -> _Edges:
     callee = callee[keep]
     depth = np.minimum(image.calls["loop_depth"][keep], MAX_LOOPS).astype(np.int64)
     factor = times(image.calls["loop_depth"][keep], image.calls["rarity"][keep])
-    ip = image.calls["ip"][keep]
+    where = place(image, image.calls[keep])
     order = np.argsort(caller, kind="stable")
     start = np.searchsorted(caller[order], np.arange(len(image.functions) + 1))
-    return _Edges(caller[order], callee[order], depth[order], factor[order], ip[order], start)
+    return _Edges(caller[order], callee[order], depth[order], factor[order], where[order], start)
 
 
 def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
@@ -190,13 +190,13 @@ def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
     return result
 
 
-def rarity_of(image: Image, ips: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rarity of the calls at these addresses, 0 where none is recorded."""
+def of_call(image: Image, ips: npt.NDArray[Any], field: str) -> npt.NDArray[Any]:
+    """One field of the calls at these addresses, 0 where no call is recorded."""
     calls = image.calls
     if not len(calls):
         return np.zeros(len(ips), np.uint16)
     row = np.minimum(np.searchsorted(calls["ip"], ips), len(calls) - 1)
-    return np.where(calls["ip"][row] == ips, calls["rarity"][row], 0)
+    return np.where(calls["ip"][row] == ips, calls[field][row], 0)
 
 
 def _reach(edges: _Edges, seeds: npt.NDArray[Any], n: int) -> npt.NDArray[np.bool_]:

@@ -17,6 +17,7 @@ from sharing.callgraph import CallGraph, times
 from sharing.knowledge import Knowledge
 from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Heat
+from sharing.phases import place
 
 WARM_WEIGHT = 10.0  # executed inside a loop of something that itself runs once
 HOT_RANK = 30  # at least this many actors of a program may be hot ...
@@ -86,7 +87,7 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
     rows, lock_row = rows[order], lock_row[order]
     function = rows["function"]
     weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
-    weight = np.where(graph.phases.sequential(function, rows["ip"]), 0.0, weight)
+    weight = np.where(graph.phases.sequential(function, place(image, rows)), 0.0, weight)
     weight = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, weight * VIA_CALL_WEIGHT, weight)
     weight = np.where((rows["flags"] & SiteFlag.INDEXED) != 0, weight * INDEXED_WEIGHT, weight)
     variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
@@ -100,7 +101,7 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
 def _lock_sites(events: Table) -> Table:
     events = events[events["effect"] != flow.INIT]
     sites = np.zeros(len(events), SITE_DTYPE)
-    for name in ("ip", "function", "loop_depth", "rarity"):
+    for name in ("ip", "function", "loop_depth", "rarity", "order"):
         sites[name] = events[name]
     sites["target"] = events["address"]
     sites["size"] = 4

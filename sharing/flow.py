@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharing.callgraph import function_at, name_of_callee, rarity_of
+from sharing.callgraph import function_at, name_of_callee, of_call
 from sharing.knowledge import Knowledge
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
 
@@ -33,6 +33,7 @@ LOCK_DTYPE = np.dtype(
         ("effect", "u1"),
         ("loop_depth", "u1"),
         ("rarity", "<u2"),  # of the call, see SITE_DTYPE
+        ("order", "<u2"),
     ]
 )
 
@@ -55,7 +56,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
             effects.setdefault((i, arg), _Effect(row, _EFFECT[name], 0))
     order = np.argsort(inverse, kind="stable")
     starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))
-    out: list[tuple[int, int, int, int, int, int, int]] = []
+    out: list[tuple[int, ...]] = []
     fresh = dict(effects)
     for _ in range(WRAPPER_ROUNDS):
         found: dict[tuple[int, int], _Effect] = {}
@@ -75,6 +76,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
                             effect.effect,
                             int(arg["loop_depth"]),
                             0,
+                            0,
                         )
                     )
                 elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
@@ -90,7 +92,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
         if not fresh:
             break
     table = np.array(out, LOCK_DTYPE) if out else np.empty(0, LOCK_DTYPE)
-    table["rarity"] = rarity_of(image, table["ip"])
+    table["rarity"], table["order"] = of_call(image, table["ip"], "rarity"), of_call(image, table["ip"], "order")
     return np.unique(table)
 
 
@@ -117,7 +119,8 @@ def through_arguments(image: Image) -> Table:
     sites["kind"] = p["kind"]
     sites["flags"] = p["flags"] | SiteFlag.VIA_CALL
     sites["loop_depth"] = np.minimum(a["loop_depth"].astype(np.int64) + p["loop_depth"], 255)
-    sites["rarity"] = np.minimum(rarity_of(image, a["ip"]), 255)
+    sites["rarity"] = np.minimum(of_call(image, a["ip"], "rarity"), 255)
+    sites["order"] = of_call(image, a["ip"], "order")
     return sites
 
 
@@ -146,7 +149,8 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
             sites["size"] = _size_by_name(name)
             sites["kind"] = kind
             sites["flags"] = flags | SiteFlag.VIA_CALL
-            sites["rarity"] = np.minimum(rarity_of(image, rows["ip"]), 255)
+            sites["rarity"] = np.minimum(of_call(image, rows["ip"], "rarity"), 255)
+            sites["order"] = of_call(image, rows["ip"], "order")
             parts.append(sites)
     return np.concatenate(parts) if parts else np.empty(0, SITE_DTYPE)
 

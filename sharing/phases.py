@@ -1,7 +1,7 @@
 """Code that no second thread can overlap: run before the first thread starts or after the last was joined.
 
-Owns that ordering, which is read off the addresses within the functions that start and join threads: compilers
-keep statement order well enough for straight start-up code.  Counts as sequential only what certainly is.
+Owns that ordering, which is read off the control flow of the functions that start and join threads: ``place``
+numbers their blocks so that a block comes after those that lead to it, and instructions within a block.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.image import Image
+from sharing.model.image import Image, Table
 
 ROUNDS = 16
 Bools = npt.NDArray[np.bool_]
@@ -28,10 +28,18 @@ class Phases:
     first: npt.NDArray[np.uint64]
     last: npt.NDArray[np.uint64]
 
-    def sequential(self, function: npt.NDArray[np.int32], ip: npt.NDArray[np.uint64]) -> Bools:
-        """Which sites run without a second thread."""
-        result: Bools = self.alone[function] | (ip < self.first[function]) | (ip > self.last[function])
+    def sequential(self, function: npt.NDArray[np.int32], where: npt.NDArray[np.uint64]) -> Bools:
+        """Which sites (by function and ``place``) run without a second thread."""
+        result: Bools = self.alone[function] | (where < self.first[function]) | (where > self.last[function])
         return result
+
+
+def place(image: Image, rows: Table) -> npt.NDArray[np.uint64]:
+    """Position of sites or calls in their functions' control flow: block order, then offset."""
+    start = image.functions["address"][rows["function"]] if len(image.functions) else np.uint64(0)
+    offset = (rows["ip"] - start) & np.uint64((1 << 40) - 1)
+    result: npt.NDArray[np.uint64] = (rows["order"].astype(np.uint64) << np.uint64(40)) | offset
+    return result
 
 
 _NEVER = np.uint64(2**64 - 1)
@@ -42,12 +50,15 @@ def find_phases(
     knowledge: Knowledge,
     caller: npt.NDArray[np.int64],
     callee: npt.NDArray[np.int64],
-    ip: npt.NDArray[np.uint64],
+    where: npt.NDArray[np.uint64],
     once: Bools,
     entered: Bools,
     init: Bools,
 ) -> Phases:
     """Order the once-only functions around thread creation.
+
+    ``caller``, ``callee`` and ``where`` (``place`` of the call) are the edges of the call graph; ``once`` are the
+    functions that the main thread alone runs, once.
 
     1. the functions from which a thread is created; 2. in each once-only one the first such call, and the last join;
     3. functions called only from outside those places, or from constructors.
@@ -66,30 +77,31 @@ def find_phases(
         front = callers[~creates[callers]]
         creates[front] = True
     leading = once & creates
+    at = place(image, image.calls)
     create_at = np.full(n, _NEVER, np.uint64)
-    np.minimum.at(create_at, image.calls["function"][starts], image.calls["ip"][starts])
+    np.minimum.at(create_at, image.calls["function"][starts], at[starts])
     to_creator = creates[callee]
-    np.minimum.at(create_at, caller[to_creator], ip[to_creator])
+    np.minimum.at(create_at, caller[to_creator], where[to_creator])
     first[leading] = create_at[leading]
     join_at = np.zeros(n, np.uint64)
-    np.maximum.at(join_at, image.calls["function"][joins], image.calls["ip"][joins])
+    np.maximum.at(join_at, image.calls["function"][joins], at[joins])
     joined = leading & (join_at > create_at)
     last[joined] = join_at[joined]
-    return Phases(_alone(n, caller, callee, ip, (first, last), entered, init), first, last)
+    return Phases(_alone(n, caller, callee, where, (first, last), entered, init), first, last)
 
 
 def _alone(
     n: int,
     caller: npt.NDArray[np.int64],
     callee: npt.NDArray[np.int64],
-    ip: npt.NDArray[np.uint64],
+    where: npt.NDArray[np.uint64],
     limits: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]],
     entered: Bools,
     init: Bools,
 ) -> Bools:
     """Functions that are called from sequential places only; grows from the constructors to a fixpoint."""
     first, last = limits
-    outside = (ip < first[caller]) | (ip > last[caller])
+    outside = (where < first[caller]) | (where > last[caller])
     alone = init.copy()
     called = np.bincount(callee, minlength=n) > 0
     for _ in range(ROUNDS):

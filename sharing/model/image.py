@@ -98,7 +98,8 @@ SITE_DTYPE = np.dtype(
         ("target", "<u8"),  # SVMA of the first byte touched
         ("function", "<i4"),  # row of the function table, -1 unknown
         ("size", "<u4"),  # bytes touched by one execution; 0 when only the address is taken
-        ("stride", "<u4"),  # bytes between elements when INDEXED, else 0
+        ("stride", "<u2"),  # bytes between elements when INDEXED (65535: more), else 0
+        ("order", "<u2"),  # of the block in its function: a block comes after those that lead to it
         ("kind", "u1"),  # AccessKind
         ("flags", "u1"),  # SiteFlag
         ("loop_depth", "u1"),
@@ -115,6 +116,8 @@ CALL_DTYPE = np.dtype(
         ("loop_depth", "u1"),
         ("tail", "u1"),
         ("rarity", "<u2"),  # as of sites
+        ("order", "<u2"),  # as of sites
+        ("reserved", "<u2", (3,)),
     ]
 )
 

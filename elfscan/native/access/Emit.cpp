@@ -23,6 +23,13 @@ enum UsedFlag : uint8_t { Followed = 1, Called = 2 };
 } // namespace
 
 /// Whether \p V is an address that the tables speak of.
+namespace {
+/// Elements further apart than this do not share lines.
+uint16_t narrowed(uint32_t Stride) {
+  return uint16_t(std::min<uint32_t>(Stride, UINT16_MAX));
+}
+} // namespace
+
 bool FunctionFlow::takesAddress(const Value &V) const {
   return V.isNumber() && V.IsAddress && !V.IsPage &&
          (P.inData(V.Base) || (V.isExact() && P.startsFunction(V.Base)));
@@ -70,9 +77,9 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     return;
   if (!E.Own)
     Flags |= SiteFlag::Tracked;
-  SiteRow Row = {O.Ip,  uint64_t(V.Base), Current.Row,
-                 Size,  Stride,           uint8_t(M.Kind),
-                 Flags, LoopDepth,        Rarity};
+  SiteRow Row = {
+      O.Ip,  uint64_t(V.Base), Current.Row, Size,      narrowed(Stride),
+      Order, uint8_t(M.Kind),  Flags,       LoopDepth, Rarity};
   (LoadExclusive ? ExclusiveSites : Out->Sites).push_back(Row);
 }
 
@@ -118,8 +125,14 @@ void FunctionFlow::call(const Op &O, uint32_t) {
   default:
     return;
   }
-  Out->Calls.push_back(
-      {O.Ip, Callee, Current.Row, LoopDepth, uint8_t(!IsCall), Rarity});
+  Out->Calls.push_back({O.Ip,
+                        Callee,
+                        Current.Row,
+                        LoopDepth,
+                        uint8_t(!IsCall),
+                        Rarity,
+                        Order,
+                        {}});
   arguments(O, Callee);
 }
 
@@ -204,8 +217,9 @@ void FunctionFlow::finish(std::span<const Op> Ops) {
         [](uint32_t I, const Block &Later) { return I < Later.First; });
     uint8_t Flags = E.What.Stride ? SiteFlag::Indexed : 0;
     Out->Sites.push_back({Ops[Index].Ip, uint64_t(E.What.Base), Current.Row, 0,
-                          E.What.Stride, uint8_t(Access::Address), Flags,
-                          (B - 1)->LoopDepth, (B - 1)->Rarity});
+                          narrowed(E.What.Stride), (B - 1)->Order,
+                          uint8_t(Access::Address), Flags, (B - 1)->LoopDepth,
+                          (B - 1)->Rarity});
   }
   // A load exclusive is the first half of the rmw that its store reports.
   for (const SiteRow &Load : ExclusiveSites) {

@@ -195,8 +195,10 @@ void Graph::estimateRarity() {
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     if (B == 0 || !Blocks[B].HasPredecessor)
       Chance[B] = B == 0 ? 1.0F : RootChance;
+  uint32_t Order = 0;
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {
-    const Block &Current = Blocks[*It];
+    Block &Current = Blocks[*It];
+    Current.Order = uint16_t(std::min<uint32_t>(Order++, UINT16_MAX));
     unsigned Stays = 0, Leaves = 0;
     for (uint32_t To : successors(Current))
       ++(Blocks[To].LoopDepth < Current.LoopDepth ? Leaves : Stays);

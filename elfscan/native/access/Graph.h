@@ -22,6 +22,7 @@ struct Block {
   uint32_t LastEdge = 0;
   uint8_t LoopDepth = 0;
   uint8_t Rarity = 0; ///< see estimateRarity
+  uint16_t Order = 0; ///< every block comes after those that lead to it
   bool HasPredecessor = false;
 };
 

@@ -23,7 +23,8 @@ enum class ArgKind : uint8_t { Address = 1, Param = 2, Constant = 3 };
 struct SiteRow {
   uint64_t Ip, Target;
   int32_t Function;
-  uint32_t Size, Stride;
+  uint32_t Size;
+  uint16_t Stride, Order;
   uint8_t Kind, Flags, LoopDepth, Rarity;
   auto operator<=>(const SiteRow &) const = default;
 };
@@ -34,8 +35,10 @@ struct CallRow {
   int32_t Function;
   uint8_t LoopDepth, Tail;
   uint16_t Rarity;
+  uint16_t Order;
+  uint16_t Reserved[3];
 };
-static_assert(sizeof(CallRow) == 24);
+static_assert(sizeof(CallRow) == 32);
 
 struct ArgRow {
   uint64_t Ip, Callee;
