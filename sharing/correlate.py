@@ -22,7 +22,8 @@ from sharing.phases import place
 WARM_WEIGHT = 10.0  # executed inside a loop of something that itself runs once
 HOT_RANK = 30  # at least this many actors of a program may be hot ...
 HOT_SHARE = 0.04  # ... or this share of its written actors
-MAX_LINES = 600  # lines profiled in full; the rest have a lower score than these
+MAX_HOTTEST = 120  # lines whose neighbourhood is looked at, too
+MAX_LINES = 300  # lines profiled in full; the rest have a lower score than these
 VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
 INDEXED_WEIGHT = 0.3  # one of several elements
 UNBOUNDED = 4096  # sizes beyond are string operations of unknown length
@@ -178,3 +179,12 @@ def busy_lines(table: Slots, line_size: int) -> npt.NDArray[np.uint64]:
     chosen = chosen[np.lexsort((lines[chosen], -value[chosen]))][:MAX_LINES]
     result: npt.NDArray[np.uint64] = lines[chosen] * np.uint64(line_size)
     return result
+
+
+def hottest_lines(table: Slots, limits: Thresholds, line_size: int) -> list[int]:
+    """Lines with a slot that is written as often as anything hot, busiest first: alone there or not."""
+    scores = np.log10(1.0 + table.write) + 0.5 * np.log2(1.0 + table.functions)
+    chosen = np.flatnonzero((scores >= limits.write) & (table.write >= WARM_WEIGHT))
+    chosen = chosen[np.argsort(-scores[chosen], kind="stable")]
+    lines: npt.NDArray[np.uint64] = table.address[chosen] // np.uint64(line_size) * np.uint64(line_size)
+    return list(dict.fromkeys(lines.tolist()))[:MAX_HOTTEST]

@@ -88,7 +88,8 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
         calls.root_names,
         lambda a, b: shift_step(image, a, b, options.line_size),
     )
-    drafts = _run(profiler, lines, context, [r for r in RULES if not options.rules or r.id in options.rules])
+    near = correlate.hottest_lines(table, limits, options.line_size)
+    drafts = _run(profiler, lines, near, context, [r for r in RULES if not options.rules or r.id in options.rules])
     style = Style(options.line_size, image.kind, options.macro)
     findings = [_finding(d, profiler, style, image) for d in _merge(drafts)]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
@@ -116,18 +117,18 @@ def _lines(image: Image, accesses: correlate.Accesses, table: correlate.Slots, l
     return lines
 
 
-def _run(profiler: Profiler, lines: list[int], context: Context, rules: Iterable[Rule]) -> list[Draft]:
-    """Every rule on every line, pair or window that its scope asks for; each span once."""
+def _run(profiler: Profiler, lines: list[int], near: list[int], context: Context, rules: Iterable[Rule]) -> list[Draft]:
+    """Every rule on every line, or on the pair or window around each of the hottest (``near``); each span once."""
     rules = list(rules)
     drafts: list[Draft] = []
     spans: dict[Scope, list[tuple[int, int]]] = {
         Scope.LINE: [(line, context.line_size) for line in lines],
         Scope.PAIR: [
             (line, context.pair_size)
-            for line in dict.fromkeys(line - line % context.pair_size for line in lines)
+            for line in dict.fromkeys(line - line % context.pair_size for line in near)
             if context.pair_size > context.line_size
         ],
-        Scope.WINDOW: [(line - context.line_size, 3 * context.line_size) for line in _around(lines, context.line_size)],
+        Scope.WINDOW: [(line - context.line_size, 3 * context.line_size) for line in near if line],
     }
     for scope, places in spans.items():
         chosen = [r for r in rules if r.scope is scope]
@@ -140,12 +141,6 @@ def _run(profiler: Profiler, lines: list[int], context: Context, rules: Iterable
             for rule in chosen:
                 drafts.extend(rule.check(line, context))
     return drafts
-
-
-def _around(lines: list[int], line_size: int) -> list[int]:
-    """The busiest lines and their neighbours: a pair that is apart today has its busy parts on two lines."""
-    near = [line + d for line in lines[:MAX_EXTRA_LINES] for d in (0, -line_size, line_size)]
-    return [line for line in dict.fromkeys(near) if line >= line_size]
 
 
 def _merge(drafts: list[Draft]) -> list[Draft]:

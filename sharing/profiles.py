@@ -18,7 +18,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Neighbour, Range, Role
 from sharing.model.types import Member
-from sharing.naming import Demangle, readable
+from sharing.naming import Demangle, readable_names
 from sharing.shapes import LockPlace, Shapes
 
 READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
@@ -60,8 +60,10 @@ class Profiler:
         self.accesses = accesses
         self.knowledge = knowledge
         self.limits = limits
-        self._demangle = demangle
-        self._names: dict[int, str] = {}
+        functions = np.unique(accesses.sites["function"]).tolist()
+        raw = {row: function_name(image, row) for row in functions}
+        shown = readable_names(list(raw.values()), demangle)
+        self._names = {row: shown[name] for row, name in raw.items()}
         self.shapes = Shapes(image, knowledge)
         self._targets = accesses.sites["target"]
         sites = accesses.sites
@@ -99,12 +101,6 @@ class Profiler:
             if lock.offset <= offset < lock.offset + max(lock.size, lock.stride * lock.count):
                 return _join(base, _indexed(lock.path, lock, offset))
         return base if not offset else f"{base}+{offset:#x}"
-
-    def _display(self, function: int) -> str:
-        name = self._names.get(function)
-        if name is None:
-            name = self._names[function] = readable(function_name(self.image, function), self._demangle)
-        return name
 
     def variable_at(self, address: int) -> int:
         table = self.image.variables
@@ -316,7 +312,7 @@ class Profiler:
                 entry[4] = max(entry[4], self._stride[at])
         out = [
             Access(
-                self._display(function),
+                self._names[function],
                 weight,
                 self._mask[function],
                 writes,
@@ -376,7 +372,8 @@ class Profiler:
         callers = self.graph.callers(function)
         if depth < MAX_CALLERS_UP and callers and len(callers) <= MAX_CALLERS and not self.graph.entered[function]:
             self._takes[function] = own  # a cycle adds nothing
-            above = [self.held(c, depth + 1) for c in callers if c != function]
+            alone = self.graph.phases.alone
+            above = [self.held(c, depth + 1) for c in callers if c != function and not alone[c]]
             if above:
                 own |= frozenset.intersection(*above)
         self._takes[function] = own
