@@ -51,7 +51,7 @@ class ElfBuilder:
         """Add a section and return its index; fields that a BuiltSection lacks become overrides."""
         own = {k: v for k, v in fields.items() if k in ("address", "size", "link", "info", "align", "entry_size")}
         over = {k: v for k, v in fields.items() if k not in own}
-        self.sections.append(BuiltSection(name, type, flags, data, **own, override=over))  # type: ignore[arg-type]
+        self.sections.append(BuiltSection(name, type, flags, data, **own, override=over))
         return len(self.sections) - 1
 
     def symbol(
@@ -92,8 +92,8 @@ class ElfBuilder:
                 BuiltSection(".symtab", SYMTAB, 0, records, link=index + 1, entry_size=24 if self.bits == 64 else 16)
             )
             sections.append(BuiltSection(".strtab", STRTAB, 0, strings))
-            for section in sections:
-                section.link = index if section.link == -1 else section.link
+            for entry in sections:
+                entry.link = index if entry.link == -1 else entry.link
         names = bytearray(b"\0")
         name_at = {}
         sections.append(BuiltSection(".shstrtab", STRTAB, 0, b""))
@@ -156,7 +156,8 @@ class ElfBuilder:
             "shstrndx": len(sections) - 1,
         } | self.header
         ident = b"\x7fELF" + bytes([self.bits // 32, 1 if self.order == "<" else 2, 1]) + bytes(9)
-        return ident + struct.pack(f"{self.order}HHI{word}{word}{word}IHHHHHH", *head.values()) + segments + body + table
+        header = struct.pack(f"{self.order}HHI{word}{word}{word}IHHHHHH", *head.values())
+        return ident + header + segments + body + table
 
 
 def small_program(**header: int) -> ElfBuilder:

@@ -56,14 +56,14 @@ def native() -> None:
 
 def name_of(image: Image, row: int) -> str:
     """The name of a variable row."""
-    return image.names[image.variables["name"][row]]
+    return image.names[int(image.variables["name"][row])]
 
 
 def variables(image: Image) -> dict[str, int]:
     """Rows of the variables by name and by alias."""
     rows = {name_of(image, row): row for row in range(len(image.variables))}
     for row, names in image.aliases.items():
-        rows |= {name: row for name in names}
+        rows |= dict.fromkeys(names, row)
     return rows
 
 

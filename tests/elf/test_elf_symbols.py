@@ -32,15 +32,20 @@ class Symbol:
     name: str
 
 
+_LINE = re.compile(
+    r"\s*\d+: ([0-9a-f]+)\s+(\d+|0x[0-9a-f]+)\s+(\w+)\s+(\w+)\s+\w+\s+(?:\[.*\]\s+)?(\d+) (.+)$"
+)
+
+
 def readelf_symbols(path: Path) -> list[Symbol]:
     """The defined, named symbols of all tables."""
     out = subprocess.run(["readelf", "-sW", str(path)], capture_output=True, text=True, errors="replace", check=True)
     found = []
     for line in out.stdout.splitlines():
-        match = re.match(r"\s*\d+: ([0-9a-f]+)\s+(\d+|0x[0-9a-f]+)\s+(\w+)\s+(\w+)\s+\w+\s+(?:\[.*\]\s+)?(\d+) (.+)$", line)
+        match = _LINE.match(line)
         if match:
-            value, size, kind, bind, section, name = match.groups()
-            name = re.sub(r" \(\d+\)$", "", name).partition("@")[0]
+            value, size, kind, bind, section, given = match.groups()
+            name = re.sub(r" \(\d+\)$", "", given).partition("@")[0]
             if kind not in ("SECTION", "FILE"):
                 found.append(Symbol(int(value, 16), int(size, 0), kind, bind, int(section), name))
     return found
@@ -96,15 +101,16 @@ def unexplained(path: Path, image: Image) -> list[tuple[str, Symbol]]:
         if symbol.size == 0 and (symbol.type == "NOTYPE" or symbol.name in STARTUP):
             continue  # a label or a linker's mark; those that are data are tested by name below
         address = symbol.value + (base if symbol.type == "TLS" else 0)
-        row = rows.get((address, symbol.name))
-        if row is None:
+        found = rows.get((address, symbol.name))
+        if found is None:
             problems.append(("no such variable", symbol))
-        elif symbol.size and int(image.variables["size"][row]) not in sizes[symbol.value]:
-            problems.append((f"size {image.variables['size'][row]}", symbol))
+        elif symbol.size and int(image.variables["size"][found]) not in sizes[symbol.value]:
+            problems.append((f"size {image.variables['size'][found]}", symbol))
     for function in image.functions:
         known = names_at.get(int(function["address"]))
         if known and function["name"] >= 0 and image.names[function["name"]] not in known:
-            problems.append((f"named {image.names[function['name']]}", Symbol(int(function["address"]), 0, "", "", 0, "")))
+            named = image.names[function["name"]]
+            problems.append(("no such name", Symbol(int(function["address"]), 0, "FUNC", "", 0, named)))
     return problems
 
 
