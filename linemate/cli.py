@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
-        return _error(f"{error.format_message()}{hint}", EXIT_USAGE)
+        return _error(f"{error.format_message().rstrip('.')}{hint}", EXIT_USAGE)
     except LinemateError as error:
         return _error(str(error), EXIT_USAGE)
     except OSError as error:
@@ -79,7 +79,7 @@ def _error(message: str, code: int) -> int:
     return code
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(linemate.__version__, prog_name="linemate", message="%(prog)s %(version)s")
 def cli() -> None:
     """Find the variables that share a cache line and should not."""
@@ -133,8 +133,8 @@ def _severities() -> click.Choice[str]:
 @click.option("--min-severity", type=_severities(), help="Show from this severity on.  [default: low, or --fail-on]")
 @click.option(
     "--min-confidence",
-    type=click.Choice([confidence.value for confidence in Confidence]),
-    default=Confidence.LAYOUT.value,
+    type=click.Choice([confidence.name.lower() for confidence in Confidence]),
+    default=Confidence.LAYOUT.name.lower(),
     show_default=True,
     help="Show from this confidence on.",
 )
@@ -173,7 +173,7 @@ def audit(
     options = AuditOptions(
         binary=binary,
         line_size=_line_size(line_size, project),
-        min_confidence=Confidence(min_confidence),
+        min_confidence=Confidence[min_confidence.upper()],
         min_severity=_shown_from(min_severity, fail_on, limit),
         rules=rules,
         symbols=symbols,
@@ -260,7 +260,7 @@ def exit_code(report: Report, options: AuditOptions) -> int:
     return EXIT_CLEAN
 
 
-@cli.command("lines")
+@cli.command("lines", short_help="Show the lines of BINARY around symbols, byte by byte.")
 @click.argument("binary")
 @click.argument("symbols", nargs=-1, metavar="[SYMBOL|ADDRESS]...")
 @click.option(

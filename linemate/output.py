@@ -53,6 +53,8 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
             # Python flushes standard output once more when it exits; without this that would print a traceback.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise ReaderGone from None
+        except OSError as error:
+            raise LinemateError(f"standard output: {error.strerror}") from error
         return
     path = Path(output)
     check_output(output, inputs)

@@ -48,6 +48,12 @@ def test_flags_become_options(run: Run, pipeline: Any) -> None:
     assert (options.rules, options.symbols, options.fail_on) == ((RULES[0].id, RULES[1].id), ("LOCK_*",), None)
 
 
+@pytest.mark.parametrize("confidence", Confidence)
+def test_every_confidence_has_a_name_to_type(run: Run, pipeline: Any, confidence: Confidence) -> None:
+    run("audit", "server", "--min-confidence", confidence.name.lower())
+    assert pipeline.asked[0].min_confidence is confidence
+
+
 def test_defaults_hide_notes_and_fail_on_high(run: Run, pipeline: Any) -> None:
     run("audit", "server")
     (options,) = pipeline.asked
@@ -212,6 +218,7 @@ def test_evidence_that_this_version_cannot_read_is_refused(run: Run, pipeline: A
         (("audit", "server", "--rule", f"{RULES[0].id}s"), f"no rule '{RULES[0].id}s': did you mean '{RULES[0].id}'?"),
         (("audit", "server", "--rule", "zzz"), "no rule 'zzz': there are: "),
         (("prescribe",), "No such command 'prescribe'"),
+        ((), "Missing command (see linemate --help)"),
     ],
 )
 def test_bad_usage_is_one_line_and_code_2(run: Run, pipeline: Any, arguments: tuple[str, ...], part: str) -> None:

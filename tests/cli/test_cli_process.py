@@ -26,6 +26,15 @@ def test_the_reader_of_the_output_may_go_away() -> None:
     assert (process.returncode, process.stderr) == (141, b"")
 
 
+def test_a_full_disk_is_one_line() -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        process = subprocess.run(
+            [*COMMAND, "rules"], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
+        )
+    assert process.returncode == 2
+    assert process.stderr == b"linemate: error: standard output: No space left on device\n"
+
+
 def test_output_that_cannot_be_encoded_is_escaped_not_fatal(tmp_path: Path) -> None:
     process = subprocess.run(
         [*COMMAND, "audit", "caf\u00e9\u2603"],
