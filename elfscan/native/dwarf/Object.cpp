@@ -143,8 +143,12 @@ Error Object::load() {
         !(Short.consume_front(".debug_") || Short.consume_front(".zdebug_")))
       continue;
     bool IsDwoSection = Short.consume_back(".dwo");
-    if (DebugSection *Slot = slotFor(*this, Short))
-      (IsDwoSection ? Dwo : Plain).push_back({Section, Slot});
+    DebugSection *Slot = slotFor(*this, Short);
+    if (!Slot)
+      continue;
+    // A package's index alone goes without the suffix.
+    bool IsIndex = Slot == &CuIndex || Slot == &TuIndex;
+    (IsDwoSection || IsIndex ? Dwo : Plain).push_back({Section, Slot});
   }
   // A file made with -gsplit-dwarf=single has both kinds: the skeleton is read
   // first and the reader opens the same file again for the rest.
