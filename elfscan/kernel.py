@@ -25,7 +25,7 @@ def image_kind(elf: ElfFile) -> ImageKind:
     kind = elf.header.type
     names = elf.find_section
     if kind == c.ET_REL:
-        if names(".gnu.linkonce.this_module") is not None or (names(".modinfo") is not None and names("__versions")):
+        if names(".gnu.linkonce.this_module") is not None or names(".modinfo") is not None:
             return ImageKind.MODULE
         return ImageKind.RELOCATABLE
     if kind in (c.ET_EXEC, c.ET_DYN):
