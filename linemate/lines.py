@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.pipeline import vocabulary
 from sharing.correlate import all_sites
-from sharing.flow import INIT, lock_events
+from sharing.flow import INIT, LOCK_DTYPE, lock_events
 from sharing.geometry import line_start, lines_of
 from sharing.knowledge import Knowledge
 from sharing.linemap import LineMap, names_locals, variable_name
@@ -122,14 +123,16 @@ def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[tuple[Image
 
     Code is read where accessors are to be shown or where symbols are too few to say what is on a line.
     """
-    for image in read_images(options.binary, debug_file=options.debug_file, access=bool(options.symbols)):
-        if options.symbols or names_locals(image):
-            yield _with_accesses(image, knowledge)
+    done = 0
+    if not options.symbols:
+        for image in read_images(options.binary, debug_file=options.debug_file, access=False):
+            if not names_locals(image):
+                break
+            done += 1
+            yield image, np.zeros(0, LOCK_DTYPE)
         else:
-            break
-    else:
-        return
-    for image in read_images(options.binary, debug_file=options.debug_file):
+            return
+    for image in islice(read_images(options.binary, debug_file=options.debug_file), done, None):
         yield _with_accesses(image, knowledge)
 
 

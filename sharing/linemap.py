@@ -278,7 +278,12 @@ def _touching(sites: Table, start: int, end: int) -> npt.NDArray[np.bool_]:
 
 
 def names_locals(image: Image) -> bool:
-    """Whether file-static variables have names: without them, gaps between the exported ones say nothing."""
+    """Whether file-static variables have names: without them, gaps between the exported ones say nothing.
+
+    A relocatable file has all its symbols, since the linker needs them.
+    """
+    if image.synthetic:
+        return True
     flags = image.variables["flags"]
     local = (flags & VariableFlag.LOCAL != 0) & (flags & VariableFlag.RECOVERED == 0)
     return bool(local.any()) or bool((flags & VariableFlag.FROM_DWARF != 0).any())

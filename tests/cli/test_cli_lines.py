@@ -174,6 +174,21 @@ def test_a_stripped_program_shows_what_its_code_touches(run: Run, stripped: Path
     assert not any(span["kind"] == "padding" for span in spans(excerpt))
 
 
+def test_an_archive_shows_each_member_once(run: Run, program: Path) -> None:
+    folder = program.parent
+    archiver = shutil.which("ar")
+    if archiver is None:
+        pytest.skip("no ar")
+    (folder / "extra.c").write_text("int first, second;")
+    for name in ("server", "extra"):
+        subprocess.run(["gcc", "-g", "-c", "-o", f"{name}.o", f"{name}.c"], cwd=folder, check=True)
+    subprocess.run([archiver, "rcs", "lib.a", "server.o", "extra.o"], cwd=folder, check=True)
+    layouts = document(run, folder / "lib.a")["layouts"]
+    assert [layout["target"]["member"] for layout in layouts] == ["server.o", "extra.o"]
+    (layout,) = document(run, folder / "lib.a", "second")["layouts"]
+    assert layout["target"]["member"] == "extra.o"
+
+
 def test_the_text_reads_like_pahole(run: Run, program: Path) -> None:
     result = run("lines", str(program), "config", "--context", "0")
     assert result.code == 0
