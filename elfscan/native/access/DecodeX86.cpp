@@ -20,7 +20,8 @@ namespace {
 constexpr int8_t Arguments[] = {7, 6, 2, 1, 8, 9};
 constexpr uint32_t CallerSaved =
     bit(0) | bit(1) | bit(2) | bit(6) | bit(7) | 0xf00;
-constexpr Convention SysV = {16, X86Rsp, CallerSaved, bit(0), Arguments};
+constexpr Convention SysV = {16,     X86Rsp,          CallerSaved,
+                             bit(0), bit(0) | bit(2), Arguments};
 
 struct GeneralReg {
   int8_t Number = NoReg;
@@ -252,9 +253,8 @@ void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
     }
     return;
   case X86Class::Multiply:
-    if (X.op_count == 3 && X.operands[2].type == X86_OP_IMM &&
-        Src.Number != NoReg) {
-      Out.Src = Src.Number;
+    if (X.op_count == 3 && X.operands[2].type == X86_OP_IMM) {
+      Out.Src = Src.Number == NoReg ? OtherReg : Src.Number;
       Out.Imm = X.operands[2].imm;
       result(Out, Dst, Transfer::Scale);
     }

@@ -21,7 +21,8 @@ struct Convention {
   unsigned Registers = 0;
   int8_t StackPointer = NoReg;
   uint32_t CallerSaved = 0;
-  uint32_t Results = 0;
+  uint32_t Result = 0;  ///< the first result register
+  uint32_t Results = 0; ///< all of them
   std::span<const int8_t> Arguments;
 };
 

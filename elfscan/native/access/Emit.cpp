@@ -143,7 +143,7 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
     const Value &V = Now.Regs[C.Arguments[Count]];
     // Left over from the call before: neither this nor a later register is an
     // argument here.
-    if (V.Kind == ValueKind::Dead)
+    if (V.IsStale)
       break;
     AnyAddress |= takesAddress(V);
   }

@@ -186,8 +186,11 @@ void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
 }
 
 Value FunctionFlow::reg(const Op &O, int8_t Reg) const {
-  if (isFollowed(Reg))
-    return Now.Regs[Reg];
+  if (isFollowed(Reg)) {
+    Value V = Now.Regs[Reg];
+    V.IsStale = false;
+    return V;
+  }
   if (Reg == ZeroReg)
     return Value::number(0, 0);
   if (Reg == ImmReg)
@@ -203,6 +206,12 @@ Value FunctionFlow::literal(int64_t N, uint32_t Origin) const {
   return Value::number(N, Origin);
 }
 
+/// The index of a memory operand, in bytes.
+Value FunctionFlow::index(const MemOperand &M) const {
+  return scale(isFollowed(M.Index) ? Now.Regs[M.Index] : Value(),
+               int64_t(1) << M.Shift);
+}
+
 FunctionFlow::Effective FunctionFlow::effective(const Op &, const MemOperand &M,
                                                 uint32_t Origin) const {
   Value V = Value::number(M.Disp, 0);
@@ -214,18 +223,29 @@ FunctionFlow::Effective FunctionFlow::effective(const Op &, const MemOperand &M,
     V = Value::address(M.Disp, Origin);
     Own = true;
   }
+  if (M.Base != NoReg && M.Base == M.Index) // n + 2 n
+    return {add(V, scale(isFollowed(M.Base) ? Now.Regs[M.Base] : Value(),
+                         1 + (int64_t(1) << M.Shift))),
+            Own};
   if (M.Base != NoReg) {
     Value Base = isFollowed(M.Base) ? Now.Regs[M.Base] : Value();
+    Base.IsStale = false;
     if (Base.IsPage) {
       Base.IsPage = false;
       Base.Origin = Origin;
       Own = true;
     }
+    if (M.Index != NoReg && M.Disp < 0 && Base.isNumber() && Base.IsAddress &&
+        Base.isExact()) {
+      // table[i - 1]: the index is unknown, but it stays inside the table.
+      Value I = index(M);
+      if (I.Base == 0 && I.Stride)
+        V.Base = (M.Disp % int64_t(I.Stride) + I.Stride) % I.Stride;
+    }
     V = V.isNumber() && !V.IsAddress && V.Base == 0 ? Base : add(Base, V);
   }
   if (M.Index != NoReg)
-    V = add(V, scale(isFollowed(M.Index) ? Now.Regs[M.Index] : Value(),
-                     int64_t(1) << M.Shift));
+    V = add(V, index(M));
   return {V, Own};
 }
 
@@ -277,14 +297,22 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
       return add(A, O.ImmIsValue ? literal(O.Imm, Origin)
                                  : Value::number(O.Imm, 0));
     }
+    if (O.Src == O.Src2 && !O.Narrow)
+      return scale(A, 1 + (int64_t(1) << O.Shift));
     Value B = O.Narrow ? Value() : reg(O, O.Src2);
     return add(A, scale(B, int64_t(1) << O.Shift));
   }
   case Transfer::Sub: {
-    Value B = reg(O, O.Src2);
+    Value A = reg(O, O.Src), B = reg(O, O.Src2);
+    Value Less = asSeries(B);
+    if (O.Shift == 0 && sameIndex(A, Less) && A.Stride > Less.Stride) {
+      A.Stride -= Less.Stride; // 8 n - n
+      A.Base -= Less.Base;
+      return A;
+    }
     if (!B.isNumber() || B.IsAddress || !B.isExact() || O.Shift)
       return Value();
-    return add(reg(O, O.Src), Value::number(-B.Base, 0));
+    return add(A, Value::number(-B.Base, 0));
   }
   case Transfer::Scale:
     return scale(reg(O, O.Src), O.Imm);
@@ -338,6 +366,13 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
       Result = Value();
     else if (Result.isExact())
       Result.Base = uint32_t(Result.Base);
+  }
+  if (Result.Kind == ValueKind::Unknown && Result.Origin == 0) {
+    // The same unknown in each register that it is copied to.
+    Result.Origin = Origin;
+    if (O.How == Transfer::Move && isFollowed(O.Src) &&
+        Now.Regs[O.Src].Kind == ValueKind::Unknown)
+      Now.Regs[O.Src].Origin = Origin;
   }
   Value Second;
   if (O.Second != NoReg) {
@@ -410,8 +445,8 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
   bool Whole = Keeps && (M.Kind == Access::Store || O.Stored == StepReg);
   bool Pair = O.Stored2 != NoReg && M.Size == 16;
   auto Put = [this](int64_t Offset, const Value &Content) {
-    if (Content.Kind == ValueKind::Unknown || Content.Kind == ValueKind::Dead ||
-        Content.IsPage || Now.Slots.size() >= MaxSlots)
+    if (Content.Kind == ValueKind::Unknown || Content.IsPage ||
+        Now.Slots.size() >= MaxSlots)
       return;
     auto It = std::lower_bound(
         Now.Slots.begin(), Now.Slots.end(), Offset,
@@ -450,9 +485,13 @@ bool FunctionFlow::exposesSpills() const {
 void FunctionFlow::clobberForCall() {
   for (int8_t Reg : C.Arguments)
     expose(Now.Regs[Reg]);
-  for (unsigned R = 0; R < C.Registers; ++R)
-    if (C.CallerSaved & bit(int8_t(R)))
-      Now.Regs[R] = C.Results & bit(int8_t(R)) ? Value() : Value::dead();
+  for (unsigned R = 0; R < C.Registers; ++R) {
+    if (!(C.CallerSaved & bit(int8_t(R))))
+      continue;
+    if (C.Results & bit(int8_t(R)))
+      Now.Regs[R] = Value();
+    Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
+  }
   for (int64_t Offset : Exposed)
     forget(Offset, ExposedBytes);
 }

@@ -92,6 +92,7 @@ private:
 
   Value reg(const Op &O, int8_t Reg) const;
   Value literal(int64_t N, uint32_t Origin) const;
+  Value index(const MemOperand &M) const;
   Effective effective(const Op &O, const MemOperand &M, uint32_t Origin) const;
   Value loaded(const Op &O, const Effective &E, uint32_t Origin);
   Value computed(const Op &O, uint32_t Origin, const Effective *E);

@@ -15,7 +15,6 @@ namespace linemate {
 
 enum class ValueKind : uint8_t {
   Unknown,
-  Dead,   ///< Unknown, and left over from a call: no argument of the next one
   Number, ///< Base + n * Stride, exact without stride
   Param,  ///< the function's argument Arg + Base + n * Stride
   Stack,  ///< the stack pointer at entry + Base + n * Stride
@@ -24,11 +23,16 @@ enum class ValueKind : uint8_t {
 struct Value {
   int64_t Base = 0;
   uint32_t Stride = 0;
-  uint32_t Origin = 0; ///< op that made the address, plus one; 0: none
+  /// Op that made the address or, of an unknown or a series, the index, plus
+  /// one; 0: none.
+  uint32_t Origin = 0;
   ValueKind Kind = ValueKind::Unknown;
   uint8_t Arg = 0;
   bool IsAddress = false; ///< certainly an address, not a plain number
   bool IsPage = false;    ///< an address that still lacks its low bits
+  /// In a register that a call may change: no argument of the next call.  Code
+  /// that reads it all the same knows that the callee left it alone.
+  bool IsStale = false;
 
   bool isExact() const { return Stride == 0; }
   bool isNumber() const { return Kind == ValueKind::Number; }
@@ -57,16 +61,12 @@ struct Value {
     V.Arg = Arg;
     return V;
   }
-  static Value dead() {
-    Value V;
-    V.Kind = ValueKind::Dead;
-    return V;
-  }
 
   /// Same meaning; where it was made does not count.
   bool same(const Value &O) const {
     return Kind == O.Kind && Base == O.Base && Stride == O.Stride &&
-           Arg == O.Arg && IsAddress == O.IsAddress && IsPage == O.IsPage;
+           Arg == O.Arg && IsAddress == O.IsAddress && IsPage == O.IsPage &&
+           IsStale == O.IsStale;
   }
 };
 
@@ -74,14 +74,57 @@ inline int64_t wrapAdd(int64_t A, int64_t B) {
   return int64_t(uint64_t(A) + uint64_t(B));
 }
 
-inline Value add(const Value &A, const Value &B) {
+/// Where an argument that serves as an index was made.
+inline uint32_t paramOrigin(uint8_t Arg) { return UINT32_MAX - Arg; }
+
+/// An unknown value as a number: 0 + n * 1, with n the value that its op made.
+/// Anything else as it is.
+inline Value asSeries(const Value &V) {
+  if (V.Kind != ValueKind::Unknown || V.Origin == 0)
+    return V;
+  Value R = Value::number(0, V.Origin);
+  R.Stride = 1;
+  return R;
+}
+
+/// Whether \p A and \p B are multiples of one unknown number.
+inline bool sameIndex(const Value &A, const Value &B) {
+  return A.isNumber() && B.isNumber() && !A.IsAddress && !B.IsAddress &&
+         A.Stride && B.Stride && A.Origin && A.Origin == B.Origin;
+}
+
+inline Value addNumbers(const Value &A, const Value &B) {
+  if (A.IsAddress && B.IsAddress)
+    return Value();
+  Value R =
+      B.IsAddress || (!A.IsAddress && A.isExact() && !B.isExact()) ? B : A;
+  uint64_t Sum = uint64_t(A.Stride) + B.Stride;
+  R.Stride = sameIndex(A, B) && Sum <= UINT32_MAX
+                 ? uint32_t(Sum)
+                 : std::gcd(A.Stride, B.Stride);
+  R.Base = wrapAdd(A.Base, B.Base);
+  return R;
+}
+
+/// An argument that is added to its own multiple is an index too.
+inline Value asIndexOf(const Value &V, const Value &Multiple) {
+  if (V.Kind != ValueKind::Param || !V.isExact() || !Multiple.isNumber() ||
+      Multiple.IsAddress || Multiple.Origin != paramOrigin(V.Arg))
+    return V;
+  Value R = Value::number(V.Base, Multiple.Origin);
+  R.Stride = 1;
+  return R;
+}
+
+inline Value add(const Value &First, const Value &Second) {
+  Value A = asIndexOf(asSeries(First), Second);
+  Value B = asIndexOf(asSeries(Second), First);
   if (A.isNumber() && B.isNumber()) {
-    if (A.IsAddress && B.IsAddress)
-      return Value();
-    Value R = B.IsAddress ? B : A;
-    R.Base = wrapAdd(A.Base, B.Base);
-    R.Stride = std::gcd(A.Stride, B.Stride);
-    return R;
+    // An index that was moved down still begins at 0 as far as is known.
+    if (!A.IsAddress && !B.IsAddress && A.isExact() != B.isExact() &&
+        (A.isExact() ? A.Base : B.Base) < 0)
+      return A.isExact() ? Second : First;
+    return addNumbers(A, B);
   }
   const Value &Known = A.isNumber() && A.IsAddress ? A : B;
   if (Known.isNumber() && Known.IsAddress) {
@@ -102,7 +145,9 @@ inline Value add(const Value &A, const Value &B) {
     }
     return R;
   }
-  if (Pointer.Kind == ValueKind::Param && Offset.isNumber()) {
+  // Of an argument and an unknown number either may be the pointer.
+  if (Pointer.Kind == ValueKind::Param && Offset.isNumber() &&
+      Offset.Stride != 1) {
     Value R = Pointer;
     R.Base = wrapAdd(R.Base, Offset.Base);
     R.Stride = std::gcd(R.Stride, Offset.Stride);
@@ -111,14 +156,19 @@ inline Value add(const Value &A, const Value &B) {
   return Value();
 }
 
-inline Value scale(const Value &A, int64_t Factor) {
+inline Value scale(const Value &Index, int64_t Factor) {
   if (Factor <= 0 || Factor > INT32_MAX)
     return Value();
   if (Factor == 1)
-    return A;
+    return Index;
+  Value A = asSeries(Index);
   Value R = Value::number(0, 0);
   if (!A.isNumber() || A.IsAddress) {
     R.Stride = uint32_t(Factor);
+    if (A.Kind == ValueKind::Param && A.isExact())
+      R.Origin = paramOrigin(A.Arg);
+    if (A.Kind == ValueKind::Param && A.Base > 0 && A.Base <= INT32_MAX)
+      R.Base = A.Base * Factor; // table[argument + 3]
     return R;
   }
   uint64_t Stride = uint64_t(A.Stride) * uint64_t(Factor);
@@ -137,17 +187,25 @@ inline Value scale(const Value &A, int64_t Factor) {
 inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.same(New))
     return Old;
+  Value Lost;
+  Lost.IsStale = Old.IsStale || New.IsStale;
   if (Old.Kind != New.Kind || Old.Arg != New.Arg ||
-      Old.IsAddress != New.IsAddress || Old.IsPage || New.IsPage ||
-      (!Old.isNumber() && Old.Kind != ValueKind::Param))
-    return Value();
-  if (Old.isNumber() && Old.Origin != New.Origin)
-    return Value();
+      Old.IsAddress != New.IsAddress || Old.IsPage != New.IsPage)
+    return Lost;
+  if (Old.Base == New.Base && Old.Stride == New.Stride) {
+    Value R = Old;
+    R.IsStale = Lost.IsStale;
+    return R;
+  }
+  if (Old.IsPage || (!Old.isNumber() && Old.Kind != ValueKind::Param) ||
+      (Old.isNumber() && Old.Origin != New.Origin))
+    return Lost;
   uint64_t Gap = New.Base < Old.Base ? uint64_t(Old.Base) - uint64_t(New.Base)
                                      : uint64_t(New.Base) - uint64_t(Old.Base);
   if (Gap > INT32_MAX)
-    return Value();
+    return Lost;
   Value R = New.Base < Old.Base && !IsLoop ? New : Old;
+  R.IsStale = Lost.IsStale;
   R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
 }
