@@ -52,6 +52,12 @@ def _simple(name: str) -> str | None:
     return "::".join(parts) if parts and rest == ("E" if nested else "") else None
 
 
+def _mapped_bytes() -> int:
+    """Address space in use: the mapped input file counts in the limit too."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
 def _by_runtime(names: list[str]) -> list[str]:
     """Names through ``__cxa_demangle`` of libstdc++ in a child; "" where it has no answer or the child died."""
     import ctypes
@@ -74,6 +80,8 @@ def _by_runtime(names: list[str]) -> list[str]:
             signal.signal(signal.SIGXCPU, signal.SIG_DFL)
             resource.setrlimit(resource.RLIMIT_CPU, (CHILD_CPU_S, CHILD_CPU_S))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            memory = _mapped_bytes() + CHILD_MEMORY_BYTES
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
             status = ctypes.c_int()
             for name in names:
                 raw = name.encode("utf-8", "replace")
