@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from reports.escape import count, name_list, shorten, visible
 from reports.options import RenderOptions
 from reports.picture import HOLE, UNKNOWN, marks
-from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, NAMES_SHOWN, Line, paint, picture_rows, target_line, wrapped
+from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, NAMES_SHOWN, Line, paint, picture_rows, target_lines, wrapped
 from sharing.model import LinePicture, Slice
 from sharing.model.layout import Excerpt, Layout, LayoutLine, LayoutObject, LayoutReport, LayoutSpan, SpanKind
 
@@ -32,11 +32,8 @@ def render(report: LayoutReport, options: RenderOptions) -> str:
 
 
 def _layout(layout: Layout, width: int, *, summary: bool) -> Iterator[Line]:
-    target = layout.target
     if summary:
-        member = f"({visible(target.member)})" if target.member else ""
-        yield [(visible(target.path) + member, "bold")]
-        yield from wrapped(target_line(target), width, INDENT)
+        yield from target_lines(layout.target, width)
         for note in layout.notes:
             yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
     if layout.sections:

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from reports import picture as pictures
-from reports.escape import byte_ranges, count, name_list, shorten, visible, visible_block
+from reports.escape import byte_ranges, name_list, shorten, visible, visible_block
 from reports.options import RenderOptions
-from reports.order import facts, tally, worst_first
+from reports.order import worst_first
+from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Remedy, Report
 
 NAME_WIDTH = 72
@@ -61,13 +62,7 @@ def block(lines: Sequence[str], language: str) -> str:
 
 def _summary(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
     yield f"### linemate: {prose(tally(report))}"
-    targets = []
-    for target in report.targets:
-        name = f"{target.path}({target.member})" if target.member else target.path
-        debug = f"debug information: {target.debug}" if target.debug else "no debug information"
-        targets.append(
-            f"- {code(name)}: {prose(f'{target.arch} {target.kind}, {target.line_size}-byte lines, {debug}')}"
-        )
+    targets = [f"- {code(target_name(target))}: {prose(target_text(target))}" for target in report.targets]
     if targets:
         yield "\n".join(targets)
     if report.coverage.counts:
@@ -102,9 +97,8 @@ def _finding(finding: Finding) -> Iterator[str]:
     facts_list: list[str] = []
     for who in finding.participants:
         name = code(shorten(visible(who.full_name), NAME_WIDTH))
-        for verb, functions in (("locked by", who.lockers), ("written by", who.writers), ("read by", who.readers)):
-            if functions:
-                facts_list.append(f"- {name} {verb} {prose(name_list(functions, NAMES_SHOWN, NAME_WIDTH))}")
+        for verb, functions in accesses(who):
+            facts_list.append(f"- {name} {verb} {prose(name_list(functions, NAMES_SHOWN, NAME_WIDTH))}")
     facts_list += [f"- {evidence.kind}: {prose(evidence.text)}" for evidence in finding.evidence]
     if facts_list:
         yield "\n".join(facts_list)
@@ -120,8 +114,7 @@ def picture_lines(drawn: Sequence[LinePicture], participants: Sequence[Participa
             lines.append(f"line {visible(picture.address)}")
         lines.extend(pictures.plain_rows(picture))
         for entry in pictures.legend(picture, participants):
-            name = {"": "padding", "?": "unknown"}.get(entry.owner[0])
-            name = name or shorten(visible(entry.owner[0]), NAME_WIDTH)
+            name = shorten(visible(pictures.label(entry.owner)), NAME_WIDTH)
             hot = f" (hot {byte_ranges(entry.hot)})" if entry.hot else ""
             role = visible(entry.participant.role) if entry.participant else ""
             source = visible(entry.participant.source) if entry.participant else ""
@@ -131,9 +124,6 @@ def picture_lines(drawn: Sequence[LinePicture], participants: Sequence[Participa
 
 
 def _remedy(remedy: Remedy) -> Iterator[str]:
-    cost = f"{count(remedy.cost_bytes, 'byte')} more" if remedy.cost_bytes else "no added bytes"
-    abi = "changes the ABI" if remedy.breaks_abi else "ABI unchanged"
-    tail = "protects the tail" if remedy.protects_tail else "leaves the tail open"
-    yield f"**Fix** ({prose(remedy.kind)}): {prose(remedy.text)} ({cost}, {abi}, {tail})"
+    yield f"**Fix** ({prose(remedy.kind)}): {prose(remedy.text)} ({terms(remedy)})"
     if remedy.edit:
         yield block(visible_block(remedy.edit.rstrip("\n")), re.sub(r"[^A-Za-z0-9+#]", "", remedy.language))

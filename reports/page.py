@@ -15,7 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, visible, visible_block
 from reports.options import RenderOptions
-from reports.order import by_severity, facts, tally, worst_first
+from reports.order import worst_first
+from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Report
 from sharing.model.rule import RuleInfo
 
@@ -38,26 +39,15 @@ def render(report: Report, options: RenderOptions) -> str:
     findings = worst_first(report.findings)
     rules = {rule.id: rule for rule in options.rules}
     return environment.get_template("report.html.j2").render(
-        targets=[_target(target) for target in report.targets],
+        targets=[(visible(target_name(target)), visible(target_text(target))) for target in report.targets],
         tally=tally(report),
         analysed=visible(facts(report)),
         notes=[visible(note) for note in report.coverage.notes],
         incomplete=report.incomplete,
-        severities=by_severity(findings),
         findings=[_finding(finding, rules.get(finding.rule)) for finding in findings],
         version=options.version,
         summary=options.summary,
     )
-
-
-def _target(target: Any) -> dict[str, Any]:
-    return {
-        "name": visible(f"{target.path}({target.member})" if target.member else target.path),
-        "what": visible(f"{target.arch} {target.kind}"),
-        "line_size": target.line_size,
-        "debug": visible(target.debug) or "none",
-        "build_id": visible(target.build_id),
-    }
 
 
 def _finding(finding: Finding, rule: RuleInfo | None) -> dict[str, Any]:
@@ -73,18 +63,14 @@ def _finding(finding: Finding, rule: RuleInfo | None) -> dict[str, Any]:
         "names": [visible(participant.name) for participant in finding.participants],
         "message": visible(finding.message),
         "pictures": [_picture(picture, finding.participants) for picture in finding.picture],
-        "accesses": [_accesses(p) for p in finding.participants if p.lockers or p.writers or p.readers],
+        "accesses": [_accesses(participant) for participant in finding.participants if accesses(participant)],
         "evidence": [(evidence.kind.value, visible(evidence.text)) for evidence in finding.evidence],
         "remedies": [
             {
                 "kind": visible(remedy.kind),
                 "text": visible(remedy.text),
                 "edit": visible_block(remedy.edit.rstrip("\n")) if remedy.edit else [],
-                "terms": (
-                    f"{remedy.cost_bytes:+,} bytes" if remedy.cost_bytes else "no added bytes",
-                    "changes the ABI" if remedy.breaks_abi else "ABI unchanged",
-                    "protects the tail" if remedy.protects_tail else "leaves the tail open",
-                ),
+                "terms": terms(remedy),
             }
             for remedy in finding.remedies
         ],
@@ -97,7 +83,7 @@ def _picture(picture: LinePicture, participants: Sequence[Participant]) -> dict[
     def style(owner: pictures.Owner, hot: bool) -> str:
         if owner in number:
             return f"owner{number[owner]}{' hot' if hot else ''}"
-        return {"": "padding", pictures.HOLE: "hole"}.get(owner[0], "unknown")
+        return pictures.label(owner)
 
     legend = []
     for entry in pictures.legend(picture, participants):
@@ -106,7 +92,7 @@ def _picture(picture: LinePicture, participants: Sequence[Participant]) -> dict[
             {
                 "mark": entry.mark,
                 "style": style(entry.owner, False),
-                "name": {"": "padding", "?": "unknown"}.get(entry.owner[0]) or visible(entry.owner[0]),
+                "name": visible(pictures.label(entry.owner)),
                 "bytes": byte_ranges(entry.ranges),
                 "hot": byte_ranges(entry.hot),
                 "role": visible(who.role) if who else "",
@@ -127,13 +113,5 @@ def _picture(picture: LinePicture, participants: Sequence[Participant]) -> dict[
 def _accesses(participant: Participant) -> dict[str, Any]:
     return {
         "name": visible(participant.full_name),
-        "lines": [
-            (verb, name_list(functions, NAMES_SHOWN, NAME_WIDTH))
-            for verb, functions in (
-                ("locked by", participant.lockers),
-                ("written by", participant.writers),
-                ("read by", participant.readers),
-            )
-            if functions
-        ],
+        "lines": [(verb, name_list(functions, NAMES_SHOWN, NAME_WIDTH)) for verb, functions in accesses(participant)],
     }

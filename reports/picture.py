@@ -137,6 +137,11 @@ def _participants(
     return out
 
 
+def label(owner: Owner) -> str:
+    """The owner's name as in the binary, or what bytes without one are."""
+    return {"": "padding", UNKNOWN: "unknown", HOLE: "hole"}.get(owner[0], owner[0])
+
+
 def runs(group: Sequence[Cell]) -> Iterator[tuple[Cell, str]]:
     """(first cell, characters) for each run of equal cells, so that a colour is set once per run."""
     for _, run in groupby(group, key=lambda cell: (cell.owner, cell.hot)):

@@ -18,6 +18,7 @@ from reports.jsontext import encode
 from reports.markdown import block, picture_lines, prose
 from reports.options import RenderOptions
 from reports.order import worst_first
+from reports.wording import accesses
 from sharing.model import Finding, Participant, Report, Severity
 from sharing.model.rule import RuleInfo
 
@@ -123,9 +124,7 @@ def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Jso
 
 def _role(mate: Participant) -> str:
     parts = [f"{mate.full_name} ({mate.role}), bytes {byte_ranges(mate.bytes)} of the line"]
-    for verb, functions in (("locked by", mate.lockers), ("written by", mate.writers), ("read by", mate.readers)):
-        if functions:
-            parts.append(f"{verb} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}")
+    parts += [f"{verb} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}" for verb, functions in accesses(mate)]
     return "; ".join(parts)
 
 

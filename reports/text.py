@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from reports import picture as pictures
 from reports.escape import byte_ranges, count, name_list, shorten, visible, visible_block
 from reports.options import RenderOptions
-from reports.order import facts, tally, worst_first
+from reports.order import worst_first
+from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Target
 
 Piece = tuple[str, str]
@@ -64,8 +65,7 @@ def paint(lines: Sequence[Line], *, color: bool) -> str:
 
 def _summary(report: Report, width: int) -> Iterator[Line]:
     for target in report.targets:
-        yield [(visible(target.path), "bold"), (f"({visible(target.member)})" if target.member else "", "bold")]
-        yield from wrapped(target_line(target), width, INDENT)
+        yield from target_lines(target, width)
     counts = facts(report)
     if counts:
         yield from wrapped(f"analysed: {visible(counts)}", width, INDENT, hang=10)
@@ -81,13 +81,10 @@ def _summary(report: Report, width: int) -> Iterator[Line]:
         yield from wrapped(key, width, INDENT, style="dim")
 
 
-def target_line(target: Target) -> str:
-    """Architecture, kind, line size and debug information in one line."""
-    parts = [f"{visible(target.arch)} {visible(target.kind)}", f"{target.line_size}-byte lines"]
-    parts.append(f"debug information: {visible(target.debug)}" if target.debug else "no debug information")
-    if target.build_id:
-        parts.append(f"build-id {visible(target.build_id)}")
-    return ", ".join(parts)
+def target_lines(target: Target, width: int) -> Iterator[Line]:
+    """What was analysed: the file, and below it what kind of file that is."""
+    yield [(visible(target_name(target)), "bold")]
+    yield from wrapped(visible(target_text(target)), width, INDENT)
 
 
 def _finding(finding: Finding, width: int) -> Iterator[Line]:
@@ -149,8 +146,8 @@ def _legend(
 ) -> Iterator[Line]:
     rows: list[tuple[str, str, str, str, str]] = []
     for entry in pictures.legend(picture, participants):
-        owner, who = entry.owner[0], entry.participant
-        name = {"": "padding", "?": "unknown"}.get(owner) or shorten(visible(owner), NAME_WIDTH)
+        who = entry.participant
+        name = shorten(visible(pictures.label(entry.owner)), NAME_WIDTH)
         role = visible(who.role) if who else ""
         if who and who.type:
             role += f" ({shorten(visible(who.type), NAME_WIDTH)})"
@@ -170,7 +167,7 @@ def _range_text(entry: pictures.LegendEntry) -> str:
 
 
 def _accesses(participants: Sequence[Participant], width: int) -> Iterator[Line]:
-    accessed = [p for p in participants if p.lockers or p.writers or p.readers]
+    accessed = [participant for participant in participants if accesses(participant)]
     names = [shorten(visible(participant.full_name), NAME_WIDTH) for participant in accessed]
     column = max((len(name) for name in names), default=0)
     beside = column <= NAME_COLUMN
@@ -179,25 +176,15 @@ def _accesses(participants: Sequence[Participant], width: int) -> Iterator[Line]
         if not beside:
             yield [(f"{INDENT}{name}", "")]
             lead = INDENT
-        for verb, functions in (
-            ("locked by", participant.lockers),
-            ("written by", participant.writers),
-            ("read by", participant.readers),
-        ):
-            if functions:
-                text = f"{lead}{verb:<10} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}"
-                yield from wrapped(text, width, INDENT, hang=len(lead) + 11)
-                lead = " " * len(lead)
+        for verb, functions in accesses(participant):
+            text = f"{lead}{verb:<10} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}"
+            yield from wrapped(text, width, INDENT, hang=len(lead) + 11)
+            lead = " " * len(lead)
 
 
 def _remedy(remedy: Remedy, width: int) -> Iterator[Line]:
-    terms = [
-        f"{remedy.cost_bytes:+,} bytes" if remedy.cost_bytes else "no added bytes",
-        "changes the ABI" if remedy.breaks_abi else "ABI unchanged",
-        "protects the tail" if remedy.protects_tail else "leaves the tail open",
-    ]
     lead = f"fix ({visible(remedy.kind)}): "
-    yield from wrapped(f"{lead}{visible(remedy.text)} [{', '.join(terms)}]", width, INDENT, hang=4, style="green")
+    yield from wrapped(f"{lead}{visible(remedy.text)} [{terms(remedy)}]", width, INDENT, hang=4, style="green")
     if remedy.edit:
         for line in visible_block(remedy.edit.rstrip("\n")):
             yield [(f"{INDENT}    ", ""), (line, "bold")]

@@ -1,0 +1,73 @@
+"""What every format says in the same words: targets, counts, accesses, terms of a fix.
+
+Owns phrases, not markup: names in them are as they were read, and each emitter makes them safe in its own way.
+"""
+
+from __future__ import annotations
+
+from reports.escape import count
+from reports.order import by_severity
+from sharing.model import Participant, Remedy, Report, Target
+
+
+def target_name(target: Target) -> str:
+    """The path, and in parentheses the member of an archive, as ``ar`` and linkers write it."""
+    return f"{target.path}({target.member})" if target.member else target.path
+
+
+def target_text(target: Target) -> str:
+    """Architecture, kind, line size and debug information in one line."""
+    parts = [f"{target.arch} {target.kind}", f"{target.line_size}-byte lines"]
+    parts.append(f"debug information: {target.debug}" if target.debug else "no debug information")
+    if target.build_id:
+        parts.append(f"build-id {target.build_id}")
+    return ", ".join(parts)
+
+
+def accesses(participant: Participant) -> list[tuple[str, tuple[str, ...]]]:
+    """(``locked by``, functions) and so on, only where there are functions."""
+    verbs = (
+        ("locked by", participant.lockers),
+        ("written by", participant.writers),
+        ("read by", participant.readers),
+    )
+    return [(verb, functions) for verb, functions in verbs if functions]
+
+
+def terms(remedy: Remedy) -> str:
+    """What an edit costs and keeps: ``+64 bytes, ABI unchanged, protects the tail``."""
+    cost = f"{remedy.cost_bytes:+,} bytes" if remedy.cost_bytes else "no added bytes"
+    abi = "changes the ABI" if remedy.breaks_abi else "ABI unchanged"
+    tail = "protects the tail" if remedy.protects_tail else "leaves the tail open"
+    return f"{cost}, {abi}, {tail}"
+
+
+def tally(report: Report) -> str:
+    """``4 findings: 1 critical, 3 high; 12 more hidden by --min-severity or --min-confidence; 2 suppressed``."""
+    parts = [count(len(report.findings), "finding") if report.findings else "no findings"]
+    if report.findings:
+        parts[0] += ": " + ", ".join(f"{number:,} {severity}" for severity, number in by_severity(report.findings))
+    if report.hidden:
+        parts.append(f"{report.hidden:,} more below --min-severity or --min-confidence")
+    if report.suppressed:
+        parts.append(f"{report.suppressed:,} suppressed by the project")
+    return "; ".join(parts)
+
+
+# What a reader needs to know how far to trust the report; the JSON document has every count.
+_FACTS = {
+    "lines_profiled": ("busy line", "busy lines"),
+    "variables": ("variable", "variables"),
+    "variables_typed": ("with a type", "with a type"),
+    "objects_recovered": ("object recovered", "objects recovered"),
+    "access_sites": ("access site", "access sites"),
+    "lock_calls": ("lock call", "lock calls"),
+    "functions": ("function", "functions"),
+    "thread_entries": ("thread entry", "thread entries"),
+}
+
+
+def facts(report: Report) -> str:
+    """The coverage counts in one sentence: ``18,311 variables, 231,112 access sites``; without the ones that are 0."""
+    counts = report.coverage.counts
+    return ", ".join(count(counts[name], *words) for name, words in _FACTS.items() if counts.get(name))
