@@ -83,7 +83,7 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
   (LoadExclusive ? ExclusiveSites : Out->Sites).push_back(Row);
 }
 
-void FunctionFlow::call(const Op &O, uint32_t) {
+void FunctionFlow::call(const Op &O, uint32_t Index) {
   bool IsCall = O.Next == Flow::Call || O.Next == Flow::IndirectCall;
   uint64_t Callee = 0;
   switch (O.Next) {
@@ -116,8 +116,10 @@ void FunctionFlow::call(const Op &O, uint32_t) {
       Callee = Target.Base;
       Used[Target.Origin] |= Called;
     }
-    if (!IsCall && !P.startsFunction(Callee))
-      return; // a switch, or a tail call to somewhere
+    // What is no switch is a tail call; an index speaks for an unread switch.
+    if (!IsCall && !P.startsFunction(Callee) &&
+        (G.isSwitch(Index) || (O.MemCount && O.Mem[0].Index != NoReg)))
+      return;
     if (!Callee)
       ++Out->Seen.UnknownCalls;
     break;

@@ -239,7 +239,7 @@ FunctionFlow::Effective FunctionFlow::effective(const Op &, const MemOperand &M,
         Base.isExact()) {
       // table[i - 1]: the index is unknown, but it stays inside the table.
       Value I = index(M);
-      if (I.Base == 0 && I.Stride)
+      if (I.Base == 0 && I.IsIndex)
         V.Base = (M.Disp % int64_t(I.Stride) + I.Stride) % I.Stride;
     }
     V = V.isNumber() && !V.IsAddress && V.Base == 0 ? Base : add(Base, V);

@@ -103,6 +103,13 @@ void Graph::readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   }
 }
 
+bool Graph::isSwitch(uint32_t Op) const {
+  auto It = std::lower_bound(
+      Tables.begin(), Tables.end(), Op,
+      [](const TableJump &T, uint32_t I) { return T.Op < I; });
+  return It != Tables.end() && It->Op == Op;
+}
+
 void Graph::connect(std::span<const Op> Ops) {
   auto NextTable = Tables.begin();
   for (uint32_t B = 0; B < Blocks.size(); ++B) {

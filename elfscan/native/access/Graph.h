@@ -38,6 +38,9 @@ public:
     return std::span(Edges).subspan(B.FirstEdge, B.LastEdge - B.FirstEdge);
   }
 
+  /// Does the op at this position jump through a table that was read?
+  bool isSwitch(uint32_t Op) const;
+
 private:
   struct TableJump {
     uint32_t Op;

@@ -30,6 +30,7 @@ struct Value {
   uint8_t Arg = 0;
   bool IsAddress = false; ///< certainly an address, not a plain number
   bool IsPage = false;    ///< an address that still lacks its low bits
+  bool IsIndex = false;   ///< n is any number, not the steps of a loop
   /// In a register that a call may change: no argument of the next call.  Code
   /// that reads it all the same knows that the callee left it alone.
   bool IsStale = false;
@@ -84,6 +85,7 @@ inline Value asSeries(const Value &V) {
     return V;
   Value R = Value::number(0, V.Origin);
   R.Stride = 1;
+  R.IsIndex = true;
   return R;
 }
 
@@ -113,6 +115,7 @@ inline Value asIndexOf(const Value &V, const Value &Multiple) {
     return V;
   Value R = Value::number(V.Base, Multiple.Origin);
   R.Stride = 1;
+  R.IsIndex = true;
   return R;
 }
 
@@ -121,8 +124,8 @@ inline Value add(const Value &First, const Value &Second) {
   Value B = asIndexOf(asSeries(Second), First);
   if (A.isNumber() && B.isNumber()) {
     // An index that was moved down still begins at 0 as far as is known.
-    if (!A.IsAddress && !B.IsAddress && A.isExact() != B.isExact() &&
-        (A.isExact() ? A.Base : B.Base) < 0)
+    if (!A.IsAddress && !B.IsAddress && (A.IsIndex || B.IsIndex) &&
+        A.isExact() != B.isExact() && (A.isExact() ? A.Base : B.Base) < 0)
       return A.isExact() ? Second : First;
     return addNumbers(A, B);
   }
@@ -165,6 +168,7 @@ inline Value scale(const Value &Index, int64_t Factor) {
   Value R = Value::number(0, 0);
   if (!A.isNumber() || A.IsAddress) {
     R.Stride = uint32_t(Factor);
+    R.IsIndex = true;
     if (A.Kind == ValueKind::Param && A.isExact())
       R.Origin = paramOrigin(A.Arg);
     if (A.Kind == ValueKind::Param && A.Base > 0 && A.Base <= INT32_MAX)
@@ -176,6 +180,7 @@ inline Value scale(const Value &Index, int64_t Factor) {
     return Value();
   R.Base = int64_t(uint64_t(A.Base) * uint64_t(Factor));
   R.Stride = uint32_t(Stride);
+  R.IsIndex = A.IsIndex;
   R.Origin = A.Origin;
   return R;
 }
