@@ -115,25 +115,22 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
     init = (image.functions["flags"] & FunctionFlag.INIT) != 0
     cold = _cold_functions(image, knowledge)
     roots, base, how, threaded = _roots(image, knowledge, exported, taken)
-    mask = np.zeros(n, np.uint64)
-    entries: list[Root] = []
-    for root in roots[: MAX_ROOTS + 1]:
-        bit = np.uint64(1 << min(len(entries), MAX_ROOTS))
-        seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(base)
-        mask[_reach(edges, seeds, n)] |= bit
-        entries.append(root)
-    every = np.bitwise_or.reduce(mask) if n else np.uint64(0)
-    root_rows = {r.function for r in roots}
-    # A function whose address is stored can be called from any thread that dispatches through pointers.
-    dispatched = taken & ~np.isin(np.arange(n), list(root_rows)) & ~init
-    if threaded and dispatched.any():
-        mask[_reach(edges, np.flatnonzero(dispatched), n)] |= every
-    entered = dispatched | base | (exported if image.kind in _LIBRARIES else False)
-    entered[[r for r in root_rows if r >= 0]] = True
+    entries = tuple(roots[: MAX_ROOTS + 1])
+    root_rows = [r.function for r in roots if r.function >= 0]
+    dispatched = taken & ~init
+    dispatched[root_rows] = False
+    entered = dispatched | base
+    if image.kind in _LIBRARIES:
+        entered |= exported
+    entered[root_rows] = True
     once = _once(edges, n, roots, entered)
+    mask = _reach_of_roots(image, edges, entries, base, dispatched, threaded)
     main_bit = np.uint64(sum(1 << i for i, r in enumerate(entries) if r.name == "main"))
     by_main = once & (mask == main_bit)
     phases = find_phases(image, knowledge, edges.caller, edges.callee, edges.where, by_main, entered, init)
+    # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
+    parallel = edges.keep(~phases.sequential(edges.caller, edges.where), n)
+    mask = _reach_of_roots(image, parallel, entries, base, dispatched, threaded)
     mask[phases.alone] = 0
     frequency = _frequencies(edges, n, roots, base, dispatched, once)
     frequency[phases.alone] = 0.0
@@ -148,7 +145,7 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
         mask,
         cold | phases.alone,
         phases,
-        tuple(entries),
+        entries,
         many,
         threaded,
         how,
@@ -169,6 +166,13 @@ class _Edges:
     factor: Floats  # calls in one run of the caller
     where: npt.NDArray[np.uint64]  # see phases.place
     start: npt.NDArray[np.int64]  # CSR by caller
+
+    def keep(self, rows: npt.NDArray[np.bool_], n: int) -> _Edges:
+        """The edges of these rows, of a graph of ``n`` functions."""
+        start = np.searchsorted(self.caller[rows], np.arange(n + 1))
+        return _Edges(
+            self.caller[rows], self.callee[rows], self.depth[rows], self.factor[rows], self.where[rows], start
+        )
 
 
 def _edges(image: Image) -> _Edges:
@@ -199,6 +203,28 @@ def of_call(image: Image, ips: npt.NDArray[Any], field: str) -> npt.NDArray[Any]
     return np.where(calls["ip"][row] == ips, calls[field][row], 0)
 
 
+def _reach_of_roots(
+    image: Image,
+    edges: _Edges,
+    roots: tuple[Root, ...],
+    base: npt.NDArray[np.bool_],
+    dispatched: npt.NDArray[np.bool_],
+    threaded: bool,
+) -> Masks:
+    """Per function the roots that reach it; what is called through pointers, by the roots that do such calls."""
+    n = len(image.functions)
+    mask = np.zeros(n, np.uint64)
+    for i, root in enumerate(roots):
+        seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(base)
+        mask[_reach(edges, seeds, n)] |= np.uint64(1 << min(i, MAX_ROOTS))
+    if threaded and dispatched.any():
+        indirect = image.calls["function"][(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+        callers = mask[indirect] if len(indirect) else mask
+        reached = _reach(edges, np.flatnonzero(dispatched), n)
+        mask[reached] |= np.bitwise_or.reduce(callers) if len(callers) else np.uint64(0)
+    return mask
+
+
 def _reach(edges: _Edges, seeds: npt.NDArray[Any], n: int) -> npt.NDArray[np.bool_]:
     seen = np.zeros(n, bool)
     front = np.unique(seeds[seeds >= 0])
@@ -221,7 +247,7 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 def _cold_functions(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
     """Functions in cold sections or whose first or last name words speak of start-up, shutdown, diagnosis."""
     cold: npt.NDArray[np.bool_] = (image.functions["flags"] & FunctionFlag.COLD) != 0
-    words = knowledge.cold.all
+    words, anywhere = knowledge.cold.all, knowledge.cold.anywhere
     runtime = knowledge.threads.runtime_functions
     for row, name in enumerate(image.functions["name"].tolist()):
         if name < 0:
@@ -235,7 +261,8 @@ def _cold_functions(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]
         parts = [p for p in text.lower().replace(".", "_").split("_") if p]
         if len(parts) <= 1:
             parts = [p.lower() for p in _WORDS.findall(text)]
-        if parts and (parts[0] in words or parts[-1] in words):
+        camel = [p.lower() for p in _WORDS.findall(text)]
+        if parts and (parts[0] in words or parts[-1] in words or not anywhere.isdisjoint(camel)):
             cold[row] = True
     return cold
 

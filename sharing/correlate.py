@@ -107,7 +107,8 @@ def _lock_sites(events: Table) -> Table:
     sites["target"] = events["address"]
     sites["size"] = 4
     sites["kind"] = AccessKind.RMW
-    sites["flags"] = SiteFlag.ATOMIC
+    sites["flags"] = np.where(events["stride"] > 0, SiteFlag.ATOMIC | SiteFlag.INDEXED, SiteFlag.ATOMIC)
+    sites["stride"] = events["stride"]
     return sites
 
 

@@ -32,6 +32,7 @@ LOCK_DTYPE = np.dtype(
         ("row", "<i4"),  # Knowledge.locks
         ("effect", "u1"),
         ("loop_depth", "u1"),
+        ("stride", "u1"),  # of an array of locks at a computed index, else 0
         ("rarity", "<u2"),  # of the call, see SITE_DTYPE
         ("order", "<u2"),
     ]
@@ -75,6 +76,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
                             effect.row,
                             effect.effect,
                             int(arg["loop_depth"]),
+                            int(arg["source"]),
                             0,
                             0,
                         )

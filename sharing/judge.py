@@ -6,6 +6,7 @@ edits in ``sharing.remedy``.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from sharing.model.finding import (
 )
 from sharing.model.image import AccessKind, Image, SiteFlag, Table
 from sharing.model.profile import Actor, LineProfile
-from sharing.naming import Demangle
+from sharing.naming import Demangle, readable_names
 from sharing.profiles import Profiler
 from sharing.recover import recover
 from sharing.remedy import Style, remedy
@@ -61,6 +62,8 @@ class Judgement:
 def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
     """The passes: threads and frequencies, lock calls, all accesses, objects, busy lines, profiles, rules, findings."""
     calls = callgraph.build(image, knowledge)
+    shown = readable_names([r.name for r in calls.roots], options.demangle)
+    calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
     events = flow.lock_events(image, knowledge)
     sites = correlate.all_sites(image, knowledge)
     image = recover(image, sites, events, knowledge)
@@ -85,6 +88,7 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
         options.pair_size,
         Confidence.STATIC,
         calls.concurrent,
+        sum(1 << i for i, r in enumerate(calls.roots) if r.function >= 0 and r.name != "main"),
         calls.root_names,
         lambda a, b: shift_step(image, a, b, options.line_size),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ class Phases:
     first: npt.NDArray[np.uint64]
     last: npt.NDArray[np.uint64]
 
-    def sequential(self, function: npt.NDArray[np.int32], where: npt.NDArray[np.uint64]) -> Bools:
+    def sequential(self, function: npt.NDArray[Any], where: npt.NDArray[np.uint64]) -> Bools:
         """Which sites (by function and ``place``) run without a second thread."""
         result: Bools = self.alone[function] | (where < self.first[function]) | (where > self.last[function])
         return result

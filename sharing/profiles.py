@@ -26,7 +26,7 @@ MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is
 WRAPPER_BYTES = 16  # what a lock type may add to the lock it wraps (an instrumentation pointer, a name)
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 INDEXED, ATOMIC = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC)
-GUARD_SHARE = 0.8  # of an actor's weight in functions that take a lock, for the lock to guard it
+GUARD_SHARE = 0.6  # of an actor's weight in functions that take a lock, for the lock to guard it
 MAX_NEIGHBOURS = 64
 
 
@@ -277,6 +277,8 @@ class Profiler:
             write_heat=self._heat(writes, write=True),
             read_heat=self._heat(reads, write=False),
             guards=self._guards(draft.rows),
+            write_guards=self._guards([at for at in draft.rows if self._kind[at] in (STORE, RMW)]),
+            is_volatile=draft.leaf is not None and draft.leaf.is_volatile,
             sized=not variable["flags"] & (VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED),
             stride=draft.leaf.stride if draft.leaf else (draft.lock.stride if draft.lock else 0),
             count=draft.leaf.count if draft.leaf else (draft.lock.count if draft.lock else 1),

@@ -74,6 +74,7 @@ class ColdWords(msgspec.Struct, frozen=True):
     start: frozenset[str]
     stop: frozenset[str]
     diagnostic: frozenset[str]
+    anywhere: frozenset[str]
 
     @property
     def all(self) -> frozenset[str]:

@@ -76,7 +76,9 @@ class Actor:
     accesses: tuple[Access, ...] = ()
     write_heat: Heat = Heat.COLD
     read_heat: Heat = Heat.COLD
-    guards: frozenset[str] = frozenset()  # locks that every weighty accessor takes
+    guards: frozenset[str] = frozenset()  # locks that most of its use is under
+    write_guards: frozenset[str] = frozenset()  # the same for its writes alone: readers may be optimistic
+    is_volatile: bool = False
     sized: bool = True  # False where the extent is inferred
     stride: int = 0
     count: int = 1
@@ -116,6 +118,16 @@ class Actor:
     @property
     def is_lock(self) -> bool:
         return self.role is Role.LOCK
+
+    @property
+    def synchronised(self) -> bool:
+        """Written as data of several threads is: a lock, atomics, volatile, or under a lock."""
+        return (
+            self.is_lock
+            or self.is_volatile
+            or bool(self.guards or self.write_guards)
+            or any(a.atomic and a.writes and not a.cold for a in self.accesses)
+        )
 
     def mask(self, *, writers: bool = False) -> int:
         """Union of the roots of its accesses (of the writing ones only)."""

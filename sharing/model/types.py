@@ -228,7 +228,8 @@ class TypeTable:
             element = self.size(record.target)
             total = self.size(core)
             count_here = record.count if record.count > 0 else (total // element if element > 0 else 0)
-            inner_core, _, _ = self.strip(record.target)
+            inner_core, inner_quals, _ = self.strip(record.target)
+            quals |= inner_quals
             inner_kind = self._records[inner_core].kind if inner_core >= 0 else TypeKind.UNKNOWN
             if element > 0 and inner_kind in _RECORDS | {TypeKind.ARRAY} and stride == 0:
                 self._walk(

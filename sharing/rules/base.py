@@ -27,14 +27,16 @@ class Scope(Enum):
 class Context:
     """What rules may know besides the line.
 
-    ``concurrent`` says whether code under two root masks can run at the same time, ``root_names`` what a mask
-    stands for, ``shift_step`` by how many bytes an edit elsewhere may move a pair, in bytes.
+    ``concurrent`` says whether code under two root masks can run at the same time, ``thread_mask`` which roots are
+    thread entries seen in the program (not main, not "anything exported"), ``root_names`` what a mask stands for,
+    ``shift_step`` by how many bytes an edit elsewhere may move a pair.
     """
 
     line_size: int
     pair_size: int
     confidence: Confidence
     concurrent: Callable[[int, int], bool]
+    thread_mask: int
     root_names: Callable[[int], tuple[str, ...]]
     shift_step: Callable[[Actor, Actor], int]
 
@@ -98,6 +100,29 @@ def meets(a: Actor, b: Actor, line: LineProfile) -> bool:
 def can_collide(a: Actor, b: Actor, ctx: Context) -> bool:
     """Can one thread write ``a`` while another touches ``b``?"""
     return ctx.concurrent(a.mask(writers=True), b.mask())
+
+
+def by_threads(actor: Actor, ctx: Context, *, reading: bool = False) -> bool:
+    """Is it seen to be used by several threads?
+
+    Programs are written to be free of data races.  Plain data that is written, under no lock, in code that any
+    root may reach is then confined to one thread by some rule that the binary does not show.  Reading needs no
+    such rule.
+    """
+    mask = actor.mask()
+    if actor.synchronised or reading:
+        return ctx.concurrent(mask, mask)
+    return not mask & ~ctx.thread_mask and ctx.concurrent(mask, mask)
+
+
+def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
+    """Severity steps to take off: none where different threads certainly use the two, or both are shared data."""
+    if not a.mask(writers=True) & b.mask():
+        return 0
+    shared = by_threads(a, ctx) + by_threads(b, ctx, reading=reading)
+    if shared == 2:
+        return 0
+    return 1 if shared and a.owner != b.owner and (a.synchronised or b.synchronised) else 3
 
 
 def together(a: Actor, b: Actor) -> float:

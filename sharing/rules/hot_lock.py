@@ -36,6 +36,7 @@ from sharing.rules.base import (
     Scope,
     can_collide,
     describe,
+    doubt,
     grade,
     heat_evidence,
     lower,
@@ -56,7 +57,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         if not lock.is_lock or lock.write_heat is Heat.COLD or not lock.hot_on(line.address, line.end):
             continue
         victims = [
-            (grade_pair(lock, v), pair_score(lock, v), v)
+            (grade_pair(lock, v, ctx), pair_score(lock, v), v)
             for v in line.actors
             if not v.is_lock and v.heat is not Heat.COLD and meets(lock, v, line) and can_collide(lock, v, ctx)
         ]
@@ -65,7 +66,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         victims.sort(key=lambda item: (-item[0].rank, -item[1], item[2].name))
         severity, score, worst = victims[0]
         chosen = tuple(v for _, _, v in victims)
-        guarded = lock.name in worst.guards
+        guarded = lock.name in worst.guards | worst.write_guards
         yield Draft(
             rule=RULE.id,
             severity=severity,
@@ -88,9 +89,10 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         )
 
 
-def grade_pair(lock: Actor, victim: Actor) -> Severity:
+def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     """Discounts: guarded data of a lock that is not among the busiest; members meant to be together."""
     severity = grade(lock.write_heat, victim.heat)
+    severity = lower(severity, doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
     own = lock.name in victim.guards or together(lock, victim) >= OWN_DATA
     if own and lock.write_heat is not Heat.HOT:
         severity = lower(severity, 2)

@@ -30,6 +30,7 @@ from sharing.rules.base import (
     Scope,
     can_collide,
     describe,
+    doubt,
     grade,
     heat_evidence,
     lower,
@@ -83,7 +84,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 
 def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     """One severity less for data under a common lock, and for members of one object that any thread may run."""
-    severity = grade(a.write_heat, b.write_heat)
+    severity = lower(grade(a.write_heat, b.write_heat), doubt(a, b, ctx))
     if a.guards & b.guards:
         severity = lower(severity, 2)
     different = not a.mask(writers=True) & b.mask(writers=True)

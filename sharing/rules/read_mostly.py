@@ -32,6 +32,7 @@ from sharing.rules.base import (
     Scope,
     can_collide,
     describe,
+    doubt,
     grade,
     heat_evidence,
     lower,
@@ -60,7 +61,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     writers.sort(key=lambda a: (-a.write_weight, a.name))
     for writer in writers[:1]:
         victims = [
-            (grade_pair(writer, v), pair_score(writer, v), v)
+            (grade_pair(writer, v, ctx), pair_score(writer, v), v)
             for v in line.actors
             if v.role in READ_ROLES
             and v.read_heat is not Heat.COLD
@@ -100,12 +101,12 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         )
 
 
-def grade_pair(writer: Actor, victim: Actor) -> Severity:
+def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     """A reader that updates the neighbour as well gains nothing from a second line."""
-    severity = grade(writer.write_heat, victim.read_heat)
+    severity = lower(grade(writer.write_heat, victim.read_heat), doubt(writer, victim, ctx, reading=True))
     if together(writer, victim) >= USED_TOGETHER:
         severity = lower(severity, 2)
-    if writer.owner == victim.owner:
+    if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask():
         severity = lower(severity, 1)
     return severity
 

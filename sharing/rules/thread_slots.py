@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Access, Heat, LineProfile
-from sharing.rules.base import Context, Draft, Rule, Scope, heat_evidence, lower, who
+from sharing.rules.base import Context, Draft, Rule, Scope, by_threads, heat_evidence, lower, who
 
 MAX_SLOTS = 256
 MIN_SLOTS = 2
@@ -50,13 +50,17 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         if not _several(writers, ctx) or actor.guards:
             continue
         hinted = any(h in actor.owner.lower() for h in HINTS)
-        updates = any(a.reads for a in writers) or any(a.atomic for a in writers)
+        reading = {a.function for a in actor.readers if a.stride}
+        updates = any(a.atomic or a.function in reading for a in writers)
         in_loop = any(a.loop_depth for a in writers)
+        confined = not by_threads(actor, ctx)
         severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
         if not (hinted or updates) or not actor.sized:
             severity = lower(severity, 1)
         if not _entry_writes(writers, ctx) and not hinted:
             severity = lower(severity, 1)
+        if confined:
+            severity = lower(severity, 2)
         count = f"{slots} elements of {stride} bytes" if actor.sized else f"elements of {stride} bytes"
         yield Draft(
             rule=RULE.id,

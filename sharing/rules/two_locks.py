@@ -47,7 +47,8 @@ COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queu
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
-    """1. locks with hot bytes here; 2. pairs that are not nested in the same functions; 3. one draft for the line."""
+    """1. locks with hot bytes here; 2. pairs that are not nested in the same functions; 3. arrays of locks."""
+    yield from _arrays(line, ctx)
     locks = [a for a in line.actors if a.is_lock and a.write_heat is not Heat.COLD and a.hot_on(line.address, line.end)]
     pairs = [
         (grade_pair(a, b), pair_score(a, b), a, b)
@@ -88,6 +89,36 @@ def _used_as_one(a: Actor, b: Actor) -> bool:
     if (a.kind in COMPANIONS) != (b.kind in COMPANIONS) and (together(a, b) > 0.5 or together(b, a) > 0.5):
         return True
     return a.name != b.name and together(a, b) >= ALWAYS_TOGETHER and together(b, a) >= ALWAYS_TOGETHER
+
+
+def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """Elements of one array, taken at a computed index, that are smaller than a line."""
+    for lock in line.actors:
+        stride = max((a.stride for a in lock.lockers), default=0)
+        start, end = lock.owner_span
+        if not lock.is_lock or not 0 < stride < line.size or lock.write_heat is Heat.COLD:
+            continue
+        if lock.span[0] < line.address or (lock.sized and end - start < 2 * stride):
+            continue
+        mask = lock.mask(writers=True)
+        if not ctx.concurrent(mask, mask):
+            continue
+        count = f"{(end - start) // stride} locks of {stride} bytes" if lock.sized else f"locks of {stride} bytes"
+        yield Draft(
+            rule=RULE.id,
+            severity=lower(grade(lock.write_heat, lock.write_heat), 1),
+            verdict=Verdict.FALSE_SHARING,
+            line=line,
+            actors=(lock,),
+            separate=(lock,),
+            message=(
+                f"{lock.owner} is an array, {count}, taken at a computed index by {who(lock.lockers)}: a line of "
+                f"{line.size} bytes holds parts of {-(-line.size // stride)} of them, so threads that take different "
+                f"elements still take the line from each other"
+            ),
+            evidence=(heat_evidence(lock), f"threads: {roots_text(lock, lock, ctx)}"),
+            score=lock.write_weight,
+        )
 
 
 RULE = Rule(

@@ -77,6 +77,7 @@ def findings(case: dict[str, Any]) -> dict[str, str]:
         128,
         Confidence.STATIC,
         concurrent,
+        sum(1 << i for i, name in enumerate(labels) if name != "main"),
         lambda mask: tuple(n for i, n in enumerate(labels) if mask >> i & 1),
         lambda a, b: case.get("step", 32),
     )

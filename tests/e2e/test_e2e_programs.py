@@ -1,0 +1,72 @@
+"""Small programs through the built tools: what is expected is written in each, and nothing else may be found.
+
+``// expect: RULE SEVERITY NAME...`` names the participants that the finding must have, ``// no-finding`` says that
+the default report is empty.  Notes do not count.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted(p for p in (Path(__file__).parent / "programs").iterdir() if p.suffix in (".c", ".cc"))
+COMPILERS = [("gcc", "-O2"), ("gcc", "-O0"), ("clang-19", "-O2"), ("clang-19", "-O0")]
+
+
+def build(source: Path, compiler: str, level: str, folder: Path, *extra: str) -> Path:
+    tool = compiler if source.suffix == ".c" else {"gcc": "g++", "clang-19": "clang++-19"}[compiler]
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    binary = folder / source.stem
+    command = [tool, level, "-g", "-pthread", *extra, "-o", str(binary), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    return binary
+
+
+def audit(binary: Path, *options: str) -> tuple[int, dict[str, object]]:
+    command = [sys.executable, "-m", "linemate", "audit", str(binary), "--format", "json", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def expectations(source: Path) -> list[list[str]]:
+    lines = source.read_text().splitlines()
+    wanted = [line.split()[2:] for line in lines if line.startswith("// expect:")]
+    assert bool(wanted) != ("// no-finding" in lines), f"{source.name} must say what is expected"
+    return wanted
+
+
+@pytest.mark.parametrize(("compiler", "level"), COMPILERS, ids=[" ".join(c) for c in COMPILERS])
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda p: p.name)
+def test_program(source: Path, compiler: str, level: str, tmp_path: Path) -> None:
+    status, report = audit(build(source, compiler, level, tmp_path))
+    found = report["findings"]
+    assert isinstance(found, list)
+    rest = [f for f in found if f["rule"] != "safe-by-luck"]
+    for rule, severity, *names in expectations(source):
+        hits = [f for f in rest if f["rule"] == rule and names_of(f) >= set(names)]
+        assert len(hits) == 1, summary(found)
+        assert hits[0]["severity"] == severity, summary(found)
+        assert hits[0]["confidence"] == "static"
+        assert hits[0]["remedies"][0]["protects_tail"]
+        rest.remove(hits[0])
+    assert rest == [], summary(rest)
+    assert status == (1 if any(s in ("high", "critical") for _, s, *_ in expectations(source)) else 0)
+
+
+def names_of(finding: dict[str, object]) -> set[str]:
+    names: set[str] = set()
+    for p in finding["participants"]:  # type: ignore[attr-defined]
+        names |= {p["name"], f"{p['name']}.{p['member']}" if p.get("member") else p["name"], p.get("member") or p["name"]}
+    return names
+
+
+def summary(findings: list[dict[str, object]]) -> str:
+    return "\n".join(f"{f['severity']} {f['rule']}: {f['message']}" for f in findings)
