@@ -24,7 +24,8 @@ Rows = npt.NDArray[np.int64]
 
 LOOP_WEIGHT = 10  # one level of loop counts like this many sites when functions are ordered
 MAX_FIELD_BYTES = 16  # wider accesses copy or clear several members at once
-MAX_ELEMENTS = 4096  # elements of one array named within one stretch of memory
+CHUNK_LINES = 64  # lines that are named at a time, which bounds the parts held at once
+MAX_PARTS = 1 << 16  # of one variable within a chunk; more only a hostile type has, and it then counts as untyped
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,12 @@ class LineMap:
 
     def lines(self, addresses: range) -> list[LayoutLine]:
         """The lines that begin at the addresses, which follow each other."""
-        if not addresses:
-            return []
+        out: list[LayoutLine] = []
+        for at in range(0, len(addresses), CHUNK_LINES):
+            out.extend(self._chunk(addresses[at : at + CHUNK_LINES]))
+        return out
+
+    def _chunk(self, addresses: range) -> list[LayoutLine]:
         start, end = addresses[0], addresses[-1] + self.line_size
         rows = self.rows_in(start, end)
         sites = _Sites(self.image, self._locks, start, end)
@@ -205,6 +210,8 @@ class LineMap:
         out: list[_Part] = []
         for member in members:
             out.extend(_elements(member, name, row, base, (max(start, base), min(end, base + size))))
+            if len(out) > MAX_PARTS:
+                return [_Part(SpanKind.VARIABLE, name, row, base, base + size, self.image.types.name(type_row))]
         # Last, since the first of two equal claims owns a byte: a member may be as large as its variable.
         return [*out, _Part(whole, name, row, base, base + size, self.image.types.name(type_row))]
 
@@ -350,7 +357,7 @@ def _elements(member: Member, name: str, row: int, base: int, window: tuple[int,
             _Part(SpanKind.MEMBER, _join(name, member.path), row, first, first + member.size, type_name, step, scalar)
         ]
     low = max((window[0] - first - member.size) // member.stride + 1, 0)
-    high = min(-(-(window[1] - first) // member.stride), member.count, low + MAX_ELEMENTS)
+    high = min(-(-(window[1] - first) // member.stride), member.count)
     out: list[_Part] = []
     for index in range(low, high):
         start = first + index * member.stride

@@ -40,7 +40,7 @@ def member(name: str, offset: int, type_row: int, bits: int = 0, bit_offset: int
     return TypeMember(name, offset * 8 + bit_offset, type_row, bits, False)
 
 
-INT, LONG, PAIR, PAIRS, CHARS, FLAGS, ODD = range(7)
+INT, LONG, PAIR, PAIRS, CHARS, FLAGS, ODD, MANY, BYTE, UNION, ABSURD = range(11)
 TYPES = (
     record(TypeKind.BASE, "int", 4),
     record(TypeKind.BASE, "long", 8),
@@ -56,6 +56,10 @@ TYPES = (
     ),
     # struct odd { long first; int last; }: four bytes of tail
     record(TypeKind.STRUCT, "odd", 16, [member("first", 0, LONG), member("last", 8, INT)]),
+    record(TypeKind.ARRAY, "", -1, (), PAIR, 5000),
+    record(TypeKind.BASE, "char", 1),
+    record(TypeKind.UNION, "any", 1, [member(f"m{i}", 0, BYTE) for i in range(100)]),
+    record(TypeKind.ARRAY, "", -1, (), UNION, 4096),
 )
 
 

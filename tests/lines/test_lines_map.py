@@ -10,7 +10,7 @@ from sharing.flow import LOCK_DTYPE
 from sharing.linemap import LineMap
 from sharing.model import AccessKind, Section, SectionKind
 from sharing.model.layout import LayoutLine, LayoutSpan, SpanKind
-from tests.lines.images import BSS, CHARS, FLAGS, LONG, ODD, PAIR, PAIRS, image
+from tests.lines.images import ABSURD, BSS, CHARS, FLAGS, LONG, MANY, ODD, PAIR, PAIRS, image
 
 TYPES = st.sampled_from([(-1, 12), (LONG, 8), (PAIR, 16), (PAIRS, 128), (CHARS, 96), (FLAGS, 8), (ODD, 16), (PAIR, 24)])
 
@@ -87,6 +87,19 @@ def test_elements_of_a_plain_array_are_numbered_by_range() -> None:
     lines = LineMap(image([("counts", BSS, 96, CHARS)]), 64).lines(range(BSS, BSS + 128, 64))
     assert [spans(line)[0][3] for line in lines] == ["counts[0..15]", "counts[16..23]"]
     assert not span_at(lines, "counts[0..15]").split
+
+
+def test_long_arrays_are_named_to_their_end() -> None:
+    made = image([("slots", BSS, 16 * 8, PAIRS), ("many", BSS + 0x1000, 16 * 5000, MANY)])
+    lines = LineMap(made, 256).lines(range(BSS + 0x1000, BSS + 0x1000 + 16 * 5000, 256))
+    assert span_at(lines, "many[4999].value").end == 128
+    assert not any(span.kind is SpanKind.HOLE and span.end - span.start > 4 for line in lines for span in line.spans)
+
+
+def test_a_type_with_absurdly_many_members_counts_as_untyped() -> None:
+    made = image([("absurd", BSS, 4096, ABSURD)])
+    lines = LineMap(made, 64).lines(range(BSS, BSS + 4096, 64))
+    assert {span.kind for line in lines for span in line.spans} == {SpanKind.VARIABLE}
 
 
 def test_bit_fields_that_share_a_byte_are_one_span() -> None:
