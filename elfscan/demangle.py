@@ -16,6 +16,13 @@ MAX_READABLE_BYTES = 2048  # longer names help nobody; the linkage name stays th
 CHILD_CPU_S = 2
 CHILD_MEMORY_BYTES = 512 << 20
 
+_SPECIAL = {
+    "TV": "vtable for ",
+    "TT": "VTT for ",
+    "TI": "typeinfo for ",
+    "TS": "typeinfo name for ",
+    "GV": "guard variable for ",
+}
 _LENGTH = re.compile(r"L?(\d+)")
 
 
@@ -30,10 +37,12 @@ def demangle(names: list[str]) -> list[str]:
 
 
 def _simple(name: str) -> str | None:
-    """``_Z3foo``, ``_ZL3foo`` and ``_ZN2ns1xE``; "" for what is not a C++ name, None for all else."""
+    """``_Z3foo``, ``_ZL3foo``, ``_ZN2ns1xE`` and ``_ZTV3foo``; "" for what is not a C++ name, None for all else."""
     if not name.startswith("_Z"):
         return ""
-    rest, nested = name[2:], False
+    what, rest, nested = _SPECIAL.get(name[2:4], ""), name[2:], False
+    if what:
+        rest = rest[2:]
     if rest.startswith("N"):
         rest, nested = rest[1:], True
     parts: list[str] = []
@@ -49,7 +58,7 @@ def _simple(name: str) -> str | None:
         rest = rest[match.end() + length :]
         if not nested:
             break
-    return "::".join(parts) if parts and rest == ("E" if nested else "") else None
+    return what + "::".join(parts) if parts and rest == ("E" if nested else "") else None
 
 
 def _mapped_bytes() -> int:
