@@ -55,7 +55,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   size_t Sites = Out->Sites.size(), Params = Out->Params.size();
   std::span<const Block> Blocks = G.blocks();
   for (size_t B = 0; B < Blocks.size(); ++B) {
-    Now.Regs = In[B].Regs;
+    copyRegs(In[B].Regs, Now.Regs);
     Now.Slots = In[B].Slots;
     LoopDepth = Blocks[B].LoopDepth;
     Rarity = Blocks[B].Rarity;
@@ -66,6 +66,11 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   std::sort(Out->Sites.begin() + Sites, Out->Sites.end());
   std::sort(Out->Params.begin() + Params, Out->Params.end());
   Emitting = false;
+}
+
+/// Only the registers that the architecture has: this is a hot path.
+void FunctionFlow::copyRegs(const Registers &From, Registers &To) const {
+  std::copy_n(From.begin(), C.Registers, To.begin());
 }
 
 void FunctionFlow::enter(Entry &To) {
@@ -119,7 +124,7 @@ void FunctionFlow::propagate(std::span<const Op> Ops, size_t From) {
         continue;
       In[B].Dirty = false;
       In[B].Walked = true;
-      Now.Regs = In[B].Regs;
+      copyRegs(In[B].Regs, Now.Regs);
       Now.Slots = In[B].Slots;
       walk(Blocks[B], Ops);
       for (uint32_t To : G.successors(Blocks[B])) {
@@ -143,7 +148,7 @@ void FunctionFlow::propagate(std::span<const Op> Ops, size_t From) {
 /// Joins \p From into a block's entry values.  True when they changed.
 bool FunctionFlow::merge(Entry &To, const State &From) {
   if (!To.Reached) {
-    To.Regs = From.Regs;
+    copyRegs(From.Regs, To.Regs);
     To.Slots = From.Slots;
     To.Reached = true;
     return true;
@@ -152,7 +157,10 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
     return false;
   bool Changed = false;
   for (unsigned R = 0; R < C.Registers; ++R) {
-    Value V = join(To.Regs[R], From.Regs[R], To.Walked);
+    const Value &Old = To.Regs[R];
+    if (Old.Kind == ValueKind::Unknown && Old.IsStale >= From.Regs[R].IsStale)
+      continue;
+    Value V = join(Old, From.Regs[R], To.Walked);
     if (V.same(To.Regs[R]))
       continue;
     To.Regs[R] = V;

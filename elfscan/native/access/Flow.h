@@ -24,8 +24,10 @@ struct Slot {
   Value Content;
 };
 
+using Registers = std::array<Value, MaxRegs>;
+
 struct State {
-  std::array<Value, MaxRegs> Regs;
+  Registers Regs;
   std::vector<Slot> Slots; ///< by offset
 };
 
@@ -55,7 +57,7 @@ private:
     Value What;
   };
   struct Entry {
-    std::array<Value, MaxRegs> Regs;
+    Registers Regs;
     std::vector<Slot> Slots;
     uint8_t Visits = 0;
     bool Reached = false;
@@ -87,6 +89,7 @@ private:
   void solve(std::span<const Op> Ops);
   void propagate(std::span<const Op> Ops, size_t From);
   bool merge(Entry &To, const State &From);
+  void copyRegs(const Registers &From, Registers &To) const;
   void enter(Entry &To);
   void walk(const Block &B, std::span<const Op> Ops);
 

@@ -104,9 +104,9 @@ void Graph::readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
 }
 
 bool Graph::isSwitch(uint32_t Op) const {
-  auto It = std::lower_bound(
-      Tables.begin(), Tables.end(), Op,
-      [](const TableJump &T, uint32_t I) { return T.Op < I; });
+  auto It =
+      std::lower_bound(Tables.begin(), Tables.end(), Op,
+                       [](const TableJump &T, uint32_t I) { return T.Op < I; });
   return It != Tables.end() && It->Op == Op;
 }
 
@@ -225,8 +225,10 @@ void Graph::estimateRarity() {
 /// passing the header.
 void Graph::countLoops() {
   PredStart.assign(Blocks.size() + 1, 0);
-  for (uint32_t To : Edges)
-    ++PredStart[To + 1];
+  // Not all of Edges: dropPadding leaves some without a source.
+  for (const Block &B : Blocks)
+    for (uint32_t To : successors(B))
+      ++PredStart[To + 1];
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     PredStart[B + 1] += PredStart[B];
   Preds.resize(Edges.size());
