@@ -53,7 +53,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     effects: dict[tuple[int, int], _Effect] = {}
     for i, address in enumerate(callees.tolist()):
-        for arg, row, name in knowledge.lock_calls.get(name_of_callee(image, address), ()):
+        for arg, row, name in knowledge.lock_calls(name_of_callee(image, address)):
             effects.setdefault((i, arg), _Effect(row, _EFFECT[name], 0))
     order = np.argsort(inverse, kind="stable")
     starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))

@@ -116,11 +116,22 @@ class Knowledge:
         self.lock_types = TypeNames([(t, i) for i, row in enumerate(self.locks) for t in row.types])
         self.atomic_types = TypeNames([(t, 0) for t in self.access.atomic_types])
         self.list_types = TypeNames([(t, 0) for t in self.access.list_types])
-        self.lock_calls: dict[str, list[tuple[int, int, str]]] = {}
+        self._lock_calls: dict[str, list[tuple[int, int, str]]] = {}
+        self._lock_globs: list[tuple[str, tuple[int, int, str]]] = []
         for i, row in enumerate(self.locks):
             for effect, calls in (("lock", row.lock), ("unlock", row.unlock), ("init", row.init)):
                 for name, arg in calls:
-                    self.lock_calls.setdefault(name, []).append((arg, i, effect))
+                    if _is_glob(name):
+                        self._lock_globs.append((name, (arg, i, effect)))
+                    else:
+                        self._lock_calls.setdefault(name, []).append((arg, i, effect))
+
+    def lock_calls(self, name: str) -> list[tuple[int, int, str]]:
+        """What a called function does to locks: (argument, lock row, "lock", "unlock" or "init")."""
+        known = self._lock_calls.get(name)
+        if known is not None or not name.startswith("_ZN"):
+            return known or []
+        return [effect for glob, effect in self._lock_globs if fnmatch.fnmatchcase(name, glob)]
 
     def lock_abi(self, row: int, image: Image) -> LockAbi | None:
         """The byte ranges of a lock row in this image, None where the table does not know them."""

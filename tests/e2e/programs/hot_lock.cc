@@ -1,4 +1,5 @@
 // std::mutex beside a list head that another thread reads all the time.
+// ARGS: -fno-toplevel-reorder
 // expect: hot-lock-shares-line high app::queue_lock app::head
 #include <mutex>
 #include <thread>
