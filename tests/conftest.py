@@ -6,12 +6,42 @@ Owns fixtures without an area; each area's own are in its conftest.py.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Generator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# Far above what any test needs, so that a tool that hangs costs one test and not the run.
+_LIMIT_S = 120
+
+
+def _bounded() -> Generator[None, object, object]:
+    # Raised within the phase that hangs: subprocess.run then kills its child.
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise TimeoutError(f"not done after {_LIMIT_S} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(_LIMIT_S)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    return (yield from _bounded())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    return (yield from _bounded())
+
 
 # Where Debian puts the servers that tests read, and which package brings each.
 _SERVERS = {
