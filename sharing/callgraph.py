@@ -93,12 +93,15 @@ def function_name(image: Image, row: int) -> str:
     return image.names[f["name"]] if f["name"] >= 0 else f"fn_{int(f['address']):x}"
 
 
-def name_of_callee(image: Image, address: int) -> str:
-    name = image.callee_names.get(address)
-    if name is not None:
-        return name
-    row = int(function_at(image, np.array([address], np.uint64))[0])
-    return image.names[image.functions[row]["name"]] if row >= 0 and image.functions[row]["name"] >= 0 else ""
+def names_of_callees(image: Image, addresses: npt.NDArray[np.uint64]) -> list[str]:
+    """Symbol of each call target: a function of this image, an import, or "" where nothing names it."""
+    rows = function_at(image, addresses)
+    ids = np.where(rows >= 0, image.functions["name"][rows], -1) if len(image.functions) else rows
+    callees, names = image.callee_names, image.names
+    return [
+        callees.get(address) or (names[i] if i >= 0 else "")
+        for address, i in zip(addresses.tolist(), ids.tolist(), strict=True)
+    ]
 
 
 def build(image: Image, knowledge: Knowledge) -> CallGraph:
@@ -358,8 +361,8 @@ def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     wanted: dict[tuple[int, int], bool] = {}
     starts_many: dict[tuple[int, int], bool] = {}
-    for i, address in enumerate(callees.tolist()):
-        row = table.get(name_of_callee(image, address))
+    for i, name in enumerate(names_of_callees(image, callees)):
+        row = table.get(name)
         if row is not None:
             wanted[(i, row.entry)] = True
             starts_many[(i, row.entry)] = row.many

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharing.callgraph import function_at, name_of_callee, of_call
+from sharing.callgraph import function_at, names_of_callees, of_call
 from sharing.knowledge import Knowledge
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
 
@@ -52,8 +52,8 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     effects: dict[tuple[int, int], _Effect] = {}
-    for i, address in enumerate(callees.tolist()):
-        for arg, row, name in knowledge.lock_calls(name_of_callee(image, address)):
+    for i, called in enumerate(names_of_callees(image, callees)):
+        for arg, row, name in knowledge.lock_calls(called) if called else ():
             effects.setdefault((i, arg), _Effect(row, _EFFECT[name], 0))
     order = np.argsort(inverse, kind="stable")
     starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))
@@ -134,12 +134,13 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
     rules += [(p, a, AccessKind.STORE, SiteFlag.ATOMIC) for p, a in table.store]
     rules += [(p, a, AccessKind.STORE, SiteFlag(0)) for p, a in table.memory_store]
     rules += [(p, a, AccessKind.LOAD, SiteFlag(0)) for p, a in table.memory_load]
+    prefixes = tuple({p for p, _, _, _ in rules})
     exact = {p for p, _ in table.memory_store} | {p for p, _ in table.memory_load}
     args = image.args[image.args["kind"] == ArgKind.ADDRESS]
     parts = []
-    for address in np.unique(args["callee"]).tolist():
-        name = name_of_callee(image, address)
-        if not name:
+    callees = np.unique(args["callee"])
+    for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True):
+        if not name.startswith(prefixes):
             continue
         for prefix, number, kind, flags in rules:
             if not (name == prefix or (prefix not in exact and name.startswith(prefix))):
@@ -165,11 +166,17 @@ def _size_by_name(name: str) -> int:
 
 def _summaries(image: Image) -> Table:
     """Parameter accesses of each function, its callees' included (PARAM_ROUNDS levels)."""
-    params = _limit(image.params[image.params["function"] >= 0])
     passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
     callee = function_at(image, passed["callee"])
     keep = callee >= 0
     passed, callee = passed[keep], callee[keep]
+    # Only functions that are given an address, or pass an argument on, need a summary.
+    given = function_at(image, np.unique(image.args["callee"][image.args["kind"] == ArgKind.ADDRESS]))
+    wanted = np.zeros(len(image.functions), bool)
+    wanted[given[given >= 0]] = True
+    wanted[callee] = True
+    known = image.params["function"] >= 0
+    params = _limit(image.params[known & wanted[image.params["function"]]])
     level = params
     for _ in range(PARAM_ROUNDS):
         if not len(passed) or not len(level):

@@ -35,7 +35,6 @@ MAX_FRAGILE = 5  # the busiest ones; more of a warning that nothing is wrong yet
 MAX_PER_OBJECT = 3  # findings about the inside of one variable
 MAX_PARTICIPANTS = 6
 MAX_EXTRA_LINES = 400
-NAMES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +272,9 @@ def _participant(actor: Actor, line: LineProfile, *, whole: bool) -> Participant
         source=actor.source,
         hot=hot,
         type=kind,
-        readers=tuple(dict.fromkeys(a.function for a in actor.readers))[:NAMES],
-        writers=tuple(dict.fromkeys(a.function for a in actor.accesses if a.writes))[:NAMES],
-        lockers=tuple(dict.fromkeys(a.function for a in actor.lockers))[:NAMES],
+        readers=tuple(dict.fromkeys(a.function for a in actor.readers)),
+        writers=tuple(dict.fromkeys(a.function for a in actor.accesses if a.writes)),
+        lockers=tuple(dict.fromkeys(a.function for a in actor.lockers)),
     )
 
 

@@ -84,12 +84,15 @@ def lower(severity: Severity, steps: int) -> Severity:
 
 
 def grade(writer: Heat, victim: Heat) -> Severity:
-    """Severity of hot bytes disturbed by writes, before the pattern's own discounts."""
+    """Severity of hot bytes disturbed by writes, before the pattern's own discounts.
+
+    WARM exists only in programs big enough to have busier places: two warm ones are co-location, no finding.
+    """
     if writer is Heat.HOT and victim is Heat.HOT:
         return Severity.HIGH
-    if Heat.COLD in (writer, victim):
-        return Severity.NOTE
-    return Severity.MEDIUM if Heat.HOT in (writer, victim) else Severity.LOW
+    if Heat.COLD not in (writer, victim) and Heat.HOT in (writer, victim):
+        return Severity.MEDIUM
+    return Severity.NOTE
 
 
 def meets(a: Actor, b: Actor, line: LineProfile) -> bool:
@@ -160,7 +163,8 @@ def who(accesses: tuple[Access, ...], limit: int = 3) -> str:
 
 def describe(actor: Actor) -> str:
     """What an actor is, in the words of a finding."""
-    return f"{actor.name} ({actor.kind or actor.role.value})"
+    what = f"({actor.kind or actor.role.value})"
+    return actor.name if actor.name.endswith(what) else f"{actor.name} {what}"
 
 
 def roots_text(a: Actor, b: Actor, ctx: Context) -> str:

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import Actor, Heat, LineProfile
+from sharing.model.profile import Actor, Heat, LineProfile, Role
 from sharing.rules.base import (
     Context,
     Draft,
@@ -103,7 +103,7 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
 
 def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded: bool) -> str:
     worst = victims[0]
-    written = worst.write_heat is not Heat.COLD
+    written = worst.write_heat is not Heat.COLD and worst.role is not Role.READ_MOSTLY
     use = "written" if written else "read"
     by = who(worst.writers if written else worst.readers)
     more = f" (and {len(victims) - 1} more)" if len(victims) > 1 else ""

@@ -39,7 +39,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                 f"straddles a line: {where}; each such access is a split lock"
             )
         elif actor.is_lock and actor.write_heat is not Heat.COLD and _words_split(actor, start, end, line.end):
-            severity = Severity.MEDIUM if actor.write_heat is Heat.HOT else Severity.LOW
+            severity = Severity.LOW if actor.write_heat is Heat.HOT else Severity.NOTE
             if actor.count > 1:
                 severity = lower(severity, 1)
             text = (
