@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
-from elfscan.arrays import distinct
+from elfscan.arrays import distinct, words_at
 from elfscan.elf import ElfFile
 from elfscan.program import Program
 from elfscan.relocops import OPERATIONS, Field, Formula, apply
@@ -96,6 +96,13 @@ def _copy_sections(elf: ElfFile, layout: Layout) -> tuple[Array, list[int]]:
     return buffer, offsets
 
 
+def _read_addends(elf: ElfFile, relocs: Array, body: Array, absolute: int) -> None:
+    """Fill in the addends that REL tables leave in the patched words: of whole addresses, all that is needed."""
+    word = elf.header.bits // 8
+    rows = np.flatnonzero((relocs["type"] == absolute) & (relocs["where"] + np.uint64(word) <= np.uint64(body.size)))
+    relocs["addend"][rows] = words_at(body, relocs["where"][rows], f"{elf.order}i{word}")
+
+
 def _relocate(
     elf: ElfFile, symbols: Symbols, layout: Layout, target: Array, slot_base: int, buffer: Array, offsets: list[int]
 ) -> tuple[Array, Array, bool]:
@@ -126,6 +133,9 @@ def _relocate(
             raise elf.malformed(None, f"a relocation of section {section.name[:80]!r} names symbol {count} or more")
         if len(relocs) and int(relocs["where"].max()) >= section.size:
             raise elf.malformed(None, f"a relocation lies outside of section {section.name[:80]!r}")
+        body = buffer[offsets[row] : offsets[row] + section.size]
+        if not relocs["explicit"].all() and dynamic is not None:
+            _read_addends(elf, relocs, body, dynamic.absolute)
         rows = first + relocs["symbol"].astype(np.int64)
         addend = relocs["addend"].astype(np.int64).view(np.uint64)
         if dynamic is not None:
@@ -136,7 +146,6 @@ def _relocate(
             words.append(part)
         if not operations or not relocs["explicit"].all():
             continue
-        body = buffer[offsets[row] : offsets[row] + section.size]
         for kind in distinct(relocs["type"]).tolist():
             operation = operations.get(kind)
             if operation is None:

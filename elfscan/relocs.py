@@ -221,7 +221,12 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     in_got = _in_got(layout, words["slot"])
     in_got |= positions(np.sort(relocs["where"][symbolic & plain]), words["slot"]) >= 0
     copied = relocs["symbol"][relocs["type"] == types.copy].astype(np.int64) + first
-    return Linkage(words[in_got], words, copied, placeholders)
+    slots = words[in_got]
+    if elf.header.type == c.ET_EXEC:  # the linker filled the slots that need no loader
+        filled = _static_slots(elf, layout)
+        slots = np.concatenate([slots, filled[positions(slots["slot"], filled["slot"]) < 0]])
+        slots = slots[np.argsort(slots["slot"], kind="stable")]
+    return Linkage(slots, words, copied, placeholders)
 
 
 def _in_got(layout: Layout, addresses: Array) -> Array:

@@ -227,16 +227,16 @@ def join_debug(
 def _ordered(
     merged: Array, keep: Array, aliases: dict[int, tuple[str, ...]], sections: tuple[Section, ...]
 ) -> tuple[Array, dict[int, tuple[str, ...]]]:
-    """The kept rows by address, with extents of unsized rows up to the next variable and aliases renumbered."""
+    """The kept rows by address; inferred extents end at the next variable, aliases are renumbered."""
     order = np.lexsort((merged["section"], merged["address"]))
     order = order[keep[order]]
     place = np.full(len(merged), -1, np.int64)
     place[order] = np.arange(len(order))
     merged = merged[order]
-    unsized = np.flatnonzero(merged["size"] == 0)
-    if len(unsized):
+    merged["flags"][merged["size"] == 0] |= np.uint32(VariableFlag.SIZE_INFERRED)
+    inferred = np.flatnonzero(merged["flags"] & VariableFlag.SIZE_INFERRED != 0)
+    if len(inferred):
         limit = np.array([s.end for s in sections] + [0], np.uint64)[merged["section"]]
-        following = np.append(merged["address"][1:], NO_LIMIT)
-        merged["size"][unsized] = (np.minimum(following, limit) - merged["address"])[unsized]
-        merged["flags"][unsized] |= np.uint32(VariableFlag.SIZE_INFERRED)
+        room = np.minimum(np.append(merged["address"][1:], NO_LIMIT), limit) - merged["address"]
+        merged["size"][inferred] = room[inferred]
     return merged, {int(place[row]): names for row, names in aliases.items() if place[row] >= 0}

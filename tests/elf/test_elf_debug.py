@@ -112,6 +112,23 @@ def test_an_empty_object_has_no_bytes_to_share(build: Build) -> None:
     assert "counter" in variables(typed(path))
 
 
+def test_a_guessed_extent_ends_at_what_only_debug_information_knows(build: Build) -> None:
+    text = """
+    asm(".data\\n.globl label\\n.type label,@object\\nlabel: .quad 1, 2\\n.text");
+    static int known[30] = {1}; extern long label;
+    int main(int argc, char **argv) { return known[argc]++ + (int)label++; }
+    """
+    path = build(text, "gcc", "-g", "-O0", "-fno-toplevel-reorder")
+    whole = typed(path)
+    start = int(whole.variables["address"][variables(whole)["known"]])
+    subprocess.run(["strip", "--strip-symbol=known", str(path)], check=True)
+    image = typed(path)
+    known, label = (image.variables[variables(image)[name]] for name in ("known", "label"))
+    assert known["flags"] & VariableFlag.FROM_DWARF
+    assert label["address"] < start
+    assert int(label["address"] + label["size"]) <= start
+
+
 def test_two_names_for_one_place_are_one_variable(build: Build) -> None:
     text = """
     int first = 3; extern int second __attribute__((alias("first")));

@@ -123,10 +123,16 @@ def assert_stubs(image: Image, labels: dict[int, str]) -> None:
         ["gcc", "-Wl,-z,now", "-fcf-protection=full", "-Wl,-z,ibtplt"],
         ["gcc", "-no-pie"],
         ["gcc", "-shared", "-fPIC"],
+        ["gcc", "-fuse-ld=gold"],
+        ["clang-19", "-fuse-ld=lld"],
+        ["clang-19", "-fuse-ld=lld", "-Wl,-z,lazy", "-Wl,-z,force-ibt"],
     ],
 )
 def test_plt_stubs_are_named_after_their_imports(build: Build, read: Read, flags: list[str]) -> None:
-    path = build(CALLS, *flags, "-O1")
+    try:
+        path = build(CALLS, *flags, "-O1")
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"{' '.join(flags)}: {error.stderr[:100]}")
     assert_stubs(read(path), objdump_plt(path))
 
 
