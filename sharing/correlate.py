@@ -127,6 +127,7 @@ class Slots:
     address: npt.NDArray[np.uint64]
     write: Floats
     read: Floats
+    synchronised: npt.NDArray[np.bool_]  # locked or written atomically: data that is shared by intent
     functions: npt.NDArray[np.int64]
 
 
@@ -141,22 +142,31 @@ def slots(accesses: Accesses) -> Slots:
     n = len(address)
     write: Floats = np.bincount(inverse, weights=accesses.weight * writes, minlength=n).astype(np.float64)
     read: Floats = np.bincount(inverse, weights=accesses.weight * reads, minlength=n).astype(np.float64)
+    atomic = writes & ((accesses.sites["flags"] & SiteFlag.ATOMIC) != 0)
+    synchronised = np.bincount(inverse, weights=atomic, minlength=n) > 0
     warm = accesses.weight >= 1.0
     pairs = np.unique(np.stack([inverse[warm], accesses.sites["function"][warm].astype(np.int64)]), axis=1)
     functions = np.bincount(pairs[0], minlength=n) if pairs.size else np.zeros(n, np.int64)
-    return Slots(address << np.uint64(3), write, read, functions)
+    return Slots(address << np.uint64(3), write, read, synchronised, functions)
 
 
 def thresholds(table: Slots) -> Thresholds:
-    """The score of the HOT_RANK-th busiest slot (or of the HOT_SHARE quantile), by writing and by reading."""
+    """The score of the HOT_RANK-th busiest slot (or of the HOT_SHARE quantile), by writing and by reading.
 
-    def limit(weight: Floats) -> float:
-        busy = weight >= WARM_WEIGHT
+    Writing is ranked among what is locked or atomic, where the program has such data: that is what it shares by
+    intent, while plain data is often one thread's.
+    """
+
+    def limit(weight: Floats, among: npt.NDArray[np.bool_]) -> float:
+        busy = (weight >= WARM_WEIGHT) & among
         scores = np.sort(np.log10(1.0 + weight[busy]) + 0.5 * np.log2(1.0 + table.functions[busy]))[::-1]
         rank = max(HOT_RANK, int(len(scores) * HOT_SHARE))
         return float(scores[rank]) if len(scores) > rank else 0.0
 
-    return Thresholds(limit(table.write), limit(table.read))
+    every = np.ones(len(table.write), bool)
+    return Thresholds(
+        limit(table.write, table.synchronised if table.synchronised.any() else every), limit(table.read, every)
+    )
 
 
 def busy_lines(table: Slots, line_size: int) -> npt.NDArray[np.uint64]:

@@ -77,6 +77,8 @@ class Rule:
 
 
 _LADDER = list(Severity)
+# Taken to wait or to wake, not on each pass: their cost is the sleep, not the line.
+COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
 
 
 def lower(severity: Severity, steps: int) -> Severity:

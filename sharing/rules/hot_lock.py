@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
 from sharing.rules.base import (
+    COMPANIONS,
     Context,
     Draft,
     Rule,
@@ -93,6 +94,8 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     """Discounts: guarded data of a lock that is not among the busiest; members meant to be together."""
     severity = grade(lock.write_heat, victim.heat)
     severity = lower(severity, doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
+    if lock.kind in COMPANIONS:
+        severity = lower(severity, 2)
     own = lock.name in victim.guards or together(lock, victim) >= OWN_DATA
     if own and lock.write_heat is not Heat.HOT:
         severity = lower(severity, 2)

@@ -59,8 +59,10 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             severity = lower(severity, 1)
         if not _entry_writes(writers, ctx) and not hinted:
             severity = lower(severity, 1)
+        if not ctx.thread_mask:
+            severity = lower(severity, 1)  # no thread entry is known: the index is as likely anything else
         if confined:
-            severity = lower(severity, 2)
+            severity = lower(severity, 3)
         count = f"{slots} elements of {stride} bytes" if actor.sized else f"elements of {stride} bytes"
         yield Draft(
             rule=RULE.id,

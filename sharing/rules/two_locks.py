@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.rules.base import (
+    COMPANIONS,
     Context,
     Draft,
     Rule,
@@ -43,7 +44,6 @@ from sharing.rules.base import (
 )
 
 ALWAYS_TOGETHER = 0.9
-COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
