@@ -431,6 +431,9 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
     else if (Out.MemCount && Out.Stored != NoReg)
       Out.Clobbers |= bit(Out.Stored);
     break;
+  case X86Class::SystemCall:
+    Out.Clobbers |= bit(0) | bit(1) | bit(11);
+    break;
   case X86Class::String:
     Out.Clobbers |= bit(6) | bit(7);
     if (X.prefix[0] == X86_PREFIX_REP || X.prefix[0] == X86_PREFIX_REPNE) {

@@ -43,6 +43,7 @@ enum class X86Class : uint8_t {
   Stop,
   NoAccess,
   String,
+  SystemCall,
 };
 
 constexpr auto makeX86Classes() {
@@ -85,6 +86,7 @@ constexpr auto makeX86Classes() {
   Set(X86Class::Return,
       {X86_INS_RET, X86_INS_RETF, X86_INS_RETFQ, X86_INS_IRET, X86_INS_IRETD,
        X86_INS_IRETQ, X86_INS_SYSRET, X86_INS_SYSEXIT});
+  Set(X86Class::SystemCall, {X86_INS_SYSCALL});
   Set(X86Class::Stop, {X86_INS_INT3});
   // Hints, cache control and address-translation: they move no data that the
   // program sees.
