@@ -178,6 +178,7 @@ def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> Deb
         unit=bounded["unit"],
         file=bounded["file"],
         line=column((min(max(v.line, 0), 0xFFFF_FFFF) for v in rows), "<u4"),
+        align=column((min(max(v.align, 0), 0xFFFF_FFFF) for v in rows), "<u4"),
         size_of=size_of,
         names=[v.name for v in rows],
         functions=[v.function for v in rows],

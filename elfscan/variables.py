@@ -145,6 +145,7 @@ class DebugVariables:
     unit: Array
     file: Array
     line: Array
+    align: Array
     size_of: Callable[[Array], Array]  # type rows to sizes in bytes, -1 unknown
     names: Sequence[str]
     functions: Sequence[str]
@@ -190,8 +191,8 @@ def join_debug(
     merged = np.concatenate([table, added])
     source = np.concatenate([matched, only])
     into = np.concatenate([target, len(table) + np.arange(len(only))])
-    for field, column in (("type", debug.type), ("unit", debug.unit), ("file", debug.file), ("line", debug.line)):
-        merged[field][into] = column[source]
+    for field in ("type", "unit", "file", "line", "align"):
+        merged[field][into] = getattr(debug, field)[source]
     typed = debug.type[source] >= 0
     merged["flags"][into[typed]] |= np.uint32(VariableFlag.TYPED)
     # A type's size replaces what was only inferred.

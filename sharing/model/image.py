@@ -173,6 +173,8 @@ VARIABLE_DTYPE = np.dtype(
         ("line", "<u4"),  # declaration line, 0 unknown
         ("flags", "<u4"),  # VariableFlag
         ("scope", "<i4"),  # enclosing function of a function-local static (Image.names), -1 none
+        ("align", "<u4"),  # alignment in bytes that the declaration itself asks for, 0 none known
+        ("reserved", "<u4"),
     ]
 )
 

@@ -129,6 +129,14 @@ def test_a_guessed_extent_ends_at_what_only_debug_information_knows(build: Build
     assert int(label["address"] + label["size"]) <= start
 
 
+def test_an_alignment_of_the_declaration_is_kept(build: Build) -> None:
+    """Alignment of a variable is not in its type; it is what aligns a lock without padding it."""
+    text = "__attribute__((aligned(64))) int lock; int next; int main(void) { return lock++ + next++; }"
+    image = typed(build(text, "gcc", "-g", "-gdwarf-5", "-O1"))
+    rows = variables(image)
+    assert [int(image.variables["align"][rows[name]]) for name in ("lock", "next")] == [64, 0]
+
+
 def test_two_names_for_one_place_are_one_variable(build: Build) -> None:
     text = """
     int first = 3; extern int second __attribute__((alias("first")));
