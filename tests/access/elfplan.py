@@ -23,6 +23,7 @@ _WRITE, _ALLOC, _EXEC, _TLS = 1, 2, 4, 0x400
 _NOT_DATA = (".got", ".dynamic", ".data.rel.ro", ".init_array", ".fini_array", ".eh_frame", ".rodata", ".vvar")
 _PERCPU = ".data..percpu"
 _PLACEHOLDERS = 0x7000_0000_0000
+_STUB_BYTES = 16  # of one PLT entry, on both architectures
 _U64 = (1 << 64) - 1
 
 
@@ -67,6 +68,9 @@ def read_elf(path: str, *, relocations: bool = False) -> Elf:
         rows = [(address, size, 0) for address, size in extents if not _inside(address, stubs)]
         slots = _slots(elf, result)
         rows += [(value, 0, int(FunctionFlag.STUB)) for value in result.names if value >= _PLACEHOLDERS]
+        rows += [
+            (at, _STUB_BYTES, int(FunctionFlag.STUB)) for begin, end in stubs for at in range(begin, end, _STUB_BYTES)
+        ]
         functions = np.zeros(len(rows), dtype=FUNCTION_DTYPE)
         for index, (address, size, flag) in enumerate(sorted(rows)):
             functions[index] = (address, size, -1, -1, flag, 0)
@@ -108,6 +112,7 @@ def _unwind_extents(elf: ELFFile) -> set[tuple[int, int]]:
     table = np.frombuffer(raw, dtype="<i4", count=count * 2, offset=12).reshape(-1, 2).astype(np.int64)
     out = set()
     frame = elf.get_section_by_name(".eh_frame")
+    assert frame is not None
     frames, frame_base = frame.data(), frame["sh_addr"]
     for begin, record in table.tolist():
         (size,) = struct.unpack_from("<i", frames, base + record - frame_base + 12)
@@ -131,6 +136,7 @@ def _slots(elf: ELFFile, result: Elf) -> dict[int, int]:
         if not section["sh_flags"] & _ALLOC:
             continue
         symbols = elf.get_section(section["sh_link"]) if section["sh_link"] else None
+        symbols = symbols if isinstance(symbols, SymbolTableSection) else None
         for relocation in section.iter_relocations():
             offset = relocation["r_offset"]
             if not _inside(offset, got):
@@ -183,6 +189,7 @@ def _code_relocations(elf: ELFFile, result: Elf) -> list[Relocation]:
         if not patched["sh_flags"] & _EXEC:
             continue
         symbols = elf.get_section(section["sh_link"])
+        assert isinstance(symbols, SymbolTableSection)
         body, base = patched.data(), patched["sh_addr"]
         starts = _instructions(body, base, result.plan)
         keys = sorted(starts)

@@ -340,7 +340,9 @@ def test_a_register_that_an_instruction_changes_is_forgotten(
     build: Build, tmp_path: Path, table: str, expected: list[str]
 ) -> None:
     cases = [text for text, _ in rows(table)]
-    elf, result = assemble(build, tmp_path, "x86-64", [f"leaq v(%rip), %rax; {text}; movl (%rax), %edx" for text in cases])
+    elf, result = assemble(
+        build, tmp_path, "x86-64", [f"leaq v(%rip), %rax; {text}; movl (%rax), %edx" for text in cases]
+    )
     wrong = [text for number, text in enumerate(cases) if describe(elf, result, number) != expected]
     assert not wrong, "\n".join(wrong)
 

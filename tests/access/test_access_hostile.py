@@ -194,12 +194,14 @@ def test_broken_tables_are_malformed(tmp_path: Path) -> None:
     sites = read_tables(whole, plan).sites
     assert sites["kind"].tolist() == [AccessKind.STORE] * 2
     first = 56  # the header's bytes
+    fields = sites.dtype.fields
+    assert fields is not None
     disordered = bytearray(whole)
     struct.pack_into("<Q", disordered, first, 1 << 60)
     wrong_kind = bytearray(whole)
-    wrong_kind[first + sites.dtype.fields["kind"][1]] = 77
+    wrong_kind[first + fields["kind"][1]] = 77
     wrong_row = bytearray(whole)
-    struct.pack_into("<i", wrong_row, first + sites.dtype.fields["function"][1], 5)
+    struct.pack_into("<i", wrong_row, first + fields["function"][1], 5)
     giant = bytearray(whole)
     struct.pack_into("<Q", giant, 8, 1 << 62)
     broken = [b"", b"X" * len(whole), whole[:-1], whole + b"\0", disordered, wrong_kind, wrong_row, giant]

@@ -65,7 +65,7 @@ def compare(elf: Elf, result: ScanResult) -> Agreement:
     out = Agreement(sites=len(result.sites))
     missed, invented = [], []
     named: dict[int, set[str]] = {}
-    patched: dict[int, set[int]] = {}
+    patched: dict[int, set[str]] = {}
     for row in elf.relocations:
         # A pointer past the end names the object before it; some relocations say which one is meant.
         names = {owner(row.target), owner(row.target - 1)} | ({owner(row.symbol)} if row.symbol >= 0 else set())

@@ -20,7 +20,7 @@ static int compare(const void *, const void *);
 static int sorted[32];
 static int (*handler)(const void *, const void *) = compare;
 typedef void (*hook)(int);
-static hook hooks[4];
+hook hooks[4];
 
 static void link_table(struct table *t) {
   t->next = unused_tables;
