@@ -35,6 +35,7 @@ class Accesses:
     address_taken: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
     counts: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    failed: bool = False
 
 
 class AccessScan:
@@ -61,7 +62,7 @@ class AccessScan:
         except LinemateError as error:
             scanned, given = self._names
             reason = str(error).removeprefix(f"{scanned}: ").removeprefix("access sites: ").replace(scanned, given)
-            return Accesses(notes=(f"{given}: access sites not read: {reason}",))
+            return Accesses(notes=(f"{given}: access sites not read: {reason}",), failed=True)
         return Accesses(found.sites, found.calls, found.args, found.params, found.address_taken, dict(found.counts))
 
 

@@ -51,6 +51,7 @@ class DebugRun:
         self._job = job
         self._source = source
         self._notes = notes
+        self.failed = False  # it is there and could not be read
         self._cleanup = cleanup
 
     def __enter__(self) -> Self:
@@ -70,6 +71,7 @@ class DebugRun:
             document = self._job.result()
         except LinemateError as error:
             self._notes += (f"debug information not read: {error}",)
+            self.failed = True
             return None
         notes = list(self._notes)
         for unit, offset, reason in document.problems[:MAX_PROBLEMS_SHOWN]:

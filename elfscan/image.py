@@ -92,11 +92,13 @@ def read_image(
 
         # 3. What the helpers found.
         variables, type_table, source = found.table, TypeTable(), ""
+        incomplete = False
         units: tuple[Unit, ...] = ()
         files: tuple[str, ...] = ()
         if debug is not None:
             info = debug.result(program)
             notes += debug.notes
+            incomplete = debug.failed
             if info is not None:
                 source, type_table, units, files = info.source, info.types, info.units, info.files
                 variables, aliases = join_debug(found, names, aliases, info.variables, program.layout.sections)
@@ -108,6 +110,7 @@ def read_image(
         if scan is not None:
             result = scan.result()
             notes += result.notes
+            incomplete |= result.failed
             counts.update(result.counts)
             accesses = {"sites": result.sites, "calls": result.calls, "args": result.args, "params": result.params}
             _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
@@ -145,6 +148,7 @@ def read_image(
             imports=frozenset(program.import_names()),
             debug_source=source,
             notes=notes,
+            incomplete=incomplete,
             counts=counts,
             **accesses,
         )

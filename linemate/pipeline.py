@@ -29,6 +29,7 @@ def audit(options: AuditOptions) -> Report:
     found: list[Finding] = []
     counts: dict[str, int] = {}
     notes: list[str] = []
+    incomplete = False
     for image in read_images(options.binary, debug_file=options.debug_file):
         size = options.line_size or image.arch.line_size
         pair = max(image.arch.pair_size, size) if options.line_size is None else max(2 * size, image.arch.pair_size)
@@ -40,6 +41,7 @@ def audit(options: AuditOptions) -> Report:
         _count(counts, image, result)
         prefix = f"{image.member}: " if image.member else ""
         notes.extend(prefix + note for note in (*image.notes, *result.notes))
+        incomplete |= image.incomplete
     found.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     kept = list(_selected(found, options))
     accepted = [f for f in kept if not suppressed(f, options.project)]
@@ -56,6 +58,7 @@ def audit(options: AuditOptions) -> Report:
         findings=tuple(shown),
         suppressed=len(kept) - len(accepted),
         hidden=len(accepted) - len(shown),
+        incomplete=incomplete,
     )
 
 

@@ -259,4 +259,5 @@ class Image:
     imports: frozenset[str] = frozenset()  # undefined symbols, without version
     debug_source: str = ""  # where types came from: "", "the file", or a description
     notes: tuple[str, ...] = ()  # what could not be read, in words
+    incomplete: bool = False  # a part that should have been readable failed: its absence proves nothing
     counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded
