@@ -20,16 +20,14 @@ constexpr int8_t CountReg = 1; // rcx of the repeated string operations
 
 enum UsedFlag : uint8_t { Followed = 1, Called = 2 };
 
-} // namespace
-
-/// Whether \p V is an address that the tables speak of.
-namespace {
 /// Elements further apart than this do not share lines.
 uint16_t narrowed(uint32_t Stride) {
   return uint16_t(std::min<uint32_t>(Stride, UINT16_MAX));
 }
+
 } // namespace
 
+/// Whether \p V is an address that the tables speak of.
 bool FunctionFlow::takesAddress(const Value &V) const {
   return V.isNumber() && V.IsAddress && !V.IsPage &&
          (P.inData(V.Base) || (V.isExact() && P.startsFunction(V.Base)));
@@ -105,7 +103,7 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
   case Flow::IndirectJump: {
     Value Target;
     if (O.MemCount) {
-      Effective E = effective(O, O.Mem[0], 0);
+      Effective E = effective(O.Mem[0], 0);
       if (E.Where.isNumber() && E.Where.IsAddress && E.Where.isExact())
         if (auto Content = P.slot(E.Where.Base))
           Target = Value::address(*Content, 0);

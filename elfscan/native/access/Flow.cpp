@@ -220,7 +220,7 @@ Value FunctionFlow::index(const MemOperand &M) const {
                int64_t(1) << M.Shift);
 }
 
-FunctionFlow::Effective FunctionFlow::effective(const Op &, const MemOperand &M,
+FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
                                                 uint32_t Origin) const {
   Value V = Value::number(M.Disp, 0);
   bool Own = false;
@@ -361,12 +361,12 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   uint32_t Origin = Index + 1;
   Effective E[2];
   for (unsigned I = 0; I < O.MemCount && I < std::size(E); ++I) {
-    E[I] = effective(O, O.Mem[I], Origin);
+    E[I] = effective(O.Mem[I], Origin);
     if (Emitting && O.Mem[I].Kind != Access::None)
       access(O, O.Mem[I], E[I]);
   }
   if (Emitting && O.Next != Flow::Next)
-    call(O, Index);
+    call(O);
   Value Result = computed(O, Origin, E);
   if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend) {
     // The upper half becomes zero.

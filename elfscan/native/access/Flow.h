@@ -96,7 +96,7 @@ private:
   Value reg(const Op &O, int8_t Reg) const;
   Value literal(int64_t N, uint32_t Origin) const;
   Value index(const MemOperand &M) const;
-  Effective effective(const Op &O, const MemOperand &M, uint32_t Origin) const;
+  Effective effective(const MemOperand &M, uint32_t Origin) const;
   Value loaded(const Op &O, const Effective &E, uint32_t Origin);
   Value computed(const Op &O, uint32_t Origin, const Effective *E);
   void step(const Op &O, uint32_t Index);
@@ -109,7 +109,7 @@ private:
 
   // Emit.cpp: what is reported.
   void access(const Op &O, const MemOperand &M, const Effective &E);
-  void call(const Op &O, uint32_t Index);
+  void call(const Op &O);
   void arguments(const Op &O, uint64_t Callee);
   void made(uint32_t Index, const Value &V);
   void escape(const Value &V);
