@@ -109,7 +109,7 @@ private:
 
   // Emit.cpp: what is reported.
   void access(const Op &O, const MemOperand &M, const Effective &E);
-  void call(const Op &O);
+  void call(const Op &O, uint32_t Index);
   void arguments(const Op &O, uint64_t Callee);
   void made(uint32_t Index, const Value &V);
   void escape(const Value &V);

@@ -71,6 +71,10 @@ struct Value {
   }
 };
 
+/// Where the stack pointer is aligned its distance from entry is lost; from
+/// there on offsets count from a place that is far from all others.
+inline constexpr int64_t Realigned = int64_t(1) << 32;
+
 inline int64_t wrapAdd(int64_t A, int64_t B) {
   return int64_t(uint64_t(A) + uint64_t(B));
 }

@@ -1,0 +1,176 @@
+//===- Transfer.cpp - What one op computes --------------------------------===//
+//
+// Owns the values that an op's operands name and that it leaves in its
+// destination register.  Order and memory are in Flow.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flow.h"
+
+namespace linemate {
+
+Value FunctionFlow::reg(const Op &O, int8_t Reg) const {
+  if (isFollowed(Reg)) {
+    Value V = Now.Regs[Reg];
+    V.IsStale = false;
+    return V;
+  }
+  if (Reg == ZeroReg)
+    return Value::number(0, 0);
+  if (Reg == ImmReg)
+    return literal(O.Imm, 0);
+  return Value();
+}
+
+/// An immediate or displacement: an address only in code that is linked to
+/// run where it is, and only when it names something.
+Value FunctionFlow::literal(int64_t N, uint32_t Origin) const {
+  if (P.Absolute && (P.inData(N) || P.startsFunction(N)))
+    return Value::address(N, Origin);
+  return Value::number(N, Origin);
+}
+
+/// The index of a memory operand, in bytes.
+Value FunctionFlow::index(const MemOperand &M) const {
+  return scale(isFollowed(M.Index) ? Now.Regs[M.Index] : Value(),
+               int64_t(1) << M.Shift);
+}
+
+FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
+                                                uint32_t Origin) const {
+  Value V = Value::number(M.Disp, 0);
+  bool Own = false;
+  if (M.Flags & MemPcRelative) {
+    V = Value::address(M.Disp, Origin);
+    Own = true;
+  } else if (P.Absolute && P.inData(M.Disp)) {
+    V = Value::address(M.Disp, Origin);
+    Own = true;
+  }
+  if (M.Base != NoReg && M.Base == M.Index) // n + 2 n
+    return {add(V, scale(isFollowed(M.Base) ? Now.Regs[M.Base] : Value(),
+                         1 + (int64_t(1) << M.Shift))),
+            Own};
+  if (M.Base != NoReg) {
+    Value Base = isFollowed(M.Base) ? Now.Regs[M.Base] : Value();
+    Base.IsStale = false;
+    if (Base.IsPage) {
+      Base.IsPage = false;
+      Base.Origin = Origin;
+      Own = true;
+    }
+    if (M.Index != NoReg && M.Disp < 0 && Base.isNumber() && Base.IsAddress &&
+        Base.isExact()) {
+      // table[i - 1]: the index is unknown, but it stays inside the table.
+      Value I = index(M);
+      if (I.Base == 0 && I.IsIndex)
+        V.Base = (M.Disp % int64_t(I.Stride) + I.Stride) % I.Stride;
+    }
+    V = V.isNumber() && !V.IsAddress && V.Base == 0 ? Base : add(Base, V);
+  }
+  if (M.Index != NoReg)
+    V = add(V, index(M));
+  return {V, Own};
+}
+
+Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
+  if (O.Width != 8 || O.Mem[0].Size != 8 || !E.Where.isExact())
+    return Value();
+  if (E.Where.Kind == ValueKind::Stack) {
+    for (const Slot &S : Now.Slots)
+      if (S.Offset == E.Where.Base)
+        return S.Content;
+    return Value();
+  }
+  if (E.Where.isNumber() && E.Where.IsAddress)
+    if (auto Content = P.slot(E.Where.Base))
+      return Value::address(*Content, Origin);
+  return Value();
+}
+
+Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
+  switch (O.How) {
+  case Transfer::None:
+    return Value();
+  case Transfer::Move:
+    return reg(O, O.Src);
+  case Transfer::Extend: {
+    // A number that the narrow form can hold, or a multiple of one.
+    Value V = reg(O, O.Src);
+    if (V.isNumber() && (!V.IsAddress || P.Absolute) && V.Base >= 0 &&
+        V.Base <= INT32_MAX)
+      return V;
+    return Value();
+  }
+  case Transfer::Constant:
+    return O.ImmIsValue ? literal(O.Imm, Origin) : Value::number(O.Imm, Origin);
+  case Transfer::Address:
+    return Value::address(O.Imm, Origin);
+  case Transfer::Page: {
+    Value V = Value::address(O.Imm, Origin);
+    V.IsPage = true;
+    return V;
+  }
+  case Transfer::Lea:
+    return E->Where;
+  case Transfer::Add: {
+    Value A = reg(O, O.Src);
+    if (O.Src2 == NoReg) {
+      if (A.IsPage)
+        return Value::address(A.Base + O.Imm, Origin);
+      return add(A, O.ImmIsValue ? literal(O.Imm, Origin)
+                                 : Value::number(O.Imm, 0));
+    }
+    if (O.Src == O.Src2 && !O.Narrow)
+      return scale(A, 1 + (int64_t(1) << O.Shift));
+    Value B = O.Narrow ? Value() : reg(O, O.Src2);
+    return add(A, scale(B, int64_t(1) << O.Shift));
+  }
+  case Transfer::Sub: {
+    Value A = reg(O, O.Src), B = reg(O, O.Src2);
+    Value Less = asSeries(B);
+    if (O.Shift == 0 && sameIndex(A, Less) && A.Stride > Less.Stride) {
+      A.Stride -= Less.Stride; // 8 n - n
+      A.Base -= Less.Base;
+      return A;
+    }
+    if (!B.isNumber() || B.IsAddress || !B.isExact() || O.Shift)
+      return Value();
+    return add(A, Value::number(-B.Base, 0));
+  }
+  case Transfer::Scale:
+    return scale(reg(O, O.Src), O.Imm);
+  case Transfer::Product: {
+    Value A = reg(O, O.Src), B = reg(O, O.Factor), V;
+    if (B.isNumber() && B.isExact() && !B.IsAddress)
+      V = scale(A, B.Base);
+    else if (A.isNumber() && A.isExact() && !A.IsAddress)
+      V = scale(B, A.Base);
+    return O.Src2 == NoReg ? V : add(reg(O, O.Src2), V);
+  }
+  case Transfer::Load:
+    return loaded(O, *E, Origin);
+  case Transfer::AddLoad:
+    return add(reg(O, O.Src), loaded(O, *E, Origin));
+  case Transfer::Select: {
+    Value A = reg(O, O.Dst), B = reg(O, O.Src);
+    return A.same(B) ? A : Value();
+  }
+  case Transfer::Insert: {
+    Value V = reg(O, O.Dst);
+    if (!V.isNumber() || V.IsAddress || !V.isExact())
+      return Value();
+    uint64_t Mask = uint64_t(0xffff) << O.Shift;
+    return literal((V.Base & ~Mask) | (uint64_t(O.Imm) << O.Shift), Origin);
+  }
+  case Transfer::Align: {
+    Value V = reg(O, O.Src);
+    if (V.Kind != ValueKind::Stack || !V.isExact())
+      return Value();
+    return Value::stack(V.Base - Realigned);
+  }
+  }
+  return Value();
+}
+
+} // namespace linemate
