@@ -8,13 +8,13 @@ and are never presented as measured.
 from __future__ import annotations
 
 import fnmatch
-import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sharing.coldness import cold_functions
 from sharing.knowledge import Knowledge
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
 from sharing.phases import Phases, find_phases, place
@@ -116,7 +116,7 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
     taken = (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN) != 0
     exported = (image.functions["flags"] & FunctionFlag.EXPORTED) != 0
     init = (image.functions["flags"] & FunctionFlag.INIT) != 0
-    cold = _cold_functions(image, knowledge)
+    cold = cold_functions(image, knowledge)
     roots, base, how, threaded = _roots(image, knowledge, exported, taken)
     entries = tuple(roots[: MAX_ROOTS + 1])
     root_rows = [r.function for r in roots if r.function >= 0]
@@ -244,46 +244,6 @@ def _reach(edges: _Edges, seeds: npt.NDArray[Any], n: int) -> npt.NDArray[np.boo
     return seen
 
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-
-
-def _cold_functions(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
-    """Functions in cold sections or whose first or last name words speak of start-up, shutdown, diagnosis."""
-    cold: npt.NDArray[np.bool_] = (image.functions["flags"] & FunctionFlag.COLD) != 0
-    words, anywhere = knowledge.cold.all, knowledge.cold.anywhere
-    runtime = knowledge.threads.runtime_functions
-    for row, name in enumerate(image.functions["name"].tolist()):
-        if name < 0:
-            continue
-        text = image.names[name]
-        if text in runtime:
-            cold[row] = True
-            continue
-        if text.startswith("_Z"):
-            text = _last_component(text)
-        parts = [p for p in text.lower().replace(".", "_").split("_") if p]
-        if len(parts) <= 1:
-            parts = [p.lower() for p in _WORDS.findall(text)]
-        camel = [p.lower() for p in _WORDS.findall(text)]
-        if parts and (parts[0] in words or parts[-1] in words or not anywhere.isdisjoint(camel)):
-            cold[row] = True
-    return cold
-
-
-_LENGTH = re.compile(r"(\d+)")
-
-
-def _last_component(mangled: str) -> str:
-    """The last source name of an Itanium-mangled function, enough for word matching."""
-    last, at = mangled, 2
-    while (m := _LENGTH.search(mangled, at)) is not None and m.start() - at <= 2:
-        size = int(m.group(1)[:4])
-        if m.end() + size > len(mangled):
-            break
-        last, at = mangled[m.end() : m.end() + size], m.end() + size
-    return last
-
-
 def _roots(
     image: Image, knowledge: Knowledge, exported: npt.NDArray[np.bool_], taken: npt.NDArray[np.bool_]
 ) -> tuple[list[Root], npt.NDArray[np.bool_], str, bool]:
@@ -337,16 +297,11 @@ def _one_main(roots: list[Root]) -> list[Root]:
 
 def _main_argument(image: Image) -> list[Root]:
     """main of a stripped program: the first argument that start-up code passes to __libc_start_main."""
-    out = []
-    for arg in image.args[image.args["arg"] == 0]:
-        if arg["kind"] == ArgKind.ADDRESS and image.callee_names.get(int(arg["callee"]), "").startswith(
-            ("__libc_start_main", "__libc_start_call_main")
-        ):
-            row = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
-            if row >= 0:
-                out.append(Root("main", row, False))
-            break
-    return out
+    starters = [a for a, name in image.callee_names.items() if name in ("__libc_start_main", "__libc_start_call_main")]
+    args = image.args
+    chosen = (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS)
+    rows = function_at(image, args["value"][chosen & np.isin(args["callee"], starters)].astype(np.uint64))
+    return [Root("main", int(row), False) for row in rows[rows >= 0][:1]]
 
 
 def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]:
@@ -374,8 +329,9 @@ def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]
         if not fresh:
             break
         seen |= set(fresh)
-        ids = np.array([k[0] for k in fresh], np.int64)
-        rows = np.flatnonzero(np.isin(inverse, ids))
+        wanted_ids = np.zeros(len(callees), bool)
+        wanted_ids[[k[0] for k in fresh]] = True
+        rows = np.flatnonzero(wanted_ids[inverse])
         for at in rows.tolist():
             arg = args[at]
             key = (int(inverse[at]), int(arg["arg"]))
@@ -392,7 +348,7 @@ def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]
                     wanted[(wrapper, int(arg["source"]))] = True
                     starts_many[(wrapper, int(arg["source"]))] = repeated
     for row_at, nm in enumerate(image.functions["name"].tolist()):
-        if nm >= 0 and image.names[nm].startswith("_Z"):
+        if nm >= 0 and image.names[nm].startswith("_ZNSt"):
             name = image.names[nm]
             if any(fnmatch.fnmatchcase(name, p) for p in knowledge.threads.entry_patterns):
                 found.setdefault(row_at, []).append(True)

@@ -23,7 +23,7 @@ from sharing.model.finding import (
     LineRef,
     Participant,
 )
-from sharing.model.image import AccessKind, Image, SiteFlag, Table
+from sharing.model.image import AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Actor, LineProfile
 from sharing.naming import Demangle, readable_names
 from sharing.profiles import Profiler
@@ -60,6 +60,7 @@ class Judgement:
 
 def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
     """The passes: threads and frequencies, lock calls, all accesses, objects, busy lines, profiles, rules, findings."""
+    image = _without_tls(image)
     calls = callgraph.build(image, knowledge)
     shown = readable_names([r.name for r in calls.roots], options.demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
@@ -97,6 +98,13 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
     findings = [_finding(d, profiler, style, image) for d in _merge(drafts)]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     return Judgement(tuple(findings), image, counts, tuple(notes))
+
+
+def _without_tls(image: Image) -> Image:
+    """Thread-local variables are not shared, and their nominal addresses overlap other sections'."""
+    local = [s.index for s in image.sections if s.kind is SectionKind.TLS]
+    keep = ~np.isin(image.variables["section"], local)
+    return image if keep.all() else dataclasses.replace(image, variables=image.variables[keep], aliases={})
 
 
 def _lines(image: Image, accesses: correlate.Accesses, table: correlate.Slots, line_size: int) -> list[int]:

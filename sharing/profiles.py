@@ -270,7 +270,7 @@ class Profiler:
             owner_type=self.image.types.name(int(variable["type"])) if variable["type"] >= 0 else "",
             source=source,
             language=self.image.units[unit].language if unit >= 0 else "",
-            alignment=self._alignment(int(variable["type"]), section),
+            alignment=self._alignment(int(variable["type"]), int(variable["align"]), section),
             section=section,
             unit=unit,
             accesses=accesses,
@@ -284,12 +284,12 @@ class Profiler:
             count=draft.leaf.count if draft.leaf else (draft.lock.count if draft.lock else 1),
         )
 
-    def _alignment(self, type_row: int, section: str) -> int:
+    def _alignment(self, type_row: int, declared_here: int, section: str) -> int:
         if section.startswith(".data..cacheline_aligned"):
             return self.image.arch.line_size
         core, _, _ = self.image.types.strip(type_row)
         declared = [self.image.types[r].align for r in (type_row, core) if 0 <= r < len(self.image.types)]
-        return max([d for d in declared if d > 0], default=0)
+        return max([d for d in (*declared, declared_here) if d > 0], default=0)
 
     def _heat(self, accesses: list[Access], *, write: bool) -> Heat:
         warm = {a.function for a in accesses if a.weight >= 1.0}

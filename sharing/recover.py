@@ -49,13 +49,20 @@ def recover(image: Image, accesses: Table, events: Table, knowledge: Knowledge) 
     for field in ("type", "unit", "file", "scope"):
         rows[field] = -1
     by_order = [sections[i] for i in order.tolist()]
-    for i, (start, end, lock, section) in enumerate(objects):
-        owner = by_order[section]
+    first = len(names)
+    columns = (
+        np.array([(s, e, 0, w) for s, e, _, w in objects], np.uint64).reshape(-1, 4)
+        if objects
+        else np.zeros((0, 4), np.uint64)
+    )
+    rows["address"], rows["size"] = columns[:, 0], columns[:, 1] - columns[:, 0]
+    rows["section"] = np.array([s.index for s in by_order])[columns[:, 3].astype(np.int64)]
+    rows["name"] = first + np.arange(len(objects))
+    rows["flags"] = VariableFlag.RECOVERED | VariableFlag.LOCAL
+    stems = [s.name.lstrip(".") for s in by_order]
+    for start, _, lock, section in objects:
         kind = f" ({knowledge.locks[lock].kind})" if lock >= 0 else ""
-        names.append(f"{owner.name.lstrip('.')}+{start - owner.address:#x}{kind}")
-        rows[i]["address"], rows[i]["size"] = start, end - start
-        rows[i]["name"], rows[i]["section"] = len(names) - 1, owner.index
-        rows[i]["flags"] = VariableFlag.RECOVERED | VariableFlag.LOCAL
+        names.append(f"{stems[section]}+{start - by_order[section].address:#x}{kind}")
     table = np.concatenate([image.variables, rows])
     order = np.lexsort((table["size"], table["address"]))
     place = np.empty(len(order), np.int64)

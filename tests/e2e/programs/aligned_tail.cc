@@ -1,6 +1,6 @@
-// std::mutex beside a list head that another thread reads all the time.
+// An aligned std::mutex whose tail holds a list head that another thread reads all the time.
 // ARGS: -fno-toplevel-reorder
-// expect: hot-lock-shares-line high app::queue_lock app::head
+// expect: aligned-without-padding high app::queue_lock app::head
 #include <mutex>
 #include <thread>
 namespace app {
