@@ -1,7 +1,7 @@
 // A lock and a list head beside it; producers take the lock, a poller looks at the head.
 // expect: hot-lock-shares-line high q.lock q.head
 #include <pthread.h>
-static struct {
+struct __attribute__((aligned(64))) {
   pthread_mutex_t lock;
   volatile long *volatile head;
 } q;
