@@ -224,7 +224,6 @@ static EntryKind kindOf(uint16_t Tag, bool HasLocation, bool HasSibling) {
     return EntryKind::Function;
   case DW_TAG_typedef:
   case DW_TAG_base_type:
-    return EntryKind::NamedType;
   case DW_TAG_enumeration_type:
     return EntryKind::NamedType;
   case DW_TAG_array_type:

@@ -11,8 +11,11 @@
 #include "Reader.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 #include <new>
+#include <string>
 
 using namespace llvm;
 
@@ -27,6 +30,12 @@ static int fail(StringRef Path, StringRef Reason) {
       C = ' ';
   errs() << "linemate-dwarf: " << Path << ": " << Line << '\n';
   return 1;
+}
+
+/// LLVM's object reader gives up inside accessors that cannot return an error.
+static void onFatalError(void *Path, const char *Reason, bool) {
+  fail(*static_cast<std::string *>(Path), Reason);
+  std::_Exit(1);
 }
 
 int main(int Argc, char **Argv) {
@@ -56,6 +65,7 @@ int main(int Argc, char **Argv) {
     errs() << Usage;
     return 2;
   }
+  install_fatal_error_handler(onFatalError, &Opts.Path);
   try {
     if (Error E = linemate::dwarf::run(Opts, outs()))
       return fail(Opts.Path, toString(std::move(E)));

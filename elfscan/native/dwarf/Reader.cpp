@@ -119,8 +119,7 @@ Error run(const Options &Opts, raw_ostream &OS) {
   if (Opts.AllRecords)
     M.define();
   if (Alternate)
-    for (const Unit &U : Alternate->Units)
-      Read.push_back(&U);
+    llvm::append_range(Read, llvm::make_pointer_range(Alternate->Units));
   findDefinitions(M, Workers, Read);
   emit(M, Opts.AllRecords, OS);
   if (Opts.Statistics)

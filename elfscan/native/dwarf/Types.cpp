@@ -128,7 +128,7 @@ TypeRow Worker::buildType(UnitView &View, const Entry &E, unsigned Depth) {
       Entry T;
       bool IsFunction = Target && Target.View->read(Target.Offset, T) &&
                         T.tag() == DW_TAG_subroutine_type;
-      N.Size = View.U.Sizes.AddressSize * (IsFunction ? 2 : 1);
+      N.Size = int64_t(View.U.Sizes.AddressSize) * (IsFunction ? 2 : 1);
     } else if (N.Size < 0) {
       N.Size = View.U.Sizes.AddressSize;
     }

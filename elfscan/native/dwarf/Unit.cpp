@@ -121,7 +121,8 @@ void UnitList::applyPackageIndex(const Report &Problem) {
 }
 
 const Unit *UnitList::find(uint64_t Offset) const {
-  auto Begin = Units.begin(), End = Units.begin() + InfoCount;
+  auto Begin = Units.begin(),
+       End = Units.begin() + static_cast<ptrdiff_t>(InfoCount);
   auto It = std::upper_bound(Begin, End, Offset, [](uint64_t O, const Unit &U) {
     return O < U.Offset;
   });

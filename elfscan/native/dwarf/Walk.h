@@ -28,7 +28,7 @@ struct Findings {
   uint64_t EntryCount = 0;
 };
 
-enum WalkFlag : unsigned { FindVariables = 1, FindRecords = 2 };
+enum WalkFlag : uint8_t { FindVariables = 1, FindRecords = 2 };
 
 /// Walks \p View, fills its Scopes (C++ and other nesting languages) and
 /// \p Found.  Damage ends the walk of this unit with a report.
