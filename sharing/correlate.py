@@ -19,7 +19,7 @@ from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, Site
 from sharing.model.profile import Heat
 from sharing.phases import place
 
-WARM_WEIGHT = 10.0  # executed inside a loop of something that itself runs once
+WARM_WEIGHT = 4.0  # executed inside a loop of something that itself runs once, on an ordinary path
 HOT_RANK = 30  # at least this many actors of a program may be hot ...
 HOT_SHARE = 0.04  # ... or this share of its written actors
 MAX_HOTTEST = 120  # lines whose neighbourhood is looked at, too
