@@ -22,8 +22,8 @@ from sharing.phases import place
 WARM_WEIGHT = 4.0  # executed inside a loop of something that itself runs once, on an ordinary path
 HOT_RANK = 30  # at least this many actors of a program may be hot ...
 HOT_SHARE = 0.04  # ... or this share of its written actors
-MAX_HOTTEST = 120  # lines whose neighbourhood is looked at, too
-MAX_LINES = 300  # lines profiled in full; the rest have a lower score than these
+MAX_HOTTEST = 80  # lines whose neighbourhood is looked at, too
+MAX_LINES = 240  # lines profiled in full; the rest have a lower score than these
 VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
 INDEXED_WEIGHT = 0.3  # one of several elements
 UNBOUNDED = 4096  # sizes beyond are string operations of unknown length

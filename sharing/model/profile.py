@@ -50,7 +50,7 @@ class Access:
     stride: int = 0  # bytes between elements when it touches an unknown one of several
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Actor:
     """A run of bytes that is one thing to the program.
 

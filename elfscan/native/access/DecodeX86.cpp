@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CachedDecoder.h"
 #include "Decoder.h"
 #include "X86Tables.h"
 
@@ -460,7 +461,7 @@ std::unique_ptr<Decoder> makeX86Decoder() {
   if (cs_open(CS_ARCH_X86, CS_MODE_64, &Handle) != CS_ERR_OK)
     return nullptr;
   cs_option(Handle, CS_OPT_DETAIL, CS_OPT_ON);
-  return std::make_unique<X86Decoder>(Handle);
+  return std::make_unique<CachedDecoder>(std::make_unique<X86Decoder>(Handle));
 }
 
 } // namespace linemate
