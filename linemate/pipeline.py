@@ -30,12 +30,20 @@ def audit(options: AuditOptions) -> Report:
     counts: dict[str, int] = {}
     notes: list[str] = []
     incomplete = False
+    hidden = 0
     for image in read_images(options.binary, debug_file=options.debug_file):
         size = options.line_size or image.arch.line_size
         pair = max(image.arch.pair_size, size) if options.line_size is None else max(2 * size, image.arch.pair_size)
-        result = judge(
-            image, JudgeOptions(size, pair, options.rules, options.project.fix.align_macro or "", demangle), knowledge
+        wanted = JudgeOptions(
+            line_size=size,
+            pair_size=pair,
+            rules=options.rules,
+            macro=options.project.fix.align_macro or "",
+            min_severity=options.min_severity,
+            demangle=demangle,
         )
+        result = judge(image, wanted, knowledge)
+        hidden += result.hidden
         targets.append(_target(image, size))
         found.extend(result.findings)
         _count(counts, image, result)
@@ -57,7 +65,7 @@ def audit(options: AuditOptions) -> Report:
         coverage=Coverage(dict(sorted(counts.items())), tuple(notes)),
         findings=tuple(shown),
         suppressed=len(kept) - len(accepted),
-        hidden=len(accepted) - len(shown),
+        hidden=hidden + len(accepted) - len(shown),
         incomplete=incomplete,
     )
 

@@ -21,27 +21,27 @@ _LENGTH = re.compile(r"(\d+)")
 def cold_functions(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
     """Functions in cold sections, of the run-time's own start-up, or with a cold first or last word (one row each)."""
     cold: npt.NDArray[np.bool_] = (image.functions["flags"] & FunctionFlag.COLD) != 0
-    vocabulary = knowledge.cold
-    # One search over the lower-cased name says whether the slow look at its words can find anything.
-    hint = re.compile("|".join(sorted(vocabulary.all | vocabulary.anywhere)))
+    words, anywhere = knowledge.cold.all, knowledge.cold.anywhere
     runtime = knowledge.threads.runtime_functions
     for row, name in enumerate(image.functions["name"].tolist()):
         if name < 0:
             continue
         text = image.names[name]
-        if text in runtime or (hint.search(text.lower()) and _is_cold(text, vocabulary.all, vocabulary.anywhere)):
+        parts = text.lower().replace(".", "_").strip("_").split("_")
+        if len(parts) == 1 or parts[0] == "z" or text.startswith("_Z"):
+            parts = _words_of(text)
+        if (parts and (parts[0] in words or parts[-1] in words or not anywhere.isdisjoint(parts))) or text in runtime:
             cold[row] = True
     return cold
 
 
-def _is_cold(text: str, words: frozenset[str], anywhere: frozenset[str]) -> bool:
+def _words_of(text: str) -> list[str]:
+    """The words of a name in camel case, or of the last component of a mangled one."""
     if text.startswith("_Z"):
         text = last_component(text)
-    camel = [p.lower() for p in _WORDS.findall(text)]
-    parts = [p for p in text.lower().replace(".", "_").split("_") if p]
-    if len(parts) <= 1:
-        parts = camel
-    return bool(parts) and (parts[0] in words or parts[-1] in words or not anywhere.isdisjoint(camel))
+        if "_" in text:
+            return text.lower().strip("_").split("_")
+    return [p.lower() for p in _WORDS.findall(text)]
 
 
 def last_component(mangled: str) -> str:

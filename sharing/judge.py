@@ -22,6 +22,7 @@ from sharing.model.finding import (
     LinePicture,
     LineRef,
     Participant,
+    Severity,
 )
 from sharing.model.image import AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Actor, LineProfile
@@ -45,6 +46,7 @@ class JudgeOptions:
     pair_size: int
     rules: tuple[str, ...] = ()
     macro: str = ""
+    min_severity: Severity = Severity.NOTE  # findings below are counted, not made
     demangle: Demangle = lambda names: names
 
 
@@ -56,6 +58,7 @@ class Judgement:
     image: Image
     counts: dict[str, int]
     notes: tuple[str, ...]
+    hidden: int = 0  # drafts below the asked severity
 
 
 def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
@@ -95,9 +98,11 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
     near = correlate.hottest_lines(table, limits, options.line_size)
     drafts = _run(profiler, lines, near, context, [r for r in RULES if not options.rules or r.id in options.rules])
     style = Style(options.line_size, image.kind, options.macro)
-    findings = [_finding(d, profiler, style, image) for d in _merge(drafts)]
+    merged = _merge(drafts)
+    made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
+    findings = [_finding(d, profiler, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
-    return Judgement(tuple(findings), image, counts, tuple(notes))
+    return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made))
 
 
 def _without_tls(image: Image) -> Image:

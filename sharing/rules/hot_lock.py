@@ -60,7 +60,11 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         victims = [
             (grade_pair(lock, v, ctx), pair_score(lock, v), v)
             for v in line.actors
-            if not v.is_lock and v.heat is not Heat.COLD and meets(lock, v, line) and can_collide(lock, v, ctx)
+            if not v.is_lock
+            and v.heat is not Heat.COLD
+            and Heat.HOT in (lock.write_heat, v.heat)
+            and meets(lock, v, line)
+            and can_collide(lock, v, ctx)
         ]
         if not victims:
             continue

@@ -55,7 +55,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         (grade_pair(a, b, ctx), pair_score(a, b), a, b)
         for i, a in enumerate(data)
         for b in data[i + 1 :]
-        if meets(a, b, line)
+        if Heat.HOT in (a.write_heat, b.write_heat)
+        and meets(a, b, line)
         and can_collide(a, b, ctx)
         and together(a, b) < USED_TOGETHER
         and together(b, a) < USED_TOGETHER

@@ -63,7 +63,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         victims = [
             (grade_pair(writer, v, ctx), pair_score(writer, v), v)
             for v in line.actors
-            if v.role in READ_ROLES
+            if Heat.HOT in (writer.write_heat, v.read_heat)
+            and v.role in READ_ROLES
             and v.read_heat is not Heat.COLD
             and meets(writer, v, line)
             and can_collide(writer, v, ctx)

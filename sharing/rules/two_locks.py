@@ -54,7 +54,10 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         (grade_pair(a, b), pair_score(a, b), a, b)
         for i, a in enumerate(locks)
         for b in locks[i + 1 :]
-        if meets(a, b, line) and can_collide(a, b, ctx) and not _used_as_one(a, b)
+        if Heat.HOT in (a.write_heat, b.write_heat)
+        and meets(a, b, line)
+        and can_collide(a, b, ctx)
+        and not _used_as_one(a, b)
     ]
     if not pairs:
         return
