@@ -36,6 +36,7 @@ MAX_FRAGILE = 5  # the busiest ones; more of a warning that nothing is wrong yet
 MAX_PER_OBJECT = 3  # findings about the inside of one variable
 MAX_PARTICIPANTS = 6
 MAX_EXTRA_LINES = 400
+MAX_THREAD_NAMES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
         "lock_calls": int(np.count_nonzero(events["effect"] == flow.LOCK)),
         "thread_entries": sum(r.name != "main" for r in calls.roots),
     }
-    notes = [f"threads: {calls.how}"]
+    notes = [f"threads: {_threads_text(calls)}"]
     if not image.arch.decodes:
         notes.append(f"access sites are not decoded for {image.arch.name}: the layout is shown, nothing is judged")
     if not calls.threaded or not len(accesses.sites):
@@ -103,6 +104,16 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
     findings = [_finding(d, profiler, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made))
+
+
+def _threads_text(calls: callgraph.CallGraph) -> str:
+    """The thread entries by name, those that are started several times marked; else how concurrency was inferred."""
+    entries = [r for r in calls.roots if r.function >= 0 and r.name != "main"]
+    if not entries:
+        return calls.how
+    names = [f"{r.name} (several)" if r.many else r.name for r in entries[:MAX_THREAD_NAMES]]
+    more = f" and {len(entries) - MAX_THREAD_NAMES} more" if len(entries) > MAX_THREAD_NAMES else ""
+    return f"main, {', '.join(names)}{more}"
 
 
 def _without_tls(image: Image) -> Image:
