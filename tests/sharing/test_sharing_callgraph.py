@@ -1,0 +1,362 @@
+"""The call graph: who starts threads, who reaches what, and how often a place is estimated to run."""
+
+from __future__ import annotations
+
+import pytest
+
+from sharing import callgraph
+from sharing.callgraph import CallGraph
+from sharing.coldness import last_component
+from sharing.knowledge import Knowledge, ThreadRow, default_knowledge
+from sharing.model import FunctionFlag, Image, ImageKind
+from tests.sharing.builder import Builder, Param, threads
+
+
+def build(b: Builder) -> tuple[Image, CallGraph]:
+    image = b.image()
+    return image, callgraph.build(image, default_knowledge())
+
+
+def roots(graph: CallGraph) -> dict[str, bool]:
+    """name: started more than once."""
+    return {root.name: root.many for root in graph.roots}
+
+
+def row(image: Image, name: str) -> int:
+    return image.names.index(name)
+
+
+def reached_by(image: Image, graph: CallGraph, name: str) -> set[str]:
+    return set(graph.root_names(int(graph.mask[row(image, name)])))
+
+
+def frequency(image: Image, graph: CallGraph, name: str) -> float:
+    return float(graph.frequency[row(image, name)])
+
+
+class TestThreadRoots:
+    def test_one_creation_outside_loops_is_one_thread(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker")
+        assert roots(build(b)[1]) == {"main": False, "worker": False}
+
+    def test_a_creation_in_a_loop_is_many(self) -> None:
+        b = Builder()
+        b.function("main").call("pthread_create", None, None, "worker", loop=1)
+        b.function("worker")
+        assert roots(build(b)[1])["worker"]
+
+    def test_two_sites_are_many(self) -> None:
+        b = Builder()
+        threads(b, "worker", "worker")
+        b.function("worker")
+        assert roots(build(b)[1])["worker"]
+
+    def test_a_creator_that_is_called_twice_starts_many(self) -> None:
+        b = Builder()
+        b.function("main").call("start").call("start")
+        b.function("start").call("pthread_create", None, None, "worker")
+        b.function("worker")
+        assert roots(build(b)[1])["worker"]
+
+    def test_a_creator_that_is_called_once_starts_one(self) -> None:
+        b = Builder()
+        b.function("main").call("start")
+        b.function("start").call("pthread_create", None, None, "worker")
+        b.function("worker")
+        assert not roots(build(b)[1])["worker"]
+
+    @pytest.mark.parametrize("levels", [1, 2, 3])
+    def test_wrappers_pass_the_entry_on(self, levels: int) -> None:
+        """spawn0(f) calls spawn1(0, f) ... calls pthread_create(.., f): the argument's place may change."""
+        b = Builder()
+        b.function("main").call("spawn0", "worker")
+        for i in range(levels):
+            inner = "pthread_create" if i == levels - 1 else f"spawn{i + 1}"
+            place = 2 if i == levels - 1 else (i + 1) % 2
+            given: list[Param | None] = [None] * place
+            b.function(f"spawn{i}").call(inner, *given, Param(i % 2))
+        b.function("worker")
+        assert set(roots(build(b)[1])) == {"main", "worker"}
+
+    def test_another_argument_is_no_entry(self) -> None:
+        b = Builder()
+        b.function("main").call("pthread_create", "attributes", "attributes", "worker", "context")
+        b.function("attributes"), b.function("worker"), b.function("context")
+        assert set(roots(build(b)[1])) == {"main", "worker"}
+
+    def test_a_team_starter_starts_many_from_one_site(self) -> None:
+        b = Builder()
+        b.function("main").call("GOMP_parallel", "main._omp_fn.0")
+        b.function("main._omp_fn.0")
+        assert roots(build(b)[1])["main._omp_fn.0"]
+
+    def test_a_standard_thread_is_known_by_its_state(self) -> None:
+        entry = "_ZNSt6thread11_State_implINS_8_InvokerISt5tupleIJPFvvEEEEEE6_M_runEv"
+        b = Builder()
+        b.function("main")
+        b.function(entry, FunctionFlag.ADDRESS_TAKEN)
+        assert roots(build(b)[1])[entry]
+
+    def test_an_invisible_entry_makes_address_taken_functions_run_on_any_thread(self) -> None:
+        b = Builder()
+        b.function("main").call("pthread_create")
+        b.function("callback", FunctionFlag.ADDRESS_TAKEN)
+        b.function("helper")
+        image, graph = build(b)
+        assert roots(graph) == {"main": False, "functions called through pointers": True}
+        assert graph.threaded
+        assert reached_by(image, graph, "helper") == set()
+        assert "functions called through pointers" in reached_by(image, graph, "callback")
+
+    def test_without_thread_creation_nothing_is_concurrent(self) -> None:
+        b = Builder()
+        b.function("main").call("work", loop=1)
+        b.function("work")
+        _, graph = build(b)
+        assert not graph.threaded
+        assert graph.how == "nothing in this image starts a thread"
+
+    def test_a_project_names_its_own_starter(self) -> None:
+        b = Builder()
+        b.function("main").call("my_spawn", None, "worker")
+        b.function("worker")
+        image = b.image()
+        graph = callgraph.build(image, Knowledge(extra_threads=(ThreadRow("my_spawn", 1),)))
+        assert set(roots(graph)) == {"main", "worker"}
+
+    def test_main_of_a_stripped_program_is_what_start_up_code_passes(self) -> None:
+        b = Builder()
+        b.function("start").call("__libc_start_main", "program")
+        b.function("program").call("pthread_create", None, None, "worker")
+        b.function("worker")
+        b.entry_points = ("start",)
+        image, graph = build(b)
+        assert reached_by(image, graph, "program") == {"main"}
+        assert reached_by(image, graph, "worker") == {"worker"}
+
+
+class TestReach:
+    def test_each_side_reaches_its_callees(self) -> None:
+        b = Builder()
+        threads(b, "worker").call("report")
+        b.function("worker").call("step").call("shared")
+        b.function("step"), b.function("report").call("shared"), b.function("shared")
+        image, graph = build(b)
+        assert reached_by(image, graph, "step") == {"worker"}
+        assert reached_by(image, graph, "report") == {"main"}
+        assert reached_by(image, graph, "shared") == {"main", "worker"}
+
+    def test_recursion_ends(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").call("walk")
+        b.function("walk").call("walk", loop=2).call("worker", loop=2)
+        image, graph = build(b)
+        assert reached_by(image, graph, "walk") == {"worker"}
+        assert frequency(image, graph, "walk") <= callgraph.MAX_FREQUENCY
+
+    def test_dispatched_functions_run_on_the_threads_that_call_through_pointers(self) -> None:
+        b = Builder()
+        threads(b, "worker", "timer")
+        b.function("worker").call(None)
+        b.function("timer")
+        b.function("handler", FunctionFlag.ADDRESS_TAKEN).call("inner")
+        b.function("inner")
+        image, graph = build(b)
+        assert reached_by(image, graph, "handler") == {"worker"}
+        assert reached_by(image, graph, "inner") == {"worker"}
+
+    def test_an_entry_is_not_dispatched_for_having_its_address_taken(self) -> None:
+        b = Builder()
+        threads(b, "worker", "timer")
+        b.function("worker", FunctionFlag.ADDRESS_TAKEN)
+        b.function("timer").call(None)
+        image, graph = build(b)
+        assert reached_by(image, graph, "worker") == {"worker"}
+
+    def test_callers_are_listed_once(self) -> None:
+        b = Builder()
+        b.function("main").call("leaf").call("leaf").call("mid")
+        b.function("mid").call("leaf")
+        b.function("leaf")
+        image, graph = build(b)
+        assert graph.callers(row(image, "leaf")) == [row(image, "main"), row(image, "mid")]
+
+
+class TestLibraries:
+    @pytest.mark.parametrize(
+        ("kind", "name"),
+        [
+            (ImageKind.SHARED, "exported functions"),
+            (ImageKind.RELOCATABLE, "exported functions"),
+            (ImageKind.KERNEL, "kernel entry points"),
+            (ImageKind.MODULE, "module entry points"),
+        ],
+    )
+    def test_its_callers_may_be_many_threads(self, kind: ImageKind, name: str) -> None:
+        b = Builder(kind)
+        b.function("api", FunctionFlag.EXPORTED).call("inner")
+        b.function("inner")
+        image, graph = build(b)
+        assert roots(graph) == {name: True}
+        assert graph.threaded
+        assert reached_by(image, graph, "inner") == {name}
+
+    def test_what_nothing_calls_in_a_shared_object_does_not_run(self) -> None:
+        b = Builder(ImageKind.SHARED)
+        b.function("api", FunctionFlag.EXPORTED)
+        b.function("unused")
+        image, graph = build(b)
+        assert reached_by(image, graph, "unused") == set()
+
+    def test_any_function_of_a_kernel_may_be_an_entry(self) -> None:
+        b = Builder(ImageKind.KERNEL)
+        b.function("asm_entry")
+        b.function("setup_arch", FunctionFlag.INIT)
+        image, graph = build(b)
+        assert reached_by(image, graph, "asm_entry") == {"kernel entry points"}
+        assert reached_by(image, graph, "setup_arch") == set()
+
+
+MAIN, ONE, MANY = 1, 2, 4
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (0, MAIN, False),  # what no thread reaches runs beside nothing
+        (MANY, 0, False),
+        (MAIN, MAIN, False),  # one thread does not race itself
+        (ONE, ONE, False),
+        (MANY, MANY, True),  # several threads of one entry do
+        (MAIN, ONE, True),
+        (ONE, MANY, True),
+        (MAIN | ONE, MAIN | ONE, True),  # either on each
+        (MAIN | ONE, MAIN, True),
+        (MAIN | MANY, MAIN, True),
+    ],
+)
+def test_concurrency_of_root_masks(a: int, b: int, expected: bool) -> None:
+    program = Builder()
+    program.function("main").call("pthread_create", None, None, "one")
+    program.functions["main"].call("pthread_create", None, None, "many", loop=1)
+    program.function("one"), program.function("many")
+    _, graph = build(program)
+    assert [r.name for r in graph.roots] == ["main", "one", "many"]
+    assert graph.concurrent(a, b) is expected
+    assert graph.concurrent(b, a) is expected
+
+
+class TestFrequency:
+    def test_a_loop_multiplies_and_nests_multiply_again(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").call("flat").call("once", loop=1).call("nest", loop=2)
+        b.function("flat"), b.function("once"), b.function("nest")
+        image, graph = build(b)
+        flat = frequency(image, graph, "flat")
+        assert flat == pytest.approx(frequency(image, graph, "worker"))
+        assert frequency(image, graph, "once") == pytest.approx(10 * flat)
+        assert frequency(image, graph, "nest") == pytest.approx(100 * flat)
+
+    def test_loops_beyond_three_count_like_three(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").call("three", loop=3).call("nine", loop=9)
+        b.function("three"), b.function("nine")
+        image, graph = build(b)
+        assert frequency(image, graph, "nine") == pytest.approx(frequency(image, graph, "three"))
+
+    def test_four_steps_of_rarity_halve(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").call("always", loop=1).call("half", loop=1, rarity=4).call("quarter", loop=1, rarity=8)
+        b.function("always"), b.function("half"), b.function("quarter")
+        image, graph = build(b)
+        always = frequency(image, graph, "always")
+        assert frequency(image, graph, "half") == pytest.approx(always / 2)
+        assert frequency(image, graph, "quarter") == pytest.approx(always / 4)
+
+    def test_call_sites_add_up(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").call("leaf", loop=1).call("leaf", loop=1)
+        b.function("leaf")
+        image, graph = build(b)
+        assert frequency(image, graph, "leaf") == pytest.approx(20 * frequency(image, graph, "worker"))
+
+    def test_many_threads_run_their_entry_more_often(self) -> None:
+        b = Builder()
+        threads(b, "single").call("pthread_create", None, None, "pool", loop=1)
+        b.function("single"), b.function("pool")
+        image, graph = build(b)
+        assert frequency(image, graph, "pool") > frequency(image, graph, "single")
+
+    def test_a_function_of_main_called_once_runs_once(self) -> None:
+        b = Builder()
+        threads(b, "worker").call("summary")
+        b.function("worker")
+        b.function("summary")
+        image, graph = build(b)
+        assert frequency(image, graph, "summary") == pytest.approx(1.0)
+
+    def test_a_pointer_call_is_taken_for_frequent(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").call(None)
+        b.function("handler", FunctionFlag.ADDRESS_TAKEN)
+        image, graph = build(b)
+        assert frequency(image, graph, "handler") == pytest.approx(callgraph.DISPATCHED)
+
+
+@pytest.mark.parametrize(
+    ("name", "cold"),
+    [
+        ("init_cache", True),
+        ("cache_init", True),
+        ("cacheInit", True),
+        ("initial_state", False),  # a word, not its beginning
+        ("cache_init_lock", False),  # in the middle it says little
+        ("lookup", False),
+        ("assert_failed_here", True),
+        ("handle_assert_failed", True),  # these count anywhere
+        ("_ZN5Cache4initEv", True),
+        ("_ZN5Cache6lookupEi", False),
+        ("_start", True),
+        ("frame_dummy", True),
+    ],
+)
+def test_names_that_speak_of_start_up_or_failure_are_cold(name: str, cold: bool) -> None:
+    b = Builder()
+    threads(b, name, "worker")
+    b.function(name), b.function("worker")
+    image, graph = build(b)
+    assert bool(graph.cold[row(image, name)]) is cold
+    if cold:
+        assert frequency(image, graph, name) < frequency(image, graph, "worker")
+
+
+def test_code_in_a_cold_section_is_cold() -> None:
+    b = Builder()
+    threads(b, "worker")
+    b.function("worker").call("worker.cold")
+    b.function("worker.cold", FunctionFlag.COLD)
+    image, graph = build(b)
+    assert graph.cold[row(image, "worker.cold")]
+    assert not graph.cold[row(image, "worker")]
+
+
+@pytest.mark.parametrize(
+    ("mangled", "last"),
+    [
+        ("_Z4initv", "init"),
+        ("_ZN5Cache4initEv", "init"),
+        ("_ZN2ab5Cache6lookupEi", "lookup"),
+        ("_ZN99999999999999999999x", "_ZN99999999999999999999x"),  # a length beyond the name
+        ("_Z", "_Z"),
+    ],
+)
+def test_last_component_of_a_mangled_name(mangled: str, last: str) -> None:
+    assert last_component(mangled) == last
