@@ -31,6 +31,19 @@ bool isRelative(const Op &O) {
   return O.Next == Flow::Branch || O.Next == Flow::Jump || O.Next == Flow::Call;
 }
 
+/// Length of the opcode of a near call or jump with a 32-bit displacement, 0
+/// for all else (Intel SDM volume 2: E8, E9, 0F 80 to 0F 8F).
+unsigned nearOpcode(uint64_t Word) {
+  if ((Word & 0xfe) == 0xe8)
+    return 1;
+  return (Word & 0xf0ff) == 0x800f ? 2 : 0;
+}
+
+/// The key of such an instruction, its displacement aside.
+uint64_t nearKey(uint64_t Word, unsigned Opcode) {
+  return keyOf(Word, Opcode) | uint64_t(1) << 63;
+}
+
 /// Nothing in it but branch targets may depend on where it stands.
 bool isMovable(const Op &O) {
   if (O.How == Transfer::Address || O.How == Transfer::Page)
@@ -51,7 +64,20 @@ bool CachedDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
   uint64_t Word = 0;
   std::memcpy(&Word, Code.data(), std::min<size_t>(Code.size(), sizeof(Word)));
   unsigned Longest = std::min<size_t>(Code.size(), MaxLength);
-  for (unsigned Length = 1; Length <= Longest; ++Length) {
+  unsigned Opcode = Code.size() >= 6 ? nearOpcode(Word) : 0;
+  if (Opcode) {
+    uint64_t Key = nearKey(Word, Opcode);
+    size_t Slot = slotOf(Key);
+    if (Keys[Slot] == Key) {
+      int32_t Displacement;
+      std::memcpy(&Displacement, Code.data() + Opcode, sizeof(Displacement));
+      Out = Ops[Slot];
+      Out.Ip = Ip;
+      Out.Imm = int64_t(Ip + Out.Length) + Displacement;
+      return true;
+    }
+  }
+  for (unsigned Length = 1; !Opcode && Length <= Longest; ++Length) {
     uint64_t Key = keyOf(Word, Length);
     size_t Slot = slotOf(Key);
     if (Keys[Slot] != Key)
@@ -66,7 +92,9 @@ bool CachedDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
     return false;
   if (Out.Length > MaxLength || !isMovable(Out))
     return true;
-  uint64_t Key = keyOf(Word, Out.Length);
+  if (Opcode && (Out.Length != Opcode + 4 || !isRelative(Out)))
+    return true;
+  uint64_t Key = Opcode ? nearKey(Word, Opcode) : keyOf(Word, Out.Length);
   size_t Slot = slotOf(Key);
   Keys[Slot] = Key;
   Ops[Slot] = Out;
