@@ -1,0 +1,39 @@
+"""Compilers for tests whose oracle is a compiled program; a missing one is a visible skip."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Compile = Callable[..., Path]
+
+
+def compiler(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """``compiled("gcc", "c", text, *flags)``: the linked program; equal requests are built once."""
+    done: dict[tuple[str, ...], Path] = {}
+
+    def build(tool: str, suffix: str, text: str, *flags: str) -> Path:
+        key = (tool, suffix, text, *flags)
+        if key not in done:
+            program = tmp_path_factory.mktemp("sharing") / "program"
+            source = program.with_suffix(f".{suffix}")
+            source.write_text(text)
+            command = [compiler(tool), *flags, "-pthread", "-o", str(program), str(source)]
+            made = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert made.returncode == 0, made.stderr
+            done[key] = program
+        return done[key]
+
+    return build

@@ -1,0 +1,220 @@
+"""Remedies: the edit compiles in its language, starts a line and leaves the tail of the line to nobody else."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sharing.model import ImageKind, Remedy
+from sharing.model.profile import Access, Actor, Role
+from sharing.remedy import Style, language_of, remedy
+from tests.sharing.conftest import compiler
+
+BASE = 0x10000
+USER = Style(64, ImageKind.EXECUTABLE)
+KERNEL = Style(64, ImageKind.KERNEL)
+
+
+def actor(
+    name: str = "table_lock",
+    size: int = 40,
+    *,
+    language: str = "C11",
+    type_name: str = "pthread_mutex_t",
+    owner: str = "",
+    owner_size: int = 0,
+    owner_type: str = "",
+    role: Role = Role.LOCK,
+    sized: bool = True,
+    stride: int = 0,
+    count: int = 1,
+    at: int = 0,
+) -> Actor:
+    span = (BASE + at, BASE + at + size)
+    return Actor(
+        name=name,
+        owner=owner or name,
+        owner_span=(BASE, BASE + (owner_size or size)),
+        span=span,
+        hot=(span,),
+        role=role,
+        type_name=type_name,
+        owner_type=owner_type,
+        language=language,
+        sized=sized,
+        accesses=(Access("f", 1.0, 1, True, True, False, False, stride=stride),),
+        stride=stride,
+        count=count,
+    )
+
+
+def check(tool: str, suffix: str, text: str, folder: Path) -> None:
+    """The text compiles, static assertions and all."""
+    source = folder / f"edit.{suffix}"
+    source.write_text(text)
+    command = [compiler(tool), "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{text}\n{done.stderr}"
+
+
+ONE = [
+    actor("table_lock", 40),
+    actor("counter", 8, type_name="long", role=Role.COUNTER),
+    actor("shard", 64, type_name="shard_t", owner_type="shard_t"),
+    actor("big", 65, type_name="", owner_type="", role=Role.WRITTEN),
+    actor("ns::table_lock", 40, language="C++14"),
+    actor("counter", 8, language="C++17", type_name="long", role=Role.COUNTER),
+    actor("big", 100, language="C++17", type_name="", role=Role.WRITTEN),
+]
+TYPES = {
+    "pthread_mutex_t": "typedef struct { long words[5]; } pthread_mutex_t;\n",
+    "shard_t": "typedef struct { char bytes[64]; } shard_t;\n",
+    "long": "",
+}
+
+
+@pytest.mark.parametrize("line", [64, 128])
+@pytest.mark.parametrize("one", ONE, ids=lambda a: f"{a.language} {a.name} {a.span[1] - a.span[0]}")
+def test_a_variable_gets_a_type_of_whole_lines(one: Actor, line: int, tmp_path: Path) -> None:
+    found = remedy(one, Style(line, ImageKind.PIE))
+    size = one.span[1] - one.span[0]
+    name = one.name.rsplit("::", 1)[-1]
+    unknown = f"typedef struct {{ char bytes[{size}]; }} T;\n"
+    cplusplus = "++" in one.language
+    rounded = -(-size // line) * line
+    word = "static_assert" if cplusplus else "_Static_assert"
+    alignof = "alignof" if cplusplus else "_Alignof"
+    tail = f'\n{word}(sizeof({name}) == {rounded}, "size");\n'
+    tail += f'{word}({alignof}({"Line_" if cplusplus else "struct line_"}{name}) == {line}, "alignment");\n'
+    check(
+        "g++" if cplusplus else "gcc",
+        "cc" if cplusplus else "c",
+        TYPES.get(one.type_name, unknown) + found.edit + tail,
+        tmp_path,
+    )
+    assert (found.kind, found.language, found.protects_tail) == ("pad-type", "C++" if cplusplus else "C", True)
+    assert f"sizeof is {rounded}" in found.edit
+    assert rounded - size <= found.cost_bytes <= rounded - size + line - 1
+
+
+@pytest.mark.parametrize("language", ["C11", "C++17"])
+@pytest.mark.parametrize("stride", [1, 8, 40, 64, 72])
+def test_an_array_is_rounded_by_element(language: str, stride: int, tmp_path: Path) -> None:
+    """Alignment on the array would move its first element only."""
+    found = remedy(actor("slots", stride, language=language, owner_size=8 * stride, stride=stride, count=8), USER)
+    cplusplus = "++" in language
+    rounded = -(-stride // 64) * 64
+    word = "static_assert" if cplusplus else "_Static_assert"
+    text = f"typedef struct {{ char bytes[{stride}]; }} T;\n{found.edit}\n"
+    text += f'{word}(sizeof(slots) == 8 * {rounded}, "size");\n{word}(sizeof(slots[0]) % 64 == 0, "element");\n'
+    check("g++" if cplusplus else "gcc", "cc" if cplusplus else "c", text, tmp_path)
+    assert (found.kind, found.protects_tail) == ("pad-element", True)
+    assert found.cost_bytes == 8 * (rounded - stride) + 63
+
+
+@pytest.mark.parametrize("language", ["C11", "C++17"])
+def test_a_member_starts_a_line_and_so_does_the_next(language: str, tmp_path: Path) -> None:
+    one = actor("server.clock", 8, owner="server", owner_size=400, at=24, language=language, type_name="long")
+    found = remedy(one, USER, inside=True)
+    cplusplus = "++" in language
+    record = f"#include <stddef.h>\nstruct server {{ char before[24];\n{found.edit} int next; }};\n"
+    word = "static_assert" if cplusplus else "_Static_assert"
+    record += f'{word}(offsetof(struct server, clock) % 64 == 0, "front");\n'
+    record += f'{word}(offsetof(struct server, next) == offsetof(struct server, clock) + 64, "tail");\n'
+    record += f'{word}(sizeof(struct server) % 64 == 0, "whole");\n'
+    check("g++" if cplusplus else "gcc", "cc" if cplusplus else "c", record, tmp_path)
+    assert (found.kind, found.breaks_abi, found.protects_tail) == ("align-member", True, True)
+    assert "clock of server" in found.text
+
+
+def test_a_member_that_is_disturbed_from_outside_moves_with_its_variable() -> None:
+    one = actor("server.clock", 8, owner="server", owner_size=400, owner_type="struct server", at=24)
+    assert remedy(one, USER, inside=False).kind == "pad-type"
+
+
+class TestKernel:
+    def test_its_own_section_keeps_the_tail(self) -> None:
+        found = remedy(actor("tasklist_lock", 8, type_name="rwlock_t", owner_type="rwlock_t"), KERNEL)
+        assert found.edit == "rwlock_t tasklist_lock __cacheline_aligned_in_smp;"
+        assert (found.kind, found.language, found.protects_tail) == ("section", "C (kernel)", True)
+        assert "tail" in found.text
+
+    def test_what_is_only_read_moves_to_where_such_data_is(self) -> None:
+        one = actor("sysctl_limit", 4, type_name="int", owner_type="int", role=Role.READ_MOSTLY)
+        found = remedy(one, KERNEL)
+        assert (found.edit, found.cost_bytes) == ("int sysctl_limit __read_mostly;", 0)
+
+    def test_a_member_starts_a_line_and_the_next_one_too(self) -> None:
+        one = actor("zone.lock", 4, owner="zone", owner_size=256, at=8, type_name="spinlock_t")
+        found = remedy(one, KERNEL, inside=True)
+        assert "lock ____cacheline_aligned_in_smp;" in found.edit
+        assert "member after it" in found.edit
+        assert found.breaks_abi
+
+    def test_modules_are_kernel_code(self) -> None:
+        assert remedy(actor(), Style(64, ImageKind.MODULE)).language == "C (kernel)"
+
+
+class TestUnnamed:
+    def test_says_that_the_definition_is_to_be_found(self) -> None:
+        found = remedy(actor("bss+0x40 (mutex)", 40, sized=False, language=""), USER)
+        assert "find the definition behind bss+0x40 (mutex)" in found.text
+        assert found.protects_tail
+
+    @pytest.mark.parametrize(("tool", "suffix"), [("g++", "cc")])
+    def test_its_edit_compiles_as_well(self, tool: str, suffix: str, tmp_path: Path) -> None:
+        found = remedy(actor("bss+0x40", 40, sized=False, language=""), USER)
+        text = f"typedef struct {{ char bytes[40]; }} T;\n{found.edit}\nstatic_assert(sizeof(line_T) == 64);\n"
+        check(tool, suffix, text, tmp_path)
+
+
+class TestMacro:
+    @pytest.mark.parametrize("language", ["C11", "C++17"])
+    @pytest.mark.parametrize("form", ["variable", "array", "member"])
+    def test_a_projects_own_macro_is_used_everywhere(self, language: str, form: str) -> None:
+        style = Style(64, ImageKind.PIE, "MY_ALIGNED")
+        one = {
+            "variable": actor(language=language),
+            "array": actor("slots", 8, language=language, owner_size=64, stride=8, count=8),
+            "member": actor("s.a", 8, language=language, owner="s", owner_size=64),
+        }[form]
+        edit = remedy(one, style, inside=form == "member").edit
+        assert "MY_ALIGNED" in edit
+        assert "alignas" not in edit
+        assert "aligned(" not in edit
+
+
+@pytest.mark.parametrize(
+    ("language", "owner", "kind", "expected"),
+    [
+        ("C11", "x", ImageKind.PIE, "C"),
+        ("C++17", "x", ImageKind.PIE, "C++"),
+        ("c_plus_plus_14", "x", ImageKind.PIE, "C++"),
+        ("", "ns::x", ImageKind.PIE, "C++"),
+        ("", "_ZN2ns1xE", ImageKind.PIE, "C++"),
+        ("", "x", ImageKind.PIE, "C"),
+        ("C11", "x", ImageKind.KERNEL, "C (kernel)"),
+    ],
+)
+def test_language(language: str, owner: str, kind: ImageKind, expected: str) -> None:
+    assert language_of(actor(owner, language=language), kind) == expected
+
+
+def every_remedy() -> list[Remedy]:
+    forms = [
+        actor(),
+        actor(language="C++17"),
+        actor(sized=False),
+        actor("slots", 8, owner_size=64, stride=8, count=8),
+        actor("s.a", 8, owner="s", owner_size=64),
+        actor("fn::x", 8, owner_type="", type_name=""),
+        actor("odd[3].m", 8, owner="odd", owner_size=64, at=8, count=4, stride=16),
+    ]
+    styles = [USER, KERNEL, Style(128, ImageKind.SHARED, "ALIGNED")]
+    return [remedy(a, s, inside=i) for a in forms for s in styles for i in (False, True)]
+
+
+def test_no_remedy_leaves_the_tail_to_the_next_variable() -> None:
+    assert all(r.protects_tail and r.text and r.edit and r.cost_bytes >= 0 for r in every_remedy())
