@@ -25,9 +25,23 @@ READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
 MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is looked for
 WRAPPER_BYTES = 16  # what a lock type may add to the lock it wraps (an instrumentation pointer, a name)
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
+UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
 INDEXED, ATOMIC = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC)
 GUARD_SHARE = 0.6  # of an actor's weight in functions that take a lock, for the lock to guard it
 MAX_NEIGHBOURS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    name: str
+    span: Range
+    type_name: str
+    source: str
+    language: str
+    alignment: int
+    section: str
+    unit: int
+    sized: bool
 
 
 @dataclass(slots=True)
@@ -77,6 +91,7 @@ class Profiler:
         order = np.argsort(accesses.variable, kind="stable")
         self._by_variable = order
         self._first = np.searchsorted(accesses.variable[order], np.arange(len(image.variables) + 1))
+        self._owners: dict[int, _Owner] = {}
         self._actors: dict[int, tuple[Actor, ...]] = {}
         self._lines: dict[tuple[int, int], LineProfile] = {}
         self._takes: dict[int, frozenset[str]] = {}
@@ -169,7 +184,7 @@ class Profiler:
         loose: list[int] = []
         for at in sites:
             offset = self._target[at] - base
-            place = next((p for p in places if p.offset <= offset < p.offset + max(p.size, p.stride * p.count)), None)
+            place = _place_at(places, offset) if places else None
             if place is not None:
                 start = base + place.offset + _element(place, offset) * place.stride
                 span = (start, start + place.size)
@@ -205,7 +220,7 @@ class Profiler:
             if lock < 0 or offset in seen:
                 continue
             seen.add(offset)
-            if any(p.offset <= offset < p.offset + max(p.size, p.stride * p.count) for p in places):
+            if _place_at(places, offset) is not None:
                 continue
             abi = self.shapes.abi(lock)
             row = self.knowledge.locks[lock]
@@ -231,13 +246,14 @@ class Profiler:
                 extent = max(extent, self._stride[at])
             end = min(start + min(extent, UNBOUNDED), base + max(size, 1))
             if out and start < out[-1][0][1]:
-                out[-1] = ((out[-1][0][0], max(out[-1][0][1], end)), [*out[-1][1], at])
+                (first, last), rows = out[-1]
+                rows.append(at)
+                out[-1] = ((first, max(last, end)), rows)
             else:
                 out.append(((start, end), [at]))
         return out
 
     def _actor(self, draft: _Draft) -> Actor | None:
-        variable = self.image.variables[draft.owner]
         accesses = self._summed(draft.rows)
         if not accesses:
             return None
@@ -250,39 +266,56 @@ class Profiler:
             hot, read, kind = (draft.span,), (), ""
             leaf = draft.leaf
             type_name = _leaf_type(leaf) if leaf is not None else ""
-        file, unit = int(variable["file"]), int(variable["unit"])
-        source = f"{self.image.files[file]}:{int(variable['line'])}" if file >= 0 else ""
-        section = self._section.get(int(variable["section"]), "")
-        owner_start = int(variable["address"])
+        owner = self._owner(draft.owner)
         shared = [a for a in accesses if a.mask]
         writes = [a for a in shared if a.writes or a.locks]
         reads = [a for a in shared if a.reads and not a.locks]
         return Actor(
             name=draft.name,
-            owner=self.variable_name(draft.owner),
-            owner_span=(owner_start, owner_start + int(variable["size"])),
+            owner=owner.name,
+            owner_span=owner.span,
             span=draft.span,
             hot=hot,
             read_hot=read,
             role=role,
             kind=kind,
             type_name=type_name,
-            owner_type=self.image.types.name(int(variable["type"])) if variable["type"] >= 0 else "",
-            source=source,
-            language=self.image.units[unit].language if unit >= 0 else "",
-            alignment=self._alignment(int(variable["type"]), int(variable["align"]), section),
-            section=section,
-            unit=unit,
+            owner_type=owner.type_name,
+            source=owner.source,
+            language=owner.language,
+            alignment=owner.alignment,
+            section=owner.section,
+            unit=owner.unit,
             accesses=accesses,
             write_heat=self._heat(writes, write=True),
             read_heat=self._heat(reads, write=False),
             guards=self._guards(draft.rows),
             write_guards=self._guards([at for at in draft.rows if self._kind[at] in (STORE, RMW)]),
             is_volatile=draft.leaf is not None and draft.leaf.is_volatile,
-            sized=not variable["flags"] & (VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED),
+            sized=owner.sized,
             stride=draft.leaf.stride if draft.leaf else (draft.lock.stride if draft.lock else 0),
             count=draft.leaf.count if draft.leaf else (draft.lock.count if draft.lock else 1),
         )
+
+    def _owner(self, row: int) -> _Owner:
+        """What all actors of a variable have in common; read once."""
+        known = self._owners.get(row)
+        if known is None:
+            v = self.image.variables[row]
+            start, size, kind, unit = int(v["address"]), int(v["size"]), int(v["type"]), int(v["unit"])
+            file, section = int(v["file"]), self._section.get(int(v["section"]), "")
+            known = self._owners[row] = _Owner(
+                name=self.variable_name(row),
+                span=(start, start + size),
+                type_name=self.image.types.name(kind) if kind >= 0 else "",
+                source=f"{self.image.files[file]}:{int(v['line'])}" if file >= 0 else "",
+                language=self.image.units[unit].language if unit >= 0 else "",
+                alignment=self._alignment(kind, int(v["align"]), section),
+                section=section,
+                unit=unit,
+                sized=not v["flags"] & UNSIZED,
+            )
+        return known
 
     def _alignment(self, type_row: int, declared_here: int, section: str) -> int:
         if section.startswith(".data..cacheline_aligned"):
@@ -380,6 +413,14 @@ class Profiler:
                 own |= frozenset.intersection(*above)
         self._takes[function] = own
         return own
+
+
+def _place_at(places: list[LockPlace], offset: int) -> LockPlace | None:
+    """The lock, or series of locks, that covers an offset of its variable."""
+    for p in places:
+        if p.offset <= offset < p.offset + max(p.size, p.stride * p.count):
+            return p
+    return None
 
 
 def _join(base: str, path: str) -> str:
