@@ -166,7 +166,10 @@ class Builder:
         line: int = 0,
         flags: int = 0,
     ) -> int:
-        """Place a variable at an address, or on the next free line of .bss; returns its address."""
+        """Place a variable at an address, or on the next free line of .bss; returns its address.
+
+        ``"hits#2"`` is another variable called ``hits``: statics of two units.
+        """
         address = self._next if at is None else at
         if at is None:
             self._next += -(-max(size, 1) // 64) * 64
@@ -228,7 +231,7 @@ class Builder:
         return len(self.units) - 1
 
     def image(self) -> Image:
-        names = [*self.functions, *self.variables]
+        names = [*self.functions, *(key.partition("#")[0] for key in self.variables)]
         imports: dict[str, int] = {}
 
         def address(target: Target) -> int:
@@ -273,10 +276,10 @@ class Builder:
         ]
         variables = np.zeros(len(self.variables), VARIABLE_DTYPE)
         variables["scope"] = -1
-        for i, (name, fields) in enumerate(self.variables.items()):
+        for i, fields in enumerate(self.variables.values()):
             for key, number in fields.items():
                 variables[key][i] = number
-            variables["name"][i] = names.index(name, len(self.functions))
+            variables["name"][i] = len(self.functions) + i
             inside = [s.index for s in self.sections if s.address <= fields["address"] < s.end]
             variables["section"][i] = inside[0] if inside else -1
         return Image(
