@@ -177,6 +177,24 @@ class TestProperties:
         assert times
         assert set(times.values()) == {1}
 
+    def test_where_several_of_them_apply_the_line_still_has_one(self) -> None:
+        """Two locks, counters and read-mostly data on one line: more than one rule would speak."""
+
+        def line() -> Builder:
+            b = Builder()
+            threads(b, "one", "two", "three")
+            b.function("one").call("pthread_spin_lock", "first", loop=2).load("limit", 4, loop=2)
+            b.function("two").call("pthread_spin_lock", "second", loop=2).load("limit", 4, loop=2)
+            b.function("three").rmw("hits", loop=2, flags=SiteFlag.ATOMIC).load("limit", 4, loop=2)
+            for name, size, at in (("first", 4, 0), ("second", 4, 8), ("hits", 8, 16), ("limit", 4, 24)):
+                b.variable(name, size, BSS + at)
+            return b
+
+        alone = [rule for rule in sorted(EXCLUSIVE) if judged(line(), rule).findings]
+        assert len(alone) >= 2
+        (finding,) = (f for f in judged(line()).findings if f.rule in EXCLUSIVE)
+        assert finding.severity.rank == max(judged(line(), rule).findings[0].severity.rank for rule in alone)
+
     def test_identities_are_unique_and_do_not_depend_on_addresses(self) -> None:
         ids = [f.id for f in judged(crowd()).findings]
         assert len(ids) == len(set(ids))
@@ -188,6 +206,16 @@ class TestProperties:
     def test_worst_first(self) -> None:
         ranks = [(f.severity.rank, f.score) for f in judged(crowd()).findings]
         assert ranks == sorted(ranks, reverse=True)
+
+    def test_among_equals_the_busier_comes_first_whatever_its_rule(self) -> None:
+        """Rules stand in the order of the registry: two locks before two counters."""
+        b = two_counters()
+        for name in ("left", "right"):
+            b.functions[name].call("pthread_spin_lock", f"{name}_lock", loop=1)
+            b.functions[name].rmw(f"{name}_hits", loop=3, flags=SiteFlag.ATOMIC)
+        b.variable("left_lock", 4, BSS + 0x400), b.variable("right_lock", 4, BSS + 0x408)
+        assert [f.rule for f in judged(b).findings] == ["independent-writers", "two-locks-one-line"]
+        assert len({f.severity for f in judged(b).findings}) == 1
 
     @pytest.mark.parametrize("rule", [rule.id for rule in RULES])
     def test_a_chosen_rule_runs_alone(self, rule: str) -> None:

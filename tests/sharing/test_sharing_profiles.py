@@ -341,6 +341,20 @@ class TestHeat:
         found = actors(b)["word"]
         assert (found.write_heat, found.read_heat) == (Heat.COLD, Heat.HOT)
 
+    def test_an_access_through_a_pointer_or_to_some_element_counts_for_less(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").store("direct", 8, loop=1).call("put", "passed", loop=1)
+        b.functions["worker"].access(AccessKind.STORE, "slots", 8, loop=1, stride=8)
+        b.function("put").through(0, 0, AccessKind.STORE)
+        for name in ("direct", "passed", "slots"):
+            b.variable(name, 64)
+        weight = {a.owner: a.write_weight for a in actors(b).values()}
+        assert weight["direct"] == pytest.approx(10.0)
+        assert weight["passed"] == pytest.approx(10.0 * correlate.VIA_CALL_WEIGHT)
+        assert weight["slots"] == pytest.approx(10.0 * correlate.INDEXED_WEIGHT)
+        assert 0 < weight["slots"] < weight["passed"] < weight["direct"]
+
     def test_what_no_thread_reaches_is_cold(self) -> None:
         b = Builder()
         threads(b, "worker")
