@@ -76,6 +76,7 @@ class Rule:
         return RuleInfo(self.id, self.name, self.summary, self.page, self.severity)
 
 
+ONE_OBJECT = 0.95  # share of common use from which unnamed neighbours may be one object
 _LADDER = list(Severity)
 # Taken to wait or to wake, not on each pass: their cost is the sleep, not the line.
 COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
@@ -136,6 +137,11 @@ def together(a: Actor, b: Actor) -> float:
     total = sum(x.weight for x in b.accesses if not x.cold)
     both = sum(x.weight for x in b.accesses if not x.cold and x.function in functions)
     return both / total if total else 0.0
+
+
+def maybe_one_object(a: Actor, b: Actor) -> bool:
+    """No symbol tells the two apart, and what touches ``b`` touches ``a``: as likely members of one object."""
+    return not a.sized and not b.sized and together(a, b) >= ONE_OBJECT
 
 
 def span_text(actor: Actor, line: LineProfile) -> str:

@@ -41,6 +41,7 @@ from sharing.rules.base import (
     grade,
     heat_evidence,
     lower,
+    maybe_one_object,
     meets,
     pair_score,
     roots_text,
@@ -103,6 +104,8 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     own = lock.name in victim.guards or together(lock, victim) >= OWN_DATA
     if own and lock.write_heat is not Heat.HOT:
         severity = lower(severity, 2)
+    if maybe_one_object(lock, victim):
+        severity = lower(severity, 1)
     if lock.owner == victim.owner and own:
         severity = lower(severity, 2)  # put together on purpose, used together
     return severity

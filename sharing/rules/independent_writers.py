@@ -87,7 +87,7 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     """One severity less for data under a common lock, and for members of one object that any thread may run."""
     severity = lower(grade(a.write_heat, b.write_heat), doubt(a, b, ctx))
     if a.guards & b.guards:
-        severity = lower(severity, 2)
+        severity = lower(severity, 2 if a.sized or b.sized else 3)  # unnamed: as likely members of one object
     different = not a.mask(writers=True) & b.mask(writers=True)
     if a.owner == b.owner and not different:
         severity = lower(severity, 1)

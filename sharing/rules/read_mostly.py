@@ -36,6 +36,7 @@ from sharing.rules.base import (
     grade,
     heat_evidence,
     lower,
+    maybe_one_object,
     meets,
     pair_score,
     roots_text,
@@ -107,6 +108,8 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = lower(grade(writer.write_heat, victim.read_heat), doubt(writer, victim, ctx, reading=True))
     if together(writer, victim) >= USED_TOGETHER:
         severity = lower(severity, 2)
+    if maybe_one_object(writer, victim):
+        severity = lower(severity, 1)
     if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask():
         severity = lower(severity, 1)
     return severity
