@@ -22,8 +22,11 @@ from sharing.phases import Phases, find_phases, place
 LOOP_FACTOR = 10.0  # iterations assumed for a loop
 MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
 MAX_FREQUENCY = 1e5
+MANY_THREADS = 2.0  # runs of a thread's entry that is started more than once; what repeats is in its loops
 DISPATCHED = 20.0  # a function that is called through a pointer, or from outside a library
 ROUNDS = 12
+TRIM_ROUNDS = 40
+RECURSION = 0.9  # of a caller's frequency that goes around a cycle of calls
 MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
 COLD_NAME = 0.05
 BIG_PROGRAM = 200  # functions beyond main's own from which main is start-up and shut-down more than work
@@ -395,13 +398,35 @@ def _frequencies(
     base[base_set | dispatched] = DISPATCHED
     for root in roots:
         if root.function >= 0:
-            base[root.function] = max(base[root.function], LOOP_FACTOR if root.many else 1.0)
+            base[root.function] = max(base[root.function], MANY_THREADS if root.many else 1.0)
+    recursive = _between_cycles(edges, n)
+    inner = recursive[edges.caller] & recursive[edges.callee]
+    flat, cyclic = edges.keep(~inner, n), edges.keep(inner, n)
+    damped = RECURSION * np.minimum(cyclic.factor, 1.0)
     frequency = base.copy()
     for _ in range(ROUNDS):
-        flow = np.bincount(edges.callee, weights=frequency[edges.caller] * edges.factor, minlength=n)
-        fresh = np.minimum(base + flow, MAX_FREQUENCY)
+        flow = np.bincount(flat.callee, weights=frequency[flat.caller] * flat.factor, minlength=n)
+        # Along cycles the busiest caller counts, not the sum: a sum would grow to the limit and rank nothing.
+        around = np.zeros(n)
+        np.maximum.at(around, cyclic.callee, frequency[cyclic.caller] * damped)
+        fresh = np.minimum(base + flow + around, MAX_FREQUENCY)
         if np.allclose(fresh, frequency, rtol=1e-3):
             break
         frequency = fresh
     frequency[once] = np.minimum(frequency[once], 1.0)
     return frequency
+
+
+def _between_cycles(edges: _Edges, n: int) -> npt.NDArray[np.bool_]:
+    """Functions on a call cycle or on a path between two: what is left when leaves and roots are taken off in turn."""
+    left = np.ones(n, bool)
+    live = np.ones(len(edges.caller), bool)
+    for _ in range(TRIM_ROUNDS):
+        into = np.bincount(edges.callee[live], minlength=n) > 0
+        out = np.bincount(edges.caller[live], minlength=n) > 0
+        fresh = left & into & out
+        if (fresh == left).all():
+            break
+        left = fresh
+        live &= left[edges.caller] & left[edges.callee]
+    return left

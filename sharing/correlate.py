@@ -22,6 +22,7 @@ from sharing.phases import place
 WARM_WEIGHT = 4.0  # executed inside a loop of something that itself runs once, on an ordinary path
 HOT_RANK = 30  # at least this many actors of a program may be hot ...
 HOT_SHARE = 0.04  # ... or this share of its written actors
+HOT_DECADES = 2.5  # nothing this many powers of ten below the busiest is hot
 MAX_HOTTEST = 80  # lines whose neighbourhood is looked at, too
 MAX_LINES = 240  # lines profiled in full; the rest have a lower score than these
 VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
@@ -122,7 +123,7 @@ def _writable(image: Image, addresses: Table) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Accesses summed by 8-byte slot: the coarse view from which lines are chosen and thresholds taken."""
+    """Accesses summed by first byte: the coarse view from which lines are chosen and thresholds taken."""
 
     address: npt.NDArray[np.uint64]
     write: Floats
@@ -132,9 +133,8 @@ class Slots:
 
 
 def slots(accesses: Accesses) -> Slots:
-    """Sum weights by slot; accesses that no two threads can make carry no weight."""
-    key = accesses.sites["target"] >> np.uint64(3)
-    address, inverse = np.unique(key, return_inverse=True)
+    """Sum weights by first byte; accesses that no two threads can make carry no weight."""
+    address, inverse = np.unique(accesses.sites["target"], return_inverse=True)
     kind = accesses.sites["kind"]
     shared = accesses.mask != 0
     writes = ((kind == AccessKind.STORE) | (kind == AccessKind.RMW)) & shared
@@ -147,7 +147,7 @@ def slots(accesses: Accesses) -> Slots:
     warm = accesses.weight >= 1.0
     pairs = np.unique(np.stack([inverse[warm], accesses.sites["function"][warm].astype(np.int64)]), axis=1)
     functions = np.bincount(pairs[0], minlength=n) if pairs.size else np.zeros(n, np.int64)
-    return Slots(address << np.uint64(3), write, read, synchronised, functions)
+    return Slots(address, write, read, synchronised, functions)
 
 
 def thresholds(table: Slots) -> Thresholds:
@@ -161,7 +161,8 @@ def thresholds(table: Slots) -> Thresholds:
         busy = (weight >= WARM_WEIGHT) & among
         scores = np.sort(np.log10(1.0 + weight[busy]) + 0.5 * np.log2(1.0 + table.functions[busy]))[::-1]
         rank = max(HOT_RANK, int(len(scores) * HOT_SHARE))
-        return float(scores[rank]) if len(scores) > rank else 0.0
+        floor = float(np.log10(1.0 + weight[busy].max()) - HOT_DECADES) if len(scores) else 0.0
+        return max(float(scores[rank]) if len(scores) > rank else 0.0, floor)
 
     every = np.ones(len(table.write), bool)
     return Thresholds(

@@ -21,6 +21,7 @@ MAX_SUMMARY_ROWS = 1_500_000
 OFFSET_LIMIT = 1 << 21  # bytes behind a pointer that are still told apart
 MAX_CALLEE_ROWS = 64  # accesses kept per function and argument: more says nothing new about a line
 
+ADDRESS_MASK = (1 << 64) - 1
 LOCK, UNLOCK, INIT = 1, 2, 3
 _EFFECT = {"lock": LOCK, "unlock": UNLOCK, "init": INIT}
 
@@ -69,8 +70,9 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
                 if arg != arg_number or function < 0:
                     continue
                 value += effect.offset
-                if kind == ArgKind.ADDRESS and value >= 0:
-                    out.append((ip, value, function, effect.row, effect.effect, depth, source, 0, 0))
+                if kind == ArgKind.ADDRESS:
+                    # The field is signed for parameter offsets; a kernel's addresses have the top bit.
+                    out.append((ip, value & ADDRESS_MASK, function, effect.row, effect.effect, depth, source, 0, 0))
                 elif kind == ArgKind.PARAM:
                     wrapper = index.get(int(function_start[function]))
                     if wrapper is not None:
@@ -126,6 +128,8 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
     rules += [(p, a, AccessKind.LOAD, SiteFlag(0)) for p, a in table.memory_load]
     prefixes = tuple({p for p, _, _, _ in rules})
     exact = {p for p, _ in table.memory_store} | {p for p, _ in table.memory_load}
+    # The generic forms; the sized ones end in _ and take the object first.
+    exact |= {"__atomic_exchange", "__atomic_compare_exchange"}
     args = image.args[image.args["kind"] == ArgKind.ADDRESS]
     parts = []
     callees = np.unique(args["callee"])
@@ -189,8 +193,8 @@ def _limit(params: Table) -> Table:
     """One row per (function, argument, offset, size, kind), the deepest loop kept, at most MAX_CALLEE_ROWS each."""
     if not len(params):
         return np.empty(0, PARAM_DTYPE)
-    # function, argument (< 4), offset (+-1 MiB), size, kind in one key of 63 bits: one sort instead of six.
-    key = params["function"].astype(np.int64) << 2 | params["arg"]
+    # function, argument (< 8), offset (+-1 MiB), size, kind in one key of 63 bits: one sort instead of six.
+    key = params["function"].astype(np.int64) << 3 | params["arg"]
     key = key << 22 | (np.clip(params["offset"], -OFFSET_LIMIT, OFFSET_LIMIT - 1) + OFFSET_LIMIT)
     key = key << 15 | np.minimum(params["size"].astype(np.int64), 4095) << 3 | params["kind"]
     order = np.argsort(key, kind="stable")

@@ -248,16 +248,18 @@ def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Fi
     by_name = {a.name: a for a in draft.actors}
     inside = len({a.owner for a in draft.actors}) == 1
     remedies = list(dict.fromkeys(remedy(by_name[n], style, inside=inside) for n in moved))
-    line = draft.line
-    identity = "|".join([draft.rule, *sorted(a.name for a in actors[:2])])
+    ref = _line_ref(draft, style.line_size)
+    shown = LineProfile(int(ref.address, 16), ref.size, ())
+    # By name, so that it survives moves; statics of one name in two units are told apart by their source.
+    identity = "|".join([draft.rule, *sorted(f"{a.name}@{a.source.rpartition(':')[0]}" for a in actors[:2])])
     return Finding(
         id=f"{draft.rule}-{hashlib.sha256(identity.encode()).hexdigest()[:10]}",
         rule=draft.rule,
         severity=draft.severity,
         confidence=Confidence.STATIC,
         verdict=draft.verdict,
-        line=_line_ref(draft, style.line_size),
-        participants=tuple(_participant(a, line, whole=len({x.owner for x in actors}) == len(actors)) for a in actors),
+        line=ref,
+        participants=tuple(_participant(a, shown, whole=len({x.owner for x in actors}) == len(actors)) for a in actors),
         message=draft.message,
         evidence=(_layout_evidence(draft), *(Evidence(Confidence.STATIC, text) for text in draft.evidence)),
         remedies=tuple(remedies),

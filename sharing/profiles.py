@@ -113,7 +113,7 @@ class Profiler:
         base = self.variable_name(row)
         offset = address - int(variable["address"])
         for lock in self.shapes.locks(int(variable["type"])):
-            if lock.offset <= offset < lock.offset + max(lock.size, lock.stride * lock.count):
+            if _covers(lock, offset):
                 return _join(base, _indexed(lock.path, lock, offset))
         return base if not offset else f"{base}+{offset:#x}"
 
@@ -417,10 +417,14 @@ class Profiler:
 
 def _place_at(places: list[LockPlace], offset: int) -> LockPlace | None:
     """The lock, or series of locks, that covers an offset of its variable."""
-    for p in places:
-        if p.offset <= offset < p.offset + max(p.size, p.stride * p.count):
-            return p
-    return None
+    return next((p for p in places if _covers(p, offset)), None)
+
+
+def _covers(place: LockPlace, offset: int) -> bool:
+    if not place.stride:
+        return place.offset <= offset < place.offset + place.size
+    element, within = divmod(offset - place.offset, place.stride)
+    return 0 <= element < place.count and within < place.size
 
 
 def _join(base: str, path: str) -> str:

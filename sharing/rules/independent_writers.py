@@ -58,6 +58,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         if Heat.HOT in (a.write_heat, b.write_heat)
         and meets(a, b, line)
         and can_collide(a, b, ctx)
+        and not _one_array(a, b)
         and together(a, b) < USED_TOGETHER
         and together(b, a) < USED_TOGETHER
     ]
@@ -92,6 +93,12 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     if a.owner == b.owner and not different:
         severity = lower(severity, 1)
     return severity
+
+
+def _one_array(a: Actor, b: Actor) -> bool:
+    """Both are places from which a computed index starts, a whole number of elements apart."""
+    stride = max((x.stride for x in (*a.writers, *b.writers)), default=0)
+    return stride > 0 and abs(a.span[0] - b.span[0]) % stride == 0
 
 
 RULE = Rule(

@@ -58,6 +58,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         and meets(a, b, line)
         and can_collide(a, b, ctx)
         and not _used_as_one(a, b)
+        and not _one_array(a, b)
     ]
     if not pairs:
         return
@@ -124,6 +125,14 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         )
 
 
+def _one_array(a: Actor, b: Actor) -> bool:
+    """Elements of one array: reported as such, or two first elements that a computed index starts from."""
+    if a.owner == b.owner and (a.count > 1 or b.count > 1):
+        return True
+    stride = max((x.stride for x in (*a.lockers, *b.lockers)), default=0)
+    return stride > 0 and a.kind == b.kind and abs(a.span[0] - b.span[0]) % stride == 0
+
+
 RULE = Rule(
     id="two-locks-one-line",
     name="Two locks on one line",
@@ -132,4 +141,5 @@ RULE = Rule(
     scope=Scope.LINE,
     check=check,
     page=__doc__,
+    exclusive=False,
 )

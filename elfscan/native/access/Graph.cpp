@@ -86,6 +86,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   findBackEdges();
   if (!BackEdges.empty())
     countLoops();
+  orderBlocks();
   estimateRarity();
 }
 
@@ -163,7 +164,6 @@ void Graph::dropPadding(std::span<const Op> Ops) {
 void Graph::findBackEdges() {
   enum : uint8_t { White, Grey, Black };
   BackEdges.clear();
-  PostOrder.clear();
   Colour.assign(Blocks.size(), White);
   NextEdge.resize(Blocks.size());
   for (uint32_t B = 0; B < Blocks.size(); ++B)
@@ -175,7 +175,6 @@ void Graph::findBackEdges() {
       uint32_t B = Stack.back();
       if (NextEdge[B] == Blocks[B].LastEdge) {
         Colour[B] = Black;
-        PostOrder.push_back(B);
         Stack.pop_back();
         continue;
       }
@@ -194,6 +193,47 @@ void Graph::findBackEdges() {
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     if (Colour[B] == White)
       Visit(B);
+}
+
+/// Numbers the blocks so that each comes after those that lead to it, and what
+/// follows a loop after the whole loop: ways out are walked first.
+void Graph::orderBlocks() {
+  PostOrder.clear();
+  Colour.assign(Blocks.size(), 0);
+  NextEdge.assign(Blocks.size(), 0);
+  auto Deeper = [&](uint32_t A, uint32_t B) {
+    return Blocks[A].LoopDepth < Blocks[B].LoopDepth;
+  };
+  for (const Block &B : Blocks)
+    std::stable_sort(Edges.begin() + B.FirstEdge, Edges.begin() + B.LastEdge,
+                     Deeper);
+  auto Visit = [&](uint32_t Root) {
+    Stack.assign(1, Root);
+    Colour[Root] = 1;
+    while (!Stack.empty()) {
+      uint32_t B = Stack.back();
+      uint32_t At = Blocks[B].FirstEdge + NextEdge[B];
+      if (At == Blocks[B].LastEdge) {
+        PostOrder.push_back(B);
+        Stack.pop_back();
+        continue;
+      }
+      ++NextEdge[B];
+      if (uint32_t To = Edges[At]; !Colour[To]) {
+        Colour[To] = 1;
+        Stack.push_back(To);
+      }
+    }
+  };
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    if (!Colour[B] && (B == 0 || !Blocks[B].HasPredecessor))
+      Visit(B);
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    if (!Colour[B])
+      Visit(B);
+  uint32_t Order = 0;
+  for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It)
+    Blocks[*It].Order = uint16_t(std::min<uint32_t>(Order++, UINT16_MAX));
 }
 
 /// Does a way of a branch lead straight into a loop?  The test that skips a
@@ -219,10 +259,8 @@ void Graph::estimateRarity() {
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     if (B == 0 || !Blocks[B].HasPredecessor)
       Chance[B] = B == 0 ? 1.0F : RootChance;
-  uint32_t Order = 0;
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {
-    Block &Current = Blocks[*It];
-    Current.Order = uint16_t(std::min<uint32_t>(Order++, UINT16_MAX));
+    const Block &Current = Blocks[*It];
     unsigned Stays = 0, Leaves = 0;
     for (uint32_t To : successors(Current))
       ++(Blocks[To].LoopDepth < Current.LoopDepth ? Leaves : Stays);

@@ -66,6 +66,7 @@ private:
   void connect(std::span<const Op> Ops);
   void dropPadding(std::span<const Op> Ops);
   void findBackEdges();
+  void orderBlocks();
   bool entersLoop(uint32_t To, uint8_t Depth) const;
   void estimateRarity();
   void countLoops();
