@@ -395,7 +395,8 @@ def _frequencies(
     once: npt.NDArray[np.bool_],
 ) -> Floats:
     base = np.zeros(n)
-    base[base_set | dispatched] = DISPATCHED
+    base[base_set] = 1.0  # may be entered; what is called through pointers is entered again and again
+    base[dispatched] = DISPATCHED
     for root in roots:
         if root.function >= 0:
             base[root.function] = max(base[root.function], MANY_THREADS if root.many else 1.0)

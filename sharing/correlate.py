@@ -21,7 +21,7 @@ from sharing.phases import place
 
 WARM_WEIGHT = 4.0  # executed inside a loop of something that itself runs once, on an ordinary path
 HOT_RANK = 30  # at least this many actors of a program may be hot ...
-HOT_SHARE = 0.04  # ... or this share of its written actors
+HOT_SHARE = 0.02  # ... or this share of its written actors
 HOT_DECADES = 2.5  # nothing this many powers of ten below the busiest is hot
 MAX_HOTTEST = 80  # lines whose neighbourhood is looked at, too
 MAX_LINES = 240  # lines profiled in full; the rest have a lower score than these

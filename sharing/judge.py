@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from sharing import callgraph, correlate, flow, geometry, graph
@@ -103,6 +104,7 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
     findings = [_finding(d, profiler, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
+    findings = _distinct(findings)
     return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made))
 
 
@@ -229,6 +231,18 @@ def _visible_alignment(rows: Table) -> int:
         if len(big) and not (big % np.uint64(step)).any():
             return step
     return 4
+
+
+def _distinct(findings: list[Finding]) -> list[Finding]:
+    """Statics of one name in several units give one identity: later ones are numbered, by address."""
+    seen: dict[str, int] = {}
+    numbered: dict[int, str] = {}
+    for at in sorted(range(len(findings)), key=lambda i: int(findings[i].line.address, 16)):
+        name = findings[at].id
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            numbered[at] = f"{name}-{seen[name]}"
+    return [msgspec.structs.replace(f, id=numbered[i]) if i in numbered else f for i, f in enumerate(findings)]
 
 
 def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Finding:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sharing.knowledge import Knowledge, LockAbi
 from sharing.model.image import Image
-from sharing.model.types import MAX_DEPTH, Member, TypeKind, TypeTable
+from sharing.model.types import MAX_DEPTH, MAX_VISITS, Member, TypeKind, TypeTable
 
 MAX_LOCKS = 256
 
@@ -42,6 +42,7 @@ class Shapes:
         self._knowledge = knowledge
         self._abi = {i: knowledge.lock_abi(i, image) for i in range(len(knowledge.locks))}
         self._locks: dict[int, tuple[LockPlace, ...]] = {}
+        self._visits = 0
         self._starts: dict[int, list[int]] = {}
 
     def abi(self, lock_row: int) -> LockAbi | None:
@@ -54,6 +55,7 @@ class Shapes:
         found = self._locks.get(row)
         if found is None:
             out: list[LockPlace] = []
+            self._visits = 0
             self._find(row, "", 0, 0, 1, out, 0)
             found = self._locks[row] = tuple(out)
         return found
@@ -78,7 +80,8 @@ class Shapes:
     def _find(
         self, row: int, path: str, offset: int, stride: int, count: int, out: list[LockPlace], depth: int
     ) -> None:
-        if depth > MAX_DEPTH or len(out) >= MAX_LOCKS:
+        self._visits += 1
+        if depth > MAX_DEPTH or len(out) >= MAX_LOCKS or self._visits > MAX_VISITS:
             return
         core, _, names = self._types.strip(row)
         if core < 0:

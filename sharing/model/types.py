@@ -13,6 +13,7 @@ import msgspec
 
 MAX_LEAVES = 20_000  # an array of structs this long is cut and marked, so hostile types stay cheap
 MAX_DEPTH = 64
+MAX_VISITS = 100_000  # types looked at for one variable: records that contain each other twice double at each level
 
 
 class TypeKind(IntEnum):
@@ -90,11 +91,12 @@ _RECORDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
 class TypeTable:
     """All types of an image, indexed by row.  Flattening is lazy and remembered."""
 
-    __slots__ = ("_flat", "_records")
+    __slots__ = ("_flat", "_records", "_visits")
 
     def __init__(self, records: Sequence[TypeRecord] = ()) -> None:
         self._records = records
         self._flat: dict[int, tuple[Member, ...]] = {}
+        self._visits = 0
 
     def __len__(self) -> int:
         return len(self._records)
@@ -169,6 +171,7 @@ class TypeTable:
         cached = self._flat.get(row)
         if cached is None:
             out: list[Member] = []
+            self._visits = 0
             self._walk(row, "", 0, (), out, 0, frozenset(), 0, 1)
             out.sort(key=lambda m: (m.offset, m.bit_offset, -m.size))
             cached = self._flat[row] = tuple(out)
@@ -188,7 +191,8 @@ class TypeTable:
     ) -> None:
         core, quals, names = self.strip(row)
         quals |= inherited
-        if core < 0 or depth > MAX_DEPTH or len(out) >= MAX_LEAVES:
+        self._visits += 1
+        if core < 0 or depth > MAX_DEPTH or len(out) >= MAX_LEAVES or self._visits > MAX_VISITS:
             return
         record = self._records[core]
         via_here = via + names
