@@ -52,7 +52,8 @@ def ro_after_init(symbols: Symbols) -> tuple[int, int] | None:
 def init_functions(
     elf: ElfFile, layout: Layout, symbols: Symbols, address: npt.NDArray[np.uint64], linkage: Linkage, kind: ImageKind
 ) -> tuple[int, ...]:
-    """Addresses that run before main: DT_INIT, the init arrays, a kernel's initcalls, a module's init function."""
+    """Addresses that run before or after main: DT_INIT, the init and fini arrays, a kernel's initcalls, a module's
+    init function."""
     found: list[int] = []
     if kind in (ImageKind.KERNEL, ImageKind.MODULE):
         found += _initcalls(elf, symbols)
@@ -63,7 +64,10 @@ def init_functions(
     found += [value for value in elf.dynamic.get(c.DT_INIT, []) if value]
     word = elf.header.bits // 8
     for section in layout.sections:
-        if not section.name.startswith((".init_array", ".preinit_array", ".ctors")) or section.file_offset is None:
+        if (
+            not section.name.startswith((".init_array", ".preinit_array", ".ctors", ".fini_array", ".dtors"))
+            or section.file_offset is None
+        ):
             continue
         start_row, end_row = np.searchsorted(linkage.words["slot"], [section.address, section.end])
         relocated = linkage.words["value"][start_row:end_row]

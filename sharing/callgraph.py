@@ -268,7 +268,7 @@ def _roots(
     main = [i for i, nm in enumerate(image.functions["name"].tolist()) if nm >= 0 and image.names[nm] == "main"]
     roots += [Root("main", row, False) for row in main]
     roots += _main_argument(image)
-    created, creators = _created(image, knowledge)
+    created, creators = _created(image, knowledge, {r.function for r in roots})
     roots_seen: dict[int, Root] = {}
     for root in roots + created:
         old = roots_seen.get(root.function)
@@ -307,7 +307,7 @@ def _main_argument(image: Image) -> list[Root]:
     return [Root("main", int(row), False) for row in rows[rows >= 0][:1]]
 
 
-def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]:
+def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
     """Thread entries from creation calls, through wrappers that pass their own argument on."""
     table = {row.function: row for row in knowledge.threads.threads}
     creators = [
@@ -324,6 +324,8 @@ def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]
         if row is not None:
             wanted[(i, row.entry)] = True
             starts_many[(i, row.entry)] = row.many
+        elif name.startswith("_ZN") and any(fnmatch.fnmatchcase(name, g) for g in knowledge.threads.entry_takers):
+            wanted.update({(i, argument): True for argument in range(1, 6)})
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     found: dict[int, list[bool]] = {}
     seen: set[tuple[int, int]] = set()
@@ -344,7 +346,7 @@ def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]
             if arg["kind"] == ArgKind.ADDRESS:
                 row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
                 if row_at >= 0:
-                    found.setdefault(row_at, []).append(repeated or _called_often(image, int(arg["function"])))
+                    found.setdefault(row_at, []).append(repeated or _called_often(image, int(arg["function"]), mains))
             elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
                 wrapper = index.get(int(image.functions[arg["function"]]["address"]))
                 if wrapper is not None:
@@ -359,15 +361,14 @@ def _created(image: Image, knowledge: Knowledge) -> tuple[list[Root], list[str]]
     return roots, creators
 
 
-def _called_often(image: Image, function: int) -> bool:
-    """Is the function that creates the thread itself called in a loop or from several places?"""
-    if function < 0:
+def _called_often(image: Image, function: int, mains: set[int]) -> bool:
+    """Is the function that creates the thread itself called in a loop, from several places or through pointers?"""
+    if function < 0 or function in mains:
         return False
     address = image.functions[function]["address"]
     calls = image.calls[image.calls["callee"] == address]
     taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
-    main = image.names[image.functions[function]["name"]] == "main" if image.functions[function]["name"] >= 0 else False
-    return not main and (len(calls) > 1 or bool((calls["loop_depth"] > 0).any()) or taken)
+    return len(calls) > 1 or bool((calls["loop_depth"] > 0).any()) or taken
 
 
 def _once(edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -26,7 +26,7 @@ from sharing.model.finding import (
     Severity,
 )
 from sharing.model.image import AccessKind, Image, SectionKind, SiteFlag, Table
-from sharing.model.profile import Actor, LineProfile
+from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.naming import Demangle, readable_names
 from sharing.profiles import Profiler
 from sharing.recover import recover
@@ -196,7 +196,7 @@ def _merge(drafts: list[Draft]) -> list[Draft]:
         if len(owners) == 1:
             spot = (draft.rule, next(iter(owners)))
             inside[spot] = inside.get(spot, 0) + 1
-            if inside[spot] > MAX_PER_OBJECT:
+            if inside[spot] > (1 if draft.rule == "packed-thread-slots" else MAX_PER_OBJECT):
                 continue
         pairs.add(key)
         kept.append(draft)
@@ -326,10 +326,7 @@ def _pictures(draft: Draft, profiler: Profiler, line_size: int, image: Image) ->
             wanted[start - start % line_size] = None
     pictures = []
     for address in sorted(wanted)[:3]:
-        extents = [
-            geometry.Extent(a.name, a.span[0], a.span[1], tuple((x - a.span[0], y - a.span[0]) for x, y in a.hot))
-            for a in draft.line.actors
-        ]
+        extents = [geometry.Extent(a.name, a.span[0], a.span[1], _painted(a)) for a in draft.line.actors]
         covered = {(a.span[0], a.span[1]) for a in draft.line.actors}
         extents += [
             geometry.Extent(n.name, n.span[0], n.span[1])
@@ -339,6 +336,13 @@ def _pictures(draft: Draft, profiler: Profiler, line_size: int, image: Image) ->
         known = _known_ranges(image)
         pictures.append(LinePicture(f"{address:#x}", line_size, geometry.own_bytes(address, line_size, extents, known)))
     return tuple(pictures)
+
+
+def _painted(actor: Actor) -> tuple[tuple[int, int], ...]:
+    """Hot bytes as offsets in the object; none of an object that nothing busy touches."""
+    if actor.heat is Heat.COLD:
+        return ()
+    return tuple((x - actor.span[0], y - actor.span[0]) for x, y in sorted(actor.hot + actor.read_hot))
 
 
 def _known_ranges(image: Image) -> list[tuple[int, int]]:

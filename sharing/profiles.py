@@ -24,6 +24,7 @@ from sharing.shapes import LockPlace, Shapes
 READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
 MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is looked for
 WRAPPER_BYTES = 16  # what a lock type may add to the lock it wraps (an instrumentation pointer, a name)
+COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
 INDEXED, ATOMIC = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC)
@@ -99,6 +100,8 @@ class Profiler:
         names: dict[int, str] = {}
         for event in events[events["effect"] == LOCK].tolist():
             address, function = event[1], event[2]
+            if knowledge.locks[event[3]].kind in COMPANIONS:
+                continue  # waiting and waking hold nothing
             if address not in names:
                 names[address] = self.name_of(address)
             taken[function].add(names[address])

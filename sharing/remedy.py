@@ -53,11 +53,14 @@ def remedy(actor: Actor, style: Style, *, inside: bool = False) -> Remedy:
         )
     return Remedy(
         kind="pad-type",
-        text=f"give {actor.owner} a type of its own that is aligned and rounded up to {line} bytes",
+        text=(
+            f"give {actor.owner} a type of its own that is aligned and rounded up to {line} bytes; keep scope and "
+            f"storage class, brace its initialiser once more, and write .value where it is used"
+        ),
         edit=edit,
         language=language,
         cost_bytes=cost,
-        breaks_abi=False,
+        breaks_abi=style.kind is ImageKind.SHARED,  # an exported variable changes its size
         protects_tail=True,
     )
 
@@ -115,11 +118,15 @@ def _array(actor: Actor, style: Style, language: str) -> Remedy:
     size = actor.owner_span[1] - actor.owner_span[0]
     count = max(size // stride, 1) if stride else actor.count
     rounded = -(-max(stride, 1) // style.line_size) * style.line_size
+    element = re.sub(r"\[\d*\]$", "", _owner_type(actor)) or "T"
     if language == "C++":
-        edit = f"struct {_align(style)} Slot_{name} {{ T value; }};  // {rounded} bytes\nSlot_{name} {name}[{count}];"
+        edit = (
+            f"struct {_align(style)} Slot_{name} {{ {element} value; }};  // {rounded} bytes\n"
+            f"Slot_{name} {name}[{count}];"
+        )
     else:
         edit = (
-            f"struct slot_{name} {{ T value; }} {_attribute(style)};  /* sizeof is {rounded} */\n"
+            f"struct slot_{name} {{ {element} value; }} {_attribute(style)};  /* sizeof is {rounded} */\n"
             f"struct slot_{name} {name}[{count}];"
         )
     return Remedy(
@@ -176,6 +183,6 @@ def _identifier(name: str) -> str:
 
 def _owner_type(actor: Actor) -> str:
     """The variable's type: its own where known, else the lock's when the lock is all of it."""
-    if actor.owner_type:
+    if actor.owner_type and actor.owner_type not in ("struct", "class", "union"):
         return actor.owner_type
     return actor.type_name if actor.span == actor.owner_span else ""

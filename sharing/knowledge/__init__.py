@@ -50,6 +50,7 @@ class ThreadRow(msgspec.Struct, frozen=True):
 class ThreadTable(msgspec.Struct, frozen=True):
     threads: tuple[ThreadRow, ...]
     entry_patterns: tuple[str, ...]
+    entry_takers: tuple[str, ...]  # callees (std::thread's constructors, containers of threads) given a function
     creators_without_entry: tuple[str, ...]
     signal_handlers: tuple[ThreadRow, ...]
     joins: frozenset[str]

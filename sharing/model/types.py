@@ -196,6 +196,8 @@ class TypeTable:
             return
         record = self._records[core]
         via_here = via + names
+        if record.kind in _RECORDS and not record.members and depth and record.size == 1:
+            return  # an empty class: its byte is the next member's, or padding
         if record.kind in _RECORDS and record.members:
             for member in record.members:
                 name = "" if member.is_base else member.name

@@ -139,6 +139,14 @@ def together(a: Actor, b: Actor) -> float:
     return both / total if total else 0.0
 
 
+def written_together(a: Actor, b: Actor) -> float:
+    """Share of the writes to ``b`` in functions that also write ``a``."""
+    functions = {x.function for x in a.writers if not x.cold}
+    total = sum(x.weight for x in b.writers if not x.cold)
+    both = sum(x.weight for x in b.writers if not x.cold and x.function in functions)
+    return both / total if total else 0.0
+
+
 def maybe_one_object(a: Actor, b: Actor) -> bool:
     """No symbol tells the two apart, and what touches ``b`` touches ``a``: as likely members of one object."""
     return not a.sized and not b.sized and together(a, b) >= ONE_OBJECT

@@ -86,7 +86,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                 *(heat_evidence(v) for v in chosen[:3]),
                 f"threads: {roots_text(lock, worst, ctx)}",
                 *(
-                    (f"{worst.name} is used under {lock.name}: waiting threads take the line from the holder",)
+                    (f"{worst.name} is mostly used by functions that take {lock.name}: waiters disturb the holder",)
                     if guarded
                     else ()
                 ),
@@ -105,7 +105,7 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     if own and lock.write_heat is not Heat.HOT:
         severity = lower(severity, 2)
     if maybe_one_object(lock, victim):
-        severity = lower(severity, 1)
+        severity = lower(severity, 2 if lock.name in victim.guards else 1)
     if lock.owner == victim.owner and own:
         severity = lower(severity, 2)  # put together on purpose, used together
     return severity

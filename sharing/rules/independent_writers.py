@@ -40,6 +40,7 @@ from sharing.rules.base import (
     span_text,
     together,
     who,
+    written_together,
 )
 
 DATA = frozenset({Role.ATOMIC, Role.COUNTER, Role.LIST_HEAD, Role.WRITTEN})
@@ -59,8 +60,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         and meets(a, b, line)
         and can_collide(a, b, ctx)
         and not _one_array(a, b)
-        and together(a, b) < USED_TOGETHER
-        and together(b, a) < USED_TOGETHER
+        and written_together(a, b) < USED_TOGETHER
+        and written_together(b, a) < USED_TOGETHER
     ]
     if not pairs:
         return
@@ -73,7 +74,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         verdict=Verdict.FALSE_SHARING,
         line=line,
         actors=(a, b, *rest),
-        separate=(a, b),
+        separate=(a, b, *rest),
         message=(
             f"{describe(a)}, {span_text(a, line)}, written by {who(a.writers)}, and {describe(b)}, "
             f"{span_text(b, line)}, written by {who(b.writers)}, are on line {line.address:#x}: writers of different "
@@ -89,6 +90,8 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     severity = lower(grade(a.write_heat, b.write_heat), doubt(a, b, ctx))
     if a.guards & b.guards:
         severity = lower(severity, 2 if a.sized or b.sized else 3)  # unnamed: as likely members of one object
+    if together(a, b) >= USED_TOGETHER or together(b, a) >= USED_TOGETHER:
+        severity = lower(severity, 1)  # each side reads the other's data as well: a part of it is true sharing
     different = not a.mask(writers=True) & b.mask(writers=True)
     if a.owner == b.owner and not different:
         severity = lower(severity, 1)
