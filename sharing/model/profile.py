@@ -124,6 +124,7 @@ class Actor:
         """Written as data of several threads is: a lock, atomics, volatile, or under a lock."""
         return (
             self.is_lock
+            or self.role is Role.ATOMIC
             or self.is_volatile
             or bool(self.guards or self.write_guards)
             or any(a.atomic and a.writes and not a.cold for a in self.accesses)

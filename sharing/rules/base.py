@@ -118,12 +118,14 @@ def by_threads(actor: Actor, ctx: Context, *, reading: bool = False) -> bool:
     mask = actor.mask()
     if actor.synchronised or reading:
         return ctx.concurrent(mask, mask)
+    mask = actor.mask(writers=True) or mask
     return not mask & ~ctx.thread_mask and ctx.concurrent(mask, mask)
 
 
 def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
     """Severity steps to take off: none where different threads certainly use the two, or both are shared data."""
-    if not a.mask(writers=True) & b.mask():
+    writing, other = a.mask(writers=True), b.mask(writers=True)
+    if not writing & b.mask() or (other and not writing & other):
         return 0
     shared = by_threads(a, ctx) + by_threads(b, ctx, reading=reading)
     if shared == 2:

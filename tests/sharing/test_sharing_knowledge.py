@@ -298,7 +298,7 @@ def changes(compiled: Compile, language: str) -> dict[str, list[int]]:
     return figures(str(compiled("g++", "cc", CXX_CHANGES, "-std=c++17")))
 
 
-WATCHED = (*(t for t in C_TYPES if t not in ("pthread_once_t", "pthread_cond_t", "cnd_t")), "pthread_mutex_t recursive")
+WATCHED = (*(t for t in C_TYPES if t != "pthread_once_t"), "pthread_mutex_t recursive")
 
 
 @needs_glibc
