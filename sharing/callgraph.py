@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.coldness import cold_functions
+from sharing.coldness import coldness
 from sharing.knowledge import Knowledge
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
 from sharing.phases import Phases, find_phases, place
@@ -28,7 +28,6 @@ ROUNDS = 12
 TRIM_ROUNDS = 40
 RECURSION = 0.9  # of a caller's frequency that goes around a cycle of calls
 MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
-COLD_NAME = 0.05
 BIG_PROGRAM = 200  # functions beyond main's own from which main is start-up and shut-down more than work
 SET_UP = 0.1
 
@@ -119,7 +118,7 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
     taken = (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN) != 0
     exported = (image.functions["flags"] & FunctionFlag.EXPORTED) != 0
     init = (image.functions["flags"] & FunctionFlag.INIT) != 0
-    cold = cold_functions(image, knowledge)
+    factor = coldness(image, knowledge)
     roots, base, how, threaded = _roots(image, knowledge, exported, taken)
     entries = tuple(roots[: MAX_ROOTS + 1])
     root_rows = [r.function for r in roots if r.function >= 0]
@@ -138,9 +137,8 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where), n)
     mask = _reach_of_roots(image, parallel, entries, base, dispatched, threaded)
     mask[phases.alone] = 0
-    frequency = _frequencies(edges, n, roots, base, dispatched, once)
+    frequency = _frequencies(edges, n, roots, base, dispatched, once, factor)
     frequency[phases.alone] = 0.0
-    frequency[cold] *= COLD_NAME
     if main_bit and np.count_nonzero(mask & ~main_bit) >= BIG_PROGRAM:
         frequency[(mask == main_bit) & ~once] *= SET_UP
     many = sum(1 << i for i, r in enumerate(entries[:MAX_ROOTS]) if r.many)
@@ -149,7 +147,7 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
     return CallGraph(
         frequency,
         mask,
-        cold | phases.alone,
+        (factor < 1.0) | phases.alone,
         phases,
         entries,
         many,
@@ -394,6 +392,7 @@ def _frequencies(
     base_set: npt.NDArray[np.bool_],
     dispatched: npt.NDArray[np.bool_],
     once: npt.NDArray[np.bool_],
+    factor: Floats,
 ) -> Floats:
     base = np.zeros(n)
     base[base_set] = 1.0  # may be entered; what is called through pointers is entered again and again
@@ -411,7 +410,7 @@ def _frequencies(
         # Along cycles the busiest caller counts, not the sum: a sum would grow to the limit and rank nothing.
         around = np.zeros(n)
         np.maximum.at(around, cyclic.callee, frequency[cyclic.caller] * damped)
-        fresh = np.minimum(base + flow + around, MAX_FREQUENCY)
+        fresh = np.minimum(base + flow + around, MAX_FREQUENCY) * factor  # what cold code calls is cold with it
         if np.allclose(fresh, frequency, rtol=1e-3):
             break
         frequency = fresh

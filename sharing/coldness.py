@@ -18,9 +18,13 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LENGTH = re.compile(r"(\d+)")
 
 
-def cold_functions(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
-    """Functions in cold sections, of the run-time's own start-up, or with a cold first or last word (one row each)."""
-    cold: npt.NDArray[np.bool_] = (image.functions["flags"] & FunctionFlag.COLD) != 0
+COLD = 0.05  # of the frequency that the callers suggest
+LAST_WORDS = 1e-4  # called from everywhere, and as good as never run: assertions, panics, crash reports
+
+
+def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
+    """Per function, 1 or the factor for cold sections, the run-time's own start-up, and cold first or last words."""
+    factor = np.where(image.functions["flags"] & FunctionFlag.COLD, COLD, 1.0)
     words, anywhere = knowledge.cold.all, knowledge.cold.anywhere
     runtime = knowledge.threads.runtime_functions
     for row, name in enumerate(image.functions["name"].tolist()):
@@ -30,9 +34,11 @@ def cold_functions(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
         parts = text.lower().replace(".", "_").strip("_").split("_")
         if len(parts) == 1 or parts[0] == "z" or text.startswith("_Z"):
             parts = _words_of(text)
-        if (parts and (parts[0] in words or parts[-1] in words or not anywhere.isdisjoint(parts))) or text in runtime:
-            cold[row] = True
-    return cold
+        if not anywhere.isdisjoint(parts):
+            factor[row] = LAST_WORDS
+        elif text in runtime or (parts and (parts[0] in words or parts[-1] in words)):
+            factor[row] = min(factor[row], COLD)
+    return factor
 
 
 def _words_of(text: str) -> list[str]:
