@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import re
 import tomllib
 from pathlib import Path
@@ -93,9 +94,23 @@ def _check_values(path: Path, config: ProjectConfig) -> None:
         for start, end in lock.hot:
             if not 0 <= start < end:
                 raise LinemateError(f"{path}: lock[{number}].hot: [{start}, {end}] is not a range of bytes")
+    if config.suppress:
+        _check_rules(path, config)
     for number, thread in enumerate(config.thread):
         if thread.entry_argument < 0:
             raise LinemateError(f"{path}: thread[{number}].entry_argument: arguments count from 0")
     for number, row in enumerate(config.suppress):
         if not row.reason.strip():
             raise LinemateError(f"{path}: suppress[{number}].reason: say why the finding is accepted")
+
+
+def _check_rules(path: Path, config: ProjectConfig) -> None:
+    """A suppression that matches no rule would look accepted and do nothing."""
+    from sharing.rules import RULES
+
+    ids = [rule.id for rule in RULES]
+    for number, row in enumerate(config.suppress):
+        if not any(fnmatch.fnmatchcase(name, row.rule) for name in ids):
+            nearest = difflib.get_close_matches(row.rule, ids, n=1, cutoff=0.5)
+            hint = f"did you mean '{nearest[0]}'?" if nearest else f"rules: {', '.join(ids)}"
+            raise LinemateError(f"{path}: suppress[{number}].rule: no rule '{row.rule}': {hint}")

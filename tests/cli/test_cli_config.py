@@ -126,3 +126,12 @@ def test_a_named_file_is_used_and_must_exist(run: Run, pipeline: Any, tmp_path: 
     assert pipeline.asked[0].line_size == 256
     result = run("audit", "server", "--config", "missing.toml")
     assert (result.code, result.err) == (2, "linemate: error: missing.toml: No such file or directory\n")
+
+
+def test_a_suppression_of_no_rule_is_a_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "linemate.toml"
+    path.write_text('[[suppress]]\nrule = "hot-lock-share-line"\nreason = "known"\n')
+    with pytest.raises(LinemateError, match="did you mean 'hot-lock-shares-line'"):
+        load_config(path)
+    path.write_text('[[suppress]]\nrule = "hot-*"\nreason = "known"\n')
+    assert load_config(path).suppress[0].rule == "hot-*"
