@@ -50,10 +50,10 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
             sys.stdout.write(text)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Python flushes standard output once more when it exits; without this that would print a traceback.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_what_is_left()
             raise ReaderGone from None
         except OSError as error:
+            _drop_what_is_left()
             raise LinemateError(f"standard output: {error.strerror}") from error
         return
     path = Path(output)
@@ -65,6 +65,11 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
             _write_atomically(path.resolve(), text)
     except OSError as error:
         raise LinemateError(f"{output}: {error.strerror}") from error
+
+
+def _drop_what_is_left() -> None:
+    """Python flushes standard output once more when it exits; that would fail again, with a traceback and code 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def check_output(output: str | None, inputs: Iterable[str | None]) -> None:

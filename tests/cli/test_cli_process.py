@@ -13,8 +13,12 @@ COMMAND = [sys.executable, "-m", "linemate"]
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
+# Unbuffered output would hide what happens when Python flushes at exit.
+UNWANTED = ("NO_COLOR", "LINEMATE_DEBUG", "TERM", "PYTHONUNBUFFERED")
+
+
 def environment(**extra: str) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "LINEMATE_DEBUG", "TERM")}
+    kept = {key: value for key, value in os.environ.items() if key not in UNWANTED}
     return kept | {"PYTHONPATH": str(REPOSITORY)} | extra
 
 
