@@ -20,6 +20,8 @@ from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
 from sharing.phases import Phases, find_phases, place
 
 LOOP_FACTOR = 10.0  # iterations assumed for a loop
+# Nobody nests loops like this: a switch whose table could not be bounded joins unrelated code into cycles.
+IMPLAUSIBLE_LOOPS = 8
 MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
 MAX_FREQUENCY = 1e5
 MANY_THREADS = 2.0  # runs of a thread's entry that is started more than once; what repeats is in its loops
@@ -184,7 +186,8 @@ def _edges(image: Image) -> _Edges:
     keep = (callee >= 0) & (image.calls["function"] >= 0)
     caller = image.calls["function"][keep].astype(np.int64)
     callee = callee[keep]
-    depth = np.minimum(image.calls["loop_depth"][keep], MAX_LOOPS).astype(np.int64)
+    depth = image.calls["loop_depth"][keep].astype(np.int64)
+    depth[depth >= IMPLAUSIBLE_LOOPS] = 0
     factor = times(image.calls["loop_depth"][keep], image.calls["rarity"][keep])
     where = place(image, image.calls[keep])
     order = np.argsort(caller, kind="stable")
@@ -194,6 +197,7 @@ def _edges(image: Image) -> _Edges:
 
 def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
     """Executions of a place in one run of its function: LOOP_FACTOR a loop, less its rarity (see SITE_DTYPE)."""
+    loop_depth = np.where(loop_depth >= IMPLAUSIBLE_LOOPS, 0, loop_depth)
     result: Floats = LOOP_FACTOR ** np.minimum(loop_depth, MAX_LOOPS) * np.exp2(-rarity.astype(np.float64) / 4.0)
     return result
 
@@ -340,7 +344,7 @@ def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[
             key = (int(inverse[at]), int(arg["arg"]))
             if key not in fresh:
                 continue
-            repeated = bool(arg["loop_depth"]) or starts_many.get(key, False)
+            repeated = 0 < arg["loop_depth"] < IMPLAUSIBLE_LOOPS or starts_many.get(key, False)
             if arg["kind"] == ArgKind.ADDRESS:
                 row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
                 if row_at >= 0:
@@ -365,8 +369,9 @@ def _called_often(image: Image, function: int, mains: set[int]) -> bool:
         return False
     address = image.functions[function]["address"]
     calls = image.calls[image.calls["callee"] == address]
+    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < IMPLAUSIBLE_LOOPS)
     taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
-    return len(calls) > 1 or bool((calls["loop_depth"] > 0).any()) or taken
+    return len(calls) > 1 or bool(in_loop.any()) or taken
 
 
 def _once(edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -264,10 +264,18 @@ class TestFrequency:
     def test_loops_beyond_three_count_like_three(self) -> None:
         b = Builder()
         threads(b, "worker")
-        b.function("worker").call("three", loop=3).call("nine", loop=9)
-        b.function("three"), b.function("nine")
+        b.function("worker").call("three", loop=3).call("seven", loop=7)
+        b.function("three"), b.function("seven")
         image, graph = build(b)
-        assert frequency(image, graph, "nine") == pytest.approx(frequency(image, graph, "three"))
+        assert frequency(image, graph, "seven") == pytest.approx(frequency(image, graph, "three"))
+
+    def test_a_nest_that_nobody_writes_is_an_unread_switch_and_counts_once(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").call("none", loop=0).call("eight", loop=8)
+        b.function("none"), b.function("eight")
+        image, graph = build(b)
+        assert frequency(image, graph, "eight") == pytest.approx(frequency(image, graph, "none"))
 
     def test_four_steps_of_rarity_halve(self) -> None:
         b = Builder()
