@@ -22,6 +22,7 @@ from sharing.phases import Phases, find_phases, place
 LOOP_FACTOR = 10.0  # iterations assumed for a loop
 # Nobody nests loops like this: a switch whose table could not be bounded joins unrelated code into cycles.
 IMPLAUSIBLE_LOOPS = 8
+IMPLAUSIBLE_STARTS = 4  # the same for the loops that a thread is started in
 MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
 MAX_FREQUENCY = 1e5
 MANY_THREADS = 2.0  # runs of a thread's entry that is started more than once; what repeats is in its loops
@@ -344,7 +345,7 @@ def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[
             key = (int(inverse[at]), int(arg["arg"]))
             if key not in fresh:
                 continue
-            repeated = 0 < arg["loop_depth"] < IMPLAUSIBLE_LOOPS or starts_many.get(key, False)
+            repeated = 0 < arg["loop_depth"] < IMPLAUSIBLE_STARTS or starts_many.get(key, False)
             if arg["kind"] == ArgKind.ADDRESS:
                 row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
                 if row_at >= 0:
@@ -369,7 +370,7 @@ def _called_often(image: Image, function: int, mains: set[int]) -> bool:
         return False
     address = image.functions[function]["address"]
     calls = image.calls[image.calls["callee"] == address]
-    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < IMPLAUSIBLE_LOOPS)
+    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < IMPLAUSIBLE_STARTS)
     taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
     return len(calls) > 1 or bool(in_loop.any()) or taken
 
