@@ -381,7 +381,6 @@ def _once(edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool
     callers = np.bincount(edges.callee, minlength=n)
     in_loop = np.bincount(edges.callee[edges.depth > 0], minlength=n) > 0
     front = np.array([r.function for r in roots if r.function >= 0 and not r.many], np.int64)
-    # Start-up code may stand in a branch: two places of one function still mean one run.
     allowed = (callers == 1) & ~in_loop & ~entered
     while len(front):
         once[front] = True

@@ -16,7 +16,7 @@ from sharing.correlate import UNBOUNDED, Accesses, Thresholds
 from sharing.flow import LOCK
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
-from sharing.model.profile import Access, Actor, Heat, LineProfile, Neighbour, Range, Role
+from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Range, Role
 from sharing.model.types import Member
 from sharing.naming import Demangle, readable_names
 from sharing.shapes import LockPlace, Shapes
@@ -24,7 +24,6 @@ from sharing.shapes import LockPlace, Shapes
 READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
 MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is looked for
 WRAPPER_BYTES = 16  # what a lock type may add to the lock it wraps (an instrumentation pointer, a name)
-COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
 INDEXED, ATOMIC = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 Range = tuple[int, int]  # [start, end) addresses
+# Kinds taken to wait or to wake, not on each pass: they hold nothing, and their cost is the sleep, not the line.
+COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
 
 
 class Role(StrEnum):

@@ -78,8 +78,6 @@ class Rule:
 
 ONE_OBJECT = 0.95  # share of common use from which unnamed neighbours may be one object
 _LADDER = list(Severity)
-# Taken to wait or to wake, not on each pass: their cost is the sleep, not the line.
-COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
 
 
 def lower(severity: Severity, steps: int) -> Severity:
@@ -152,6 +150,12 @@ def written_together(a: Actor, b: Actor) -> float:
 def maybe_one_object(a: Actor, b: Actor) -> bool:
     """No symbol tells the two apart, and what touches ``b`` touches ``a``: as likely members of one object."""
     return not a.sized and not b.sized and together(a, b) >= ONE_OBJECT
+
+
+def elements_apart(a: Actor, b: Actor, accesses: tuple[Access, ...]) -> bool:
+    """Both are places from which a computed index of these accesses starts, whole elements apart: one array."""
+    stride = max((x.stride for x in accesses), default=0)
+    return stride > 0 and abs(a.span[0] - b.span[0]) % stride == 0
 
 
 def span_text(actor: Actor, line: LineProfile) -> str:

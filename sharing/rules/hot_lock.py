@@ -28,9 +28,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile, Role
 from sharing.rules.base import (
-    COMPANIONS,
     Context,
     Draft,
     Rule,

@@ -31,6 +31,7 @@ from sharing.rules.base import (
     can_collide,
     describe,
     doubt,
+    elements_apart,
     grade,
     heat_evidence,
     lower,
@@ -59,7 +60,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         if Heat.HOT in (a.write_heat, b.write_heat)
         and meets(a, b, line)
         and can_collide(a, b, ctx)
-        and not _one_array(a, b)
+        and not elements_apart(a, b, a.writers + b.writers)
         and written_together(a, b) < USED_TOGETHER
         and written_together(b, a) < USED_TOGETHER
     ]
@@ -96,12 +97,6 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     if a.owner == b.owner and not different:
         severity = lower(severity, 1)
     return severity
-
-
-def _one_array(a: Actor, b: Actor) -> bool:
-    """Both are places from which a computed index starts, a whole number of elements apart."""
-    stride = max((x.stride for x in (*a.writers, *b.writers)), default=0)
-    return stride > 0 and abs(a.span[0] - b.span[0]) % stride == 0
 
 
 RULE = Rule(

@@ -23,15 +23,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import Actor, Heat, LineProfile
+from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile
 from sharing.rules.base import (
-    COMPANIONS,
     Context,
     Draft,
     Rule,
     Scope,
     can_collide,
     describe,
+    elements_apart,
     grade,
     heat_evidence,
     lower,
@@ -129,8 +129,7 @@ def _one_array(a: Actor, b: Actor) -> bool:
     """Elements of one array: reported as such, or two first elements that a computed index starts from."""
     if a.owner == b.owner and (a.count > 1 or b.count > 1):
         return True
-    stride = max((x.stride for x in (*a.lockers, *b.lockers)), default=0)
-    return stride > 0 and a.kind == b.kind and abs(a.span[0] - b.span[0]) % stride == 0
+    return a.kind == b.kind and elements_apart(a, b, a.lockers + b.lockers)
 
 
 RULE = Rule(
