@@ -1,0 +1,357 @@
+"""What the source says, one translation unit at a time: the document that ``linemate-facts`` streams.
+
+Owns the schema (version ``FACTS_SCHEMA``): JSON Lines, one object a line, told apart by ``kind``: a header, then units,
+failures and notes in any order, then an end line, without which the stream is cut off.  Nothing here judges.
+
+Units and binaries join by *identity*.  The identity of a variable or function with external linkage is its linkage
+(mangled) name; of one with internal linkage ``name@path`` of the file that has its definition (``function.name@path``
+for a static of a C function), so that equal ones from one header are equal.  Static *variables* of headers exist once
+a unit: theirs is ``name@path-of-the-unit``.  ``symbol`` is what the ELF symbol table calls it.
+
+Rows that occur in thousands (accesses, calls, arguments, lock operations) are flat integer lists, whose columns the
+``*_COLUMNS`` tuples name.  Offsets and sizes are in bytes unless a name says bits; lines and columns count from 1,
+``begin`` and ``end`` are byte offsets in the file.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+import msgspec
+
+FACTS_SCHEMA = "linemate-facts-1"
+
+
+class Base(IntEnum):
+    """What an access, a lock or an argument is relative to."""
+
+    VARIABLE = 1  # static storage: ``id`` is an index into UnitFacts.symbols
+    PARAMETER = 2  # what the function's parameter number ``id`` points to (``this`` is 0, the others follow)
+    RECORD = 3  # a record behind a pointer or reference of unknown origin; ``id`` is -1
+
+
+class MemoryOrder(IntEnum):
+    PLAIN = 0  # not atomic
+    RELAXED = 1
+    CONSUME = 2
+    ACQUIRE = 3
+    RELEASE = 4
+    ACQ_REL = 5
+    SEQ_CST = 6
+
+
+class AccessFlag(IntFlag):
+    INDEXED = 1  # an index that is not constant was added; offset is that of element 0
+    VOLATILE = 2
+    BIT_FIELD = 4
+
+
+class FunctionBits(IntFlag):
+    INTERNAL = 1  # internal linkage
+    INLINE = 2  # may be defined in several units; one is kept
+    INIT = 4  # runs before main: constructor attribute, dynamic initialiser
+    COLD = 8  # cold attribute or a start-up section
+    NORETURN = 16
+    VIRTUAL = 32
+    HOT = 64
+    REGION = 128  # a parallel region outlined from a function, not a function of the source
+
+
+class VariableBits(IntFlag):
+    INTERNAL = 1
+    CONSTANT = 2  # const, and constant-initialised: not writable
+    THREAD = 4  # thread_local
+    INLINE = 8  # inline variable, template instantiation, static of an inline function: merged across units
+    TENTATIVE = 16  # C: no initialiser (COMMON under -fcommon)
+    DECLARED_ONLY = 32  # defined in another unit
+    WEAK = 64
+    USED = 128  # attribute used or retain: kept without references
+    VOLATILE = 256
+    EMBEDDED = 512  # declared together with the definition of its record: struct s {...} name;
+
+
+class Init(IntEnum):
+    """Where the bytes of a definition go."""
+
+    ZERO = 0  # .bss
+    DATA = 1  # .data
+    ADDRESSES = 2  # .data, with relocations (.data.rel[.ro] in position independent code)
+    DYNAMIC = 3  # zero, filled before main
+
+
+class RecordBits(IntFlag):
+    UNION = 1
+    CLASS = 2
+    PACKED = 4
+    ANONYMOUS = 8
+    SYSTEM = 16  # defined in a system header
+    TEMPLATE = 32
+    POLYMORPHIC = 64
+
+
+ACCESS_COLUMNS = (
+    "base",  # Base
+    "id",
+    "record",  # index into UnitFacts.records: the record that offset is relative to (bases 2 and 3), -1 none
+    "offset",
+    "size",
+    "kind",  # sharing.model.image.AccessKind
+    "memory_order",  # MemoryOrder
+    "flags",  # AccessFlag
+    "stride",  # bytes between elements if INDEXED, else 0
+    "file",  # index into UnitFacts.files
+    "line",
+    "column",
+    "loop_depth",
+    "rarity",  # 4 * -log2 of the chance that a run of the function comes here, loops aside
+    "order",  # of the block: blocks come after those that lead to them
+    "lockset",  # index into FunctionFacts.locksets, -1 unknown
+)
+CALL_COLUMNS = (
+    "callee",  # index into UnitFacts.symbols, -1: through a pointer
+    "file",
+    "line",
+    "column",
+    "loop_depth",
+    "rarity",
+    "order",
+    "lockset",
+)
+ARG_COLUMNS = (
+    "call",  # row of the call in this function
+    "arg",  # from 0; ``this`` of a member call is 0
+    "kind",  # 1 address of a variable, 2 own parameter, 3 constant, 4 address of a function, 5 record (Base.RECORD)
+    "value",  # symbol index, parameter number, the constant, symbol index, record index
+    "offset",
+    "stride",  # of an array at an index that is not constant, else 0
+)
+LOCK_OP_COLUMNS = (
+    "lock",  # index into FunctionFacts.locks
+    "effect",  # 1 lock, 2 unlock, 3 init or destroy, 4 try-lock
+    "file",
+    "line",
+    "column",
+    "loop_depth",
+    "rarity",
+    "order",
+    "lockset",  # held before
+)
+
+
+class LockFact(msgspec.Struct, frozen=True, array_like=True):
+    """One lock expression of a function.  ``row`` is the name of its row in knowledge/locks.json (or the project's)."""
+
+    base: int
+    id: int
+    record: int
+    offset: int
+    stride: int
+    shared: bool  # held for reading
+    row: str
+    text: str  # as written: "&cache->lock"
+
+
+class StartFact(msgspec.Struct, frozen=True, array_like=True):
+    """A thread started through a C++ object or a directive: C functions are found as calls by name.
+
+    ``entry`` is an index into UnitFacts.symbols; ``api`` what starts it ("std::thread", "std::async", "omp parallel").
+    """
+
+    entry: int
+    api: str
+    many: bool  # several at once by its nature; starts in loops show in loop_depth
+    file: int
+    line: int
+    column: int
+    loop_depth: int
+    rarity: int
+    order: int
+
+
+class AllocationFact(msgspec.Struct, frozen=True, array_like=True):
+    """Dynamic storage made for a record: ``api`` is the function (or "new"), ``record`` an index into records.
+
+    ``guarantee``: bytes of alignment that the call promises, 0 the allocator's default.
+    """
+
+    api: str
+    record: int
+    guarantee: int
+    file: int
+    line: int
+    column: int
+
+
+class FunctionFacts(msgspec.Struct, frozen=True):
+    """One defined function.  ``locksets[0]`` is always empty; a lockset lists indexes into ``locks``.
+
+    ``requires`` (a lockset) comes from annotations; ``acquires`` and ``releases`` are what calling it changes.
+    """
+
+    identity: str
+    symbol: str
+    name: str  # readable, qualified
+    file: int
+    line: int
+    column: int
+    bits: int
+    accesses: tuple[int, ...] = ()
+    calls: tuple[int, ...] = ()
+    args: tuple[int, ...] = ()
+    locks: tuple[LockFact, ...] = ()
+    locksets: tuple[tuple[int, ...], ...] = ((),)
+    lock_ops: tuple[int, ...] = ()
+    starts: tuple[StartFact, ...] = ()
+    allocations: tuple[AllocationFact, ...] = ()
+    requires: tuple[int, ...] = ()
+    acquires: tuple[int, ...] = ()
+    releases: tuple[int, ...] = ()
+    taken: tuple[int, ...] = ()  # functions (symbols) whose address it stores or passes
+
+
+# A type where it is used, as a small tree: [kind, name, size, align, inner, count].
+# kind is sharing.model.types.TypeKind.  RECORD kinds: name is shown, ``count`` is the index into UnitFacts.records and
+# inner is null.  ARRAY: inner is the element, count the number of elements (-1 unknown).  TYPEDEF, CONST, VOLATILE,
+# ATOMIC, RESTRICT: inner is what they wrap.  POINTER and REFERENCE have a readable name and no inner.
+class TypeTree(msgspec.Struct, frozen=True, array_like=True):
+    kind: int
+    name: str
+    size: int
+    align: int
+    inner: TypeTree | None = None
+    count: int = -1
+
+
+class MemberFact(msgspec.Struct, frozen=True, array_like=True):
+    """One direct member or base.  ``text`` is its declaration as written, cut at 200 characters."""
+
+    name: str
+    offset_bits: int
+    type: TypeTree
+    bit_size: int
+    is_base: bool
+    declared_align: int  # that it asks for itself, 0 none
+    file: int
+    line: int
+    column: int
+    begin: int
+    end: int
+    macros: tuple[str, ...]  # that produced its alignment or padding
+    guarded_by: str  # annotation as written, "" none
+    text: str
+
+
+class RecordFacts(msgspec.Struct, frozen=True):
+    """One complete record.  ``key`` is equal in all units that see the same definition with the same layout."""
+
+    key: str
+    name: str
+    bits: int
+    size: int
+    align: int
+    declared_align: int
+    file: int
+    line: int
+    column: int
+    begin: int
+    end: int  # behind the closing brace
+    members: tuple[MemberFact, ...]
+    macros: tuple[str, ...] = ()
+    align_text: str = ""  # the attribute as written
+
+
+class VariableFacts(msgspec.Struct, frozen=True):
+    """One variable with static storage.  ``begin``..``end`` is the whole declaration without its semicolon.
+
+    ``order`` counts definitions in the unit, in the order of the source.  ``declarations`` are the others:
+    (file, line, begin, end).
+    """
+
+    identity: str
+    symbol: str
+    name: str  # readable, qualified
+    scope: str  # readable name of the function it is local to, "" none
+    type: TypeTree
+    size: int
+    align: int
+    declared_align: int
+    section: str  # by attribute, "" none
+    bits: int
+    init: int
+    order: int
+    file: int
+    line: int
+    column: int
+    begin: int
+    end: int
+    name_begin: int
+    type_text: str = ""
+    align_text: str = ""
+    text: str = ""
+    macros: tuple[str, ...] = ()
+    guarded_by: str = ""
+    declarations: tuple[tuple[int, int, int, int], ...] = ()
+
+
+class UnitOptions(msgspec.Struct, frozen=True):
+    """What of the command line decides the layout.  ``compiler`` is "gcc" or "clang"; ``level`` "0", "2", "s", ...."""
+
+    compiler: str = "gcc"
+    level: str = "0"
+    pic: bool = False
+    common: bool = False
+    data_sections: bool = False
+    toplevel_reorder: bool = True
+    section_anchors: bool = False
+
+
+class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
+    """One translation unit.  ``records`` and ``functions`` are pairs (key or identity, document), decoded when new.
+
+    ``errors`` are diagnostics that make it partial, as "file:line:column: text".  ``hash`` names its content.
+    ``includes`` are all files read, by index, the unit itself first.
+    """
+
+    path: str
+    directory: str
+    language: str  # "C" or "C++"
+    standard: str
+    triple: str
+    options: UnitOptions
+    hash: str
+    files: tuple[str, ...]
+    file_hashes: tuple[str, ...]
+    symbols: tuple[str, ...]
+    records: tuple[tuple[str, msgspec.Raw], ...]
+    variables: tuple[VariableFacts, ...]
+    functions: tuple[tuple[str, msgspec.Raw], ...]
+    errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class FactsHeader(msgspec.Struct, frozen=True, tag="header", tag_field="kind"):
+    schema: str
+    tool: str
+    clang: str
+
+
+class FactsFailure(msgspec.Struct, frozen=True, tag="failure", tag_field="kind"):
+    """A unit without facts: it crashed, hung, ran out of memory, or its file or command is unusable."""
+
+    path: str
+    reason: str
+
+
+class FactsNote(msgspec.Struct, frozen=True, tag="note", tag_field="kind"):
+    text: str
+
+
+class FactsEnd(msgspec.Struct, frozen=True, tag="end", tag_field="kind"):
+    """``cached`` of the ``units`` came from the cache."""
+
+    units: int
+    failed: int
+    cached: int
+
+
+FactsLine = FactsHeader | UnitFacts | FactsFailure | FactsNote | FactsEnd
