@@ -320,7 +320,7 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
     options: UnitOptions
     hash: str
     files: tuple[str, ...]
-    file_hashes: tuple[str, ...]
+    file_hashes: tuple[str, ...]  # SHA-256 of each file, in hex
     symbols: tuple[str, ...]
     records: tuple[tuple[str, msgspec.Raw], ...]
     variables: tuple[VariableFacts, ...]

@@ -82,6 +82,7 @@ class Participant(msgspec.Struct, frozen=True):
     readers: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
     lockers: tuple[str, ...] = ()
+    identity: str = ""  # joins the variable with facts from source (sharing.model.facts), "" unknown
 
     @property
     def full_name(self) -> str:
@@ -98,8 +99,41 @@ class Evidence(msgspec.Struct, frozen=True):
     text: str
 
 
+class Related(msgspec.Struct, frozen=True):
+    """One place in source that makes a participant busy: who does what there, ``under`` which locks.
+
+    ``verb`` is "locks", "writes", "reads" or "updates" (reads and writes); ``source`` is file:line:column.
+    """
+
+    name: str
+    function: str
+    verb: str
+    source: str
+    under: tuple[str, ...] = ()
+
+
+class SourceEdit(msgspec.Struct, frozen=True):
+    """Replace the bytes [begin, end) of a file, whose content had the hash ``sha256`` when it was analysed.
+
+    ``line`` and ``column`` (from 1) are those of ``begin``, ``end_line`` and ``end_column`` those of ``end``.
+    """
+
+    file: str
+    begin: int
+    end: int
+    replacement: str
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    sha256: str = ""
+
+
 class Remedy(msgspec.Struct, frozen=True):
-    """One edit.  ``edit`` is source text in the declaration's language; ``cost_bytes`` is added storage."""
+    """One edit.  ``edit`` is source text in the declaration's language; ``cost_bytes`` is added storage.
+
+    ``edits`` are the same as replacements in files, where the source is known; they hold together or not at all.
+    """
 
     kind: str
     text: str
@@ -108,6 +142,7 @@ class Remedy(msgspec.Struct, frozen=True):
     cost_bytes: int
     breaks_abi: bool
     protects_tail: bool
+    edits: tuple[SourceEdit, ...] = ()
 
 
 class Slice(msgspec.Struct, frozen=True):
@@ -144,6 +179,7 @@ class Finding(msgspec.Struct, frozen=True):
     remedies: tuple[Remedy, ...]
     picture: tuple[LinePicture, ...] = ()
     score: float = 0.0
+    related: tuple[Related, ...] = ()
 
 
 class Target(msgspec.Struct, frozen=True):

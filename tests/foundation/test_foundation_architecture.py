@@ -14,8 +14,9 @@ MAY_IMPORT = {
     "sharing": (),
     "elfscan": ("sharing.model",),
     "pmu": ("sharing.model",),
+    "analyzer": ("sharing.model", "elfscan.tools"),
     "reports": ("sharing.model",),
-    "linemate": ("sharing", "elfscan", "pmu", "reports"),
+    "linemate": ("sharing", "analyzer", "elfscan", "pmu", "reports"),
     "bench": (),
 }
 # sharing.model in turn is what everyone else stands on.
