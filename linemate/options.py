@@ -28,3 +28,41 @@ class AuditOptions:
     fail_on: Severity | None = Severity.HIGH
     debug_file: str | None = None
     project: ProjectConfig = field(default_factory=ProjectConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class FactsRequest:
+    """What ``linemate-facts`` is to read.
+
+    ``database`` is a compile_commands.json (or a folder with one), "" where ``flags`` say how ``sources`` are compiled.
+    ``sources`` limit a database to these units; none means all.  ``jobs`` is how many units at once, 0 one a core.
+    ``cache`` is a folder for facts of unchanged units, None for no cache.
+    """
+
+    database: str = ""
+    sources: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    jobs: int = 0
+    cache: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """Input of ``linemate.pipeline.check``.
+
+    ``streams`` are files of facts that were gathered before; with them ``facts`` is not run.  ``objects`` is a folder
+    of built object files and ``binary`` the linked program, "" where only the source is known.  The others are as in
+    ``AuditOptions``.
+    """
+
+    facts: FactsRequest = field(default_factory=FactsRequest)
+    streams: tuple[str, ...] = ()
+    objects: str = ""
+    binary: str = ""
+    line_size: int | None = None
+    min_confidence: Confidence = Confidence.LAYOUT
+    min_severity: Severity = Severity.LOW
+    rules: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    fail_on: Severity | None = Severity.HIGH
+    project: ProjectConfig = field(default_factory=ProjectConfig)

@@ -56,10 +56,14 @@ class Verdict(StrEnum):
 
 
 class LineRef(msgspec.Struct, frozen=True):
-    """A line (or pair of lines) by its first byte; ``address`` is a hex string, ``size`` in bytes."""
+    """A line (or pair of lines) by its first byte; ``address`` is a hex string, ``size`` in bytes.
+
+    ``place`` says in words where that is, where the address is only a model's: ".bss of table_cache.cc".
+    """
 
     address: str
     size: int
+    place: str = ""
 
 
 class Participant(msgspec.Struct, frozen=True):
