@@ -1,7 +1,7 @@
-"""The report for a pull-request comment: a table, then each finding with its line in a code block.
+"""The report for a pull-request comment: the verdict, then each finding with its line in a code block.
 
-Owns escaping for Markdown.  Names become code spans, prose is escaped character by character: neither can open
-markup, mention a person or leave its table cell.
+Owns escaping for Markdown and the length of the comment.  Names become code spans, prose is escaped character by
+character: neither can open markup, mention a person or leave its table cell.  Who, where and how to fix it is folded.
 """
 
 from __future__ import annotations
@@ -10,26 +10,45 @@ import re
 from collections.abc import Iterator, Sequence
 
 from reports import picture as pictures
-from reports.escape import byte_ranges, name_list, shorten, visible, visible_block
+from reports.escape import byte_ranges, count, name_list, shorten, visible, visible_block
 from reports.options import RenderOptions
 from reports.order import worst_first
+from reports.places import access_rows, line_name, picture_title, relative
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
-from sharing.model import Finding, LinePicture, Participant, Remedy, Report
+from sharing.model import Finding, Remedy, Report
 
 NAME_WIDTH = 72
 NAMES_SHOWN = 3
+ACCESSES_SHOWN = 6
+FINDINGS_SHOWN = 10  # a comment that nobody scrolls through
+ROWS_SHOWN = 25
+MESSAGE_WIDTH = 2000
+NOTE_WIDTH = 400
+MAX_CHARACTERS = 60_000  # forges refuse comments of more than 65,536
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#>])")
 _OPENING = re.compile(r"^(\d*)([-+=.)])")  # what would begin a list or underline a heading
 
 
 def render(report: Report, options: RenderOptions) -> str:
-    """The report as GitHub-flavoured Markdown; without ``options.summary`` only the findings."""
+    """The report as GitHub-flavoured Markdown; without ``options.summary`` only the findings.
+
+    At most ``MAX_CHARACTERS``: findings that do not fit are counted.
+    """
+    report = relative(report, options.source_root)
     findings = worst_first(report.findings)
-    blocks: list[str] = []
-    if options.summary:
-        blocks.extend(_summary(report, findings))
-    for finding in findings:
-        blocks.extend(_finding(finding))
+    blocks = [_headline(report)] if options.summary else []
+    if options.summary and len(findings) > 1:
+        blocks.append(_table(findings))
+    foot = _foot(report) if options.summary else []
+    left = MAX_CHARACTERS - sum(len(block) + 2 for block in (*blocks, *foot))
+    for number, finding in enumerate(findings):
+        made = list(_finding(finding))
+        left -= sum(len(block) + 2 for block in made)
+        if number == FINDINGS_SHOWN or left < 0:
+            blocks.append(f"{count(len(findings) - number, 'more finding')}: see another format of the report.")
+            break
+        blocks += made
+    blocks += foot
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
@@ -60,26 +79,41 @@ def block(lines: Sequence[str], language: str) -> str:
     return "\n".join([fence + language, *lines, fence])
 
 
-def _summary(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
-    yield f"### linemate: {prose(tally(report))}"
-    targets = [f"- {code(target_name(target))}: {prose(target_text(target))}" for target in report.targets]
-    if targets:
-        yield "\n".join(targets)
+def fold(summary: str, blocks: Sequence[str]) -> list[str]:
+    """Blocks behind a line to click on; ``summary`` is a constant, not escaped."""
+    return [f"<details><summary>{summary}</summary>", *blocks, "</details>"] if blocks else []
+
+
+def _headline(report: Report) -> str:
+    state = " (incomplete: a part of the input failed)" if report.incomplete else ""
+    return f"### linemate: {prose(tally(report))}{state}"
+
+
+def _table(findings: Sequence[Finding]) -> str:
+    rows = ["| severity | variables | verdict | confidence | line |", "|---|---|---|---|---|"]
+    rows += [
+        f"| {finding.severity} | {_names(finding, in_table=True)} | {finding.verdict} | {finding.confidence} "
+        f"| {code(line_name(finding.line), in_table=True)} |"
+        for finding in findings[:ROWS_SHOWN]
+    ]
+    return "\n".join(rows)
+
+
+def _foot(report: Report) -> list[str]:
+    """What was analysed and what was not, folded; notes of an incomplete run in the open, since they explain it."""
+    targets = [f"- {code(target_name(target))}: {prose(target_text(target))}" for target in report.targets[:ROWS_SHOWN]]
+    if len(report.targets) > ROWS_SHOWN:
+        targets.append(f"- and {len(report.targets) - ROWS_SHOWN:,} more")
+    blocks = ["\n".join(targets)] if targets else []
     if report.coverage.counts:
-        yield f"Analysed: {prose(facts(report))}."
-    notes = [f"- note: {prose(note)}" for note in report.coverage.notes]
+        blocks.append(f"Analysed: {prose(facts(report))}.")
+    notes = [f"- note: {prose(shorten(visible(note), NOTE_WIDTH))}" for note in report.coverage.notes[:ROWS_SHOWN]]
+    if len(report.coverage.notes) > ROWS_SHOWN:
+        notes.append(f"- and {count(len(report.coverage.notes) - ROWS_SHOWN, 'more note')}")
+    shown = ["\n".join(notes)] if notes else []
     if report.incomplete:
-        notes.append("- **incomplete**: a part of the input failed")
-    if notes:
-        yield "\n".join(notes)
-    if findings:
-        rows = ["| severity | line | variables | verdict | confidence |", "|---|---|---|---|---|"]
-        rows += [
-            f"| {finding.severity} | {code(finding.line.address)} | {_names(finding, in_table=True)} "
-            f"| {finding.verdict} | {finding.confidence} |"
-            for finding in findings
-        ]
-        yield "\n".join(rows)
+        return [*shown, *fold("What was analysed", blocks)]
+    return fold("What was analysed", blocks + shown)
 
 
 def _names(finding: Finding, *, in_table: bool = False) -> str:
@@ -89,9 +123,9 @@ def _names(finding: Finding, *, in_table: bool = False) -> str:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    yield f"#### {finding.severity}: {_names(finding)} on line {code(finding.line.address)}"
-    yield f"{prose(finding.message)} ({code(finding.rule)}, {code(finding.id)})"
-    lines = picture_lines(finding.picture, finding.participants)
+    yield f"#### {finding.severity}: {_names(finding)}, {finding.verdict}"
+    yield prose(shorten(visible(finding.message), MESSAGE_WIDTH))
+    lines = picture_lines(finding)
     if lines:
         yield block(lines, "text")
     facts_list: list[str] = []
@@ -99,21 +133,28 @@ def _finding(finding: Finding) -> Iterator[str]:
         name = code(shorten(visible(who.full_name), NAME_WIDTH))
         for verb, functions in accesses(who):
             facts_list.append(f"- {name} {verb} {prose(name_list(functions, NAMES_SHOWN, NAME_WIDTH))}")
-    facts_list += [f"- {evidence.kind}: {prose(evidence.text)}" for evidence in finding.evidence]
-    if facts_list:
-        yield "\n".join(facts_list)
-    for remedy in finding.remedies:
-        yield from _remedy(remedy)
+    facts_list += [
+        f"- {code(shorten(visible(function), NAME_WIDTH))} {prose(verb)} {code(shorten(visible(name), NAME_WIDTH))}"
+        f"{f' at {code(source)}' if source else ''}{f' {prose(shorten(visible(under), NAME_WIDTH))}' if under else ''}"
+        for name, verb, function, source, under in access_rows(finding.related, ACCESSES_SHOWN)
+    ]
+    facts_list += [
+        f"- {evidence.kind}: {prose(shorten(visible(evidence.text), MESSAGE_WIDTH))}" for evidence in finding.evidence
+    ]
+    facts_list.append(f"- {code(finding.rule)}, {finding.confidence}, {code(finding.id)}")
+    yield from fold("Who and where", ["\n".join(facts_list)])
+    remedies = [part for remedy in finding.remedies for part in _remedy(remedy)]
+    yield from fold("How to fix it", remedies)
 
 
-def picture_lines(drawn: Sequence[LinePicture], participants: Sequence[Participant]) -> list[str]:
+def picture_lines(finding: Finding) -> list[str]:
     """The pictures of a finding and their legends as plain lines."""
     lines: list[str] = []
-    for picture in drawn:
-        if len(drawn) > 1:
-            lines.append(f"line {visible(picture.address)}")
+    for picture in finding.picture:
+        if len(finding.picture) > 1:
+            lines.append(visible(picture_title(finding, picture)))
         lines.extend(pictures.plain_rows(picture))
-        for entry in pictures.legend(picture, participants):
+        for entry in pictures.legend(picture, finding.participants):
             name = shorten(visible(pictures.label(entry.owner)), NAME_WIDTH)
             hot = f" (hot {byte_ranges(entry.hot)})" if entry.hot else ""
             role = visible(entry.participant.role) if entry.participant else ""

@@ -6,7 +6,6 @@ Owns what the template gets; the template owns the looks.  Jinja2 escapes every 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, visible, visible_block
 from reports.options import RenderOptions
 from reports.order import worst_first
+from reports.places import access_rows, line_name, picture_title, relative
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Report
 from sharing.model.rule import RuleInfo
@@ -23,11 +23,13 @@ from sharing.model.rule import RuleInfo
 TEMPLATES = Path(__file__).parent / "templates"
 COLORS = 6  # owner colours in the template
 NAMES_SHOWN = 8
+ACCESSES_SHOWN = 40
 NAME_WIDTH = 200
 
 
 def render(report: Report, options: RenderOptions) -> str:
     """The page.  ``options.rules`` add each rule's page to its findings."""
+    report = relative(report, options.source_root)
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -58,12 +60,13 @@ def _finding(finding: Finding, rule: RuleInfo | None) -> dict[str, Any]:
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
         "verdict": finding.verdict.value,
-        "address": visible(finding.line.address),
+        "line": visible(line_name(finding.line)),
         "size": finding.line.size,
         "names": [visible(participant.name) for participant in finding.participants],
         "message": visible(finding.message),
-        "pictures": [_picture(picture, finding.participants) for picture in finding.picture],
+        "pictures": [_picture(picture, finding) for picture in finding.picture],
         "accesses": [_accesses(participant) for participant in finding.participants if accesses(participant)],
+        "related": [tuple(map(visible, row)) for row in access_rows(finding.related, ACCESSES_SHOWN)],
         "evidence": [(evidence.kind.value, visible(evidence.text)) for evidence in finding.evidence],
         "remedies": [
             {
@@ -77,7 +80,7 @@ def _finding(finding: Finding, rule: RuleInfo | None) -> dict[str, Any]:
     }
 
 
-def _picture(picture: LinePicture, participants: Sequence[Participant]) -> dict[str, Any]:
+def _picture(picture: LinePicture, finding: Finding) -> dict[str, Any]:
     number = {owner: at % COLORS for at, owner in enumerate(pictures.marks(picture))}
 
     def style(owner: pictures.Owner, hot: bool) -> str:
@@ -86,7 +89,7 @@ def _picture(picture: LinePicture, participants: Sequence[Participant]) -> dict[
         return pictures.label(owner)
 
     legend = []
-    for entry in pictures.legend(picture, participants):
+    for entry in pictures.legend(picture, finding.participants):
         who = entry.participant
         legend.append(
             {
@@ -101,7 +104,7 @@ def _picture(picture: LinePicture, participants: Sequence[Participant]) -> dict[
             }
         )
     return {
-        "address": visible(picture.address),
+        "title": visible(picture_title(finding, picture)),
         "rows": [
             (first, [[(cell.char, style(cell.owner, cell.hot)) for cell in group] for group in groups])
             for first, groups in pictures.rows(picture)

@@ -1,7 +1,8 @@
 """The report as SARIF 2.1.0 (OASIS), for code scanning services.
 
-Owns the mapping: severity to level, variables to locations, finding ids to fingerprints.  Line mates are related
-locations.  A variable without a known declaration is located by its address in the binary.
+Owns the mapping: severity to level, variables to locations, finding ids to fingerprints, edits to fixes.  Line mates
+and the accesses that make them busy are related locations.  A variable without a known declaration is located by its
+address in the binary, or by name alone where addresses are a model's.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from reports.jsontext import encode
 from reports.markdown import block, picture_lines, prose
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.wording import accesses
-from sharing.model import Finding, Participant, Report, Severity
+from reports.places import few, position
+from reports.wording import accesses, terms
+from sharing.model import Finding, Participant, Related, Remedy, Report, Severity, SourceEdit
 from sharing.model.rule import RuleInfo
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -28,6 +30,7 @@ ROOT = "SRCROOT"
 MAX_EXACT_INTEGER = 2**53 - 1  # JSON readers may hold numbers as doubles; larger addresses stay text
 NAMES_SHOWN = 3
 NAME_WIDTH = 120
+ACCESSES_SHOWN = 20
 
 LEVELS = {
     Severity.NOTE: "note",
@@ -36,8 +39,6 @@ LEVELS = {
     Severity.HIGH: "error",
     Severity.CRITICAL: "error",
 }
-
-_SOURCE = re.compile(r"(.+):(\d+)$", re.DOTALL)
 
 Json = dict[str, Any]
 
@@ -55,6 +56,7 @@ def render(report: Report, options: RenderOptions) -> str:
         driver["semanticVersion"] = options.version
     run: Json = {
         "tool": {"driver": driver},
+        "automationDetails": {"id": f"linemate/{quote(report.command, safe='')}/"},
         "invocations": [_invocation(report)],
         "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the source tree."}}},
         "results": [_result(finding, row_of[finding.rule], report, options.source_root) for finding in findings],
@@ -64,6 +66,8 @@ def render(report: Report, options: RenderOptions) -> str:
             "counts": report.coverage.counts,
             "suppressed": report.suppressed,
             "hidden": report.hidden,
+            "known": report.known,
+            "baseline": visible(report.baseline),
         },
     }
     document = {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
@@ -89,9 +93,9 @@ def _invocation(report: Report) -> Json:
 
 
 def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Json:
-    lines = picture_lines(finding.picture, finding.participants)
+    lines = picture_lines(finding)
     picture = [_braced(block(lines, "text"))] if lines else []
-    binary = report.targets[0].path if len(report.targets) == 1 else ""
+    binary = report.targets[0].path if len(report.targets) == 1 and not finding.line.place else ""
     first, *others = finding.participants or (None,)
     out: Json = {
         "ruleId": finding.rule,
@@ -112,13 +116,21 @@ def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Jso
             "remedies": msgspec.to_builtins(finding.remedies),
         },
     }
+    if report.baseline:
+        out["baselineState"] = "new"
+    virtual = bool(finding.line.place)
     if first is not None:
-        out["locations"] = [_location(first, binary, root)]
-    if others:
-        out["relatedLocations"] = [
-            {"id": number, **_location(mate, binary, root), "message": {"text": _message(_role(mate))}}
-            for number, mate in enumerate(others, 1)
-        ]
+        out["locations"] = [_location(first, binary, root, virtual=virtual)]
+    places = [
+        {**_location(mate, binary, root, virtual=virtual), "message": {"text": _message(_role(mate))}}
+        for mate in others
+    ]
+    places += [_access(access, root) for access in few(finding.related, ACCESSES_SHOWN)]
+    if places:
+        out["relatedLocations"] = [{"id": number, **place} for number, place in enumerate(places, 1)]
+    fixes = [_fix(remedy, root) for remedy in finding.remedies if remedy.edits]
+    if fixes:
+        out["fixes"] = fixes
     return out
 
 
@@ -128,20 +140,78 @@ def _role(mate: Participant) -> str:
     return "; ".join(parts)
 
 
-def _location(participant: Participant, binary: str, root: str) -> Json:
+def _access(access: Related, root: str) -> Json:
+    function = shorten(visible(access.function), NAME_WIDTH)
+    under = f" under {name_list(access.under, NAMES_SHOWN, NAME_WIDTH)}" if access.under else ""
+    out: Json = {
+        "logicalLocations": [
+            {"name": function, "fullyQualifiedName": visible(access.function), "kind": "function"},
+        ],
+        "message": {"text": _message(f"{function} {access.verb} {shorten(access.name, NAME_WIDTH)}{under}")},
+    }
+    physical = _physical(access.source, root)
+    if physical:
+        out["physicalLocation"] = physical
+    return out
+
+
+def _fix(remedy: Remedy, root: str) -> Json:
+    changes: dict[str, list[Json]] = {}
+    for edit in sorted(remedy.edits, key=lambda edit: (edit.file, edit.begin)):
+        replacement = {"deletedRegion": _deleted(edit), "insertedContent": {"text": _encodable(edit.replacement)}}
+        changes.setdefault(edit.file, []).append(replacement)
+    return {
+        "description": {"text": _message(f"{remedy.text} ({terms(remedy)})")},
+        "artifactChanges": [
+            {"artifactLocation": _artifact(path, root), "replacements": replacements}
+            for path, replacements in changes.items()
+        ],
+    }
+
+
+def _deleted(edit: SourceEdit) -> Json:
+    """Lines and columns where they are known, which every reader of SARIF takes, else bytes."""
+    if min(edit.line, edit.column, edit.end_line, edit.end_column) > 0:
+        return {
+            "startLine": edit.line,
+            "startColumn": edit.column,
+            "endLine": edit.end_line,
+            "endColumn": edit.end_column,
+        }
+    return {"byteOffset": edit.begin, "byteLength": edit.end - edit.begin}
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _location(participant: Participant, binary: str, root: str, *, virtual: bool) -> Json:
     name = shorten(visible(participant.full_name), NAME_WIDTH)
     logical = {"name": name, "fullyQualifiedName": visible(participant.full_name), "kind": "variable"}
-    source = _SOURCE.match(participant.source)
-    if source and int(source[2]) > 0:
-        physical: Json = {"artifactLocation": _artifact(source[1], root), "region": {"startLine": int(source[2])}}
-        return {"physicalLocation": physical, "logicalLocations": [logical]}
+    out: Json = {"logicalLocations": [logical]}
+    physical = _physical(participant.source, root)
+    if physical:
+        return {"physicalLocation": physical, **out}
+    if virtual:
+        return out
     address: Json = {"name": name, "fullyQualifiedName": participant.address, "kind": "data"}
     if int(participant.address, 16) <= MAX_EXACT_INTEGER:
         address["absoluteAddress"] = int(participant.address, 16)
     physical = {"address": address}
     if binary:
         physical["artifactLocation"] = _artifact(binary, root)
-    return {"physicalLocation": physical, "logicalLocations": [logical]}
+    return {"physicalLocation": physical, **out}
+
+
+def _physical(source: str, root: str) -> Json:
+    """The place in source, empty where it is not known."""
+    place = position(source)
+    if place is None:
+        return {}
+    region = {"startLine": place.line}
+    if place.column:
+        region["startColumn"] = place.column
+    return {"artifactLocation": _artifact(place.path, root), "region": region}
 
 
 def _artifact(path: str, root: str) -> Json:

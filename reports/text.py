@@ -14,6 +14,7 @@ from reports import picture as pictures
 from reports.escape import byte_ranges, count, name_list, shorten, visible, visible_block
 from reports.options import RenderOptions
 from reports.order import worst_first
+from reports.places import access_rows, line_name, picture_title, relative
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Target
 
@@ -22,6 +23,7 @@ Line = list[Piece]
 
 NAMES_SHOWN = 3
 NAME_WIDTH = 44
+ACCESSES_SHOWN = 6
 NAME_COLUMN = 28  # a longer name stands on a line of its own
 MIN_WIDTH = 60
 INDENT = "  "
@@ -38,6 +40,7 @@ _OWNER_STYLES = ("red", "blue", "green", "magenta", "yellow", "cyan")
 
 def render(report: Report, options: RenderOptions) -> str:
     """The report as text; ``options.width`` columns except for pictures, names and edits, which are never cut."""
+    report = relative(report, options.source_root)
     width = max(options.width, MIN_WIDTH)
     lines: list[Line] = []
     if options.summary:
@@ -95,15 +98,16 @@ def _finding(finding: Finding, width: int) -> Iterator[Line]:
         (f"  {finding.verdict.value}, {finding.confidence.value}", ""),
         (f"  [{visible(finding.id)}]", "dim"),
     ]
-    yield [(f"line {visible(finding.line.address)}, {count(finding.line.size, 'byte')}", "")]
+    yield [(f"line {visible(line_name(finding.line))}, {count(finding.line.size, 'byte')}", "")]
     yield from wrapped(visible(finding.message), width, INDENT)
     for picture in finding.picture:
         yield []
-        yield from _picture(picture, finding.participants, alone=len(finding.picture) == 1)
-    accesses = list(_accesses(finding.participants, width))
-    if accesses:
-        yield []
-        yield from accesses
+        title = picture_title(finding, picture) if len(finding.picture) > 1 else ""
+        yield from _picture(picture, finding.participants, title)
+    for section in (list(_accesses(finding.participants, width)), list(_related(finding))):
+        if section:
+            yield []
+            yield from section
     if finding.evidence:
         yield []
         kind_width = max(len(evidence.kind.value) for evidence in finding.evidence)
@@ -115,9 +119,9 @@ def _finding(finding: Finding, width: int) -> Iterator[Line]:
         yield from _remedy(remedy, width)
 
 
-def _picture(picture: LinePicture, participants: Sequence[Participant], *, alone: bool) -> Iterator[Line]:
-    if not alone:
-        yield [(f"{INDENT}line {visible(picture.address)}", "")]
+def _picture(picture: LinePicture, participants: Sequence[Participant], title: str) -> Iterator[Line]:
+    if title:
+        yield [(f"{INDENT}{visible(title)}", "")]
     yield from picture_rows(picture)
     yield from _legend(picture, participants, owner_styles(picture))
 
@@ -180,6 +184,21 @@ def _accesses(participants: Sequence[Participant], width: int) -> Iterator[Line]
             text = f"{lead}{verb:<10} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}"
             yield from wrapped(text, width, INDENT, hang=len(lead) + 11)
             lead = " " * len(lead)
+
+
+def _related(finding: Finding) -> Iterator[Line]:
+    """Where in source the variables are used: a table of a few accesses."""
+    shown = [
+        (shorten(visible(name), NAME_WIDTH), verb, shorten(visible(function), NAME_WIDTH), visible(source), under)
+        for name, verb, function, source, under in access_rows(finding.related, ACCESSES_SHOWN)
+    ]
+    widths = [max((len(row[column]) for row in shown), default=0) for column in range(4)]
+    for row in shown:
+        fields = "  ".join(f"{text:<{column}}" for text, column in zip(row[:4], widths, strict=True))
+        yield [(f"{INDENT}{fields}  {shorten(visible(row[4]), NAME_WIDTH)}".rstrip(), "")]
+    left = len(finding.related) - len(shown)
+    if left:
+        yield [(f"{INDENT}and {count(left, 'more access', 'more accesses')}", "dim")]
 
 
 def _remedy(remedy: Remedy, width: int) -> Iterator[Line]:

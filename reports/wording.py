@@ -17,7 +17,7 @@ def target_name(target: Target) -> str:
 
 def target_text(target: Target) -> str:
     """Architecture, kind, line size and debug information in one line."""
-    parts = [f"{target.arch} {target.kind}", f"{target.line_size}-byte lines"]
+    parts = [f"{target.arch} {target.kind}".strip(), f"{target.line_size}-byte lines"]
     parts.append(f"debug information: {target.debug}" if target.debug else "no debug information")
     if target.build_id:
         parts.append(f"build-id {target.build_id}")
@@ -44,9 +44,13 @@ def terms(remedy: Remedy) -> str:
 
 def tally(report: Report) -> str:
     """``4 findings: 1 critical, 3 high; 12 more hidden by --min-severity or --min-confidence; 2 suppressed``."""
-    parts = [count(len(report.findings), "finding") if report.findings else "no findings"]
+    noun = "new finding" if report.baseline else "finding"
+    parts = [count(len(report.findings), noun) if report.findings else f"no {noun}s"]
     if report.findings:
         parts[0] += ": " + ", ".join(f"{number:,} {severity}" for severity, number in by_severity(report.findings))
+    if report.baseline:
+        were = "was" if report.known == 1 else "were"
+        parts.append(f"{count(report.known, 'finding')} {were} there before ({report.baseline})")
     if report.hidden:
         parts.append(f"{report.hidden:,} more below --min-severity or --min-confidence")
     if report.suppressed:
@@ -56,6 +60,7 @@ def tally(report: Report) -> str:
 
 # What a reader needs to know how far to trust the report; the JSON document has every count.
 _FACTS = {
+    "units": ("unit", "units"),
     "lines_profiled": ("busy line", "busy lines"),
     "variables": ("variable", "variables"),
     "variables_typed": ("with a type", "with a type"),

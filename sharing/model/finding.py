@@ -208,6 +208,9 @@ class Coverage(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True):
     """The result document.  ``suppressed`` findings were accepted by the project, ``hidden`` ones fell below
     the asked severity or confidence.  ``incomplete``: a part of the input failed; ``coverage.notes`` says which.
+
+    ``baseline`` says what the findings were compared with, "" nothing; then only new ones are listed, and ``known``
+    counts those that were there before.
     """
 
     schema: str
@@ -218,3 +221,5 @@ class Report(msgspec.Struct, frozen=True):
     suppressed: int = 0
     hidden: int = 0
     incomplete: bool = False
+    known: int = 0
+    baseline: str = ""

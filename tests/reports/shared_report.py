@@ -10,11 +10,13 @@ from sharing.model import (
     LinePicture,
     LineRef,
     Participant,
+    Related,
     Remedy,
     Report,
     RuleInfo,
     Severity,
     Slice,
+    SourceEdit,
     Target,
     Verdict,
 )
@@ -190,6 +192,95 @@ BIG_LINE = Finding(
         ),
     ),
     score=0.375,
+)
+
+FROM_SOURCE = Finding(
+    id="LM-5ea15ea15ea1",
+    rule="hot-lock-shares-line",
+    severity=Severity.HIGH,
+    confidence=Confidence.STATIC,
+    verdict=Verdict.FALSE_SHARING,
+    line=LineRef("0x10040", 64, ".bss of cache/table_cache.cc"),
+    participants=(
+        Participant(
+            name="cache_lock",
+            address="0x10040",
+            size=40,
+            bytes=((0, 40),),
+            role="mutex",
+            source="/src/server/cache/table_cache.cc:27:12",
+            hot=((0, 16),),
+            type="pthread_mutex_t",
+            lockers=("acquire(unsigned long)", "release(unsigned long)"),
+            identity="cache_lock",
+        ),
+        Participant(
+            name="unused",
+            address="0x10068",
+            size=8,
+            bytes=((40, 48),),
+            role="list head",
+            source="/src/server/cache/table_cache.cc:28:15",
+            hot=((40, 48),),
+            type="Table *",
+            writers=("release(unsigned long)",),
+            identity="unused@/src/server/cache/table_cache.cc",
+        ),
+        Participant(name="late", address="0x10070", size=4, bytes=((48, 52),), role="data", source="", identity="late"),
+    ),
+    message="cache_lock, bytes 0-15, and unused, bytes 40-47, will share a line of .bss of cache/table_cache.cc.",
+    evidence=(Evidence(Confidence.LAYOUT, "gcc -O2 emits cache/table_cache.cc in reverse order of definition"),),
+    remedies=(
+        Remedy(
+            kind="pad-type",
+            text="give {cache_lock} a type of its own",
+            edit="alignas(64) Lock cache_lock;",
+            language="c++",
+            cost_bytes=24,
+            breaks_abi=False,
+            protects_tail=True,
+            edits=(
+                SourceEdit("/src/server/cache/table_cache.cc", 812, 827, "Line_lock", 27, 1, 27, 16, "0" * 64),
+                SourceEdit("/src/server/cache/table_cache.cc", 640, 640, "struct Line_lock {\n};\n", 20, 1, 20, 1),
+                SourceEdit("/src/server/cache/lock<1>.h", 10, 14, "x\ud800"),
+            ),
+        ),
+        Remedy("move", "declare unused elsewhere", "", "c++", 0, False, False),
+    ),
+    picture=(
+        LinePicture(
+            "0x10040",
+            64,
+            (
+                Slice("cache_lock", 0, 16, True, "a"),
+                Slice("cache_lock", 16, 40, False, "a"),
+                Slice("unused", 40, 48, True, "b"),
+                Slice("late", 48, 52, False, "c"),
+                Slice("", 52, 64, False, "."),
+            ),
+        ),
+        LinePicture("0x10080", 64, (Slice("?", 0, 64, False, "?"),)),
+    ),
+    score=7.5,
+    related=(
+        Related("cache_lock", "acquire(unsigned long)", "locks", "/src/server/cache/table_cache.cc:88:3"),
+        Related("cache_lock", "release(unsigned long)", "locks", "/src/server/cache/table_cache.cc:97:3"),
+        Related("cache_lock", "purge()", "locks", "/src/server/cache/purge.cc:12:3"),
+        Related(
+            "unused", "release(unsigned long)", "writes", "/src/server/cache/table_cache.cc:99:5", ("&cache_lock",)
+        ),
+        Related("unused", HOSTILE, "updates", "", ("&cache_lock", "stripes[i % 16].lock")),
+    ),
+)
+
+CHECKED = Report(
+    schema=SCHEMA,
+    command="check",
+    targets=(Target("build/compile_commands.json", "", "x86-64", "predicted", "", 64, "the source"),),
+    coverage=Coverage({"units": 3, "variables": 41}, ("src/broken.c: 'gone.h' file not found",)),
+    findings=(FROM_SOURCE,),
+    known=3,
+    baseline="main at 3f2a9c0d1122",
 )
 
 REPORT = Report(

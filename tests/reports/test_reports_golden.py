@@ -9,7 +9,7 @@ import pytest
 
 from reports import EMITTERS, RenderOptions
 from sharing.model import Report
-from tests.reports.shared_report import EMPTY, REPORT, RULES
+from tests.reports.shared_report import CHECKED, EMPTY, REPORT, RULES
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES: dict[str, tuple[str, Report, RenderOptions]] = {
@@ -25,6 +25,11 @@ CASES: dict[str, tuple[str, Report, RenderOptions]] = {
     "comment-empty.md": ("markdown", EMPTY, RenderOptions()),
     "scan.sarif": ("sarif", REPORT, RenderOptions(rules=RULES, version="1.2.3", source_root="/src/server")),
     "scan-empty.sarif": ("sarif", EMPTY, RenderOptions()),
+    "text-check.txt": ("text", CHECKED, RenderOptions(source_root="/src/server")),
+    "document-check.json": ("json", CHECKED, RenderOptions()),
+    "comment-check.md": ("markdown", CHECKED, RenderOptions(source_root="/src/server")),
+    "scan-check.sarif": ("sarif", CHECKED, RenderOptions(rules=RULES, version="1.2.3", source_root="/src/server")),
+    "page-check.html": ("html", CHECKED, RenderOptions(rules=RULES, version="1.2.3")),
     "page.html": ("html", REPORT, RenderOptions(rules=RULES, version="1.2.3")),
     "page-empty.html": ("html", EMPTY, RenderOptions()),
 }

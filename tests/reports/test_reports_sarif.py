@@ -11,7 +11,7 @@ import pytest
 from reports import EMITTERS, RenderOptions
 from reports.sarif import LEVELS
 from sharing.model import Finding, Severity
-from tests.reports.shared_report import HOSTILE_NAMES, LOCK_BESIDE_LIST, PAIR_OF_LINES, REPORT, RULES
+from tests.reports.shared_report import FROM_SOURCE, HOSTILE_NAMES, LOCK_BESIDE_LIST, PAIR_OF_LINES, REPORT, RULES
 
 
 def run(*findings: Finding, root: str = "") -> Any:
@@ -101,3 +101,62 @@ def test_a_failed_part_is_an_unsuccessful_invocation_with_its_reasons() -> None:
         "4 functions could not be decoded",
         "unit \\x1b[2Jbad.c: type cycle",
     ]
+
+
+def test_a_column_is_part_of_the_region() -> None:
+    assert at("a.cc:7:12")["region"] == {"startLine": 7, "startColumn": 12}
+    assert at("a.cc:7:0")["region"] == {"startLine": 7}
+
+
+def test_accesses_follow_the_line_mates_with_their_locks() -> None:
+    places = run(FROM_SOURCE)["results"][0]["relatedLocations"]
+    assert [place["id"] for place in places] == list(range(1, len(places) + 1))
+    assert [place["message"]["text"] for place in places[2:5]] == [
+        "acquire(unsigned long) locks cache_lock",
+        "release(unsigned long) locks cache_lock",
+        "release(unsigned long) writes unused under &cache_lock",
+    ]
+    assert places[2]["physicalLocation"]["region"] == {"startLine": 88, "startColumn": 3}
+    assert places[2]["logicalLocations"][0]["kind"] == "function"
+
+
+def test_a_hundred_accesses_are_not_a_hundred_locations() -> None:
+    flood = tuple(
+        msgspec.structs.replace(FROM_SOURCE.related[0], name=f"v{at // 3}", function=f"f{at}") for at in range(300)
+    )
+    (result,) = run(msgspec.structs.replace(FROM_SOURCE, related=flood))["results"]
+    assert len(result["relatedLocations"]) == 2 + 20
+
+
+def test_edits_are_fixes_in_the_order_of_the_file() -> None:
+    (result,) = run(FROM_SOURCE, root="/src/server")["results"]
+    (fix,) = result["fixes"]
+    assert fix["description"]["text"].startswith("give {{cache_lock}} a type of its own (+24 bytes")
+    header, source = fix["artifactChanges"]
+    assert header["replacements"] == [
+        {"deletedRegion": {"byteOffset": 10, "byteLength": 4}, "insertedContent": {"text": "x?"}}
+    ]
+    assert source["artifactLocation"] == {"uri": "cache/table_cache.cc", "uriBaseId": "SRCROOT"}
+    assert [change["deletedRegion"]["startLine"] for change in source["replacements"]] == [20, 27]
+    inserted = source["replacements"][0]
+    assert inserted["deletedRegion"] == {"startLine": 20, "startColumn": 1, "endLine": 20, "endColumn": 1}
+    assert inserted["insertedContent"]["text"] == "struct Line_lock {\n};\n"
+
+
+def test_a_remedy_without_edits_is_no_fix() -> None:
+    assert "fixes" not in run(LOCK_BESIDE_LIST)["results"][0]
+
+
+def test_a_predicted_address_is_not_given_as_one() -> None:
+    first = msgspec.structs.replace(FROM_SOURCE.participants[0], source="")
+    (result,) = run(msgspec.structs.replace(FROM_SOURCE, participants=(first,)))["results"]
+    assert result["locations"] == [
+        {"logicalLocations": [{"name": "cache_lock", "fullyQualifiedName": "cache_lock", "kind": "variable"}]}
+    ]
+
+
+def test_only_a_compared_report_says_that_a_result_is_new() -> None:
+    compared = msgspec.structs.replace(REPORT, baseline="main at 3f2a")
+    results = json.loads(EMITTERS["sarif"].render(compared))["runs"][0]["results"]
+    assert {result["baselineState"] for result in results} == {"new"}
+    assert "baselineState" not in run(LOCK_BESIDE_LIST)["results"][0]

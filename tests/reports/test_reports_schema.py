@@ -22,14 +22,16 @@ from sharing.model import (
     LinePicture,
     LineRef,
     Participant,
+    Related,
     Remedy,
     Report,
     Severity,
     Slice,
+    SourceEdit,
     Target,
     Verdict,
 )
-from tests.reports.shared_report import EMPTY, REPORT
+from tests.reports.shared_report import CHECKED, EMPTY, FROM_SOURCE, REPORT
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "docs" / "schema" / "linemate-report.schema.json").read_text(encoding="utf-8")
@@ -38,7 +40,9 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def document() -> Any:
-    return json.loads(EMITTERS["json"].render(REPORT))
+    """One report that has every kind of value."""
+    findings = (*REPORT.findings, FROM_SOURCE)
+    return json.loads(EMITTERS["json"].render(msgspec.structs.replace(REPORT, findings=findings)))
 
 
 def required_paths(schema: Any, value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -62,7 +66,7 @@ def test_the_schema_itself_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("report", [REPORT, EMPTY], ids=["full", "empty"])
+@pytest.mark.parametrize("report", [REPORT, CHECKED, EMPTY], ids=["audit", "check", "empty"])
 def test_what_the_emitter_writes_is_valid(report: Report) -> None:
     VALIDATOR.validate(json.loads(EMITTERS["json"].render(report)))
 
@@ -110,7 +114,9 @@ def test_a_wrong_value_is_invalid(path: tuple[Any, ...], value: Any) -> None:
         (LineRef, SCHEMA["$defs"]["finding"]["properties"]["line"]),
         (Participant, SCHEMA["$defs"]["participant"]),
         (Evidence, SCHEMA["$defs"]["evidence"]),
+        (Related, SCHEMA["$defs"]["related"]),
         (Remedy, SCHEMA["$defs"]["remedy"]),
+        (SourceEdit, SCHEMA["$defs"]["sourceEdit"]),
         (LinePicture, SCHEMA["$defs"]["picture"]),
         (Slice, SCHEMA["$defs"]["slice"]),
     ],

@@ -1,0 +1,87 @@
+"""Where something is, as emitters say it: source positions, lines by address or by a model's place, chosen accesses.
+
+Owns reading ``file:line:column`` and the choice of the few accesses that are shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from reports.escape import count
+from sharing.model import Finding, LinePicture, LineRef, Related, Report
+
+_SOURCE = re.compile(r"(.+?):(\d{1,9})(?::(\d{1,9}))?", re.DOTALL)
+_PER_SUBJECT = 2  # accesses of one kind to one variable: the next ones say nothing new
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """``line`` and ``column`` count from 1; ``column`` 0 is unknown."""
+
+    path: str
+    line: int
+    column: int = 0
+
+
+def position(source: str) -> Position | None:
+    """``file:line`` or ``file:line:column`` in parts, None for anything else."""
+    found = _SOURCE.fullmatch(source)
+    if not found or int(found[2]) == 0:
+        return None
+    return Position(found[1], int(found[2]), int(found[3] or 0))
+
+
+def relative(report: Report, root: str) -> Report:
+    """The report with source positions below ``root`` written relative to it, for people."""
+    prefix = root.rstrip("/") + "/"
+    if not root:
+        return report
+
+    def finding(found: Finding) -> Finding:
+        return msgspec.structs.replace(
+            found,
+            participants=tuple(
+                msgspec.structs.replace(who, source=who.source.removeprefix(prefix)) for who in found.participants
+            ),
+            related=tuple(
+                msgspec.structs.replace(access, source=access.source.removeprefix(prefix)) for access in found.related
+            ),
+        )
+
+    return msgspec.structs.replace(report, findings=tuple(map(finding, report.findings)))
+
+
+def line_name(line: LineRef) -> str:
+    """The place in words where the address is only a model's, else the address."""
+    return line.place or line.address
+
+
+def picture_title(finding: Finding, picture: LinePicture) -> str:
+    """Names one of several pictures: by address, or by its distance from the first where addresses mean nothing."""
+    if not finding.line.place:
+        return f"line {picture.address}"
+    distance = int(picture.address, 16) - int(finding.picture[0].address, 16)
+    return f"the line {count(distance, 'byte')} on" if distance else f"line {finding.line.place}"
+
+
+def few(related: Sequence[Related], most: int) -> list[Related]:
+    """At most ``most`` accesses in their order, of each variable and verb the first ones."""
+    seen: dict[tuple[str, str], int] = {}
+    chosen: list[Related] = []
+    for access in related:
+        subject = (access.name, access.verb)
+        seen[subject] = seen.get(subject, 0) + 1
+        if seen[subject] <= _PER_SUBJECT and len(chosen) < most:
+            chosen.append(access)
+    return chosen
+
+
+def access_rows(related: Sequence[Related], most: int) -> Iterator[tuple[str, str, str, str, str]]:
+    """(variable, verb, function, place, locks) of the chosen accesses; names as they were read."""
+    for access in few(related, most):
+        under = f"under {', '.join(access.under)}" if access.under else ""
+        yield access.name, access.verb, access.function, access.source, under

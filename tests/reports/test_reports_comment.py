@@ -1,0 +1,116 @@
+"""The pull-request comment: verdict first, details folded, never longer than a forge takes."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pytest
+
+from reports import EMITTERS, RenderOptions
+from reports.markdown import FINDINGS_SHOWN, MAX_CHARACTERS, ROWS_SHOWN
+from reports.places import few, position
+from sharing.model import Finding, Related, Report
+from tests.reports.shared_report import CHECKED, EMPTY, FROM_SOURCE, LONG, REPORT
+
+FORGE_LIMIT = 65_536
+
+
+def comment(report: Report) -> str:
+    return EMITTERS["markdown"].render(report)
+
+
+def many(number: int, like: Finding = FROM_SOURCE) -> Report:
+    found = tuple(msgspec.structs.replace(like, id=f"LM-{at:04}") for at in range(number))
+    return msgspec.structs.replace(CHECKED, findings=found)
+
+
+@pytest.mark.parametrize("report", [REPORT, CHECKED, EMPTY], ids=["audit", "check", "empty"])
+def test_the_first_line_is_the_verdict(report: Report) -> None:
+    first = comment(report).splitlines()[0]
+    expected = "no findings" if not report.findings else f"{len(report.findings)} "
+    assert first.startswith(f"### linemate: {expected}")
+
+
+def test_a_clean_check_is_one_visible_line() -> None:
+    clean = msgspec.structs.replace(CHECKED, findings=())
+    visible = re.sub(r"(?s)<details>.*?</details>", "", comment(clean)).split("\n")
+    assert [line for line in visible if line] == [
+        "### linemate: no new findings; 3 findings were there before (main at 3f2a9c0d1122)"
+    ]
+
+
+def test_the_picture_is_shown_and_the_details_are_folded() -> None:
+    shown = re.sub(r"(?s)<details>.*?</details>", "", comment(CHECKED))
+    assert "|AAAAAAAA|AAAAAAAA|aaaaaaaa|" in shown
+    assert "locked by" not in shown
+    assert "alignas" not in shown
+
+
+def test_every_fold_is_closed() -> None:
+    for report in (REPORT, CHECKED, EMPTY, many(30)):
+        tags = re.findall(r"</?details>", comment(report))
+        assert tags == ["<details>", "</details>"] * (len(tags) // 2)
+
+
+def test_an_incomplete_run_says_so_above_the_fold() -> None:
+    text = comment(REPORT)
+    assert "incomplete" in text.splitlines()[0]
+    assert "bad.c" in re.sub(r"(?s)<details>.*?</details>", "", text)
+
+
+def test_findings_that_do_not_fit_are_counted() -> None:
+    text = comment(many(FINDINGS_SHOWN + 7))
+    assert text.count("#### ") == FINDINGS_SHOWN
+    assert "7 more findings" in text
+
+
+@pytest.mark.parametrize("number", [1, 40, 2000])
+def test_no_report_makes_a_comment_that_a_forge_refuses(number: int) -> None:
+    wordy = msgspec.structs.replace(
+        FROM_SOURCE,
+        message="x<" * 9000,
+        evidence=FROM_SOURCE.evidence * 40,
+        related=tuple(Related(LONG, LONG * 20, "reads", LONG, (LONG * 9,)) for _ in range(50)),
+    )
+    report = msgspec.structs.replace(
+        many(number, wordy),
+        targets=CHECKED.targets * 300,
+        coverage=msgspec.structs.replace(CHECKED.coverage, notes=("n" * 5000,) * 300),
+    )
+    assert len(comment(report)) <= MAX_CHARACTERS + 100 < FORGE_LIMIT
+
+
+def test_the_table_lists_the_worst() -> None:
+    rows = [line for line in comment(many(60)).splitlines() if line.startswith("| high")]
+    assert len(rows) == ROWS_SHOWN
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        ("a.c:7", ("a.c", 7, 0)),
+        ("a.c:7:3", ("a.c", 7, 3)),
+        ("c:/x:y.c:7:3", ("c:/x:y.c", 7, 3)),
+        ("a.c", None),
+        ("a.c:0", None),
+        (":7", None),
+        ("", None),
+        ("a.c:7:3 ", None),
+    ],
+)
+def test_positions_are_read_from_their_end(source: str, parts: tuple[str, int, int] | None) -> None:
+    place = position(source)
+    assert (place and (place.path, place.line, place.column)) == parts
+
+
+def test_a_few_accesses_stand_for_many() -> None:
+    related = [Related("lock", f"f{at}", "locks", "") for at in range(9)] + [Related("head", "g", "writes", "")]
+    assert [access.function for access in few(related, 6)] == ["f0", "f1", "g"]
+
+
+def test_sources_below_the_root_are_short_in_every_format_for_people() -> None:
+    for name in ("text", "markdown", "html"):
+        text = EMITTERS[name].render(CHECKED, RenderOptions(source_root="/src/server"))
+        assert "cache/table_cache.cc:88:3" in text
+        assert "/src/server/cache/table_cache.cc:88:3" not in text
