@@ -24,6 +24,7 @@ HOT_RANK = 30  # at least this many actors of a program may be hot ...
 HOT_SHARE = 0.02  # ... or this share of its written actors
 HOT_DECADES = 2.5  # nothing this many powers of ten below the busiest is hot
 MAX_HOTTEST = 80  # lines whose neighbourhood is looked at, too
+MAX_EXTRA_LINES = 400
 MAX_LINES = 240  # lines profiled in full; the rest have a lower score than these
 VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
 INDEXED_WEIGHT = 0.3  # one of several elements
@@ -170,9 +171,13 @@ def thresholds(table: Slots) -> Thresholds:
     )
 
 
-def busy_lines(table: Slots, line_size: int) -> npt.NDArray[np.uint64]:
-    """Addresses of the lines where one slot is written often and another is touched often, best first."""
-    line = table.address // np.uint64(line_size)
+def busy_lines(table: Slots, line_size: int, shift: int = 0) -> npt.NDArray[np.uint64]:
+    """Addresses of the lines where one slot is written often and another is touched often, best first.
+
+    With ``shift``, of the lines as they fall when everything starts that many bytes later: their first byte in
+    unshifted addresses.
+    """
+    line = (table.address + np.uint64(shift)) // np.uint64(line_size)
     if not len(line):
         return np.empty(0, np.uint64)
     total = table.write + table.read
@@ -189,8 +194,30 @@ def busy_lines(table: Slots, line_size: int) -> npt.NDArray[np.uint64]:
     value = np.minimum(top_write, second)
     chosen = np.flatnonzero((value >= WARM_WEIGHT / 2) & (top_write >= WARM_WEIGHT / 2))
     chosen = chosen[np.lexsort((lines[chosen], -value[chosen]))][:MAX_LINES]
-    result: npt.NDArray[np.uint64] = lines[chosen] * np.uint64(line_size)
+    result: npt.NDArray[np.uint64] = lines[chosen] * np.uint64(line_size) - np.uint64(shift)
     return result
+
+
+def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: int = 0) -> list[int]:
+    """Busy lines, lines with a straddling atomic or lock, and lines where an indexed array of few elements starts."""
+    busy = busy_lines(table, line_size, shift).tolist()
+    sites = accesses.sites
+    size, by = np.uint64(line_size), np.uint64(shift)
+    target = sites["target"] + by
+    written = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
+    weighty = (accesses.weight >= WARM_WEIGHT) & (accesses.mask != 0)
+    extent = np.where(accesses.lock >= 0, 16, np.minimum(sites["size"], 64)).astype(np.uint64)
+    split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (target % size + extent > size)
+    split &= weighty | (accesses.lock < 0)
+    array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & weighty
+    array &= (sites["stride"] > 0) & (sites["stride"] < line_size)
+    extra: list[int] = []
+    for chosen in (split, array):
+        rows = np.flatnonzero(chosen)
+        rows = rows[np.argsort(-accesses.weight[rows], kind="stable")][:MAX_EXTRA_LINES]
+        extra += (target[rows] // size * size - by).tolist()
+    lines: list[int] = list(dict.fromkeys(busy + extra))
+    return lines
 
 
 def hottest_lines(table: Slots, limits: Thresholds, line_size: int) -> list[int]:

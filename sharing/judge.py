@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from sharing import callgraph, correlate, flow, geometry, graph
+from sharing import callgraph, correlate, flow, geometry, graph, positions
 from sharing.knowledge import Knowledge
 from sharing.model.finding import (
     Confidence,
@@ -23,9 +23,10 @@ from sharing.model.finding import (
     LinePicture,
     LineRef,
     Participant,
+    Related,
     Severity,
 )
-from sharing.model.image import AccessKind, Image, SectionKind, SiteFlag, Table
+from sharing.model.image import Image, SectionKind, Table
 from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.naming import Demangle, readable_names
 from sharing.profiles import Profiler
@@ -36,8 +37,8 @@ from sharing.rules import RULES, Context, Draft, Rule, Scope
 MAX_FRAGILE = 5  # the busiest ones; more of a warning that nothing is wrong yet is noise
 MAX_PER_OBJECT = 3  # findings about the inside of one variable
 MAX_PARTICIPANTS = 6
-MAX_EXTRA_LINES = 400
 MAX_THREAD_NAMES = 6
+MAX_RELATED = 3  # places in source a participant
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,6 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
         return Judgement((), image, counts, tuple(notes))
     table = correlate.slots(accesses)
     limits = correlate.thresholds(table)
-    lines = _lines(image, accesses, table, options.line_size)
-    counts["lines_profiled"] = len(lines)
     profiler = Profiler(image, calls, accesses, events, knowledge, limits, options.demangle)
     context = Context(
         options.line_size,
@@ -97,8 +96,14 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
         calls.root_names,
         lambda a, b: shift_step(image, a, b, options.line_size),
     )
-    near = correlate.hottest_lines(table, limits, options.line_size)
-    drafts = _run(profiler, lines, near, context, [r for r in RULES if not options.rules or r.id in options.rules])
+    rules = [r for r in RULES if not options.rules or r.id in options.rules]
+    if image.phases:
+        drafts = positions.run(profiler, accesses, table, context, rules)
+    else:
+        lines = correlate.lines_of_interest(accesses, table, options.line_size)
+        counts["lines_profiled"] = len(lines)
+        near = correlate.hottest_lines(table, limits, options.line_size)
+        drafts = _run(profiler, lines, near, context, rules)
     style = Style(options.line_size, image.kind, options.macro)
     merged = _merge(drafts)
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
@@ -123,27 +128,6 @@ def _without_tls(image: Image) -> Image:
     local = [s.index for s in image.sections if s.kind is SectionKind.TLS]
     keep = ~np.isin(image.variables["section"], local)
     return image if keep.all() else dataclasses.replace(image, variables=image.variables[keep], aliases={})
-
-
-def _lines(image: Image, accesses: correlate.Accesses, table: correlate.Slots, line_size: int) -> list[int]:
-    """Busy lines, lines with a straddling atomic or lock, and lines where an indexed array of few elements starts."""
-    busy = correlate.busy_lines(table, line_size).tolist()
-    sites = accesses.sites
-    size = np.uint64(line_size)
-    written = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
-    weighty = (accesses.weight >= correlate.WARM_WEIGHT) & (accesses.mask != 0)
-    extent = np.where(accesses.lock >= 0, 16, np.minimum(sites["size"], 64)).astype(np.uint64)
-    split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (sites["target"] % size + extent > size)
-    split &= weighty | (accesses.lock < 0)
-    array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & weighty
-    array &= (sites["stride"] > 0) & (sites["stride"] < line_size)
-    extra: list[int] = []
-    for chosen in (split, array):
-        rows = np.flatnonzero(chosen)
-        rows = rows[np.argsort(-accesses.weight[rows], kind="stable")][:MAX_EXTRA_LINES]
-        extra += (sites["target"][rows] // size * size).tolist()
-    lines: list[int] = list(dict.fromkeys(busy + extra))
-    return lines
 
 
 def _run(profiler: Profiler, lines: list[int], near: list[int], context: Context, rules: Iterable[Rule]) -> list[Draft]:
@@ -275,7 +259,11 @@ def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Fi
         line=ref,
         participants=tuple(_participant(a, shown, whole=len({x.owner for x in actors}) == len(actors)) for a in actors),
         message=draft.message,
-        evidence=(_layout_evidence(draft), *(Evidence(Confidence.STATIC, text) for text in draft.evidence)),
+        evidence=(
+            _layout_evidence(draft, image),
+            *(Evidence(Confidence.STATIC, text) for text in (*draft.evidence, *_guard_evidence(actors))),
+        ),
+        related=tuple(related for a in actors for related in _related(a)),
         remedies=tuple(remedies),
         picture=_pictures(draft, profiler, style.line_size, image),
         score=round(draft.score, 3),
@@ -285,14 +273,47 @@ def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Fi
 def _line_ref(draft: Draft, line_size: int) -> LineRef:
     """The span that was judged; of a window, the line of the first actor."""
     if draft.line.size <= 2 * line_size:
-        return LineRef(f"{draft.line.address:#x}", draft.line.size)
+        return LineRef(f"{draft.line.address:#x}", draft.line.size, draft.line.place)
     start = draft.actors[0].hot[0][0]
     return LineRef(f"{start - start % line_size:#x}", line_size)
 
 
-def _layout_evidence(draft: Draft) -> Evidence:
-    parts = [f"{a.name} at {a.span[0]:#x}, {a.span[1] - a.span[0]} bytes" for a in draft.actors[:MAX_PARTICIPANTS]]
+def _layout_evidence(draft: Draft, image: Image) -> Evidence:
+    """Where the actors are: by address, or (predicted) by offset in the section contribution or the record."""
+    parts = []
+    for a in draft.actors[:MAX_PARTICIPANTS]:
+        where = f"{a.span[0]:#x}"
+        if image.phases:
+            home = next((s for s in image.sections if s.address <= a.span[0] < s.end and s.index in image.phases), None)
+            if home is not None:
+                where = f"offset {a.span[0] - home.address} of {_contribution(a, image)}"
+        parts.append(f"{a.name} at {where}, {a.span[1] - a.span[0]} bytes")
     return Evidence(Confidence.LAYOUT, "; ".join(parts))
+
+
+def _contribution(actor: Actor, image: Image) -> str:
+    section = actor.section
+    if section == positions.ALLOCATED:
+        return f"the {actor.owner_span[1] - actor.owner_span[0]} bytes of {actor.owner}"
+    return f"{section} of {image.units[actor.unit].name.rpartition('/')[2]}" if actor.unit >= 0 else section
+
+
+def _guard_evidence(actors: tuple[Actor, ...]) -> list[str]:
+    """Which locks the accesses to an actor are under, with the support for it."""
+    return [
+        f"{a.name}: {k} of {n} accesses under {lock}" for a in actors if not a.is_lock for lock, k, n in a.support[:2]
+    ]
+
+
+def _related(actor: Actor) -> list[Related]:
+    """The busiest places in source that touch an actor."""
+    out = []
+    for access in [a for a in actor.accesses if a.source and a.weight > 0][:MAX_RELATED]:
+        verb = "locks" if access.locks else "updates" if access.reads and access.writes else "reads"
+        if access.writes and not access.reads:
+            verb = "writes"
+        out.append(Related(actor.name, access.function, verb, access.source, access.under))
+    return out
 
 
 def _participant(actor: Actor, line: LineProfile, *, whole: bool) -> Participant:
@@ -315,6 +336,7 @@ def _participant(actor: Actor, line: LineProfile, *, whole: bool) -> Participant
         readers=tuple(dict.fromkeys(a.function for a in actor.readers)),
         writers=tuple(dict.fromkeys(a.function for a in actor.accesses if a.writes)),
         lockers=tuple(dict.fromkeys(a.function for a in actor.lockers)),
+        identity=actor.identity,
     )
 
 
@@ -323,7 +345,7 @@ def _pictures(draft: Draft, profiler: Profiler, line_size: int, image: Image) ->
     wanted: dict[int, None] = {}
     for actor in draft.actors[:2]:
         for start, _ in actor.touched_on(draft.line.address, draft.line.end):
-            wanted[start - start % line_size] = None
+            wanted[start - (start - draft.line.address) % line_size] = None
     pictures = []
     for address in sorted(wanted)[:3]:
         extents = [geometry.Extent(a.name, a.span[0], a.span[1], _painted(a)) for a in draft.line.actors]

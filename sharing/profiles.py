@@ -19,6 +19,7 @@ from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Range, Role
 from sharing.model.types import Member
 from sharing.naming import Demangle, readable_names
+from sharing.places import GUARD_SHARE, Places, source_text
 from sharing.shapes import LockPlace, Shapes
 
 READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
@@ -27,7 +28,6 @@ WRAPPER_BYTES = 16  # what a lock type may add to the lock it wraps (an instrume
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
 INDEXED, ATOMIC = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC)
-GUARD_SHARE = 0.6  # of an actor's weight in functions that take a lock, for the lock to guard it
 MAX_NEIGHBOURS = 64
 
 
@@ -42,6 +42,7 @@ class _Owner:
     section: str
     unit: int
     sized: bool
+    identity: str
 
 
 @dataclass(slots=True)
@@ -87,6 +88,7 @@ class Profiler:
         self._size, self._weight = sites["size"].tolist(), accesses.weight.tolist()
         self._lock, self._cold = accesses.lock.tolist(), accesses.cold.tolist()
         self._mask = graph.mask.tolist()
+        self._places = Places(image, sites, self.name_of)
         self._section = {s.index: s.name for s in image.sections}
         order = np.argsort(accesses.variable, kind="stable")
         self._by_variable = order
@@ -288,6 +290,8 @@ class Profiler:
             alignment=owner.alignment,
             section=owner.section,
             unit=owner.unit,
+            identity=owner.identity,
+            support=self._places.support([at for at in draft.rows if self._lock[at] < 0 and self._weight[at] > 0]),
             accesses=accesses,
             write_heat=self._heat(writes, write=True),
             read_heat=self._heat(reads, write=False),
@@ -310,12 +314,13 @@ class Profiler:
                 name=self.variable_name(row),
                 span=(start, start + size),
                 type_name=self.image.types.name(kind) if kind >= 0 else "",
-                source=f"{self.image.files[file]}:{int(v['line'])}" if file >= 0 else "",
+                source=source_text(self.image.files[file], int(v["line"]), int(v["column"])) if file >= 0 else "",
                 language=self.image.units[unit].language if unit >= 0 else "",
                 alignment=self._alignment(kind, int(v["align"]), section),
                 section=section,
                 unit=unit,
                 sized=not v["flags"] & UNSIZED,
+                identity=self.image.identities.get(start, ""),
             )
         return known
 
@@ -333,6 +338,7 @@ class Profiler:
     def _summed(self, rows: list[int]) -> tuple[Access, ...]:
         """One Access per function and direction, heaviest first."""
         total: dict[tuple[int, bool, bool, bool, bool], list[float]] = {}
+        busiest: dict[tuple[int, bool, bool, bool, bool], int] = {}
         for at in rows:
             kind, flags, locks = self._kind[at], self._flags[at], self._lock[at] >= 0
             writes = kind in (STORE, RMW) and not locks
@@ -341,6 +347,9 @@ class Profiler:
             entry = total.get(key)
             if entry is None:
                 entry = total[key] = [0.0, 0, 0, 1, 0]
+                busiest[key] = at
+            elif self._weight[at] > self._weight[busiest[key]]:
+                busiest[key] = at
             entry[0] += self._weight[at]
             entry[1] = max(entry[1], self._depth[at])
             entry[2] += 1
@@ -360,8 +369,10 @@ class Profiler:
                 int(sites),
                 bool(cold),
                 int(stride),
+                *self._places.where(busiest[key]),
             )
-            for (function, writes, reads, atomic, locks), (weight, depth, sites, cold, stride) in total.items()
+            for key, (weight, depth, sites, cold, stride) in total.items()
+            for function, writes, reads, atomic, locks in (key,)
         ]
         out.sort(key=lambda a: (-a.weight, a.function, a.writes))
         return tuple(out)
@@ -388,7 +399,9 @@ class Profiler:
         return Role.COUNTER if changed > 0.5 * writes else Role.WRITTEN
 
     def _guards(self, rows: list[int]) -> frozenset[str]:
-        """Locks that the functions behind most of the weight also take."""
+        """Locks that most of the weight is under: held there by the source, else taken by the function."""
+        if self._places.known:
+            return self._places.guards(rows, self._weight)
         weight: dict[str, float] = defaultdict(float)
         per_function: dict[int, float] = defaultdict(float)
         for at in rows:

@@ -120,6 +120,8 @@ class Knowledge:
         self._lock_calls: dict[str, list[tuple[int, int, str]]] = {}
         self._lock_globs: list[tuple[str, tuple[int, int, str]]] = []
         for i, row in enumerate(self.locks):
+            for effect in ("lock", "unlock", "init"):
+                self._lock_calls.setdefault(f"{row.name}.{effect}", []).append((0, i, effect))
             for effect, calls in (("lock", row.lock), ("unlock", row.unlock), ("init", row.init)):
                 for name, arg in calls:
                     if _is_glob(name):
@@ -133,6 +135,11 @@ class Knowledge:
         if known is not None or not name.startswith("_ZN"):
             return known or []
         return [effect for glob, effect in self._lock_globs if fnmatch.fnmatchcase(name, glob)]
+
+    def operation(self, row_name: str, effect: str) -> str:
+        """A callee name for a lock operation that is known by its row ("" no such row), see ``lock_calls``."""
+        name = f"{row_name}.{effect}"
+        return name if name in self._lock_calls else ""
 
     def lock_abi(self, row: int, image: Image) -> LockAbi | None:
         """The byte ranges of a lock row in this image, None where the table does not know them."""

@@ -174,9 +174,36 @@ VARIABLE_DTYPE = np.dtype(
         ("flags", "<u4"),  # VariableFlag
         ("scope", "<i4"),  # enclosing function of a function-local static (Image.names), -1 none
         ("align", "<u4"),  # alignment in bytes that the declaration itself asks for, 0 none known
-        ("reserved", "<u4"),
+        ("column", "<u4"),  # of the declaration, from 1, 0 unknown
     ]
 )
+
+
+# Where in the source a site, call or argument is, by its ip.
+ORIGIN_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("file", "<i4"),  # index into Image.files
+        ("line", "<u4"),
+        ("column", "<u4"),
+        ("lockset", "<i4"),  # index into Origins.locksets, -1 unknown
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Places in source by ``ip`` (ORIGIN_DTYPE, sorted), and the locks held there as addresses of lock objects."""
+
+    table: Table
+    locksets: tuple[frozenset[int], ...]
+
+    def rows(self, ips: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Row of each ip, -1 where nothing is recorded."""
+        if not len(self.table):
+            return np.full(len(ips), -1, np.int64)
+        row = np.minimum(np.searchsorted(self.table["ip"], ips), len(self.table) - 1)
+        return np.where(self.table["ip"][row] == ips, row, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,4 +287,7 @@ class Image:
     debug_source: str = ""  # where types came from: "", "the file", or a description
     notes: tuple[str, ...] = ()  # what could not be read, in words
     incomplete: bool = False  # a part that should have been readable failed: its absence proves nothing
+    origins: Origins | None = None  # where sites come from, when the source was read
+    identities: dict[int, str] = field(default_factory=dict)  # by address of a variable (sharing.model.facts)
+    phases: dict[int, int] = field(default_factory=dict)  # predicted sections: alignment by section index
     counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded

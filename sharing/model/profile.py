@@ -50,6 +50,8 @@ class Access:
     sites: int = 1
     cold: bool = False
     stride: int = 0  # bytes between elements when it touches an unknown one of several
+    source: str = ""  # file:line:column of the busiest of its sites
+    under: tuple[str, ...] = ()  # locks held there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +86,8 @@ class Actor:
     sized: bool = True  # False where the extent is inferred
     stride: int = 0
     count: int = 1
+    identity: str = ""  # see Participant.identity
+    support: tuple[tuple[str, int, int], ...] = ()  # guards with (accesses under it, accesses in all), from source
 
     @property
     def writers(self) -> tuple[Access, ...]:
@@ -169,6 +173,12 @@ class LineProfile:
     size: int
     actors: tuple[Actor, ...]
     neighbours: tuple[Neighbour, ...] = field(default=())
+    place: str = ""  # in words, where the address is only one of several that are possible
+
+    @property
+    def label(self) -> str:
+        """The line in a sentence: "line 0x4040", "a line of .bss of cache.c"."""
+        return self.place or f"line {self.address:#x}"
 
     @property
     def end(self) -> int:

@@ -70,8 +70,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             separate=(actor,),
             message=(
                 f"{describe(actor)} is aligned to {actor.alignment} bytes but only {end - start} bytes long: its tail "
-                f"holds {describe(worst)}, {span_text(worst, line)}, touched by {who(worst.accesses)}, on line "
-                f"{line.address:#x}, which {who(actor.writers)} write: the alignment does not keep the line"
+                f"holds {describe(worst)}, {span_text(worst, line)}, touched by {who(worst.accesses)}, on "
+                f"{line.label}, which {who(actor.writers)} write: the alignment does not keep the line"
             ),
             evidence=(
                 f"declared alignment {actor.alignment}, size {end - start}: {line.end - end} bytes of tail are free",

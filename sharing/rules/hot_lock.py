@@ -122,8 +122,8 @@ def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded
         else "every lock operation takes the line from the threads that use the data"
     )
     return (
-        f"{describe(lock)}, {span_text(lock, line)}, taken by {who(lock.lockers or lock.writers)}, shares line "
-        f"{line.address:#x} with {describe(worst)}, {span_text(worst, line)}, {use} by {by}{more}: {end}"
+        f"{describe(lock)}, {span_text(lock, line)}, taken by {who(lock.lockers or lock.writers)}, shares "
+        f"{line.label} with {describe(worst)}, {span_text(worst, line)}, {use} by {by}{more}: {end}"
     )
 
 

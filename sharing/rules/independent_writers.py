@@ -78,7 +78,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         separate=(a, b, *rest),
         message=(
             f"{describe(a)}, {span_text(a, line)}, written by {who(a.writers)}, and {describe(b)}, "
-            f"{span_text(b, line)}, written by {who(b.writers)}, are on line {line.address:#x}: writers of different "
+            f"{span_text(b, line)}, written by {who(b.writers)}, are on {line.label}: writers of different "
             f"bytes take the line from each other"
         ),
         evidence=(heat_evidence(a), heat_evidence(b), f"threads: {roots_text(a, b, ctx)}"),

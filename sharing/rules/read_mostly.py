@@ -84,8 +84,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             actors=(writer, *chosen),
             separate=(writer,),
             message=(
-                f"{describe(writer)}, {span_text(writer, line)}, written by {who(writer.writers)}, shares line "
-                f"{line.address:#x} with {describe(worst)}, {span_text(worst, line)}, read by {who(worst.readers)}"
+                f"{describe(writer)}, {span_text(writer, line)}, written by {who(writer.writers)}, shares "
+                f"{line.label} with {describe(worst)}, {span_text(worst, line)}, read by {who(worst.readers)}"
                 f"{f' (and {len(chosen) - 1} more)' if len(chosen) > 1 else ''}: each write makes every reader fetch "
                 f"the line again"
             ),

@@ -75,7 +75,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         separate=actors,
         message=(
             f"{describe(a)}, {span_text(a, line)}, taken by {who(a.lockers or a.writers)}, and {describe(b)}, "
-            f"{span_text(b, line)}, taken by {who(b.lockers or b.writers)}, are on line {line.address:#x}: threads "
+            f"{span_text(b, line)}, taken by {who(b.lockers or b.writers)}, are on {line.label}: threads "
             f"that take different locks still take the line from each other"
         ),
         evidence=(heat_evidence(a), heat_evidence(b), f"threads: {roots_text(a, b, ctx)}"),
