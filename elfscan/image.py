@@ -150,7 +150,10 @@ def read_image(
             notes=notes,
             incomplete=incomplete,
             counts=counts,
-            **accesses,
+            sites=accesses["sites"],
+            calls=accesses["calls"],
+            args=accesses["args"],
+            params=accesses["params"],
         )
 
 
