@@ -5,12 +5,20 @@ from __future__ import annotations
 from sharing.rules import (
     adjacent_pair,
     aligned_tail,
+    alignment_below_line,
+    array_alignment,
+    constructive_interference,
     fragile,
+    free_tail,
+    heap_alignment,
     hot_lock,
     independent_writers,
+    macro_as_name,
+    pad_arithmetic,
     read_mostly,
     split_access,
     thread_slots,
+    two_layouts,
     two_locks,
 )
 from sharing.rules.base import Context, Draft, Rule, Scope
@@ -25,6 +33,14 @@ RULES: tuple[Rule, ...] = (
     thread_slots.RULE,
     adjacent_pair.RULE,
     fragile.RULE,
+    two_layouts.RULE,
+    macro_as_name.RULE,
+    array_alignment.RULE,
+    heap_alignment.RULE,
+    alignment_below_line.RULE,
+    pad_arithmetic.RULE,
+    constructive_interference.RULE,
+    free_tail.RULE,
 )
 
 __all__ = ["RULES", "Context", "Draft", "Rule", "Scope"]

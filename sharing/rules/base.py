@@ -1,7 +1,8 @@
 """What every rule is made of: its context, its result, and how heat becomes severity.
 
 Owns no pattern of its own.  A rule is a pure function from a line profile to drafts; merging, naming and
-remedies happen in ``sharing.judge``.
+remedies happen in ``sharing.judge``.  Rules that speak from declarations alone (``Scope.SOURCE``) are functions of a
+whole program as source states it: ``sharing.rules.source_base``.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from enum import Enum
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.model.rule import RuleInfo
+from sharing.rules.source_base import CheckSource
 
 
 class Scope(Enum):
-    """What a rule looks at: one line, an aligned span of lines moved together, or a line with both neighbours."""
+    """What a rule looks at: a line, an aligned span of lines moved together, a line with both neighbours, or source."""
 
     LINE = "line"
     PAIR = "pair"
     WINDOW = "window"
+    SOURCE = "source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,10 @@ Check = Callable[[LineProfile, Context], Iterator[Draft]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A row of the registry.  ``page`` is the rule module's docstring; ``exclusive`` rules share one finding a line."""
+    """A row of the registry.  ``page`` is the rule module's docstring; ``exclusive`` rules share one finding a line.
+
+    ``check_source`` is what a rule of Scope.SOURCE does; its ``check`` is ``no_lines``.
+    """
 
     id: str
     name: str
@@ -71,9 +77,15 @@ class Rule:
     check: Check
     page: str
     exclusive: bool = True
+    check_source: CheckSource | None = None
 
     def info(self) -> RuleInfo:
         return RuleInfo(self.id, self.name, self.summary, self.page, self.severity)
+
+
+def no_lines(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """Nothing to say about a line: the rule speaks from declarations."""
+    return iter(())
 
 
 ONE_OBJECT = 0.95  # share of common use from which unnamed neighbours may be one object
