@@ -1,0 +1,136 @@
+"""From a finding to edits: which participant moves, by which kind of edit, and edits of several findings together.
+
+Owns the link between a finding's remedies and the facts, and the rule that edits never overlap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from sharing.fix.plan import Plan, Planner, overlap, strip
+from sharing.fix.records import align_member
+from sharing.fix.style import FixOptions
+from sharing.fix.tokens import ReadFile, Refused
+from sharing.fix.variables import separate_elements, separate_variable
+from sharing.model.facts import TypeTree
+from sharing.model.finding import Finding, Participant, Remedy, SourceEdit
+from sharing.model.types import TypeKind
+from sharing.source.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One remedy of a finding with its plan, or (``plan`` None) the reason why there is none."""
+
+    remedy: Remedy
+    participant: Participant
+    plan: Plan | None
+    reason: str = ""
+
+
+def attach_edits(finding: Finding, program: Program, read_file: ReadFile, options: FixOptions | None = None) -> Finding:
+    """The finding with ``edits`` in every remedy for which there is a plan; the others stay as they are."""
+    planner = Planner(program, read_file, options or FixOptions())
+    return with_edits(finding, planner)
+
+
+def with_edits(finding: Finding, planner: Planner) -> Finding:
+    """As ``attach_edits``, for many findings of one program."""
+    planned = plan_finding(finding, planner)
+    remedies = tuple(
+        msgspec.structs.replace(p.remedy, edits=p.plan.edits) if p.plan is not None else p.remedy for p in planned
+    )
+    return msgspec.structs.replace(finding, remedies=remedies)
+
+
+def plan_finding(finding: Finding, planner: Planner) -> tuple[Planned, ...]:
+    """A plan, or a reason, for each remedy."""
+    result = []
+    for number, remedy in enumerate(finding.remedies):
+        participant = _participant(finding, remedy, number)
+        try:
+            result.append(Planned(remedy, participant, _plan(planner, participant, remedy)))
+        except Refused as reason:
+            result.append(Planned(remedy, participant, None, str(reason) or "no edit is known for it"))
+    return tuple(result)
+
+
+def _participant(finding: Finding, remedy: Remedy, number: int) -> Participant:
+    """Whom the remedy moves: the one its text names first, else the one in its place."""
+    places = []
+    for at, participant in enumerate(finding.participants):
+        for name in (participant.full_name, participant.name):
+            found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", remedy.text) if name else None
+            if found:
+                places.append((found.start(), -len(name), at))
+                break
+    if places:
+        return finding.participants[min(places)[2]]
+    return finding.participants[min(number, len(finding.participants) - 1)]
+
+
+def _plan(planner: Planner, participant: Participant, remedy: Remedy) -> Plan:
+    identity = participant.identity
+    if not identity:
+        raise Refused("its declaration is not known from source")
+    if remedy.kind == "align-member":
+        path = participant.member or _inside(planner, participant)
+        if identity in planner.program.variables:
+            variable = planner.variable(identity)
+            record = planner.own_record(_element(variable.facts.type), variable.unit)
+        else:
+            record = planner.program.records.get(identity)
+        if record is None or not path:
+            raise Refused("its type is not the project's own")
+        return align_member(planner, record, path)
+    if remedy.kind == "pad-element":
+        return separate_elements(planner, identity)
+    return separate_variable(planner, identity)
+
+
+def _inside(planner: Planner, participant: Participant) -> str:
+    """The member path of a participant whose name includes it."""
+    known = planner.program.variables.get(participant.identity)
+    owner = known.facts.name if known is not None else ""
+    return participant.name[len(owner) :].lstrip(".") if owner and participant.name.startswith(owner) else ""
+
+
+def _element(tree: TypeTree) -> TypeTree:
+    """The type of the elements of an array (of arrays), else the type itself."""
+    core = strip(tree)
+    while core.kind == TypeKind.ARRAY and core.inner is not None:
+        core = strip(core.inner)
+    return core
+
+
+def combine(plans: Iterable[tuple[str, Plan]]) -> tuple[tuple[SourceEdit, ...], tuple[tuple[str, str], ...]]:
+    """Edits of several plans, each edit once; and (name, reason) of plans left out because they overlap others.
+
+    Plans come in order of importance: of two that overlap, the first is kept.
+    """
+    kept: dict[str, list[tuple[SourceEdit, str]]] = {}
+    left_out: list[tuple[str, str]] = []
+    for name, plan in plans:
+        fresh = [e for e in plan.edits if not any(e == known for known, _ in kept.get(e.file, []))]
+        clash = next(((e, owner) for e in fresh for known, owner in kept.get(e.file, []) if overlap(e, known)), None)
+        if clash is not None:
+            edit, owner = clash
+            left_out.append((name, f"its edit at {edit.file}:{edit.line} overlaps that of {owner}"))
+            continue
+        for edit in fresh:
+            kept.setdefault(edit.file, []).append((edit, name))
+    edits = sorted((e for each in kept.values() for e, _ in each), key=lambda e: (e.file, e.begin, e.end))
+    return tuple(edits), tuple(left_out)
+
+
+def apply_edits(data: bytes, edits: Sequence[SourceEdit]) -> bytes:
+    """The file's bytes after its edits, which do not overlap."""
+    pieces, at = [], 0
+    for edit in sorted(edits, key=lambda e: (e.begin, e.end)):
+        pieces += [data[at : edit.begin], edit.replacement.encode("utf-8", "surrogateescape")]
+        at = edit.end
+    return b"".join([*pieces, data[at:]])

@@ -1,0 +1,175 @@
+"""What an edit is made of and what it may look at.
+
+Owns ``Plan`` and ``Planner``, the program with its files and the lookups that every kind of edit needs.  The edits
+themselves are in ``sharing.fix.variables`` and ``sharing.fix.records``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from sharing.fix.style import FixOptions, Spelling, is_system, spelling
+from sharing.fix.tokens import Files, ReadFile, Refused, Source
+from sharing.model.facts import RecordBits, RecordFacts, TypeTree, VariableFacts
+from sharing.model.finding import SourceEdit
+from sharing.model.types import MAX_DEPTH, TypeKind
+from sharing.source.program import Defined, Program
+
+RECORD_KINDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
+_WRAPPERS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Edits that hold together or not at all.  ``how`` says in words what they do; ``notes`` what to know of them."""
+
+    edits: tuple[SourceEdit, ...]
+    how: str
+    breaks_abi: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Changes:
+    """Replacements collected for one plan."""
+
+    _made: list[SourceEdit] = field(default_factory=list)
+
+    def replace(self, source: Source, begin: int, end: int, text: str) -> None:
+        line, column = source.position(begin)
+        end_line, end_column = source.position(end)
+        edit = SourceEdit(source.path, begin, end, text, line, column, end_line, end_column, source.sha256)
+        if edit not in self._made:
+            self._made.append(edit)
+
+    def insert(self, source: Source, at: int, text: str) -> None:
+        self.replace(source, at, at, text)
+
+    def edits(self) -> tuple[SourceEdit, ...]:
+        """In order.  Raises Refused where two overlap: a declaration that refers to itself."""
+        made = sorted(self._made, key=lambda e: (e.file, e.begin, e.end))
+        for a, b in pairwise(made):
+            if a.file == b.file and overlap(a, b):
+                raise Refused(f"its declaration refers to itself ({a.file}:{a.line})")
+        return tuple(made)
+
+
+def overlap(a: SourceEdit, b: SourceEdit) -> bool:
+    """Two insertions at one place overlap too: their order would be a guess."""
+    if a.begin == a.end and b.begin == b.end:
+        return a.begin == b.begin
+    return a.begin < b.end and b.begin < a.end
+
+
+class Planner:
+    """A program, its files, and how the project writes alignment."""
+
+    def __init__(self, program: Program, read_file: ReadFile, options: FixOptions) -> None:
+        self.program = program
+        self.files = Files(read_file)
+        self.options = options
+
+    @property
+    def line_size(self) -> int:
+        return self.options.line_size
+
+    def source(self, path: str) -> Source:
+        """A file to edit.  Raises Refused for the system's, and for what changed since it was analysed."""
+        if is_system(path):
+            raise Refused(f"{path} belongs to the system")
+        source = self.files.source(path)
+        known = self._hashes.get(path, set())
+        if known and source.sha256 not in known:
+            raise Refused(f"{path} changed since it was analysed")
+        return source
+
+    def spelling(self, path: str) -> Spelling:
+        return spelling(self.program, path, self.files, self.options)
+
+    def variable(self, identity: str) -> Defined[VariableFacts]:
+        defined = self.program.variables.get(identity)
+        if defined is None:
+            raise Refused("no analysed unit defines it")
+        return defined
+
+    def record_of(self, tree: TypeTree, unit: int) -> Defined[RecordFacts] | None:
+        """The record behind typedefs and qualifiers, None for anything else."""
+        core = strip(tree)
+        if core.kind not in RECORD_KINDS or not 0 <= core.count < len(self.program.units[unit].records):
+            return None
+        return self.program.record(unit, core.count)
+
+    def own_record(self, tree: TypeTree, unit: int) -> Defined[RecordFacts] | None:
+        """As ``record_of``, if it is the project's own and not a template."""
+        defined = self.record_of(tree, unit)
+        if defined is None or defined.facts.bits & (RecordBits.SYSTEM | RecordBits.TEMPLATE) or defined.facts.file < 0:
+            return None
+        return None if is_system(self.program.path(defined.unit, defined.facts.file)) else defined
+
+    def users(self, key: str) -> frozenset[str]:
+        """Variables, records and allocations that contain the record ``key``, by identity, key or place."""
+        return frozenset(self._users.get(key, ()))
+
+    def allocations(self, key: str) -> tuple[tuple[str, int], ...]:
+        """(``file:line`` of the call, alignment that it promises) of every allocation of the record."""
+        return tuple(self._allocations.get(key, ()))
+
+    @cached_property
+    def _hashes(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for unit in self.program.units:
+            for path, digest in zip(unit.files, unit.file_hashes, strict=False):
+                if digest:
+                    found[path].add(digest)
+        return found
+
+    @cached_property
+    def _allocations(self) -> dict[str, list[tuple[str, int]]]:
+        found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for function in self.program.functions.values():
+            for made in function.facts.allocations:
+                if 0 <= made.record < len(self.program.units[function.unit].records):
+                    place = f"{self.program.path(function.unit, made.file)}:{made.line}"
+                    found[self.program.record_key(function.unit, made.record)].append((place, made.guarantee))
+        return found
+
+    @cached_property
+    def _users(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+
+        def note(tree: TypeTree | None, unit: int, user: str) -> None:
+            for _ in range(MAX_DEPTH):
+                if tree is None:
+                    return
+                if tree.kind in RECORD_KINDS:
+                    if 0 <= tree.count < len(self.program.units[unit].records):
+                        found[self.program.record_key(unit, tree.count)].add(user)
+                    return
+                tree = tree.inner
+
+        for known in (self.program.variables, self.program.declared):
+            for identity, variable in known.items():
+                note(variable.facts.type, variable.unit, identity)
+        for key, record in self.program.records.items():
+            for member in record.facts.members:
+                note(member.type, record.unit, f"record {key}")
+        for key, places in self._allocations.items():
+            found[key].update(place for place, _ in places)
+        return found
+
+
+def strip(tree: TypeTree) -> TypeTree:
+    """The type without typedefs and qualifiers."""
+    for _ in range(MAX_DEPTH):
+        if tree.kind not in _WRAPPERS or tree.inner is None:
+            break
+        tree = tree.inner
+    return tree
+
+
+def last_name(name: str) -> str:
+    """The unqualified name: what stands in the declaration."""
+    return name.rsplit("::", 1)[-1]

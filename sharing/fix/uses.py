@@ -1,0 +1,232 @@
+"""Where a variable is used, as tokens of the files that can see it.
+
+Owns the reading of scopes, as far as it takes to tell a use from a member, a parameter, a local variable or a label
+of the same name.  It works on tokens, since inactive branches of ``#if`` have to follow an edit too.  What it would
+get wrong does not compile afterwards: ``.value`` on anything but the wrapper is an error, and so is a wrapper
+without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sharing.fix.tokens import Kind, Refused, Source, Token, matching
+
+# Names that may stand directly before a use; any other name before it makes it a declaration.
+_BEFORE_USE = frozenset(
+    b"return else do case sizeof typeof __typeof__ alignof _Alignof __alignof__ throw co_return co_yield co_await "
+    b"delete new and or not xor bitand bitor not_eq and_eq or_eq xor_eq in decltype noexcept __extension__ "
+    b"__builtin_offsetof asm __asm__ volatile".split()
+)
+_RECORDS = frozenset((b"struct", b"union", b"class"))
+_CONTROL = frozenset((b"if", b"for", b"while", b"switch", b"catch", b"return", b"sizeof"))
+
+
+@dataclass(slots=True)
+class _Scope:
+    """An open brace: ``kind`` is record, enum, body (of a function), or other (namespace, initialiser, extern "C")."""
+
+    kind: str
+    hidden: bool = False  # a local variable or parameter of the name is visible here
+
+
+@dataclass(slots=True)
+class _Walk:
+    scopes: list[_Scope] = field(default_factory=list)
+    parameter: bool = False  # the parentheses just read declare a parameter of the name
+
+    @property
+    def in_body(self) -> bool:
+        return any(scope.kind == "body" for scope in self.scopes)
+
+    @property
+    def innermost(self) -> str:
+        return self.scopes[-1].kind if self.scopes else "file"
+
+    @property
+    def hidden(self) -> bool:
+        return any(scope.hidden for scope in self.scopes)
+
+
+def uses(source: Source, name: str, declared: frozenset[int]) -> tuple[Token, ...]:
+    """Tokens that use the variable ``name``; ``declared`` are the offsets of the name in its own declarations.
+
+    Uses in the bodies of macros count.  Raises Refused where a macro or a class means something else by the name.
+    """
+    wanted = name.encode("utf-8", "surrogateescape")
+    found = [token for directive in source.directives for token in _in_macro(source, directive, wanted)]
+    return tuple(sorted([*found, *_walk(source, wanted, declared)], key=lambda token: token.begin))
+
+
+def _in_macro(source: Source, directive: Token, wanted: bytes) -> Iterator[Token]:
+    """Uses in what a ``#define`` expands to."""
+    if wanted not in directive.text:
+        return
+    code = source.within(directive)
+    if len(code) < 3 or code[1].text != b"define":
+        return
+    called = code[3:4] and code[3].text == b"(" and code[3].begin == code[2].end
+    first = matching(code, 3) + 1 if called else 3
+    for at, token in enumerate(code):
+        if at < 2 or token.text != wanted or token.kind is not Kind.NAME:
+            continue
+        line = source.position(token.begin)[0]
+        if at < first:
+            raise Refused(f"a macro or its parameter has this name ({source.path}:{line})")
+        around = (code[at - 1].text, code[at + 1].text if at + 1 < len(code) else b"")
+        if b"#" in around:
+            raise Refused(f"a macro builds names from it ({source.path}:{line})")
+        if around[0] not in (b".", b"->", b"struct", b"union", b"enum", b"goto"):
+            yield token
+
+
+def _walk(source: Source, wanted: bytes, declared: frozenset[int]) -> Iterator[Token]:
+    code, walk = source.code, _Walk()
+    depth = 0  # of parentheses
+    for at, token in enumerate(code):
+        text = token.text
+        if text == b"{":
+            kind = _kind_of_brace(code, at, walk)
+            walk.scopes.append(_Scope(kind, hidden=walk.parameter and kind == "body"))
+            walk.parameter = False
+        elif text == b"}":
+            if walk.scopes:
+                walk.scopes.pop()
+        elif text == b"(":
+            depth += 1
+        elif text == b")":
+            depth -= 1
+        elif text == b";" and depth <= 0:
+            walk.parameter = False
+        elif text == wanted and token.kind is Kind.NAME and token.begin not in declared:
+            role = _role(code, at, walk)
+            if role == "use" and not walk.hidden:
+                yield token
+            elif role == "parameter":
+                walk.parameter = True
+            elif role == "local":
+                walk.scopes[-1].hidden = True
+            elif role == "member" and any(s.kind == "body" for s in _after_class(code, at)):
+                line = source.position(token.begin)[0]
+                raise Refused(f"a class has a member of this name ({source.path}:{line})")
+
+
+def _kind_of_brace(code: list[Token], at: int, walk: _Walk) -> str:
+    if walk.in_body and walk.innermost != "record":
+        # Within a function: a local record, else a block or an initialiser, which declare nothing new by themselves.
+        return "record" if _opens_record(code, at) else "enum" if _opens(code, at, frozenset((b"enum",))) else "block"
+    if at and (code[at - 1].text in (b")", b"const", b"noexcept", b"override", b"final", b"try") or _trails(code, at)):
+        return "body"
+    if _opens(code, at, frozenset((b"enum",))):
+        return "enum"
+    return "record" if _opens_record(code, at) else "other"
+
+
+def _trails(code: list[Token], at: int) -> bool:
+    """Does a parameter list end before this brace, with attributes, a member initialiser or a return type between?"""
+    back = at - 1
+    for _ in range(64):
+        if back < 0 or code[back].text in (b";", b"}", b"{", b"="):
+            return False
+        if code[back].text == b")":
+            return not _opens_record(code, at)
+        back -= 1
+    return False
+
+
+def _opens_record(code: list[Token], at: int) -> bool:
+    return _opens(code, at, _RECORDS)
+
+
+def _opens(code: list[Token], at: int, keywords: frozenset[bytes]) -> bool:
+    """Does one of the keywords begin what this brace belongs to?"""
+    back = at - 1
+    for _ in range(64):
+        if back < 0 or code[back].text in (b";", b"{", b"}", b"="):
+            return False
+        if code[back].text in keywords and (back == 0 or code[back - 1].text not in (b"(", b",", b"<")):
+            return True
+        back -= 1
+    return False
+
+
+def _after_class(code: list[Token], at: int) -> Iterator[_Scope]:
+    """Bodies of member functions in the record around ``at``, where the member hides the variable."""
+    depth = 0
+    for index in range(at, len(code)):
+        text = code[index].text
+        if text == b"{":
+            if depth == 0 and code[index - 1].text in (b")", b"const", b"noexcept", b"override"):
+                yield _Scope("body")
+            depth += 1
+        elif text == b"}":
+            depth -= 1
+            if depth < 0:
+                return
+
+
+def _role(code: list[Token], at: int, walk: _Walk) -> str:
+    """What this occurrence of the name is: use, member, parameter, local, or other (label, tag, enumerator)."""
+    before = code[at - 1].text if at else b";"
+    after = code[at + 1].text if at + 1 < len(code) else b";"
+    if before in (b".", b"->", b".*", b"->*", b"goto", b"struct", b"union", b"class", b"enum", b"namespace"):
+        return "other"
+    if before == b"::" and at >= 2 and code[at - 2].kind is Kind.NAME:
+        return "other"  # a name of some class or namespace
+    if walk.innermost == "enum":
+        return "other"
+    if walk.innermost == "record":
+        return "member"
+    if after == b":" and before in (b";", b"{", b"}"):
+        return "other"  # a label
+    if not _declares(code, at, in_body=walk.in_body):
+        return "use"
+    if walk.in_body:
+        return "local"
+    return "parameter"
+
+
+def _declares(code: list[Token], at: int, *, in_body: bool) -> bool:
+    """Is the name declared here, judged by what stands before it?"""
+    back = at - 1
+    starred = False
+    while back >= 0 and code[back].text in (b"*", b"&", b"&&", b"const", b"restrict", b"__restrict"):
+        starred = True
+        back -= 1
+    if back < 0:
+        return False
+    token = code[back]
+    if token.text == b">" and not starred and in_body:
+        return False  # a comparison, or a template type: the latter would not compile and is seen then
+    is_type = token.kind is Kind.NAME and token.text not in _BEFORE_USE
+    if not starred:
+        return is_type
+    if not is_type:
+        return False
+    if not in_body:
+        return True  # a parameter: there are no products outside of functions but in initialisers
+    # "T *name;" and "T *name = ...": a product is never a whole statement.
+    start = code[back - 1].text if back else b";"
+    begins = start in (b";", b"{", b"}", b"const", b"struct", b"static", b"union", b"volatile", b"register", b":")
+    return begins and _after_declarator(code, at)
+
+
+def _after_declarator(code: list[Token], at: int) -> bool:
+    after = code[at + 1].text if at + 1 < len(code) else b";"
+    return after in (b"=", b";", b",", b"[", b":")
+
+
+def index_end(code: list[Token], at: int) -> int:
+    """Offset behind the ``[...]`` that follows ``code[at]``.  Raises Refused where none does."""
+    if at + 1 < len(code) and code[at + 1].text == b"[":
+        return code[matching(code, at + 1)].end
+    raise Refused("it is used as a whole, not element by element")
+
+
+def within_sizeof(code: list[Token], at: int) -> bool:
+    """Is ``code[at]`` the operand of sizeof, behind any parentheses?"""
+    back = at - 1
+    while back >= 0 and code[back].text in (b"(", b"&", b"*"):
+        back -= 1
+    return back >= 0 and code[back].text == b"sizeof"

@@ -1,0 +1,173 @@
+"""Edits of variables: each way to give one whole lines, and the choice between them.
+
+Owns the choice, least intrusive first: the kernel's attribute, alignment on a type that only this variable has, an
+anonymous union around a static of C++ (whose name stays as it is), a wrapper type with ``.value`` at every use.  All
+of them round the *size* up, since alignment alone leaves the tail to the next variable.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sharing.fix.declaration import Declarator, Statement, read_declaration
+from sharing.fix.plan import RECORD_KINDS, Changes, Plan, Planner, last_name, strip
+from sharing.fix.records import align_record
+from sharing.fix.rewriting import member_text, replace_declarator
+from sharing.fix.style import Spelling
+from sharing.fix.tokens import Refused, Source
+from sharing.fix.wrapper import wrap
+from sharing.model.facts import RecordBits, RecordFacts, TypeTree, VariableBits, VariableFacts
+from sharing.model.types import MAX_DEPTH, TypeKind
+from sharing.source.program import Defined
+
+_PLAIN = frozenset({TypeKind.BASE, TypeKind.POINTER, TypeKind.ENUM, TypeKind.MEMBER_POINTER})
+
+
+def separate_variable(planner: Planner, identity: str) -> Plan:
+    """Give the variable lines of its own, whatever stands before and behind it.
+
+    Raises Refused with the reasons of all ways that do not apply.
+    """
+    variable = planner.variable(identity)
+    facts = variable.facts
+    if facts.bits & VariableBits.THREAD:
+        raise Refused("each thread has its own")
+    style = planner.spelling(planner.program.path(variable.unit, facts.file))
+    if style.kernel:
+        return _by_attribute(planner, variable, style)
+    reasons = []
+    for way in (_by_own_type, _by_union, wrap):
+        try:
+            return way(planner, variable)
+        except Refused as reason:
+            reasons.append(str(reason))
+    raise Refused("; ".join(reason for reason in reasons if reason))
+
+
+def separate_elements(planner: Planner, identity: str) -> Plan:
+    """Give every element of an array lines of its own."""
+    variable = planner.variable(identity)
+    facts = variable.facts
+    array = strip(facts.type)
+    if array.kind != TypeKind.ARRAY or array.inner is None:
+        raise Refused("it is not an array")
+    record = planner.own_record(array.inner, variable.unit)
+    if record is not None and planner.users(record.facts.key) <= {identity}:
+        return align_record(planner, record)
+    if planner.spelling(planner.program.path(variable.unit, facts.file)).kernel:
+        raise Refused("make it a per-CPU variable, or align its element type, which others use too")
+    return wrap(planner, variable, elements=True)
+
+
+def _by_attribute(planner: Planner, variable: Defined[VariableFacts], style: Spelling) -> Plan:
+    """The kernel: the section of aligned objects, where the next object starts on a line of its own."""
+    facts = variable.facts
+    if facts.section:
+        raise Refused(f"it is in {facts.section} on purpose")
+    source = planner.source(planner.program.path(variable.unit, facts.file))
+    changes = Changes()
+    how = f"move it to the kernel's section of line-aligned objects ({style.variable})"
+    try:
+        changes.insert(source, _declaration(source, facts)[1].suffix, f" {style.variable}")
+    except Refused:
+        # DEFINE_SPINLOCK(name) and its like take it in front.
+        code, at = source.code, source.at(facts.begin)
+        while at < len(code) and code[at].text in (b"static", b"extern"):
+            at += 1
+        if at + 1 >= len(code) or code[at + 1].text != b"(":
+            raise
+        changes.insert(source, code[at].begin, f"{style.variable} ")
+    return Plan(changes.edits(), how)
+
+
+def _declaration(source: Source, facts: VariableFacts) -> tuple[Statement, Declarator]:
+    statement = read_declaration(source, facts.begin, facts.name_begin, last_name(facts.name))
+    return statement, statement.declarator(facts.name_begin)
+
+
+def _by_own_type(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
+    record = planner.own_record(variable.facts.type, variable.unit)
+    if record is None:
+        raise Refused("")  # nothing to say: most variables have no type of their own
+    if planner.users(record.facts.key) - {variable.facts.identity}:
+        raise Refused("")
+    return align_record(planner, record)
+
+
+def _by_union(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
+    """``static union alignas(64) { T name = init; };``: no use changes, and the union's size is whole lines."""
+    facts = variable.facts
+    unit = planner.program.units[variable.unit]
+    if unit.language != "C++" or not facts.bits & VariableBits.INTERNAL or facts.bits & VariableBits.CONSTANT:
+        raise Refused("")
+    if facts.bits & VariableBits.INLINE or facts.declarations:
+        raise Refused("")
+    if not _plain(planner, facts.type, variable.unit):
+        raise Refused("")
+    source = planner.source(planner.program.path(variable.unit, facts.file))
+    style = planner.spelling(source.path)
+    if not style.cxx:
+        raise Refused("")  # a header that C reads too
+    statement, declarator = _declaration(source, facts)
+    inner = member_text(statement, declarator, facts, last_name(facts.name))
+    init = _member_initialiser(source, declarator, facts, statement)
+    attributes = source.text(declarator.suffix, declarator.init).strip()
+    if attributes:
+        raise Refused(f"it has attributes: {attributes}")
+    new = f"static union {style.record} {{ {inner}{init}; }};{_comment(source, statement.end)}"
+    changes = Changes()
+    replace_declarator(changes, statement, declarator, new)
+    return Plan(changes.edits(), f"put it into an anonymous union of whole {planner.line_size}-byte lines")
+
+
+def _comment(source: Source, at: int) -> str:
+    """Why the union is there, where the rest of the line is free."""
+    rest = source.data[at : source.data.find(b"\n", at) + 1 or None]
+    return "  // lines of its own, tail included" if not rest.strip() else ""
+
+
+def _member_initialiser(source: Source, declarator: Declarator, facts: VariableFacts, statement: Statement) -> str:
+    text = source.text(declarator.init, declarator.end)
+    if text.startswith("("):
+        if not re.fullmatch(r"[\w:<>, ]+", statement.type_text):
+            raise Refused("it is initialised in parentheses")
+        return f"{{{text[1:-1]}}}"
+    if text:
+        return f" {text}" if text.startswith("=") else text
+    # A member of class type without an initialiser would delete the union's constructor.
+    return "{}" if strip(facts.type).kind in RECORD_KINDS else ""
+
+
+def _plain(planner: Planner, tree: TypeTree, unit: int, depth: int = 0) -> bool:
+    """Can an object of this type be a member of an anonymous union: nothing to destroy, no constructor to run?"""
+    core = strip(tree)
+    if depth > MAX_DEPTH:
+        return False
+    if core.kind in _PLAIN:
+        return True
+    if core.kind == TypeKind.ARRAY:
+        return core.inner is not None and _plain(planner, core.inner, unit, depth + 1)
+    if core.kind not in RECORD_KINDS:
+        return False
+    if re.match(r"(std::)?(__1::)?atomic(<|_)", core.name):
+        return True
+    defined = planner.record_of(core, unit)
+    if defined is None or defined.facts.bits & (RecordBits.POLYMORPHIC | RecordBits.TEMPLATE):
+        return False
+    return _plain_body(planner, defined.facts, defined.unit) and all(
+        _plain(planner, member.type, defined.unit, depth + 1) for member in defined.facts.members
+    )
+
+
+def _plain_body(planner: Planner, facts: RecordFacts, unit: int) -> bool:
+    """A definition without constructor and destructor, by its text."""
+    try:
+        source = planner.files.source(planner.program.path(unit, facts.file))
+        body = source.code[source.at(facts.begin) : source.at(facts.end)]
+    except Refused:
+        return False
+    name = last_name(facts.name).encode()
+    return not any(
+        token.text == b"~" or (token.text == name and body[i + 1 : i + 2] and body[i + 1].text == b"(")
+        for i, token in enumerate(body)
+    )

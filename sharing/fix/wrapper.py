@@ -1,0 +1,251 @@
+"""The wrapper: ``struct { ALIGN T value; } name``, with ``.value`` wherever the variable is used.
+
+Owns the rewriting of a variable's definition, its other declarations and its uses in all files that can see it.
+Works for any type in C and C++, and is what a careful person does by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sharing.fix.declaration import Declarator, Statement, read_declaration
+from sharing.fix.plan import Changes, Plan, Planner, last_name
+from sharing.fix.rewriting import member_text, replace_declarator
+from sharing.fix.style import Spelling, is_system
+from sharing.fix.tokens import Refused, Source, Token, matching
+from sharing.fix.uses import index_end, uses, within_sizeof
+from sharing.model.facts import ACCESS_COLUMNS, Base, VariableBits, VariableFacts
+from sharing.source.program import Defined
+
+VALUE = "value"
+_HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+)$")
+_MAX_COLUMNS = 100
+_COLUMN = {name: at for at, name in enumerate(ACCESS_COLUMNS)}
+
+
+def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool = False) -> Plan:
+    """Wrap the variable, or (``elements``) each element of an array."""
+    facts = variable.facts
+    name = last_name(facts.name)
+    if facts.bits & (VariableBits.EMBEDDED | VariableBits.INLINE):
+        raise Refused("it is declared together with its type" if facts.bits & VariableBits.EMBEDDED else "it is inline")
+    source = planner.source(planner.program.path(variable.unit, facts.file))
+    places = sorted({(source.path, facts.begin), *_declarations(planner, facts)})
+    paths = [path for path, _ in places]
+    style = planner.spelling(source.path if len(set(paths)) == 1 else _shared_file(planner, paths))
+    changes = Changes()
+    tag = _tag(planner, name, places)
+    declared: dict[str, set[int]] = {}
+    where = _shared_file(planner, paths) if len(places) > 1 else source.path
+    first = min(begin for path, begin in places if path == where)
+    for path, begin in places:
+        at = planner.source(path)
+        own = (path, begin) == (source.path, facts.begin)
+        token = _name_in(at, begin, name, facts.name_begin if own else None)
+        declared.setdefault(path, set()).add(token.begin)
+        statement = read_declaration(at, begin, token.begin, name)
+        declarator = statement.declarator(token.begin)
+        _rewrite(changes, statement, declarator, facts, style, tag, elements, defines=(path, begin) == (where, first))
+    for path in _readers(planner, facts, source.path, set(paths)):
+        at = planner.source(path)
+        found = uses(at, name, frozenset(declared.get(path, ())))
+        if facts.scope:
+            found = tuple(_in_block(at, facts, found))
+        for token in found:
+            _rewrite_use(changes, at, token, elements)
+    _check_accesses(planner, facts, changes)
+    what = "each element" if elements else "it"
+    what, written = ("each element", f"{name}[...]") if elements else ("it", name)
+    return Plan(
+        changes.edits(),
+        f"wrap {what} in a type of whole {planner.line_size}-byte lines; uses become {written}.{VALUE}",
+        breaks_abi=not facts.bits & VariableBits.INTERNAL and any(_HEADER.search(path) for path in paths),
+    )
+
+
+def _declarations(planner: Planner, facts: VariableFacts) -> Iterator[tuple[str, int]]:
+    """(path, offset) of every declaration in every unit."""
+    for number, unit in enumerate(planner.program.units):
+        if facts.bits & VariableBits.INTERNAL and facts.identity not in unit.symbols:
+            continue
+        for each in unit.variables:
+            if each.identity != facts.identity:
+                continue
+            yield planner.program.path(number, each.file), each.begin
+            for file, _line, begin, _end in each.declarations:
+                yield planner.program.path(number, file), begin
+
+
+def _shared_file(planner: Planner, paths: list[str]) -> str:
+    """The file with a declaration that every unit with any of them reads."""
+    wanted = set(paths)
+    seen = [wanted.intersection(unit.files) for unit in planner.program.units if wanted.intersection(unit.files)]
+    common = set.intersection(*seen) if seen else set()
+    if not common:
+        raise Refused(f"it is declared in {len(wanted)} files, none of which all of its users include")
+    return min(common)
+
+
+def _tag(planner: Planner, name: str, places: list[tuple[str, int]]) -> str:
+    """A name for the wrapper type that no file with a declaration uses."""
+    for suffix in ("_line", "_own_line", "_wrapper_line"):
+        tag = name + suffix
+        if not any(tag.encode() in planner.source(path).names for path, _ in places):
+            return tag
+    raise Refused(f"{name}_line is taken")
+
+
+def _name_in(source: Source, begin: int, name: str, name_begin: int | None) -> Token:
+    """The token of the declared name in the statement at ``begin``."""
+    code = source.code
+    at = source.at(begin if name_begin is None else name_begin)
+    wanted = name.encode("utf-8", "surrogateescape")
+    for token in code[at : at + 256]:
+        if token.text == wanted:
+            return token
+        if token.text in (b";", b"}") or name_begin is not None:
+            break
+    raise Refused("a macro declares it")
+
+
+def _rewrite(
+    changes: Changes,
+    statement: Statement,
+    declarator: Declarator,
+    facts: VariableFacts,
+    style: Spelling,
+    tag: str,
+    elements: bool,
+    *,
+    defines: bool,
+) -> None:
+    """One declaration: the wrapper type where it comes first, the variable with that type."""
+    source = statement.source
+    name = declarator.name.text.decode("utf-8", "surrogateescape")
+    if source.code[source.at(declarator.name.begin) - 1].text == b"::":
+        raise Refused("it is a static member of a class")
+    member, suffix = _member(statement, declarator, facts, elements)
+    body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
+    attributes = source.text(declarator.suffix, declarator.init).strip()
+    behind = f"{name}{suffix}{f' {attributes}' if attributes else ''}"
+    init = _initialiser(source, declarator, elements)
+    storage = f"{statement.storage} " if statement.storage else ""
+    indent = source.indent(statement.begin)
+    inline = style.cxx or "extern" in statement.storage or not _alone(facts)
+    keyword = f"struct {style.record}" if style.cxx and style.record else "struct"
+    body = f"{member};" if style.cxx else body
+    if not defines:
+        new = f"{storage}{'' if style.cxx else 'struct '}{tag} {behind}{init};"
+    elif inline:
+        new = f"{keyword} {tag} {{ {body} }};\n{indent}{storage}{'' if style.cxx else 'struct '}{tag} {behind}{init};"
+    else:
+        new = f"{storage}struct {{ {body} }} {behind}{init};"
+        if len(new) > _MAX_COLUMNS:
+            new = f"{storage}struct {{\n{indent}\t{body}\n{indent}}} {behind}{init};"
+    replace_declarator(changes, statement, declarator, new)
+
+
+def _alone(facts: VariableFacts) -> bool:
+    """Declared once, so that its type needs no name."""
+    return bool(facts.bits & VariableBits.INTERNAL) and not facts.declarations
+
+
+def _member(statement: Statement, declarator: Declarator, facts: VariableFacts, elements: bool) -> tuple[str, str]:
+    """The declaration of the member, and the array bounds that stay with the variable."""
+    if not elements:
+        return member_text(statement, declarator, facts, VALUE), ""
+    source = statement.source
+    code = source.code
+    bracket = source.at(declarator.name.end)
+    if bracket >= len(code) or code[bracket].text != b"[" or code[bracket].begin >= declarator.suffix:
+        raise Refused("its elements are hidden in a typedef")
+    closing = code[matching(code, bracket)].end
+    before = source.text(declarator.begin, declarator.name.begin)
+    suffix = source.text(code[bracket].begin, closing)
+    return f"{statement.type_text} {before}{VALUE}{source.text(closing, declarator.suffix)}", suffix
+
+
+def _initialiser(source: Source, declarator: Declarator, elements: bool) -> str:
+    text = source.text(declarator.init, declarator.end).strip()
+    if not text:
+        return ""
+    if text.startswith("("):
+        raise Refused("it is initialised in parentheses")
+    value = text[1:].strip() if text.startswith("=") else text
+    equals = " = " if text.startswith("=") else ""
+    if not elements:
+        return f"{equals}{{ {value} }}" if equals else f"{{{value}}}"
+    if not re.fullmatch(r"\{\s*0?\s*\}", value):
+        raise Refused("its elements are initialised one by one")
+    return f"{equals}{{{{ 0 }}}}" if "0" in value else f"{equals}{{}}"
+
+
+def _readers(planner: Planner, facts: VariableFacts, home: str, declaring: set[str]) -> list[str]:
+    """Files that may use it: of a static its own, of anything declared in a header all of the project's."""
+    name = last_name(facts.name).encode("utf-8", "surrogateescape")
+    private = bool(facts.bits & VariableBits.INTERNAL) and not any(_HEADER.search(path) for path in declaring)
+    seen: dict[str, None] = {}
+    for unit in planner.program.units:
+        if not declaring.intersection(unit.files):
+            continue
+        for path in unit.files:
+            if is_system(path) or (private and path != home and _HEADER.search(path)):
+                continue
+            seen[path] = None
+    found = []
+    for path in seen:
+        try:
+            data = planner.files.source(path).data
+        except Refused:
+            continue  # generated and gone, or not ours to read: the compiler will say if it mattered
+        if name in data:
+            found.append(path)
+    return found
+
+
+def _in_block(source: Source, facts: VariableFacts, found: tuple[Token, ...]) -> Iterator[Token]:
+    """Uses of a function's own static: from its declaration to the end of its block."""
+    depth, end = 0, len(source.data)
+    for token in source.code[source.at(facts.name_begin) :]:
+        depth += (token.text == b"{") - (token.text == b"}")
+        if depth < 0:
+            end = token.begin
+            break
+    return (token for token in found if facts.name_begin < token.begin < end)
+
+
+def _rewrite_use(changes: Changes, source: Source, token: Token, elements: bool) -> None:
+    code = source.code
+    at = source.at(token.begin)
+    if at >= len(code) or code[at] != token:
+        # In the body of a macro.
+        code = next(source.within(d) for d in source.directives if d.begin <= token.begin < d.end)
+        at = next(i for i, t in enumerate(code) if t.begin == token.begin)
+    if not elements:
+        changes.insert(source, token.end, f".{VALUE}")
+        return
+    if within_sizeof(code, at):
+        return  # sizes and counts of elements stay those of the wrapper
+    try:
+        changes.insert(source, index_end(code, at), f".{VALUE}")
+    except Refused as reason:
+        raise Refused(f"{reason} ({source.path}:{source.position(token.begin)[0]})") from None
+
+
+def _check_accesses(planner: Planner, facts: VariableFacts, changes: Changes) -> None:
+    """Every file with an access that the facts know must have got an edit."""
+    edited = {edit.file for edit in changes.edits()}
+    width = len(ACCESS_COLUMNS)
+    identity = facts.identity
+    of_unit = [u.symbols.index(identity) if identity in u.symbols else -1 for u in planner.program.units]
+    for function in planner.program.functions.values():
+        index = of_unit[function.unit]
+        if index < 0:
+            continue
+        rows = function.facts.accesses
+        for at in range(0, len(rows), width):
+            if rows[at] == Base.VARIABLE and rows[at + 1] == index:
+                path = planner.program.path(function.unit, rows[at + _COLUMN["file"]])
+                if path not in edited:
+                    raise Refused(f"{path}:{rows[at + _COLUMN['line']]} uses it in a way that was not found")

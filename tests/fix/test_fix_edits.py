@@ -1,0 +1,287 @@
+"""Edits: after them everything compiles without a warning, and the variable has whole lines of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sharing.fix.edits import apply_edits, attach_edits, plan_finding
+from sharing.fix.plan import Planner
+from sharing.fix.style import FixOptions
+from sharing.model.facts import VariableBits
+from sharing.model.finding import Finding
+from sharing.model.types import TypeKind
+from tests.fix.conftest import Build
+from tests.fix.program import LONG, POINTER, ProgramBuilder, array, finding, read
+
+LINE = 64
+
+
+def edited(builder: ProgramBuilder, wanted: Finding, options: FixOptions | None = None) -> dict[str, str]:
+    """Apply the edits of the only remedy; the new text of each file by its name."""
+    program = builder.program()
+    (remedy,) = attach_edits(wanted, program, read, options).remedies
+    assert remedy.edits, plan_finding(wanted, Planner(program, read, options or FixOptions()))[0].reason
+    for path in {edit.file for edit in remedy.edits}:
+        new = apply_edits(read(path), [edit for edit in remedy.edits if edit.file == path])
+        Path(path).write_bytes(new)
+    return {path.name: path.read_text() for path in builder.folder.iterdir() if path.suffix in (".c", ".cc", ".h")}
+
+
+def refusal(builder: ProgramBuilder, wanted: Finding, options: FixOptions | None = None) -> str:
+    (planned,) = plan_finding(wanted, Planner(builder.program(), read, options or FixOptions()))
+    assert planned.plan is None
+    return planned.reason
+
+
+def owns_its_lines(place: tuple[int, int]) -> bool:
+    address, size = place
+    return address % LINE == 0 and size % LINE == 0
+
+
+def test_a_static_of_c_is_wrapped_and_every_use_follows(builder: ProgramBuilder, build: Build) -> None:
+    path = builder.file(
+        "counters.c",
+        "static long hits = 3, misses;\n"
+        "struct view { long hits; };\n"
+        "#define COUNT() (hits++)\n"
+        "long seen(struct view *v, long other) {\n"
+        "  COUNT();\n"
+        "  misses += v->hits * hits;\n"
+        "  { long hits = other; misses += hits; }\n"
+        "  return sizeof(hits) + *&hits;\n"
+        "}\n"
+        "long own(long hits) { return hits + misses; }\n",
+    )
+    unit = builder.unit(path)
+    hits = unit.variable("static long hits = 3", "hits")
+    unit.variable("static long hits = 3, misses", "misses", internal=True)
+    text = edited(builder, finding(hits))["counters.c"]
+    assert text == (
+        "static long misses;\n"
+        "static struct { _Alignas(64) long value; } hits = { 3 };\n"
+        "struct view { long hits; };\n"
+        "#define COUNT() (hits.value++)\n"
+        "long seen(struct view *v, long other) {\n"
+        "  COUNT();\n"
+        "  misses += v->hits * hits.value;\n"
+        "  { long hits = other; misses += hits; }\n"
+        "  return sizeof(hits.value) + *&hits.value;\n"
+        "}\n"
+        "long own(long hits) { return hits + misses; }\n"
+    )
+    assert owns_its_lines(build(path)["hits"])
+
+
+def test_before_c11_the_attribute_is_used(builder: ProgramBuilder, build: Build) -> None:
+    path = builder.file("old.c", "static long hits;\nlong *where(void) { return &hits; }\n")
+    unit = builder.unit(path, standard="gnu99")
+    text = edited(builder, finding(unit.variable("static long hits", "hits")))["old.c"]
+    assert text.startswith("static struct { long value __attribute__((aligned(64))); } hits;\n")
+    assert owns_its_lines(build(path, flags="-std=c90 -pedantic")["hits"])
+
+
+def test_a_variable_of_several_units_takes_its_wrapper_into_the_header(builder: ProgramBuilder, build: Build) -> None:
+    header = builder.file("lock.h", "#pragma once\n#include <pthread.h>\nextern pthread_mutex_t big_lock;\n")
+    home = builder.file("lock.c", '#include "lock.h"\npthread_mutex_t big_lock = PTHREAD_MUTEX_INITIALIZER;\n')
+    user = builder.file("user.c", '#include "lock.h"\nint f(void) { return pthread_mutex_lock(&big_lock); }\n')
+    kind = LONG
+    first = builder.unit(home, header)
+    lock = first.variable(
+        "pthread_mutex_t big_lock = PTHREAD_MUTEX_INITIALIZER",
+        "big_lock",
+        kind,
+        also=("extern pthread_mutex_t big_lock",),
+    )
+    builder.unit(user, header).declared("extern pthread_mutex_t big_lock", "big_lock", kind)
+    texts = edited(builder, finding(lock))
+    assert "extern struct big_lock_line big_lock;" in texts["lock.h"]
+    assert texts["lock.c"].endswith("struct big_lock_line big_lock = { PTHREAD_MUTEX_INITIALIZER };\n")
+    assert "pthread_mutex_lock(&big_lock.value)" in texts["user.c"]
+    assert owns_its_lines(build(home, user)["big_lock"])
+
+
+def test_a_static_of_cxx_keeps_its_name_in_an_anonymous_union(builder: ProgramBuilder, build: Build) -> None:
+    text = (
+        "#include <atomic>\n"
+        "static std::atomic<long> hits{0};\n"
+        "static long table[] = {1, 2};\n"
+        "long f() { static long calls = 0; return ++calls + hits++ + table[1]; }\n"
+    )
+    path = builder.file("hits.cc", text)
+    unit = builder.unit(path, language="C++", standard="c++17")
+    atomic = unit.of_record(unit.record("std::atomic<long> hits{0}", "std::atomic<long>", bits=16))
+    hits = unit.variable("static std::atomic<long> hits{0}", "hits", atomic)
+    table = unit.variable("static long table[] = {1, 2}", "table", array(LONG, 2))
+    calls = unit.variable("static long calls = 0", "calls", scope="f")
+    program = builder.program()
+    planner = Planner(program, read, FixOptions())
+    plans = [plan_finding(finding(identity), planner)[0].plan for identity in (hits, table, calls)]
+    assert all(plans)
+    edits = [edit for plan in plans if plan for edit in plan.edits]
+    Path(path).write_bytes(apply_edits(read(path), edits))
+    assert "return ++calls + hits++ + table[1]; }" in Path(path).read_text()
+    for compiler in ("g++", "clang++-19"):
+        found = build(path, compiler=compiler)
+        ours = {name: place for name, place in found.items() if any(n in name for n in ("hits", "table", "calls"))}
+        assert len(ours) == 3
+        assert all(owns_its_lines(place) for place in ours.values())
+
+
+def test_a_type_of_one_variable_is_aligned_itself(builder: ProgramBuilder, build: Build) -> None:
+    path = builder.file(
+        "head.cc", "struct List {\n  long *first;\n};\nList unused;\nlong *f() { return unused.first; }\n"
+    )
+    unit = builder.unit(path, language="C++", standard="c++17")
+    record = unit.record("struct List {\n  long *first;\n}", "List", (("long *first", "first", POINTER),))
+    unused = unit.variable("List unused", "unused", unit.of_record(record))
+    assert edited(builder, finding(unused))["head.cc"].startswith("struct alignas(64) List {\n  long *first;\n};")
+    assert owns_its_lines(build(path, compiler="g++")["unused"])
+
+
+def test_a_type_of_several_variables_is_left_alone(builder: ProgramBuilder, build: Build) -> None:
+    path = builder.file(
+        "head.c", "struct list { long *first; };\nstruct list a, b;\nlong *f(void) { return a.first + *b.first; }\n"
+    )
+    unit = builder.unit(path)
+    record = unit.record("struct list { long *first; }", "list", (("long *first", "first", POINTER),))
+    first = unit.variable("struct list a", "a", unit.of_record(record))
+    unit.variable("struct list a, b", "b", unit.of_record(record))
+    text = edited(builder, finding(first))["head.c"]
+    assert text.startswith(
+        "struct list { long *first; };\nstruct list b;\nstruct a_line { _Alignas(64) struct list value"
+    )
+    assert "return a.value.first + *b.first;" in text
+    assert owns_its_lines(build(path)["a"])
+
+
+def test_the_projects_own_macro_is_used_where_it_is_defined(builder: ProgramBuilder, build: Build) -> None:
+    text = "#define OWN_LINE __attribute__((aligned(64)))\nstatic long hits;\nlong *where(void) { return &hits; }\n"
+    path = builder.file("own.c", text)
+    unit = builder.unit(path)
+    hits = unit.variable("static long hits", "hits")
+    assert "an_own_line is not defined in" in refusal(builder, finding(hits), FixOptions(macro="an_own_line"))
+    assert "{ OWN_LINE long value; } hits;" in edited(builder, finding(hits), FixOptions(macro="OWN_LINE"))["own.c"]
+    assert owns_its_lines(build(path)["hits"])
+
+
+def test_the_standards_constant_is_used_where_the_project_uses_it(builder: ProgramBuilder, build: Build) -> None:
+    text = (
+        "#include <new>\n"
+        "struct alignas(std::hardware_destructive_interference_size) Other { long n; };\n"
+        "Other other;\nstatic long hits;\nlong *where() { return &hits; }\n"
+    )
+    path = builder.file("own.cc", text)
+    unit = builder.unit(path, language="C++", standard="c++17")
+    result = edited(builder, finding(unit.variable("static long hits", "hits")))["own.cc"]
+    assert "union alignas(std::hardware_destructive_interference_size) { long hits; };" in result
+    assert any(owns_its_lines(p) for n, p in build(path, compiler="g++", flags="-std=c++17 -O2").items() if "hits" in n)
+
+
+def test_kernel_code_uses_the_kernels_section(builder: ProgramBuilder) -> None:
+    header = builder.file("cache.h", "")
+    kernel = builder.folder / "include/linux"
+    kernel.mkdir(parents=True)
+    (kernel / "cache.h").write_text("")
+    path = builder.file("fork.c", "static int total = 1;\nstatic DEFINE_SPINLOCK(map_lock);\n")
+    unit = builder.unit(path, header)
+    unit.files = (path, str(kernel / "cache.h"))
+    unit.texts[str(kernel / "cache.h")] = ""
+    total = unit.variable("static int total = 1", "total")
+    lock = unit.variable("static DEFINE_SPINLOCK(map_lock)", "map_lock")
+    assert "static int total __cacheline_aligned_in_smp = 1;" in edited(builder, finding(total))["fork.c"]
+    builder.file("fork.c", "static int total = 1;\nstatic DEFINE_SPINLOCK(map_lock);\n")
+    assert "static __cacheline_aligned_in_smp DEFINE_SPINLOCK(map_lock);" in edited(builder, finding(lock))["fork.c"]
+
+
+def test_elements_of_an_array_are_rounded_up_not_the_array(builder: ProgramBuilder, build: Build) -> None:
+    text = (
+        "static long slots[8] = {0};\n"
+        "void bump(int i) { slots[i]++; }\n"
+        "unsigned long count(void) { return sizeof(slots) / sizeof(slots[0]); }\n"
+    )
+    path = builder.file("slots.c", text)
+    unit = builder.unit(path)
+    slots = unit.variable("static long slots[8] = {0}", "slots", array(LONG, 8))
+    assert edited(builder, finding(slots, kind="pad-element"))["slots.c"] == (
+        "static struct { _Alignas(64) long value; } slots[8] = {{ 0 }};\n"
+        "void bump(int i) { slots[i].value++; }\n"
+        "unsigned long count(void) { return sizeof(slots) / sizeof(slots[0]); }\n"
+    )
+    assert build(path)["slots"][1] == 8 * LINE
+
+
+def test_a_member_and_the_one_behind_it_are_aligned(builder: ProgramBuilder, build: Build) -> None:
+    text = "struct server {\n  long flags;\n  long clock;\n  long port, users;\n};\nstruct server server;\n"
+    path = builder.file("server.c", text)
+    unit = builder.unit(path)
+    members = (
+        ("long flags", "flags", LONG),
+        ("long clock", "clock", LONG),
+        ("long port", "port", LONG),
+        ("long port, users", "users", LONG),
+    )
+    record = unit.record(text[: text.index("};") + 1], "server", members)
+    server = unit.variable("struct server server", "server", unit.of_record(record))
+    result = edited(builder, finding(server, kind="align-member", member="clock"))["server.c"]
+    assert "  long flags;\n  _Alignas(64) long clock;\n  long port __attribute__((aligned(64))), users;\n" in result
+    assert build(path)["server"][1] == 3 * LINE
+
+
+def test_a_member_of_what_malloc_returns_is_padded_instead(builder: ProgramBuilder) -> None:
+    text = "struct job {\n  long state;\n  long clock;\n};\nstruct job *job;\n"
+    path = builder.file("job.c", text)
+    unit = builder.unit(path)
+    members = (("long state", "state", LONG), ("long clock", "clock", LONG))
+    unit.allocation(unit.record(text[: text.index("};") + 1], "job", members))
+    wanted = finding("key-job", kind="align-member", member="clock")
+    result = edited(builder, wanted)["job.c"]
+    assert "  long state;\n  char clock_front[64];\n  long clock;\n  char clock_tail[64];\n};" in result
+
+
+@pytest.mark.parametrize(
+    ("text", "declaration", "why"),
+    [
+        ("DECLARE(hits);\n", "DECLARE(hits)", "a macro"),
+        ("static long hits;\n#define NAME hits_ ## x, #hits\n", "static long hits", "a macro builds names from it"),
+        ("static long hits;\n#define GET(hits) (hits)\n", "static long hits", "a macro or its parameter has this name"),
+        ("static long hits;\n#define STR() x(a ## hits)\n", "static long hits", "a macro builds names from it"),
+        ("static void *hits = &hits;\n", "static void *hits = &hits", "refers to itself"),
+        ("static long\n#ifdef X\n#endif\n  hits;\n", "static long\n#ifdef X\n#endif\n  hits", "directive"),
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_is_refused_with_its_reason(
+    builder: ProgramBuilder, text: str, declaration: str, why: str
+) -> None:
+    unit = builder.unit(builder.file("odd.c", text))
+    assert why in refusal(builder, finding(unit.variable(declaration, "hits", internal=True)))
+
+
+def test_a_thread_local_needs_nothing(builder: ProgramBuilder) -> None:
+    unit = builder.unit(builder.file("tls.c", "static _Thread_local long hits;\n"))
+    hits = unit.variable("static _Thread_local long hits", "hits", bits=VariableBits.THREAD)
+    assert refusal(builder, finding(hits)) == "each thread has its own"
+
+
+def test_a_file_that_changed_since_is_not_edited(builder: ProgramBuilder) -> None:
+    path = builder.file("hits.c", "static long hits;\n")
+    unit = builder.unit(path)
+    hits = unit.variable("static long hits", "hits")
+    program = builder.program()
+    Path(path).write_text("\nstatic long hits;\n")
+    (planned,) = plan_finding(finding(hits), Planner(program, read, FixOptions()))
+    assert planned.reason == f"{path} changed since it was analysed"
+
+
+def test_a_pointer_to_functions_is_wrapped_as_one(builder: ProgramBuilder, build: Build) -> None:
+    path = builder.file(
+        "hook.c", "static void (*hook)(int);\nvoid set(void (*f)(int)) { hook = f; if (hook) hook(1); }\n"
+    )
+    unit = builder.unit(path)
+    kind = TypeKind.POINTER
+    hook = unit.variable("static void (*hook)(int)", "hook", POINTER.__class__(kind, "void (*)(int)", 8, 8))
+    text = edited(builder, finding(hook))["hook.c"]
+    assert "{ _Alignas(64) void (*value)(int); } hook;" in text
+    assert "hook.value = f; if (hook.value) hook.value(1);" in text
+    assert owns_its_lines(build(path, flags="-O0")["hook"])
