@@ -291,6 +291,7 @@ class VariableFacts(msgspec.Struct, frozen=True):
     macros: tuple[str, ...] = ()
     guarded_by: str = ""
     declarations: tuple[tuple[int, int, int, int], ...] = ()
+    refers: tuple[int, ...] = ()  # symbols whose addresses its initialiser holds, in the order of the text
 
 
 class UnitOptions(msgspec.Struct, frozen=True):

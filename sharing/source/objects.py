@@ -1,0 +1,156 @@
+"""Where built files have the variables of the source: exact offsets from object files, addresses from linked ones.
+
+Owns the join of ELF symbols and facts.  Names decide; statics, of which several units or functions may have one of the
+same name, are told apart by the unit that debug information names, then by size, and are left out where that does not
+settle it: an unknown address is better than a wrong one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sharing.model.facts import UnitFacts, VariableBits, VariableFacts
+from sharing.model.image import Image, SectionKind, VariableFlag
+from sharing.source.emission import COMMON, Contribution, Placed
+from sharing.source.program import Program
+
+_NUMBERED = re.compile(r"\.\d+$")  # GCC: count.0, clang: count.1 for the second of the name
+_MINIMUM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One variable of an image."""
+
+    names: tuple[str, ...]
+    address: int
+    size: int
+    section: int
+    unit: int
+    local: bool
+    common: bool
+    taken_from_symbols: bool
+
+
+def from_object(image: Image, unit: UnitFacts) -> tuple[Contribution, ...]:
+    """The contributions of a relocatable file that was built from this unit, as they are.
+
+    Variables of the source that the file lacks were dropped by the compiler; objects of the file that the source does
+    not name (guards, literals) stay gaps.
+    """
+    found = _joined(_rows(image), unit.variables)
+    by_section: dict[int, list[tuple[VariableFacts, _Row]]] = {}
+    alone: list[tuple[VariableFacts, _Row]] = []
+    for variable, row in found:
+        if row.common:
+            alone.append((variable, row))
+        else:
+            by_section.setdefault(row.section, []).append((variable, row))
+    out = []
+    for index in sorted(by_section):
+        section = image.sections[index]
+        members = sorted(by_section[index], key=lambda m: m[1].address)
+        placed = tuple(Placed(v.identity, r.address - section.address, r.size) for v, r in members)
+        out.append(Contribution(section.name, section.kind, max(section.alignment, 1), section.size, placed))
+    for variable, row in alone:
+        # The linker allocates a common symbol by itself; its st_value is its alignment, which the reader has applied.
+        align = max(variable.declared_align, variable.align, row.address & -row.address if row.address else 1, 1)
+        placed = (Placed(variable.identity, 0, row.size),)
+        out.append(Contribution(COMMON, SectionKind.WRITABLE, min(align, 64), row.size, placed))
+    return tuple(out)
+
+
+def from_binary(image: Image, program: Program) -> dict[str, int]:
+    """Addresses by identity of those variables that a linked file has, in the order of the address."""
+    rows = _rows(image)
+    shared = {name: row for row in rows if not row.local for name in row.names}
+    found: dict[str, int] = {}
+    by_unit: dict[str, list[_Row]] = {}
+    for row in rows:
+        if row.local and 0 <= row.unit < len(image.units):
+            unit = image.units[row.unit]
+            by_unit.setdefault(_path(unit.comp_dir, unit.name), []).append(row)
+    statics: dict[str, int] = {}
+    for row in rows:
+        for name in row.names if row.local else ():
+            statics[_plain(name)] = statics.get(_plain(name), 0) + 1
+    for facts in program.units:
+        mine = [v for v in facts.variables if not v.bits & VariableBits.DECLARED_ONLY]
+        for variable in mine:
+            if not variable.bits & VariableBits.INTERNAL and variable.symbol in shared:
+                found.setdefault(variable.identity, shared[variable.symbol].address)
+        internal = [v for v in mine if v.bits & VariableBits.INTERNAL]
+        candidates = by_unit.get(_path(facts.directory, facts.path))
+        if candidates is None:
+            # No debug information: a name that only one object has, and only one unit, is still certain.
+            candidates = [r for r in rows if r.local and all(statics[_plain(n)] == 1 for n in r.names)]
+            internal = [v for v in internal if _defined_once(program, v)]
+        for variable, row in _joined(candidates, internal):
+            found.setdefault(variable.identity, row.address)
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def _defined_once(program: Program, variable: VariableFacts) -> bool:
+    symbol = _plain(variable.symbol)
+    named = [v for u in program.units for v in u.variables if _plain(v.symbol) == symbol]
+    return sum(1 for v in named if not v.bits & VariableBits.DECLARED_ONLY) == 1
+
+
+def _rows(image: Image) -> list[_Row]:
+    names, aliases = image.names, image.aliases
+    columns = (image.variables[c].tolist() for c in ("name", "address", "size", "section", "unit", "flags"))
+    out = []
+    for number, (name, address, size, section, unit, flags) in enumerate(zip(*columns, strict=True)):
+        if name < 0 or flags & VariableFlag.RECOVERED:
+            continue
+        out.append(
+            _Row(
+                (names[name], *aliases.get(number, ())),
+                address,
+                size,
+                section,
+                unit,
+                bool(flags & VariableFlag.LOCAL),
+                bool(flags & VariableFlag.COMMON),
+                not flags & VariableFlag.FROM_DWARF,
+            )
+        )
+    return out
+
+
+def _joined(rows: Iterable[_Row], variables: Sequence[VariableFacts]) -> Iterator[tuple[VariableFacts, _Row]]:
+    """Pairs of one unit's variables and objects.  Of several objects of a name and size none is chosen unless the
+    order of the definitions settles it: GCC and clang number the statics of functions, one way or the other."""
+    exact: dict[str, list[_Row]] = {}
+    plain: dict[str, list[_Row]] = {}
+    for row in rows:
+        for name in row.names:
+            exact.setdefault(name, []).append(row)
+            if _plain(name) != name:
+                plain.setdefault(_plain(name), []).append(row)
+    wanted: dict[str, list[VariableFacts]] = {}
+    for variable in variables:
+        if not variable.bits & VariableBits.DECLARED_ONLY and variable.symbol:
+            wanted.setdefault(variable.symbol, []).append(variable)
+    for symbol, named in wanted.items():
+        direct = [] if any(v.scope for v in named) and len(named) > 1 else exact.get(symbol, [])
+        candidates = direct or [*exact.get(symbol, []), *plain.get(_plain(symbol), [])]
+        if len(named) == 1 and len(candidates) == 1:
+            yield named[0], candidates[0]
+            continue
+        for size in dict.fromkeys(v.size for v in named):
+            alike = [v for v in named if v.size == size]
+            fitting = [r for r in candidates if r.size == size]
+            if len(alike) == 1 and len(fitting) == 1:
+                yield alike[0], fitting[0]
+
+
+def _plain(name: str) -> str:
+    return _NUMBERED.sub("", name)
+
+
+def _path(directory: str, path: str) -> str:
+    return os.path.normpath(os.path.join(directory, path))
