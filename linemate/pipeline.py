@@ -1,29 +1,34 @@
-"""The audit as a table of contents: read, judge, filter, report.
+"""Audit and check as tables of contents: read, judge, filter, report.
 
 Owns the joining of the stages.  Formats, rules and rendering are elsewhere.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
+import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from elfscan.demangle import demangle
 from elfscan.image import read_images
-from linemate.options import AuditOptions
+from linemate.options import AuditOptions, CheckOptions
 from sharing.judge import Judgement, JudgeOptions, judge
 from sharing.knowledge import Knowledge, LockAbi, LockRow, ThreadRow, default_knowledge
 from sharing.model import LinemateError
 from sharing.model.finding import SCHEMA, Coverage, Finding, Report, Target
 from sharing.model.image import Image
+from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
+from sharing.source.program import Program
 
 
 def audit(options: AuditOptions) -> Report:
     """Analyse one binary (each member of an archive) and report what is wrong with its lines."""
-    unsupported = [*options.samples, *options.facts]
-    if unsupported:
-        raise LinemateError(f"{unsupported[0]}: profiles and facts are not read by this version")
+    if options.samples:
+        raise LinemateError(f"{options.samples[0]}: profiles are not read by this version")
+    program = _program_of(options.facts)
     knowledge = vocabulary(options.project)
     targets: list[Target] = []
     found: list[Finding] = []
@@ -32,25 +37,126 @@ def audit(options: AuditOptions) -> Report:
     incomplete = False
     hidden = 0
     for image in read_images(options.binary, debug_file=options.debug_file):
-        size = options.line_size or image.arch.line_size
-        pair = max(image.arch.pair_size, size) if options.line_size is None else max(2 * size, image.arch.pair_size)
-        wanted = JudgeOptions(
-            line_size=size,
-            pair_size=pair,
-            rules=options.rules,
-            macro=options.project.fix.align_macro or "",
-            min_severity=options.min_severity,
-            demangle=demangle,
-        )
-        result = judge(image, wanted, knowledge)
+        size, pair = _line_sizes(image, options)
+        result = judge(image, _judge_options(size, pair, options), knowledge)
         hidden += result.hidden
         targets.append(_target(image, size))
-        found.extend(result.findings)
+        found.extend(_with_source(result, image, program, counts) if program is not None else result.findings)
         _count(counts, image, result)
         prefix = f"{image.member}: " if image.member else ""
         notes.extend(prefix + note for note in (*image.notes, *result.notes))
         incomplete |= image.incomplete
-    found.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
+    return _report(
+        "audit", found, options, targets, Coverage(dict(sorted(counts.items())), tuple(notes)), hidden, incomplete
+    )
+
+
+def _program_of(streams: tuple[str, ...]) -> Program | None:
+    """The program in files of facts, None without files."""
+    if not streams:
+        return None
+    from analyzer.stream import read_facts
+    from sharing.source.merge import merge
+
+    return merge(line for path in streams for line in read_facts(Path(path)))
+
+
+def _with_source(result: Judgement, image: Image, program: Program, counts: dict[str, int]) -> list[Finding]:
+    """The findings about a binary with what facts from its source add."""
+    from sharing.source.join import annotate
+    from sharing.source.objects import from_binary
+
+    findings, joined = annotate(list(result.findings), program, from_binary(image, program))
+    counts["participants_in_source"] = counts.get("participants_in_source", 0) + joined
+    return findings
+
+
+def check(options: CheckOptions) -> Report:
+    """Analyse source and report what is wrong with the lines that it will be laid out on.
+
+    1. facts of all units; 2. each executable as an image; 3. the rules of lines; 4. the rules of declarations.
+    """
+    from linemate.source import read_program
+
+    return check_program(read_program(options), options)
+
+
+def check_program(program: Program, options: CheckOptions) -> Report:
+    """``check`` of facts that were read before."""
+    from linemate.source import images
+    from sharing.source_findings import run_source_rules, source_context
+
+    knowledge = vocabulary(options.project)
+    targets: list[Target] = []
+    found: dict[str, Finding] = {}
+    counts: dict[str, int] = dict(program.counts)
+    notes = list(program.notes)
+    hidden = 0
+    heats: list[tuple[dict[str, int], Judgement]] = []
+    size = pair = 64
+    for part, image in images(program, options, knowledge):
+        size, pair = _line_sizes(image, options)
+        result = judge(image, _judge_options(size, pair, options), knowledge)
+        hidden += result.hidden
+        targets.append(_target(image, size))
+        heats.append(({name: address for address, name in image.identities.items()}, result))
+        for finding in result.findings:
+            known = found.get(finding.id)
+            if known is None or finding.severity.rank > known.severity.rank:
+                found[finding.id] = finding
+        _count(counts, image, result)
+        name = f"{os.path.basename(image.path)}: " if len(part.units) < len(program.units) else ""
+        notes.extend(name + note for note in (*image.notes, *result.notes))
+
+    def heat(identity: str, offset: int) -> Heat:
+        return max((r.heat(at[identity], offset) for at, r in heats if identity in at), default=Heat.COLD)
+
+    macro = options.project.fix.align_macro or ""
+    context = dataclasses.replace(source_context(program, knowledge, size, pair, macro), heat=heat)
+    judged = list(found.values())
+    for finding in run_source_rules(program, context, rules=options.rules, judged=judged):
+        found.setdefault(finding.id, finding)
+    return _report(
+        "check",
+        list(found.values()),
+        options,
+        targets,
+        Coverage(dict(sorted(counts.items())), tuple(notes)),
+        hidden,
+        bool(program.failed) or any(u.errors for u in program.units),
+    )
+
+
+def _line_sizes(image: Image, options: AuditOptions | CheckOptions) -> tuple[int, int]:
+    """Bytes of a line, and of the lines that move together."""
+    size = options.line_size or image.arch.line_size
+    if options.line_size is None:
+        return size, max(image.arch.pair_size, size)
+    return size, max(2 * size, image.arch.pair_size)
+
+
+def _judge_options(size: int, pair: int, options: AuditOptions | CheckOptions) -> JudgeOptions:
+    return JudgeOptions(
+        line_size=size,
+        pair_size=pair,
+        rules=options.rules,
+        macro=options.project.fix.align_macro or "",
+        min_severity=options.min_severity,
+        demangle=demangle,
+    )
+
+
+def _report(
+    command: str,
+    found: list[Finding],
+    options: AuditOptions | CheckOptions,
+    targets: list[Target],
+    coverage: Coverage,
+    hidden: int,
+    incomplete: bool,
+) -> Report:
+    """Findings in order, without those that were not asked for, accepted by the project, or below the asked level."""
+    found.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule, f.id))
     kept = list(_selected(found, options))
     accepted = [f for f in kept if not suppressed(f, options.project)]
     shown = [
@@ -60,9 +166,9 @@ def audit(options: AuditOptions) -> Report:
     ]
     return Report(
         schema=SCHEMA,
-        command="audit",
+        command=command,
         targets=tuple(targets),
-        coverage=Coverage(dict(sorted(counts.items())), tuple(notes)),
+        coverage=coverage,
         findings=tuple(shown),
         suppressed=len(kept) - len(accepted),
         hidden=hidden + len(accepted) - len(shown),
@@ -99,7 +205,7 @@ def suppressed(finding: Finding, project: ProjectConfig) -> bool:
     )
 
 
-def _selected(findings: Iterable[Finding], options: AuditOptions) -> Iterator[Finding]:
+def _selected(findings: Iterable[Finding], options: AuditOptions | CheckOptions) -> Iterator[Finding]:
     """Findings about the symbols asked for; rules were chosen before judging."""
     for finding in findings:
         names = [p.name for p in finding.participants]

@@ -1,0 +1,140 @@
+"""From source to the images that are judged: facts, program, layout.
+
+Owns the joining of the analyzer's stream with the model of the compilers, built object files or a linked binary.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from elfscan import arch as architectures
+from elfscan.image import read_images
+from linemate.options import CheckOptions
+from sharing.knowledge import Knowledge
+from sharing.model import LinemateError
+from sharing.model.facts import FactsLine
+from sharing.model.image import Architecture, Image, ImageKind
+from sharing.source.emission import Contribution, unit_contributions
+from sharing.source.image import source_image
+from sharing.source.layout import AddressSpace, exact, predicted
+from sharing.source.merge import executables, merge
+from sharing.source.objects import from_binary, from_object
+from sharing.source.program import Program
+
+# First part of a target triple: ELF machine, bits, byte order.
+TRIPLES = {
+    "x86_64": (architectures.EM_X86_64, 64, "little"),
+    "i386": (architectures.EM_386, 32, "little"),
+    "i686": (architectures.EM_386, 32, "little"),
+    "aarch64": (architectures.EM_AARCH64, 64, "little"),
+    "arm64": (architectures.EM_AARCH64, 64, "little"),
+    "arm": (architectures.EM_ARM, 32, "little"),
+    "armv7": (architectures.EM_ARM, 32, "little"),
+    "powerpc64le": (architectures.EM_PPC64, 64, "little"),
+    "powerpc64": (architectures.EM_PPC64, 64, "big"),
+    "s390x": (architectures.EM_S390, 64, "big"),
+    "riscv64": (architectures.EM_RISCV, 64, "little"),
+    "sparcv9": (architectures.EM_SPARCV9, 64, "big"),
+    "loongarch64": (architectures.EM_LOONGARCH, 64, "little"),
+    "mips64": (architectures.EM_MIPS, 64, "big"),
+}
+
+
+def read_program(options: CheckOptions) -> Program:
+    """The facts of all units, from streams that were gathered before or by running the Clang tool."""
+    from analyzer.stream import read_facts
+
+    if options.streams:
+        return merge(line for path in options.streams for line in read_facts(Path(path)))
+    from analyzer.run import run_facts
+
+    lines: Iterable[FactsLine] = read_facts(run_facts(options.facts, options.project))
+    return merge(lines)
+
+
+def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Iterator[tuple[Program, Image]]:
+    """Each executable of the program, laid out as predicted, as built, or as linked."""
+    linked = next(read_images(options.binary, types=False, access=False), None) if options.binary else None
+    built = _built(options.objects, program) if options.objects else {}
+    for path, part in [("", program)] if linked is not None else executables(program):
+        arch = architecture(part)
+        if linked is not None:
+            yield part, _at_link_addresses(part, linked, knowledge)
+            continue
+
+        def place(instances: list[str], part: Program = part) -> AddressSpace:
+            return predicted(part, lambda unit: _contributions(part, unit, built), instances)
+
+        yield part, source_image(part, path or _label(part), arch, knowledge, place)
+
+
+def architecture(program: Program) -> Architecture:
+    """By the target triple of the first unit; lines of 64 bytes where that is not known."""
+    triple = program.units[0].triple if program.units else ""
+    name = triple.partition("-")[0]
+    machine, bits, order = TRIPLES.get(name, (0, 64, "little"))
+    found = architectures.find_architecture(machine, bits, order)
+    # Accesses come from the source: nothing needs decoding.
+    return dataclasses.replace(found, decodes=True, name=name if not machine else found.name)
+
+
+def _label(program: Program) -> str:
+    """What a program without main is called: its only unit, or the folder of all."""
+    paths = [u.path for u in program.units]
+    return paths[0] if len(paths) == 1 else os.path.commonpath(paths) if paths else ""
+
+
+def _at_link_addresses(program: Program, linked: Image, knowledge: Knowledge) -> Image:
+    addresses = from_binary(linked, program)
+    if not addresses:
+        raise LinemateError(f"{linked.path}: none of the variables in the source is in its symbol table")
+    image = source_image(
+        program,
+        linked.path,
+        dataclasses.replace(linked.arch, decodes=True),
+        knowledge,
+        lambda instances: exact(program, addresses, linked.sections, instances),
+    )
+    kind = image.kind if linked.kind is ImageKind.RELOCATABLE else linked.kind
+    return dataclasses.replace(image, kind=kind, build_id=linked.build_id, synthetic=linked.synthetic)
+
+
+def _contributions(program: Program, unit: int, built: dict[str, Image]) -> tuple[Contribution, ...]:
+    """As the object file has it where there is one, else as the compiler is expected to emit it."""
+    image = built.get(program.units[unit].path)
+    return from_object(image, program.units[unit]) if image is not None else unit_contributions(program, unit)
+
+
+def _built(folder: str, program: Program) -> dict[str, Image]:
+    """Object files below a folder by the path of the unit that they were made from.
+
+    By debug information; without it by name: ``cache.o``, ``cache.c.o`` and ``target-cache.o`` are of ``cache.c``.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise LinemateError(f"{folder}: not a folder")
+    by_name: dict[str, list[str]] = {}
+    for unit in program.units:
+        by_name.setdefault(Path(unit.path).name, []).append(unit.path)
+        by_name.setdefault(Path(unit.path).stem, []).append(unit.path)
+    found: dict[str, Image] = {}
+    for file in sorted(root.rglob("*.o")):
+        name = file.name.removesuffix(".o")
+        candidates = by_name.get(name) or by_name.get(name.rpartition("-")[2]) or []
+        if not candidates:
+            continue
+        image = next(read_images(str(file), types=False, access=False), None)
+        if image is None:
+            continue
+        path = _nearest(file, candidates)
+        found.setdefault(path, image)
+    return found
+
+
+def _nearest(file: Path, candidates: list[str]) -> str:
+    """Of several units with the name, the one whose folders end like the object file's."""
+    folders = file.parts[:-1]
+    return max(candidates, key=lambda c: (sum(p in folders for p in Path(c).parts[:-1]), c))

@@ -1,0 +1,390 @@
+"""Function facts as the tables of an image: access sites, calls, arguments, parameter accesses, and their origins.
+
+Owns the synthetic instruction addresses: a function is as long as it has events (accesses, calls, lock operations,
+thread starts), and an event's ``ip`` is its rank by block, line and column, so that what comes earlier in the source
+of a block has the lower address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge import Knowledge
+from sharing.model.facts import (
+    ACCESS_COLUMNS,
+    ARG_COLUMNS,
+    CALL_COLUMNS,
+    LOCK_OP_COLUMNS,
+    AccessFlag,
+    Base,
+    FunctionBits,
+)
+from sharing.model.image import (
+    ARG_DTYPE,
+    CALL_DTYPE,
+    FUNCTION_DTYPE,
+    ORIGIN_DTYPE,
+    PARAM_DTYPE,
+    SITE_DTYPE,
+    ArgKind,
+    FunctionFlag,
+    Origins,
+    SiteFlag,
+    Table,
+)
+from sharing.source.layout import AddressSpace
+from sharing.source.locksets import Calls, Locksets
+from sharing.source.program import Program
+
+CODE_BASE = 0x10_0000
+IMPORT_BASE = 0x7000_0000_0000
+MAX_STRIDE = 65535
+MAX_ARG_STRIDE = 255
+EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "lock"}
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The tables of ``Image`` that come from functions; ``symbols`` are function names, row by row."""
+
+    functions: Table
+    symbols: tuple[str, ...]
+    sites: Table
+    calls: Table
+    args: Table
+    params: Table
+    origins: Origins
+    callee_names: dict[int, str]
+    init_functions: tuple[int, ...]
+    files: tuple[str, ...]
+
+
+class _Rows:
+    """Flat fact rows of all functions in one array, with the function that each belongs to."""
+
+    def __init__(self, columns: tuple[str, ...], flat: list[tuple[int, ...]]) -> None:
+        width = len(columns)
+        lengths = [len(f) // width for f in flat]
+        joined: list[int] = []
+        for f, n in zip(flat, lengths, strict=True):
+            joined.extend(f[: n * width])
+        self._table = np.array(joined, np.int64).reshape(-1, width)
+        self.columns = columns
+        self.function: Ints = np.repeat(np.arange(len(flat)), lengths)
+        self.first: Ints = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __getitem__(self, column: str) -> Ints:
+        result: Ints = self._table[:, self.columns.index(column)]
+        return result
+
+
+class _Places:
+    """Unit-local indexes as addresses, looked up for whole columns at once."""
+
+    def __init__(self, lists: list[list[int]]) -> None:
+        lengths = [len(x) for x in lists]
+        self._start: Ints = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        self._flat = np.array([a for x in lists for a in x] or [0], np.uint64)
+
+    def find(self, unit: Ints, index: Ints) -> npt.NDArray[np.uint64]:
+        """Addresses, 0 where the index is out of range or leads to nothing known."""
+        at = self._start[unit] + index
+        good = (index >= 0) & (at < self._start[unit + 1])
+        return np.where(good, self._flat[np.where(good, at, 0)], np.uint64(0))
+
+
+def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: dict[str, int]) -> Code:
+    """1. an address for each function and import; 2. rows as arrays; 3. rank events; 4. fill the tables."""
+    defined = list(program.functions.values())
+    facts = [d.facts for d in defined]
+    unit: Ints = np.array([d.unit for d in defined], np.int64)
+    accesses = _Rows(ACCESS_COLUMNS, [f.accesses for f in facts])
+    calls = _Rows(CALL_COLUMNS, [f.calls for f in facts])
+    args = _Rows(ARG_COLUMNS, [f.args for f in facts])
+    ops = _Rows(LOCK_OP_COLUMNS, [f.lock_ops for f in facts])
+    starts = [(row, s) for row, f in enumerate(facts) for s in f.starts]
+    events = [np.bincount(r.function, minlength=len(facts)) for r in (accesses, calls, ops)]
+    events.append(np.bincount(np.array([row for row, _ in starts], np.int64), minlength=len(facts)))
+    length = sum(events) + 2
+    address = (CODE_BASE + np.concatenate(([0], np.cumsum((length + 15) // 16 * 16)))).astype(np.uint64)[:-1]
+    address = address[: len(facts)]
+    imports: dict[str, int] = {}
+
+    def imported(name: str) -> int:
+        return imports.setdefault(name, IMPORT_BASE + 16 * len(imports))
+
+    at = {d.facts.identity: int(a) for d, a in zip(defined, address.tolist(), strict=True)}
+    variables = _Places([[space.variables.get(s, 0) for s in u.symbols] for u in program.units])
+    objects = {*program.variables, *program.declared}
+
+    def callee(symbol: str) -> int:
+        return at.get(symbol) or (0 if symbol in objects else imported(symbol.partition("@")[0]))
+
+    functions = _Places([[callee(s) for s in u.symbols] for u in program.units])
+    records = _Places([[space.records.get(k, 0) for k, _ in u.records] for u in program.units])
+    paths = _Places([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in program.units])
+
+    by_symbol = {f.symbol: int(a) for f, a in zip(facts, address.tolist(), strict=True)}
+    ips = _rank([accesses, calls, ops], starts, address)
+    locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
+    taken = _taken(facts, unit, args, functions)
+    table = _functions(facts, address, length, taken)
+    sites, params = _sites(accesses, ips[0], unit, variables, records)
+    call_table, arg_table = _calls(
+        calls, args, ips[1], unit, variables, records, functions, knowledge, {**by_symbol, **imports}
+    )
+    lock_calls, lock_args = _lock_calls(ops, facts, ips[2], unit, variables, records, knowledge, imported)
+    start_calls, start_args = _start_calls(starts, ips[3], unit, functions, knowledge, imported)
+    every_call = np.concatenate([call_table, lock_calls, start_calls])
+    every_arg = np.concatenate([arg_table, lock_args, start_args])
+    origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets)
+    names = {a: n for n, a in imports.items()}
+    return Code(
+        functions=table,
+        symbols=tuple(f.symbol or f.identity for f in facts),
+        sites=np.sort(sites, order=("ip", "target")),
+        calls=np.sort(every_call, order="ip"),
+        args=np.sort(every_arg, order=("ip", "arg")),
+        params=np.sort(params, order="ip"),
+        origins=origins,
+        callee_names=names,
+        init_functions=tuple(
+            int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
+        ),
+        files=tuple(files),
+    )
+
+
+def _rank(rows: list[_Rows], starts: list[tuple[int, Any]], address: npt.NDArray[np.uint64]) -> list[Any]:
+    """Unique instruction addresses: by function, block order, line and column, calls behind the accesses they need."""
+    function = np.concatenate([*(r.function for r in rows), np.array([row for row, _ in starts], np.int64)])
+    if not len(function):
+        return [np.empty(0, np.uint64) for _ in range(len(rows) + 1)]
+    key = [
+        np.concatenate([*(r[name] for r in rows), np.array([getattr(s, name) for _, s in starts], np.int64)])
+        for name in ("order", "line", "column")
+    ]
+    sort = np.lexsort((key[2], key[1], key[0], function))
+    first = np.searchsorted(function[sort], np.arange(len(address)))
+    rank = np.empty(len(sort), np.int64)
+    rank[sort] = np.arange(len(sort)) - first[function[sort]]
+    ip = address[function] + 1 + rank.astype(np.uint64)
+    ends = np.cumsum([len(r) for r in rows])
+    return list(np.split(ip, ends))
+
+
+def _taken(facts: list[Any], unit: Ints, args: _Rows, functions: _Places) -> set[int]:
+    rows = [(u, t) for f, u in zip(facts, unit.tolist(), strict=True) for t in f.taken]
+    pairs = np.array(rows or [(0, -1)], np.int64)
+    addresses = functions.find(pairs[:, 0], pairs[:, 1]).tolist()
+    passed = args["kind"] == 4
+    if passed.any():
+        addresses += functions.find(unit[args.function[passed]], args["value"][passed]).tolist()
+    return set(addresses)
+
+
+def _functions(facts: list[Any], address: npt.NDArray[np.uint64], length: Any, taken: set[int]) -> Table:
+    table = np.zeros(len(facts), FUNCTION_DTYPE)
+    table["address"], table["size"] = address, length
+    table["name"] = np.arange(len(facts))
+    table["section"] = -1
+    flags = []
+    for f, a in zip(facts, address.tolist(), strict=True):
+        value = FunctionFlag(0)
+        if not f.bits & (FunctionBits.INTERNAL | FunctionBits.REGION):
+            value |= FunctionFlag.EXPORTED
+        if f.bits & FunctionBits.INIT:
+            value |= FunctionFlag.INIT
+        if f.bits & FunctionBits.COLD:
+            value |= FunctionFlag.COLD
+        if a in taken:
+            value |= FunctionFlag.ADDRESS_TAKEN
+        flags.append(int(value))
+    table["flags"] = flags
+    return table
+
+
+def _common(table: Table, rows: _Rows, ip: Any, keep: Any) -> None:
+    """The columns that every kind of event has."""
+    table["ip"] = ip[keep]
+    table["function"] = rows.function[keep]
+    table["loop_depth"] = np.clip(rows["loop_depth"][keep], 0, 255)
+    for name, top in (("rarity", 255), ("order", 65535)):
+        if name in (table.dtype.names or ()):
+            table[name] = np.clip(rows[name][keep], 0, top)
+
+
+def _sites(rows: _Rows, ip: Any, unit: Ints, variables: _Places, records: _Places) -> tuple[Table, Table]:
+    """Accesses to variables and to record instances as sites, those through parameters (also) as such."""
+    base, of = rows["base"], unit[rows.function] if len(rows) else rows.function
+    start = np.where(base == Base.VARIABLE, variables.find(of, rows["id"]), records.find(of, rows["record"]))
+    keep = np.flatnonzero((start != 0) & (rows["offset"] >= 0))
+    sites = np.zeros(len(keep), SITE_DTYPE)
+    _common(sites, rows, ip, keep)
+    sites["target"] = start[keep] + rows["offset"][keep].astype(np.uint64)
+    sites["size"] = np.clip(rows["size"][keep], 0, 2**32 - 1)
+    sites["stride"] = np.clip(rows["stride"][keep], 0, MAX_STRIDE)
+    sites["kind"] = rows["kind"][keep]
+    sites["flags"] = _flags(rows, keep)
+    chosen = np.flatnonzero((base == Base.PARAMETER) & (rows["id"] >= 0) & (rows["id"] < 8))
+    params = np.zeros(len(chosen), PARAM_DTYPE)
+    _common(params, rows, ip, chosen)
+    params["offset"] = rows["offset"][chosen]
+    params["size"] = np.clip(rows["size"][chosen], 0, 2**32 - 1)
+    params["stride"] = np.clip(rows["stride"][chosen], 0, 2**32 - 1)
+    params["arg"] = rows["id"][chosen]
+    params["kind"] = rows["kind"][chosen]
+    params["flags"] = _flags(rows, chosen)
+    return sites, params
+
+
+def _flags(rows: _Rows, keep: Any) -> Any:
+    atomic = np.where(rows["memory_order"][keep] > 0, int(SiteFlag.ATOMIC), 0)
+    indexed = np.where(rows["flags"][keep] & AccessFlag.INDEXED, int(SiteFlag.INDEXED), 0)
+    return (atomic | indexed).astype(np.uint8)
+
+
+def _calls(
+    calls: _Rows,
+    args: _Rows,
+    ip: Any,
+    unit: Ints,
+    variables: _Places,
+    records: _Places,
+    functions: _Places,
+    knowledge: Knowledge,
+    names: dict[str, int],
+) -> tuple[Table, Table]:
+    """Calls and their arguments; arguments of lock functions are left to the lock operations, which say the same."""
+    of = unit[calls.function] if len(calls) else calls.function
+    table = np.zeros(len(calls), CALL_DTYPE)
+    _common(table, calls, ip, slice(None))
+    table["callee"] = functions.find(of, calls["callee"])
+    locking = [address for name, address in names.items() if knowledge.lock_calls(name)]
+    row = calls.first[args.function] + args["call"] if len(args) else args.function
+    good = (args["call"] >= 0) & (row < calls.first[args.function + 1]) if len(args) else row.astype(bool)
+    row = np.where(good, row, 0)
+    if not len(calls):
+        return table, np.empty(0, ARG_DTYPE)
+    owner, kind = unit[args.function], args["kind"]
+    value = np.select(
+        [kind == 1, kind == 2, kind == 3, kind == 4, kind == 5],
+        [
+            variables.find(owner, args["value"]).astype(np.int64) + args["offset"],
+            args["offset"],
+            args["value"],
+            functions.find(owner, args["value"]).astype(np.int64),
+            records.find(owner, args["value"]).astype(np.int64) + args["offset"],
+        ],
+        0,
+    )
+    known = np.select(
+        [kind == 1, kind == 5],
+        [variables.find(owner, args["value"]) != 0, records.find(owner, args["value"]) != 0],
+        (kind >= 2) & (kind <= 4),
+    )
+    keep = np.flatnonzero(good & known & ~np.isin(table["callee"][row], locking) & (args["arg"] < 256))
+    out = np.zeros(len(keep), ARG_DTYPE)
+    out["ip"], out["callee"] = table["ip"][row[keep]], table["callee"][row[keep]]
+    out["function"], out["arg"] = args.function[keep], args["arg"][keep]
+    out["loop_depth"] = table["loop_depth"][row[keep]]
+    out["value"] = value[keep]
+    mapped = np.array([0, ArgKind.ADDRESS, ArgKind.PARAM, ArgKind.CONSTANT, ArgKind.ADDRESS, ArgKind.ADDRESS], np.uint8)
+    out["kind"] = mapped[kind[keep]]
+    stride = np.clip(args["stride"][keep], 0, MAX_ARG_STRIDE)
+    out["source"] = np.where(kind[keep] == 2, np.clip(args["value"][keep], 0, 255), stride)
+    return table, out
+
+
+def _lock_calls(
+    ops: _Rows,
+    facts: list[Any],
+    ip: Any,
+    unit: Ints,
+    variables: _Places,
+    records: _Places,
+    knowledge: Knowledge,
+    imported: Any,
+) -> tuple[Table, Table]:
+    """Lock operations as calls of the row's own pseudo function (``Knowledge.operation``) with the lock's address."""
+    table, args = np.zeros(len(ops), CALL_DTYPE), np.zeros(2 * len(ops), ARG_DTYPE)
+    _common(table, ops, ip, slice(None))
+    count = 0
+    lock_of, effects = ops["lock"].tolist(), ops["effect"].tolist()
+    flat = _Flat(variables, records, unit)
+    for at, function in enumerate(ops.function.tolist()):
+        locks = facts[function].locks
+        if not 0 <= lock_of[at] < len(locks) or effects[at] not in EFFECTS:
+            continue
+        lock = locks[lock_of[at]]
+        name = knowledge.operation(lock.row, EFFECTS[effects[at]])
+        if not name:
+            continue
+        callee = imported(name)
+        table["callee"][at] = callee
+        address = flat.address(lock, int(function))
+        depth = int(table["loop_depth"][at])
+        if address:
+            stride = min(max(lock.stride, 0), MAX_ARG_STRIDE)
+            args[count] = (ip[at], callee, address, function, 0, ArgKind.ADDRESS, stride, depth)
+            count += 1
+        if lock.base == Base.PARAMETER and 0 <= lock.id < 256:
+            args[count] = (ip[at], callee, lock.offset, function, 0, ArgKind.PARAM, lock.id, depth)
+            count += 1
+    return table, args[:count]
+
+
+class _Flat:
+    """Single lock expressions as addresses."""
+
+    def __init__(self, variables: _Places, records: _Places, unit: Ints) -> None:
+        self._variables, self._records, self._unit = variables, records, unit
+
+    def address(self, lock: Any, function: int) -> int:
+        unit = self._unit[function : function + 1]
+        if lock.base == Base.VARIABLE:
+            start = int(self._variables.find(unit, np.array([lock.id]))[0])
+        else:
+            start = int(self._records.find(unit, np.array([lock.record]))[0])
+        return start + lock.offset if start else 0
+
+
+def _start_calls(
+    starts: list[tuple[int, Any]], ip: Any, unit: Ints, functions: _Places, knowledge: Knowledge, imported: Any
+) -> tuple[Table, Table]:
+    """Thread starts as calls of what starts them, the entry as argument 0."""
+    table, args = np.zeros(len(starts), CALL_DTYPE), np.zeros(len(starts), ARG_DTYPE)
+    known = {row.function for row in knowledge.threads.threads if row.entry == 0}
+    for at, (function, start) in enumerate(starts):
+        name = start.api if start.api in known else "std::thread"
+        callee = imported("omp parallel" if start.many else name)
+        depth = min(max(start.loop_depth, 0), 255)
+        entry = int(functions.find(unit[function : function + 1], np.array([start.entry]))[0])
+        table[at]["ip"], table[at]["callee"], table[at]["function"] = ip[at], callee, function
+        table[at]["loop_depth"] = depth
+        table[at]["rarity"], table[at]["order"] = min(max(start.rarity, 0), 255), min(max(start.order, 0), 65535)
+        args[at] = (ip[at], callee, entry, function, 0, ArgKind.ADDRESS, 0, depth)
+    return table, args
+
+
+def _origins(rows: list[_Rows], ips: list[Any], unit: Ints, paths: _Places, locksets: Locksets) -> Origins:
+    tables = []
+    for r, ip in zip(rows, ips, strict=True):
+        table = np.zeros(len(r), ORIGIN_DTYPE)
+        if len(r):
+            table["ip"] = ip
+            table["file"] = paths.find(unit[r.function], r["file"]).astype(np.int64) - 1
+            table["line"] = np.clip(r["line"], 0, 2**32 - 1)
+            table["column"] = np.clip(r["column"], 0, 2**32 - 1)
+            table["lockset"] = locksets.rows(r.function, r["lockset"], ip)
+        tables.append(table)
+    return Origins(np.sort(np.concatenate(tables), order="ip"), locksets.sets())

@@ -1,0 +1,178 @@
+"""Which locks are held where: the function's own dataflow plus what all its callers hold.
+
+Owns the step from lock expressions to addresses of lock objects, and the locks held on entry, as the intersection
+over all known call sites (as in Engler and Ashcraft, RacerX, SOSP 2003; Blackshear et al., RacerD, OOPSLA 2018).  A
+function that may be entered from elsewhere (thread entries, stored addresses, no caller) starts with none.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.facts import Base, FunctionFacts, LockFact
+from sharing.source.layout import AddressSpace
+from sharing.source.program import Defined, Program
+
+ROUNDS = 8
+EMPTY: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Columns of all calls: row of the caller, its unit's symbol index of the callee, lockset index, ip."""
+
+    function: npt.NDArray[np.int64]
+    callee: npt.NDArray[np.int64]
+    lockset: npt.NDArray[np.int64]
+    ip: npt.NDArray[np.uint64]
+
+
+class Locksets:
+    """Numbers for (function, index of its lockset, ip); ``sets`` lists what each stands for, as lock addresses."""
+
+    def __init__(
+        self,
+        program: Program,
+        functions: list[Defined[FunctionFacts]],
+        calls: Calls,
+        space: AddressSpace,
+    ) -> None:
+        self._program, self._space = program, space
+        self._own = [[self._addresses(d, s) for s in d.facts.locksets] for d in functions]
+        row_of = {d.facts.identity: i for i, d in enumerate(functions)}
+        entered = {
+            program.symbol(d.unit, t) for d in functions for t in d.facts.taken if 0 <= t < len(self._symbols(d))
+        }
+        entered |= {program.symbol(d.unit, s.entry) for d in functions for s in d.facts.starts if s.entry >= 0}
+        known: list[tuple[int, int, int, int]] = []  # caller, callee, lockset, ip
+        for function, callee, lockset, ip in zip(
+            calls.function.tolist(), calls.callee.tolist(), calls.lockset.tolist(), calls.ip.tolist(), strict=True
+        ):
+            symbols = self._symbols(functions[function])
+            target = row_of.get(symbols[callee]) if 0 <= callee < len(symbols) else None
+            if target is not None and target != function:
+                known.append((function, target, lockset, ip))
+        self._steps = self._wrappers(functions, known)
+        callers: dict[int, list[tuple[int, frozenset[int]]]] = {}
+        for function, target, lockset, ip in known:
+            callers.setdefault(target, []).append((function, self._at(function, lockset, ip)))
+        self._entry = self._on_entry(functions, callers, entered)
+        self._numbers: dict[frozenset[int], int] = {}
+
+    def _symbols(self, d: Defined[FunctionFacts]) -> tuple[str, ...]:
+        return self._program.units[d.unit].symbols
+
+    def _addresses(self, d: Defined[FunctionFacts], lockset: tuple[int, ...]) -> frozenset[int]:
+        locks = d.facts.locks
+        found = (self._address(d, locks[i]) for i in lockset if 0 <= i < len(locks))
+        return frozenset(address for address in found if address)
+
+    def _at(self, function: int, lockset: int, ip: int) -> frozenset[int]:
+        """Held by the function's own doing: its dataflow, and wrappers of other units that it called before."""
+        own = self._own[function]
+        held = own[lockset] if 0 <= lockset < len(own) else EMPTY
+        steps = self._steps.get(function)
+        if steps is not None:
+            before = bisect.bisect_left(steps, ip, key=lambda step: step[0]) - 1
+            held = held | steps[before][1] if before >= 0 else held
+        return held
+
+    def _wrappers(
+        self, functions: list[Defined[FunctionFacts]], calls: list[tuple[int, int, int, int]]
+    ) -> dict[int, list[tuple[int, frozenset[int]]]]:
+        """Per caller of lock wrappers in other units: (ip, wrapped locks held behind it), in the order of the ips.
+
+        The analyzer sees wrappers within a unit only.  Ips follow the control flow, so that walking them in order is
+        right but for a wrapper that is called on one of two branches.
+        """
+        effects = {
+            row: (self._addresses(d, d.facts.acquires), self._addresses(d, d.facts.releases))
+            for row, d in enumerate(functions)
+            if d.facts.acquires or d.facts.releases
+        }
+        changes: dict[int, list[tuple[int, int]]] = {}
+        for caller, callee, _, ip in calls:
+            if callee in effects and functions[callee].unit != functions[caller].unit:
+                changes.setdefault(caller, []).append((ip, callee))
+        steps: dict[int, list[tuple[int, frozenset[int]]]] = {}
+        for caller, events in changes.items():
+            held = EMPTY
+            for ip, callee in sorted(events):
+                acquired, released = effects[callee]
+                held = (held | acquired) - released
+                steps.setdefault(caller, []).append((ip, held))
+        return steps
+
+    def _address(self, d: Defined[FunctionFacts], lock: LockFact) -> int:
+        """Address of the lock object, of the record's instance for a lock in a record, 0 unknown.
+
+        Of an array of locks all elements go by the first: data is mostly guarded by the same element each time.
+        """
+        if lock.base == Base.VARIABLE:
+            symbols = self._symbols(d)
+            start = self._space.variables.get(symbols[lock.id], 0) if 0 <= lock.id < len(symbols) else 0
+        else:
+            known = 0 <= lock.record < len(self._program.units[d.unit].records)
+            start = self._space.records.get(self._program.record_key(d.unit, lock.record), 0) if known else 0
+        return start + lock.offset if start else 0
+
+    def _on_entry(
+        self,
+        functions: list[Defined[FunctionFacts]],
+        callers: dict[int, list[tuple[int, frozenset[int]]]],
+        entered: set[str],
+    ) -> list[frozenset[int]]:
+        """Greatest fixpoint: unknown (None) until a caller is known, then what all callers have in common."""
+        entry: list[frozenset[int] | None] = []
+        for i, d in enumerate(functions):
+            needed = self._addresses(d, d.facts.requires)
+            if needed:
+                entry.append(needed)
+            elif i in callers and d.facts.identity not in entered and d.facts.symbol != "main":
+                entry.append(None)
+            else:
+                entry.append(EMPTY)
+        open_rows = [i for i, e in enumerate(entry) if e is None]
+        for _ in range(ROUNDS):
+            changed = False
+            for row in open_rows:
+                held: frozenset[int] | None = None
+                for caller, at in callers[row]:
+                    above = entry[caller]
+                    if above is None:
+                        continue
+                    held = at | above if held is None else held & (at | above)
+                    if not held:
+                        break
+                if held is not None and held != entry[row]:
+                    entry[row] = held
+                    changed = True
+            if not changed:
+                break
+        else:
+            return [e if e is not None and i not in set(open_rows) else EMPTY for i, e in enumerate(entry)]
+        return [e if e is not None else EMPTY for e in entry]
+
+    def rows(self, function: Any, lockset: Any, ip: Any) -> npt.NDArray[np.int32]:
+        """Number of the locks held at each event (function row, index of its lockset, ip); -1 unknown."""
+        if not len(function):
+            return np.empty(0, np.int32)
+        stepped = np.isin(function, list(self._steps))
+        # Where wrappers of other units are called the ip counts, elsewhere the lockset says it all.
+        triples = np.stack([function, lockset, np.where(stepped, ip.astype(np.int64), 0)], axis=1)
+        unique, inverse = np.unique(triples, axis=0, return_inverse=True)
+        out = []
+        for f, s, at in unique.tolist():
+            held = self._at(f, s, at) | self._entry[f]
+            # An unknown lockset may hold more than the callers', never less.
+            out.append(-1 if s < 0 and not held else self._numbers.setdefault(held, len(self._numbers)))
+        result: npt.NDArray[np.int32] = np.array(out, np.int32)[inverse.ravel()]
+        return result
+
+    def sets(self) -> tuple[frozenset[int], ...]:
+        return tuple(self._numbers)

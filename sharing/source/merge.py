@@ -1,0 +1,183 @@
+"""Units into a program: every function, variable and record once, and which units make one executable.
+
+Owns the merge by identity and the grouping by references.  A compile database usually covers several executables
+(a server, its client, its tests): their globals never share a line, and each ``main`` is judged with what it needs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from os.path import commonpath
+from typing import TypeVar
+
+import msgspec
+
+from sharing.model.errors import Malformed
+from sharing.model.facts import (
+    FactsFailure,
+    FactsLine,
+    FactsNote,
+    FunctionBits,
+    FunctionFacts,
+    RecordFacts,
+    UnitFacts,
+    VariableBits,
+    VariableFacts,
+)
+from sharing.source.program import Defined, Program
+
+MAX_EXECUTABLES = 24
+MAX_ERRORS_NAMED = 3
+
+_T = TypeVar("_T")
+_RECORD = msgspec.json.Decoder(RecordFacts)
+_FUNCTION = msgspec.json.Decoder(FunctionFacts)
+
+
+def merge(lines: Iterable[FactsLine]) -> Program:
+    """One program of all units, in the order of the stream.
+
+    Raises Malformed where a record or function document does not have the form of the schema.
+    """
+    units: list[UnitFacts] = []
+    failed: list[tuple[str, str]] = []
+    notes: list[str] = []
+    for line in lines:
+        if isinstance(line, UnitFacts):
+            units.append(line)
+        elif isinstance(line, FactsFailure):
+            failed.append((line.path, line.reason))
+        elif isinstance(line, FactsNote):
+            notes.append(line.text)
+    return assemble(units, failed, notes)
+
+
+def assemble(units: Iterable[UnitFacts], failed: Iterable[tuple[str, str]] = (), notes: Iterable[str] = ()) -> Program:
+    """Merge units: definitions win over declarations, of several definitions the first."""
+    units = tuple(units)
+    variables: dict[str, Defined[VariableFacts]] = {}
+    declared: dict[str, Defined[VariableFacts]] = {}
+    functions: dict[str, Defined[FunctionFacts]] = {}
+    records: dict[str, Defined[RecordFacts]] = {}
+    for index, unit in enumerate(units):
+        for variable in unit.variables:
+            table = declared if variable.bits & VariableBits.DECLARED_ONLY else variables
+            if variable.identity not in table:
+                table[variable.identity] = Defined(variable, index)
+        for identity, raw in unit.functions:
+            if identity not in functions:
+                functions[identity] = Defined(_decode(_FUNCTION, raw, unit), index)
+        for key, raw in unit.records:
+            if key not in records:
+                records[key] = Defined(_decode(_RECORD, raw, unit), index)
+    for identity in [i for i in declared if i in variables]:
+        del declared[identity]
+    broken = [u for u in units if u.errors]
+    said = [
+        f"{u.path}: analysed in part: {u.errors[0]}" + (f" and {len(u.errors) - 1} more" if len(u.errors) > 1 else "")
+        for u in broken
+    ]
+    said += [f"{path}: not analysed: {reason}" for path, reason in failed]
+    return Program(
+        units=units,
+        variables=variables,
+        declared=declared,
+        functions=functions,
+        records=records,
+        failed=tuple(failed),
+        notes=(*notes, *said),
+        counts={
+            "units": len(units),
+            "units_failed": len(tuple(failed)),
+            "units_in_part": len(broken),
+            "functions": len(functions),
+            "variables": len(variables),
+            "records": len(records),
+        },
+    )
+
+
+def _decode(decoder: msgspec.json.Decoder[_T], raw: msgspec.Raw, unit: UnitFacts) -> _T:
+    try:
+        return decoder.decode(raw)
+    except msgspec.DecodeError as error:
+        raise Malformed(unit.path, 0, f"facts do not have the form of their schema: {error}") from None
+
+
+def executables(program: Program) -> Iterator[tuple[str, Program]]:
+    """(path of the unit with main, its program) for each main, biggest first, then ("", the rest) if there is any.
+
+    A program needs the units that define what it refers to, transitively; of several definitions the one whose
+    path has most in common with the unit that asks.
+    """
+    mains = [i for i, unit in enumerate(program.units) if any(identity == "main" for identity, _ in unit.functions)]
+    if len(mains) == 1 and not _several_definitions(program):
+        yield program.units[mains[0]].path, program
+        return
+    if not mains:
+        yield "", program
+        return
+    where = _definers(program)
+    needs = [
+        [s for s in dict.fromkeys(unit.symbols) if s in where and index not in where[s]]
+        for index, unit in enumerate(program.units)
+    ]
+    groups: list[tuple[int, list[int]]] = []
+    covered: set[int] = set()
+    for main in mains:
+        seen, front = {main}, [main]
+        while front:
+            unit = front.pop()
+            for symbol in needs[unit]:
+                if seen.isdisjoint(where[symbol]):
+                    chosen = _nearest(program, unit, where[symbol])
+                    seen.add(chosen)
+                    front.append(chosen)
+        groups.append((main, sorted(seen)))
+        covered |= seen
+    groups.sort(key=lambda g: (-len(g[1]), g[0]))
+    for main, members in groups[:MAX_EXECUTABLES]:
+        yield program.units[main].path, part(program, members)
+    rest = [i for i in range(len(program.units)) if i not in covered]
+    for main, members in groups[MAX_EXECUTABLES:]:
+        rest += [i for i in members if i != main and not any(i in g for _, g in groups[:MAX_EXECUTABLES])]
+    if rest:
+        yield "", part(program, sorted(set(rest)))
+
+
+def part(program: Program, units: list[int]) -> Program:
+    """The program of some of the units; what failed and was noted stays with the whole."""
+    some = assemble(program.units[i] for i in units)
+    return dataclasses.replace(some, notes=())
+
+
+def _several_definitions(program: Program) -> bool:
+    """Does one external variable or function have two definitions that no linker would merge?"""
+    return any(len(units) > 1 for units in _definers(program).values())
+
+
+def _definers(program: Program) -> dict[str, list[int]]:
+    """Units that define each external symbol; what every unit may define for itself (inline) needs no search."""
+    where: dict[str, list[int]] = defaultdict(list)
+    for index, unit in enumerate(program.units):
+        for variable in unit.variables:
+            own = VariableBits.INTERNAL | VariableBits.DECLARED_ONLY | VariableBits.INLINE
+            if not variable.bits & own:
+                where[variable.identity].append(index)
+        for identity, _ in unit.functions:
+            facts = program.functions[identity].facts
+            if not facts.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE | FunctionBits.REGION):
+                where[identity].append(index)
+    return where
+
+
+def _nearest(program: Program, unit: int, candidates: list[int]) -> int:
+    path = program.units[unit].path
+    return max(candidates, key=lambda c: (_common(path, program.units[c].path), -c))
+
+
+def _common(a: str, b: str) -> int:
+    """Length of the folders that two paths share; 0 where one of them is relative."""
+    return len(commonpath([a, b])) if a.startswith("/") and b.startswith("/") else 0

@@ -1,0 +1,109 @@
+"""Units become programs: every identity once, and one program for each main.
+
+Not tested here: what the units say (the analyzer's tests) and what is judged of it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from sharing.model import Malformed
+from sharing.source.merge import assemble, executables
+from tests.source.units import INT, UnitMaker, access, call
+
+
+def unit(path: str, *, defines: tuple[str, ...] = (), uses: tuple[str, ...] = (), main: bool = False) -> UnitMaker:
+    maker = UnitMaker(path)
+    for name in defines:
+        maker.function(name)
+    maker.function("main" if main else f"user_{path}", *(call(name) for name in uses), static=not main)
+    return maker
+
+
+def test_a_definition_wins_over_declarations_in_other_units() -> None:
+    user, owner = UnitMaker("/src/user.c"), UnitMaker("/src/owner.c")
+    user.variable("shared", INT, extern=True)
+    owner.variable("shared", INT)
+    program = assemble([user.build(), owner.build()])
+    assert program.variables["shared"].unit == 1
+    assert not program.declared
+
+
+def test_statics_of_one_name_are_two_variables() -> None:
+    first, second = UnitMaker("/src/a.c"), UnitMaker("/src/b.c")
+    assert {first.variable("count", INT, static=True), second.variable("count", INT, static=True)} == set(
+        assemble([first.build(), second.build()]).variables
+    )
+
+
+def test_one_main_takes_all_units_also_those_that_nothing_refers_to() -> None:
+    program = assemble([unit("/src/main.c", main=True).build(), unit("/src/plugin.c").build()])
+    assert [(path, len(part.units)) for path, part in executables(program)] == [("/src/main.c", 2)]
+
+
+def test_each_main_gets_what_it_refers_to_transitively() -> None:
+    program = assemble(
+        [
+            unit("/src/server.c", main=True, uses=("serve",)).build(),
+            unit("/src/client.c", main=True, uses=("connect_to",)).build(),
+            unit("/src/serve.c", defines=("serve",), uses=("log_line",)).build(),
+            unit("/src/net.c", defines=("connect_to",)).build(),
+            unit("/src/log.c", defines=("log_line",)).build(),
+        ]
+    )
+    parts = {path: [u.path for u in part.units] for path, part in executables(program)}
+    assert parts == {
+        "/src/server.c": ["/src/server.c", "/src/serve.c", "/src/log.c"],
+        "/src/client.c": ["/src/client.c", "/src/net.c"],
+    }
+
+
+def test_of_two_definitions_the_nearer_one_is_linked() -> None:
+    program = assemble(
+        [
+            unit("/src/a/main.c", main=True, uses=("helper",)).build(),
+            unit("/src/b/main.c", main=True, uses=("helper",)).build(),
+            unit("/src/a/util.c", defines=("helper",)).build(),
+            unit("/src/b/util.c", defines=("helper",)).build(),
+        ]
+    )
+    assert {path: part.units[-1].path for path, part in executables(program)} == {
+        "/src/a/main.c": "/src/a/util.c",
+        "/src/b/main.c": "/src/b/util.c",
+    }
+
+
+def test_what_no_main_needs_is_judged_as_a_library() -> None:
+    program = assemble(
+        [
+            unit("/src/one.c", main=True).build(),
+            unit("/src/two.c", main=True).build(),
+            unit("/src/lib.c", defines=("api",)).build(),
+        ]
+    )
+    assert [(path, [u.path for u in part.units]) for path, part in executables(program)][-1] == ("", ["/src/lib.c"])
+
+
+def test_without_main_everything_is_one_library() -> None:
+    program = assemble([unit("/src/lib.c", defines=("api",)).build()])
+    assert [path for path, _ in executables(program)] == [""]
+
+
+def test_failed_and_partial_units_are_named() -> None:
+    good = unit("/src/good.c").build()
+    partial = msgspec.structs.replace(unit("/src/partial.c").build(), errors=("partial.c:3:1: no such type", "more"))
+    program = assemble([good, partial], failed=[("/src/dead.c", "no such file")])
+    assert program.notes == (
+        "/src/partial.c: analysed in part: partial.c:3:1: no such type and 1 more",
+        "/src/dead.c: not analysed: no such file",
+    )
+
+
+@pytest.mark.parametrize("document", [b"[]", b'{"identity": 3}', b'{"identity": "f", "accesses": ["x"]}'])
+def test_a_function_that_breaks_the_schema_is_malformed(document: bytes) -> None:
+    maker = UnitMaker("/src/a.c")
+    maker.function("f", access("load", maker.variable("x", INT)))
+    broken = msgspec.structs.replace(maker.build(), functions=(("f", msgspec.Raw(document)),))
+    with pytest.raises(Malformed, match="form of their schema"):
+        assemble([broken])

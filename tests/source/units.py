@@ -1,0 +1,213 @@
+"""Units of facts by hand, as short as a test needs them: symbols, files and indexes are kept here.
+
+Owns the building only.  What the Clang tool really says is tested with the tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sharing.model.facts import (
+    Base,
+    FunctionBits,
+    FunctionFacts,
+    Init,
+    LockFact,
+    MemberFact,
+    RecordFacts,
+    StartFact,
+    TypeTree,
+    UnitFacts,
+    UnitOptions,
+    VariableBits,
+    VariableFacts,
+)
+from sharing.model.image import AccessKind
+from sharing.model.types import TypeKind
+
+KINDS = {"load": AccessKind.LOAD, "store": AccessKind.STORE, "rmw": AccessKind.RMW, "address": AccessKind.ADDRESS}
+INT = TypeTree(TypeKind.BASE, "int", 4, 4)
+LONG = TypeTree(TypeKind.BASE, "long", 8, 8)
+MUTEX = TypeTree(TypeKind.TYPEDEF, "pthread_mutex_t", 40, 8, TypeTree(TypeKind.BASE, "char", 40, 8))
+
+
+class UnitMaker:
+    """One translation unit.  Functions of internal linkage and statics are named ``name@path``."""
+
+    def __init__(self, path: str, *, language: str = "C") -> None:
+        self.path, self.language = path, language
+        self._symbols: dict[str, int] = {}
+        self._records: dict[str, RecordFacts] = {}
+        self._variables: list[VariableFacts] = []
+        self._functions: list[FunctionFacts] = []
+        self._line = 0
+
+    def symbol(self, identity: str) -> int:
+        return self._symbols.setdefault(identity, len(self._symbols))
+
+    def record(self, name: str, *members: tuple[str, int, TypeTree], size: int, align: int = 8) -> TypeTree:
+        """A record with members (name, offset in bytes, type); its type where it is used."""
+        self._line += 1
+        facts = tuple(
+            MemberFact(n, offset * 8, kind, 0, False, 0, 0, self._line, 1, 0, 0, (), "", n)
+            for n, offset, kind in members
+        )
+        key = f"{name}#{size}"
+        self._records[key] = RecordFacts(key, name, 0, size, align, 0, 0, self._line, 1, 0, 0, facts)
+        return TypeTree(TypeKind.STRUCT, name, size, align, None, list(self._records).index(key))
+
+    def variable(
+        self, name: str, type: TypeTree, *, static: bool = False, extern: bool = False, declared_align: int = 0
+    ) -> str:
+        """Its identity."""
+        self._line += 1
+        identity = f"{name}@{self.path}" if static else name
+        bits = (VariableBits.INTERNAL if static else 0) | (VariableBits.DECLARED_ONLY if extern else 0)
+        self.symbol(identity)
+        self._variables.append(
+            VariableFacts(
+                identity=identity,
+                symbol=name,
+                name=name,
+                scope="",
+                type=type,
+                size=type.size,
+                align=max(type.align, declared_align),
+                declared_align=declared_align,
+                section="",
+                bits=bits,
+                init=Init.ZERO,
+                order=len(self._variables),
+                file=0,
+                line=self._line,
+                column=5,
+                begin=0,
+                end=0,
+                name_begin=0,
+            )
+        )
+        return identity
+
+    def function(self, name: str, *events: dict[str, Any], static: bool = False, **facts: Any) -> str:
+        """Its identity.  Events (``access``, ``call``, ``lock``, ``start``) are on lines of their own, in order."""
+        self._line += 1
+        identity = f"{name}@{self.path}" if static else name
+        self.symbol(identity)
+        accesses: list[int] = []
+        calls: list[int] = []
+        args: list[int] = []
+        ops: list[int] = []
+        locks: list[LockFact] = []
+        starts: list[StartFact] = []
+        locksets: list[tuple[int, ...]] = [()]
+
+        def lock(of: tuple[str, int], row: str = "pthread_mutex_t") -> int:
+            fact = LockFact(Base.VARIABLE, self.symbol(of[0]), -1, of[1], 0, False, row, of[0])
+            if fact not in locks:
+                locks.append(fact)
+            return locks.index(fact)
+
+        def held(names: Sequence[str]) -> int:
+            found = tuple(lock((n, 0)) for n in names)
+            if found not in locksets:
+                locksets.append(found)
+            return locksets.index(found)
+
+        for event in events:
+            self._line += 1
+            where = (0, self._line, 3, event.get("loop", 0), 0, event.get("order", 0), held(event.get("under", ())))
+            if event["what"] == "call":
+                for number, (kind, value) in enumerate(event["args"]):
+                    args += [
+                        len(calls) // 8,
+                        number,
+                        kind,
+                        self.symbol(value) if isinstance(value, str) else value,
+                        0,
+                        0,
+                    ]
+                calls += [self.symbol(event["callee"]), *where]
+            elif event["what"] == "lock":
+                ops += [lock((event["of"], 0)), {"lock": 1, "unlock": 2}[event["effect"]], *where]
+            elif event["what"] == "start":
+                many = event.get("many", False)
+                starts.append(
+                    StartFact(self.symbol(event["entry"]), "std::thread", many, 0, self._line, 3, where[3], 0, 0)
+                )
+            else:
+                record = list(self._records).index(event["record"]) if event.get("record") else -1
+                base = event["base"]
+                number = self.symbol(event["of"]) if base == Base.VARIABLE else event.get("parameter", -1)
+                size, order = event.get("size", 4), event.get("atomic", 0)
+                accesses += [base, number, record, event.get("offset", 0), size, KINDS[event["kind"]], order, 0, 0]
+                accesses += where
+        net = {k: tuple(lock((n, 0)) for n in facts.pop(k, ())) for k in ("acquires", "releases", "requires")}
+        self._functions.append(
+            FunctionFacts(
+                identity=identity,
+                symbol=name,
+                name=name,
+                file=0,
+                line=self._line,
+                column=1,
+                bits=FunctionBits.INTERNAL if static else 0,
+                accesses=tuple(accesses),
+                calls=tuple(calls),
+                args=tuple(args),
+                locks=tuple(locks),
+                locksets=tuple(locksets),
+                lock_ops=tuple(ops),
+                starts=tuple(starts),
+                taken=tuple(self.symbol(t) for t in facts.pop("taken", ())),
+                **net,
+                **facts,
+            )
+        )
+        return identity
+
+    def build(self) -> UnitFacts:
+        def raw(facts: msgspec.Struct) -> msgspec.Raw:
+            return msgspec.Raw(msgspec.json.encode(facts))
+
+        return UnitFacts(
+            path=self.path,
+            directory="/src",
+            language=self.language,
+            standard="c17",
+            triple="x86_64-unknown-linux-gnu",
+            options=UnitOptions(level="2"),
+            hash="",
+            files=(self.path,),
+            file_hashes=("",),
+            symbols=tuple(self._symbols),
+            records=tuple((k, raw(r)) for k, r in self._records.items()),
+            variables=tuple(self._variables),
+            functions=tuple((f.identity, raw(f)) for f in self._functions),
+        )
+
+
+def access(kind: str, of: str, **more: Any) -> dict[str, Any]:
+    """An access to a variable by identity."""
+    return {"what": "access", "base": Base.VARIABLE, "kind": kind, "of": of, **more}
+
+
+def through(kind: str, record: str, offset: int, **more: Any) -> dict[str, Any]:
+    """An access to a record (by key) behind a pointer of unknown origin, or (``parameter``) the function's own."""
+    base = Base.PARAMETER if "parameter" in more else Base.RECORD
+    return {"what": "access", "base": base, "kind": kind, "record": record, "offset": offset, **more}
+
+
+def call(callee: str, *args: tuple[int, Any], **more: Any) -> dict[str, Any]:
+    """A call; arguments are (kind, symbol or number), see ARG_COLUMNS."""
+    return {"what": "call", "callee": callee, "args": args, **more}
+
+
+def lock(of: str, effect: str = "lock", **more: Any) -> dict[str, Any]:
+    return {"what": "lock", "of": of, "effect": effect, **more}
+
+
+def start(entry: str, **more: Any) -> dict[str, Any]:
+    return {"what": "start", "entry": entry, **more}
