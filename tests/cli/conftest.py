@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from linemate.cli import main
-from linemate.options import AuditOptions
+from linemate.options import AuditOptions, CheckOptions
 from sharing.model import Report
 from tests.reports.shared_report import EMPTY
 
@@ -23,6 +23,13 @@ class Pipeline:
     report: Report = EMPTY
     error: BaseException | None = None
     asked: list[AuditOptions] = field(default_factory=list)
+    checked: list[CheckOptions] = field(default_factory=list)
+
+    def check(self, options: CheckOptions) -> Report:
+        self.checked.append(options)
+        if self.error is not None:
+            raise self.error
+        return self.report
 
     def audit(self, options: AuditOptions) -> Report:
         self.asked.append(options)
@@ -43,6 +50,7 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> Pipeline:
     double = Pipeline()
     module = ModuleType("linemate.pipeline")
     module.audit = double.audit  # type: ignore[attr-defined]  # a module made here has no declared names
+    module.check = double.check  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "linemate.pipeline", module)
     return double
 

@@ -203,10 +203,16 @@ def test_an_interrupt_is_quiet(run: Run, pipeline: Any) -> None:
     assert (result.code, result.out, result.err.strip()) == (130, "", "")
 
 
-@pytest.mark.parametrize("flag", ["--samples", "--facts"])
-def test_evidence_that_this_version_cannot_read_is_refused(run: Run, pipeline: Any, flag: str) -> None:
-    result = run("audit", "server", flag, "file")
-    assert (result.code, result.err) == (2, f"linemate: error: {flag} is not supported by this version\n")
+def test_evidence_that_this_version_cannot_read_is_refused(run: Run, pipeline: Any) -> None:
+    result = run("audit", "server", "--samples", "file")
+    assert (result.code, result.err) == (2, "linemate: error: --samples is not supported by this version\n")
+
+
+def test_facts_of_the_source_are_handed_on_and_never_overwritten(run: Run, pipeline: Any) -> None:
+    Path("unit.jsonl").write_text("{}")
+    run("audit", "server", "--facts", "unit.jsonl", "--facts", "other.jsonl")
+    assert pipeline.asked[0].facts == ("unit.jsonl", "other.jsonl")
+    assert run("audit", "server", "--facts", "unit.jsonl", "-o", "unit.jsonl").code == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,123 @@
+"""Findings that were there before: telling one again, and the file that keeps them between runs.
+
+Owns the fingerprint of a finding, the baseline file (schema ``linemate-baseline-1``) and what counts as new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from linemate.output import write_text
+from sharing.model.errors import LinemateError, Malformed
+from sharing.model.finding import Finding, Participant, Report, Severity
+
+SCHEMA = "linemate-baseline-1"
+MAX_BYTES = 64 << 20
+PAIR = 2  # participants that make a finding what it is; others come and go
+
+
+class KnownFinding(msgspec.Struct, frozen=True):
+    """One accepted finding.  ``id`` is its fingerprint; ``names`` are for people."""
+
+    id: str
+    rule: str
+    severity: Severity
+    names: tuple[str, ...]
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    """The file: findings sorted by rule, names and id."""
+
+    schema: str
+    findings: tuple[KnownFinding, ...]
+
+
+def fingerprint(finding: Finding, root: str) -> str:
+    """Equal for the same variables under the same rule, wherever they lie and in whatever clone of the sources.
+
+    By rule, names and files of the first two participants; files below ``root`` count relative to it.
+    """
+    names = sorted(f"{who.full_name}@{_file(who, root)}" for who in finding.participants[:PAIR])
+    digest = hashlib.sha256("\0".join([finding.rule, *names]).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{finding.rule}-{digest[:16]}"
+
+
+def _file(who: Participant, root: str) -> str:
+    """The path in file:line or file:line:column."""
+    path = who.source
+    for _ in range(2):
+        head, _, tail = path.rpartition(":")
+        if head and tail.isdigit():
+            path = head
+    path = posixpath.normpath(path) if path else ""
+    return path.removeprefix(root.rstrip("/") + "/") if root else path
+
+
+def known_findings(report: Report, root: str) -> dict[str, Severity]:
+    """Fingerprints of a report's findings, each with its worst severity."""
+    known: dict[str, Severity] = {}
+    for finding in report.findings:
+        key = fingerprint(finding, root)
+        known[key] = max(known.get(key, finding.severity), finding.severity, key=lambda severity: severity.rank)
+    return known
+
+
+def only_new(report: Report, known: Mapping[str, Severity], root: str, what: str) -> Report:
+    """The findings that ``known`` lacks or has at a lower severity; the others are counted.
+
+    ``what`` says in words what the report was compared with.
+    """
+    fresh = tuple(finding for finding in report.findings if _is_new(finding, known, root))
+    return msgspec.structs.replace(report, findings=fresh, known=len(report.findings) - len(fresh), baseline=what)
+
+
+def _is_new(finding: Finding, known: Mapping[str, Severity], root: str) -> bool:
+    before = known.get(fingerprint(finding, root))
+    return before is None or finding.severity.rank > before.rank
+
+
+def at_least(report: Report, severity: Severity) -> Report:
+    """The findings from a severity on; the others count as hidden."""
+    shown = tuple(finding for finding in report.findings if finding.severity.rank >= severity.rank)
+    hidden = report.hidden + len(report.findings) - len(shown)
+    return msgspec.structs.replace(report, findings=shown, hidden=hidden)
+
+
+def read_baseline(path: str) -> dict[str, Severity]:
+    """The accepted findings of a file.  Raises LinemateError where it cannot be read or is not a baseline."""
+    file = Path(path)
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise Malformed(path, None, f"larger than {MAX_BYTES >> 20} MiB: not a baseline")
+        found = msgspec.json.decode(file.read_bytes(), type=Baseline)
+    except OSError as error:
+        raise LinemateError(f"{path}: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(path, None, f"not a baseline: {error}") from error
+    if found.schema != SCHEMA:
+        raise Malformed(path, None, f"schema {found.schema!r}, this version reads {SCHEMA!r}")
+    known: dict[str, Severity] = {}
+    for row in found.findings:
+        if row.id in known:
+            raise Malformed(path, None, f"{row.id!r} is there twice")
+        known[row.id] = row.severity
+    return known
+
+
+def write_baseline(path: str, report: Report, root: str) -> None:
+    """Accept every finding of ``report``.  The file appears whole or not at all; equal findings give equal bytes."""
+    rows: dict[str, KnownFinding] = {}
+    for finding in report.findings:
+        key = fingerprint(finding, root)
+        names = tuple(sorted(who.full_name for who in finding.participants[:PAIR]))
+        if key not in rows or rows[key].severity.rank < finding.severity.rank:
+            rows[key] = KnownFinding(key, finding.rule, finding.severity, names)
+    ordered = tuple(sorted(rows.values(), key=lambda row: (row.rule, row.names, row.id)))
+    from reports.jsontext import encode
+
+    write_text(encode(Baseline(SCHEMA, ordered)), path, ())

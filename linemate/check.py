@@ -1,0 +1,169 @@
+"""``linemate check`` around the pipeline: which units, compared with what, and what of it is new.
+
+Owns the order of a check: find the commands, gather facts, judge, then judge the base or read the baseline and keep
+what is new.  Judging is the pipeline's, git is ``linemate.gitbase``'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from linemate import basefacts, baseline, database
+from linemate.cachedir import cache_folder
+from linemate.options import CheckOptions, FactsRequest
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Confidence, Report, Severity
+from sharing.model.project import ProjectConfig
+
+SHORT_ID = 12  # digits of a commit that people read
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What findings are compared with: a revision, a file, or nothing; and the file that is to accept them."""
+
+    base: str = ""
+    file: str = ""
+    accept: str = ""
+
+
+def facts_request(
+    named: str | None, sources: Sequence[str], flags: Sequence[str] | None, jobs: int, *, cached: bool
+) -> FactsRequest:
+    """What the user asked to have analysed; without ``named`` and ``flags`` the nearest compile database is found."""
+    cache = str(cache_folder()) if cached else None
+    if flags is not None:
+        if named is not None:
+            raise LinemateError("-p names a compile database, flags after -- replace one: give either")
+        if not sources:
+            raise LinemateError("flags after --, but no SOURCE to compile with them")
+        return FactsRequest(sources=tuple(sources), flags=tuple(flags), jobs=jobs, cache=cache)
+    path = database.named_database(named) if named is not None else database.find_database(Path.cwd())
+    return FactsRequest(database=str(path), sources=tuple(sources), jobs=jobs, cache=cache)
+
+
+def check(options: CheckOptions, against: Comparison) -> Report:
+    """Check the sources, and keep of the findings those that are new against ``against``."""
+    _refuse_contradictions(options, against)
+    from linemate.pipeline import check as judge
+
+    if not against.base and not against.file and not against.accept:
+        return judge(options)
+    # Everything is compared: a note that became severe is new, an accepted one is accepted at its severity.
+    whole = dataclasses.replace(options, min_severity=Severity.NOTE)
+    if against.base:
+        report = _against_revision(whole, against.base)
+    else:
+        root = _root(options)
+        report = judge(whole)
+        everything = report
+        if against.file:
+            report = _against_file(report, against.file, root, options)
+        if against.accept:
+            baseline.write_baseline(against.accept, everything, root)
+            if not against.file:
+                report = _accepted(report, against.accept, root)
+    return baseline.at_least(report, options.min_severity)
+
+
+def _refuse_contradictions(options: CheckOptions, against: Comparison) -> None:
+    if against.base and (against.file or against.accept):
+        raise LinemateError("--base compares with a revision, --baseline with a file: give either")
+    if against.base and (options.objects or options.binary):
+        raise LinemateError(
+            "--base compares what the sources say, and the base has no --objects or --binary: use --baseline FILE"
+        )
+    if against.accept and (options.rules or options.symbols):
+        raise LinemateError("--write-baseline accepts every finding: not with --rule or --symbol")
+    if against.accept and options.min_confidence is not Confidence.LAYOUT:
+        raise LinemateError("--write-baseline accepts every finding: not with --min-confidence")
+
+
+def _root(options: CheckOptions) -> str:
+    """The folder that files are named from in fingerprints: that of the project file, of the repository, or here.
+
+    The same for every clone of a project, so that a baseline made in one holds in another.
+    """
+    if options.project.path:
+        return os.path.realpath(os.path.dirname(os.path.abspath(options.project.path)))
+    here = Path.cwd().resolve()
+    for folder in (here, *here.parents):
+        if (folder / ".git").exists():
+            return str(folder)
+    return str(here)
+
+
+def _against_file(report: Report, path: str, root: str, options: CheckOptions) -> Report:
+    known = baseline.read_baseline(path)
+    compared = baseline.only_new(report, known, root, f"baseline {path}")
+    gone = len(known.keys() - baseline.known_findings(report, root).keys())
+    if not gone or options.rules or options.symbols or report.incomplete:
+        return compared
+    what = "1 finding of the baseline is" if gone == 1 else f"{gone:,} findings of the baseline are"
+    note = f"{what} no longer found: --write-baseline drops what is gone"
+    coverage = msgspec.structs.replace(compared.coverage, notes=(*compared.coverage.notes, note))
+    return msgspec.structs.replace(compared, coverage=coverage)
+
+
+def _accepted(report: Report, path: str, root: str) -> Report:
+    return baseline.only_new(report, baseline.known_findings(report, root), root, f"accepted in {path}")
+
+
+def _against_revision(options: CheckOptions, revision: str) -> Report:
+    from linemate.pipeline import check as judge
+
+    request = options.facts
+    here = os.getcwd()
+    entries = _entries(request, here)
+    repository = basefacts.find_repository(entries, here)
+    commit = repository.resolve(revision)
+    with tempfile.TemporaryDirectory(prefix="linemate-check-") as folder:
+        scratch = Path(folder)
+
+        def gather(wanted: FactsRequest) -> Path:
+            return _gather(wanted, options.project)
+
+        current = gather(request)
+        report = judge(dataclasses.replace(options, streams=(str(current),)))
+        base = basefacts.base_facts(repository, commit, entries, request, current, scratch, gather)
+        if base.stream == current and not options.symbols and options.min_confidence is Confidence.LAYOUT:
+            before = report
+        else:
+            everything = dataclasses.replace(
+                options,
+                streams=(str(base.stream),),
+                min_confidence=Confidence.LAYOUT,
+                symbols=(),
+                project=msgspec.structs.replace(options.project, suppress=()),
+            )
+            before = judge(everything)
+    root = repository.top
+    what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
+    compared = baseline.only_new(report, baseline.known_findings(before, root), root, what)
+    counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
+    coverage = msgspec.structs.replace(compared.coverage, counts=counts, notes=(*compared.coverage.notes, *base.notes))
+    return msgspec.structs.replace(compared, coverage=coverage)
+
+
+def _entries(request: FactsRequest, here: str) -> tuple[database.Entry, ...]:
+    """The commands of the units that were asked for."""
+    if not request.database:
+        return database.fixed_entries(request.sources, request.flags, here)
+    entries = database.read_database(Path(request.database))
+    if not request.sources:
+        return entries
+    wanted = {os.path.realpath(source) for source in request.sources}
+    return tuple(entry for entry in entries if os.path.realpath(entry.path) in wanted)
+
+
+def _gather(request: FactsRequest, project: ProjectConfig) -> Path:
+    from analyzer.run import run_facts
+
+    return run_facts(request, project)

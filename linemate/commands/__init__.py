@@ -1,0 +1,24 @@
+"""The commands: a table of names, one module each.
+
+Owns the table and the loading, so that asking for one command imports no other.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+import click
+
+# Name on the command line, in the order of --help: the module, whose ``command`` is a click command.
+COMMANDS = {
+    "audit": "linemate.commands.audit",
+    "check": "linemate.commands.check",
+    "lines": "linemate.commands.lines",
+    "rules": "linemate.commands.rules",
+}
+
+
+def load(name: str) -> click.Command:
+    """The command of that name."""
+    return cast(click.Command, import_module(COMMANDS[name]).command)

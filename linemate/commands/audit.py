@@ -1,0 +1,71 @@
+"""``linemate audit``: flags of one binary's audit into options, the report out."""
+
+from __future__ import annotations
+
+import click
+
+from linemate.commands import common
+from linemate.output import check_output, progress
+from reports.escape import visible
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Confidence
+
+
+@click.command("audit")
+@click.argument("binary")
+@common.finding_options
+@click.option("--samples", multiple=True, hidden=True)
+@click.option(
+    "--facts",
+    multiple=True,
+    metavar="FILE",
+    help="What the source says: a stream of linemate-facts; may be repeated.",
+)
+@common.debug_option
+@common.common_options
+def command(
+    binary: str,
+    format_name: str | None,
+    fail_on: str | None,
+    min_severity: str | None,
+    min_confidence: str,
+    rules: tuple[str, ...],
+    symbols: tuple[str, ...],
+    samples: tuple[str, ...],
+    facts: tuple[str, ...],
+    line_size: str | None,
+    debug_file: str | None,
+    config: str | None,
+    output: str | None,
+    quiet: bool,
+) -> int:
+    """Judge every global of BINARY by the cache line that it is on."""
+    from linemate.options import AuditOptions
+
+    if samples:
+        raise LinemateError("--samples is not supported by this version")
+    project = common.read_project(config)
+    limit = common.fail_limit(fail_on, project)
+    known = common.rule_infos()
+    for rule in rules:
+        common.rule_by_id(known, rule)
+    options = AuditOptions(
+        binary=binary,
+        line_size=common.line_size_of(line_size, project),
+        facts=facts,
+        min_confidence=Confidence[min_confidence.upper()],
+        min_severity=common.shown_from(min_severity, fail_on, limit),
+        rules=rules,
+        symbols=symbols,
+        fail_on=limit,
+        debug_file=debug_file,
+        project=project,
+    )
+    inputs = (binary, debug_file, project.path or None, *facts)
+    check_output(output, inputs)
+    from linemate.pipeline import audit as run_audit
+
+    with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
+        report = run_audit(options)
+    common.write_report(report, format_name, output, inputs, known, quiet=quiet)
+    return common.exit_code(report, limit)

@@ -1,0 +1,99 @@
+"""``linemate check``: flags of a check from source into options, the report out."""
+
+from __future__ import annotations
+
+import click
+
+from linemate.commands import common
+from linemate.output import check_output, progress
+from sharing.model.finding import Confidence
+
+FLAGS = "linemate.flags"
+
+
+class WithFlags(click.Command):
+    """A command whose arguments behind ``--`` are compiler flags, not sources."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[FLAGS] = tuple(args[at + 1 :])
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- FLAGS]"]
+
+
+@click.command("check", cls=WithFlags, short_help="Judge sources before they are linked, against a base revision.")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option(
+    "-p",
+    "database",
+    metavar="DIR",
+    help="Folder with compile_commands.json, or that file; default: here, in build, or above.",
+)
+@click.option("--base", metavar="REV", help="Report only what is new since this revision (git).")
+@click.option("--baseline", metavar="FILE", help="Report only what this file does not accept.")
+@click.option("--write-baseline", metavar="FILE", help="Accept all findings of this run in FILE.")
+@click.option("--objects", metavar="DIR", help="Built object files below: their layout instead of a prediction.")
+@click.option("--binary", metavar="FILE", help="The linked program: its addresses instead of a prediction.")
+@click.option("-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units at once; default: one a core.")
+@click.option("--no-cache", is_flag=True, help="Keep nothing between runs, use nothing kept.")
+@common.finding_options
+@common.common_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    database: str | None,
+    base: str | None,
+    baseline: str | None,
+    write_baseline: str | None,
+    objects: str | None,
+    binary: str | None,
+    jobs: int,
+    no_cache: bool,
+    format_name: str | None,
+    fail_on: str | None,
+    min_severity: str | None,
+    min_confidence: str,
+    rules: tuple[str, ...],
+    symbols: tuple[str, ...],
+    line_size: str | None,
+    config: str | None,
+    output: str | None,
+    quiet: bool,
+) -> int:
+    """Judge the globals of a program from its source: all units of a compile database, or each SOURCE.
+
+    FLAGS after -- compile the SOURCEs where there is no compile database.
+    """
+    from linemate.check import Comparison, check, facts_request
+    from linemate.options import CheckOptions
+
+    project = common.read_project(config)
+    limit = common.fail_limit(fail_on, project)
+    known = common.rule_infos()
+    for rule in rules:
+        common.rule_by_id(known, rule)
+    request = facts_request(database, sources, ctx.meta.get(FLAGS), jobs, cached=not no_cache)
+    options = CheckOptions(
+        facts=request,
+        objects=objects or "",
+        binary=binary or "",
+        line_size=common.line_size_of(line_size, project),
+        min_confidence=Confidence[min_confidence.upper()],
+        min_severity=common.shown_from(min_severity, fail_on, limit),
+        rules=rules,
+        symbols=symbols,
+        fail_on=limit,
+        project=project,
+    )
+    inputs = (request.database or None, *sources, binary, baseline, project.path or None)
+    check_output(output, (*inputs, write_baseline))
+    check_output(write_baseline, (request.database or None, *sources, binary, project.path or None))
+    with progress("linemate: reading sources", quiet=quiet):
+        report = check(options, Comparison(base or "", baseline or "", write_baseline or ""))
+    common.write_report(report, format_name, output, inputs, known, quiet=quiet)
+    return common.exit_code(report, limit)

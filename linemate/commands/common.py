@@ -1,0 +1,195 @@
+"""What several commands share: options, the project file, where the report goes, the exit code.
+
+Owns the meaning of common flags, so that they mean the same everywhere.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import linemate
+from linemate.config import LINE_SIZES, find_config, load_config
+from linemate.output import terminal_width, wants_color, write_text
+from reports import EMITTERS, RenderOptions
+from reports.options import DEFAULT_WIDTH
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Confidence, Report, Severity
+from sharing.model.project import ProjectConfig
+from sharing.model.rule import RuleInfo
+
+EXIT_CLEAN = 0
+EXIT_FINDINGS = 1
+EXIT_INCOMPLETE = 3
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _apply(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for option in options:
+        command = option(command)
+    return command
+
+
+def common_options(command: Command) -> Command:
+    """The options of every command that analyses something."""
+    return _apply(
+        command,
+        (
+            click.option("-q", "--quiet", is_flag=True, help="No progress; in text, findings without the summary."),
+            click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output."),
+            click.option(
+                "--config", metavar="FILE", help="Project file; default: linemate.toml here or in a folder above."
+            ),
+            click.option(
+                "--line-size",
+                type=click.Choice([*map(str, LINE_SIZES), "auto"]),
+                help="Bytes per line; auto is the project's or the architecture's.",
+            ),
+        ),
+    )
+
+
+def debug_option(command: Command) -> Command:
+    """Where a binary's debug information is."""
+    return _apply(
+        command,
+        (
+            click.option(
+                "--debug-file", metavar="FILE", help="Where the debug information is, if not in the usual places."
+            ),
+        ),
+    )
+
+
+def finding_options(command: Command) -> Command:
+    """The options of every command that reports findings: format, limits and filters."""
+    severities = [severity.value for severity in Severity]
+    return _apply(
+        command,
+        (
+            click.option(
+                "--symbol",
+                "symbols",
+                multiple=True,
+                metavar="GLOB",
+                help="Only findings with such a name; repeatable.",
+            ),
+            click.option("--rule", "rules", multiple=True, metavar="ID", help="Only this rule; may be repeated."),
+            click.option(
+                "--min-confidence",
+                type=click.Choice([confidence.name.lower() for confidence in Confidence]),
+                default=Confidence.LAYOUT.name.lower(),
+                show_default=True,
+                help="Show from this confidence on.",
+            ),
+            click.option(
+                "--min-severity",
+                type=click.Choice(severities),
+                help="Show from this severity on.  [default: low, or --fail-on]",
+            ),
+            click.option(
+                "--fail-on",
+                type=click.Choice([*severities, "never"]),
+                help="Exit with 1 from this severity on.  [default: high]",
+            ),
+            click.option(
+                "--format",
+                "format_name",
+                type=click.Choice(list(EMITTERS)),
+                help="How to show it; default: by the ending of --output, else text.",
+            ),
+        ),
+    )
+
+
+def line_size_of(flag: str | None, project: ProjectConfig) -> int | None:
+    """Bytes per line: the flag, else the project's; None, also for ``auto``, leaves it to the architecture."""
+    if flag is None:
+        return project.project.line_size
+    return None if flag == "auto" else int(flag)
+
+
+def read_project(config: str | None) -> ProjectConfig:
+    """The project file that was named, else the nearest above the current folder, else none."""
+    path = Path(config) if config else find_config(Path.cwd())
+    return load_config(path) if path else ProjectConfig()
+
+
+def fail_limit(fail_on: str | None, project: ProjectConfig) -> Severity | None:
+    if fail_on == "never":
+        return None
+    return Severity(fail_on) if fail_on else project.project.fail_on or Severity.HIGH
+
+
+def shown_from(min_severity: str | None, fail_on: str | None, limit: Severity | None) -> Severity:
+    """What fails the run is shown: asking to fail on notes shows notes, unless --min-severity says otherwise."""
+    if min_severity:
+        return Severity(min_severity)
+    if fail_on and limit is not None:
+        return min(Severity.LOW, limit, key=lambda severity: severity.rank)
+    return Severity.LOW
+
+
+def format_by_suffix(output: str | None) -> str:
+    suffix = Path(output).suffix if output else ""
+    return next((emitter.name for emitter in EMITTERS.values() if emitter.suffix == suffix), "text")
+
+
+def rule_infos() -> tuple[RuleInfo, ...]:
+    """What reporters and the rules command may know of each rule, in the order of the registry."""
+    from sharing.rules import RULES
+
+    return tuple(rule.info() for rule in RULES)
+
+
+def rule_by_id(known: Sequence[RuleInfo], wanted: str) -> RuleInfo:
+    for info in known:
+        if info.id == wanted:
+            return info
+    import difflib
+
+    ids = [info.id for info in known]
+    nearest = difflib.get_close_matches(wanted, ids, n=1)
+    hint = f"did you mean '{nearest[0]}'?" if nearest else f"there are: {', '.join(ids)}"
+    raise LinemateError(f"no rule '{wanted}': {hint}")
+
+
+def render_options(output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] = ()) -> RenderOptions:
+    """Colour and width of where the text goes."""
+    to_stdout = output is None or output == "-"
+    return RenderOptions(
+        color=to_stdout and wants_color(sys.stdout),
+        width=terminal_width(sys.stdout, DEFAULT_WIDTH) if to_stdout else DEFAULT_WIDTH,
+        summary=not quiet,
+        rules=rules,
+        version=linemate.__version__,
+        source_root=str(Path.cwd()),
+    )
+
+
+def write_report(
+    report: Report,
+    format_name: str | None,
+    output: str | None,
+    inputs: Iterable[str | None],
+    rules: tuple[RuleInfo, ...],
+    *,
+    quiet: bool,
+) -> None:
+    """Render in the asked format, else in the one that the ending of ``output`` names."""
+    emitter = EMITTERS[format_name or format_by_suffix(output)]
+    write_text(emitter.render(report, render_options(output, quiet, rules)), output, inputs)
+
+
+def exit_code(report: Report, limit: Severity | None) -> int:
+    """3 for an incomplete analysis before 1 for findings: a half-read input proves nothing either way."""
+    if report.incomplete:
+        return EXIT_INCOMPLETE
+    if limit is not None and any(finding.severity.rank >= limit.rank for finding in report.findings):
+        return EXIT_FINDINGS
+    return EXIT_CLEAN

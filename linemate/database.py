@@ -1,0 +1,136 @@
+"""Compile databases: finding one, reading its entries, writing one for another tree.
+
+Owns the format of compile_commands.json (as Clang documents it).  What a unit means is the analyzer's.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sharing.model.errors import LinemateError, Malformed
+
+FILE_NAME = "compile_commands.json"
+MAX_BYTES = 1 << 30
+HOW_TO_GET_ONE = "cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON or 'bear -- make' makes one; or give flags after --"
+
+# Flags that name a file or folder, as "-Ifolder" or "-I folder"; a relative one is meant from the entry's directory.
+PATH_FLAGS = ("-I", "-iquote", "-isystem", "-idirafter", "-include", "-imacros", "-F", "-iframework", "-isysroot", "-B")
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One command.  ``file`` may be relative to ``directory``; ``arguments`` or else ``command`` (shell) is given."""
+
+    directory: str
+    file: str
+    arguments: tuple[str, ...] = ()
+    command: str = ""
+    output: str = ""
+
+    @property
+    def path(self) -> str:
+        """The unit's absolute path, without links resolved."""
+        return posixpath.normpath(posixpath.join(self.directory, self.file))
+
+
+def find_database(start: Path) -> Path:
+    """The nearest compile_commands.json in ``start``, its ``build`` folder, or a folder above and its ``build``."""
+    for folder in (start, *start.parents):
+        for candidate in (folder / FILE_NAME, folder / "build" / FILE_NAME):
+            if candidate.is_file():
+                return candidate
+    raise LinemateError(f"no {FILE_NAME} here, in build or in a folder above: {HOW_TO_GET_ONE}")
+
+
+def named_database(path: str) -> Path:
+    """The file that ``-p`` means: itself, or the compile database in that folder."""
+    named = Path(path)
+    if named.is_dir():
+        if not (named / FILE_NAME).is_file():
+            raise LinemateError(f"{path}: no {FILE_NAME} in it: {HOW_TO_GET_ONE}")
+        return named / FILE_NAME
+    if not named.is_file():
+        raise LinemateError(f"{path}: no such file or folder: {HOW_TO_GET_ONE}")
+    return named
+
+
+def read_database(path: Path) -> tuple[Entry, ...]:
+    """All entries, each with ``arguments``.  Raises Malformed where the file is not a compile database."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise Malformed(str(path), None, f"larger than {MAX_BYTES >> 20} MiB: not a compile database")
+        entries = msgspec.json.decode(path.read_bytes(), type=tuple[Entry, ...])
+    except OSError as error:
+        raise LinemateError(f"{path}: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(str(path), None, f"not a compile database: {error}") from error
+    return tuple(_with_arguments(path, number, entry) for number, entry in enumerate(entries))
+
+
+def _with_arguments(path: Path, number: int, entry: Entry) -> Entry:
+    if "\0" in entry.directory or "\0" in entry.file:
+        raise Malformed(str(path), None, f"entry {number}: a path with a null character")
+    if not posixpath.isabs(entry.directory):
+        # Clang takes it from the folder of the database; an absolute one is the rule.
+        entry = msgspec.structs.replace(entry, directory=str(path.absolute().parent / entry.directory))
+    if entry.arguments:
+        return entry
+    try:
+        return msgspec.structs.replace(entry, arguments=tuple(shlex.split(entry.command)), command="")
+    except ValueError as error:
+        raise Malformed(str(path), None, f"entry {number}: command: {error}") from error
+
+
+def fixed_entries(sources: Sequence[str], flags: Sequence[str], directory: str) -> tuple[Entry, ...]:
+    """Entries for sources that are all compiled with the same flags."""
+    return tuple(Entry(directory, source, ("clang-tool", *flags, "-c", source)) for source in dict.fromkeys(sources))
+
+
+def write_database(path: Path, entries: Sequence[Entry]) -> None:
+    """A compile database of ``entries``."""
+    rows = [{"directory": e.directory, "file": e.file, "arguments": e.arguments} for e in entries]
+    path.write_bytes(msgspec.json.encode(rows))
+
+
+def absolute_paths(entry: Entry) -> Entry:
+    """The entry with relative paths in its flags and its source made absolute, so that it can move elsewhere."""
+    arguments: list[str] = []
+    takes_path = False
+    for argument in entry.arguments:
+        if takes_path or argument == entry.file:
+            arguments.append(_join(entry.directory, argument))
+            takes_path = False
+            continue
+        takes_path = argument in PATH_FLAGS
+        joined = next((flag for flag in PATH_FLAGS if argument.startswith(flag) and not takes_path), "")
+        value = argument[len(joined) :]
+        # "-includefile" is never written joined; "-I=dir" is relative to the system root.
+        if joined and value and value[0] not in "=-" and joined not in ("-include", "-imacros"):
+            arguments.append(joined + _join(entry.directory, value))
+        else:
+            arguments.append(argument)
+    return msgspec.structs.replace(entry, arguments=tuple(arguments), file=entry.path)
+
+
+def _join(directory: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(directory, path))
+
+
+def map_paths(entry: Entry, change: Callable[[str], str]) -> Entry:
+    """The entry with ``change`` applied to its folder, its source and every argument but the compiler."""
+    return msgspec.structs.replace(
+        entry,
+        directory=change(entry.directory),
+        file=change(entry.file),
+        arguments=(*entry.arguments[:1], *map(change, entry.arguments[1:])),
+    )
+
+
+def same_file(path: str) -> str:
+    """A key that is equal for two spellings of one path."""
+    return os.path.realpath(path)

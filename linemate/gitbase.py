@@ -1,0 +1,243 @@
+"""The base revision as files: asking git what changed, and a cached copy of the tree as it was.
+
+Owns every call of git.  The user's working tree, index, hooks and worktree list are never touched: the copy is checked
+out with an index of its own into the cache, and git runs without optional locks.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sharing.model.errors import LinemateError
+
+KEPT_TREES = 3  # per repository; a base is usually the branch point of what is being worked on
+TIMEOUT_S = 600
+RENAME_LIMIT = 2000
+RENAME_THRESHOLD = "50%"  # git's own: half of the lines are the same
+ABANDONED_S = 3600
+
+# From a hook, git passes these on; they would point our own calls at the wrong index or tree.
+_INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What differs between a revision and the working tree, as paths relative to the top.
+
+    ``changed`` are the paths as they are now, added ones included; ``deleted`` and the values of ``renamed`` (new path
+    to old) as they were.
+    """
+
+    changed: frozenset[str]
+    deleted: frozenset[str]
+    renamed: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git repository by the top of its working tree (links resolved) and its shared folder."""
+
+    top: str
+    common: str
+
+    def resolve(self, revision: str) -> str:
+        """The full id of a commit.  Raises LinemateError for what names none."""
+        # A name that begins with a dash would be an option; git allows no such revision.
+        if not revision or revision.startswith("-") or "\0" in revision:
+            raise LinemateError(f"--base: '{revision}' is no revision")
+        done = _git(self.top, ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"])
+        found = done.stdout.decode("ascii", "replace").strip()
+        if done.returncode != 0 or not found.isalnum():
+            raise LinemateError(f"--base: git knows no commit '{revision}' (a shallow clone may lack it)")
+        return found
+
+    def changes(self, commit: str) -> Changes:
+        """What of the working tree, committed or not, differs from ``commit``."""
+        done = self._run(
+            *("diff", "--name-status", "-z", f"--find-renames={RENAME_THRESHOLD}", f"-l{RENAME_LIMIT}"),
+            *("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--ignore-submodules=none"),
+            *(commit, "--"),
+        )
+        changed: set[str] = set()
+        deleted: set[str] = set()
+        renamed: dict[str, str] = {}
+        fields = iter(os.fsdecode(done).split("\0"))
+        for status in fields:
+            if not status:
+                break
+            path = next(fields, "")
+            if status[0] in "RC":
+                new = next(fields, "")
+                changed.add(new)
+                if status[0] == "R":
+                    renamed[new] = path
+                    deleted.add(path)
+            elif status[0] == "D":
+                deleted.add(path)
+            else:
+                changed.add(path)
+        return Changes(frozenset(changed), frozenset(deleted), renamed)
+
+    def tracked(self) -> frozenset[str]:
+        """Paths in the index, relative to the top."""
+        return frozenset(os.fsdecode(self._run("ls-files", "-z")).split("\0")) - {""}
+
+    def untracked(self) -> list[str]:
+        """Paths that git does not track, ignored ones included, relative to the top."""
+        return [path for path in os.fsdecode(self._run("ls-files", "--others", "-z")).split("\0") if path]
+
+    def export(self, commit: str, folder: Path) -> None:
+        """Write the files of ``commit`` below ``folder``, which exists and is empty."""
+        with tempfile.TemporaryDirectory(prefix="linemate-index-") as scratch:
+            own = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
+            self._run("read-tree", commit, environment=own)
+            self._run(
+                *("-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false"),
+                *(f"--work-tree={folder}", f"--git-dir={self._git_dir()}", "checkout-index", "--all", "--quiet"),
+                environment=own,
+            )
+
+    def _git_dir(self) -> str:
+        return os.fsdecode(self._run("rev-parse", "--absolute-git-dir")).rstrip("\n")
+
+    def _run(self, *arguments: str, environment: dict[str, str] | None = None) -> bytes:
+        done = _git(self.top, arguments, environment)
+        if done.returncode != 0:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise LinemateError(f"--base: git {_verb(arguments)}: {said[-1] if said else 'failed without a word'}")
+        return done.stdout
+
+
+def find_repository(folder: str) -> Repository | None:
+    """The repository whose working tree holds ``folder``, None where there is none."""
+    done = _git(folder, ["rev-parse", "--show-toplevel", "--git-common-dir"])
+    lines = os.fsdecode(done.stdout).split("\n")
+    if done.returncode != 0 or len(lines) < 2 or not lines[0]:
+        return None
+    return Repository(os.path.realpath(lines[0]), os.path.realpath(os.path.join(folder, lines[1])))
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    return next((a for i, a in enumerate(arguments) if not a.startswith("-") and arguments[i - 1] != "-c"), "")
+
+
+def _git(
+    folder: str, arguments: Sequence[str], environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    kept = {name: value for name, value in os.environ.items() if name not in _INHERITED}
+    # No prompt, no pager, no language but git's own, and no write to the user's index to refresh it.
+    kept |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "", "LC_ALL": "C"}
+    kept |= environment or {}
+    # A file system monitor is a program that the repository's configuration names.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
+    try:
+        return subprocess.run(
+            command, cwd=folder, env=kept, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False
+        )
+    except FileNotFoundError as error:
+        raise LinemateError("--base needs git, which is not installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise LinemateError(f"--base: git {_verb(arguments)} took longer than {TIMEOUT_S} s") from error
+
+
+@contextmanager
+def base_tree(repository: Repository, commit: str, cache: Path | None) -> Iterator[Path]:
+    """The files of ``commit`` in a folder that is ours until the end of the block; kept in ``cache`` if given.
+
+    It may hold links that an earlier run added: see ``link_into``.
+    """
+    if cache is None:
+        with tempfile.TemporaryDirectory(prefix="linemate-base-") as scratch:
+            tree = Path(os.path.realpath(scratch)) / "tree"
+            tree.mkdir()
+            repository.export(commit, tree)
+            yield tree
+        return
+    name = hashlib.sha256(os.fsencode(repository.common)).hexdigest()[:16]
+    home = Path(os.path.realpath(cache)) / "bases" / name
+    home.mkdir(parents=True, exist_ok=True)
+    with _locked(home / f"{commit}.lock") as held:
+        tree = home / commit
+        if not tree.is_dir():
+            making = Path(tempfile.mkdtemp(dir=home, prefix="making-"))
+            try:
+                repository.export(commit, making)
+                making.rename(tree)
+            except BaseException:
+                shutil.rmtree(making, ignore_errors=True)
+                raise
+        os.utime(held)
+        _prune(home, keep=commit)
+        yield tree
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[Path]:
+    """One run at a time; the lock goes with the process, however it ends."""
+    with path.open("a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield path
+
+
+def _prune(home: Path, keep: str) -> None:
+    """Drop the trees that were not used for longest, unless a run holds them; and what a killed run left."""
+    locks = sorted(home.glob("*.lock"), key=lambda lock: lock.stat().st_mtime, reverse=True)
+    for lock in locks[KEPT_TREES:]:
+        if lock.stem == keep:
+            continue
+        with lock.open("a") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            shutil.rmtree(home / lock.stem, ignore_errors=True)
+            _links_of(home / lock.stem).unlink(missing_ok=True)
+            lock.unlink(missing_ok=True)
+    for left in home.glob("making-*"):
+        if left.stat().st_mtime < time.time() - ABANDONED_S:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def link_into(tree: Path, top: str, relative: Iterable[str]) -> None:
+    """Show files of the working tree at the same place in ``tree`` where that has none.
+
+    For what a build generates and git does not know: the base revision has no copy of its own.  Links of earlier runs
+    are taken away first; nothing is ever written through a link out of ``tree``.
+    """
+    record = _links_of(tree)
+    if record.is_file():
+        for name in record.read_text(encoding="utf-8", errors="surrogateescape").split("\0"):
+            if name and (tree / name).is_symlink() and _stays_in(tree, tree / name):
+                (tree / name).unlink()
+    made = []
+    for name in relative:
+        link = tree / name
+        if os.path.lexists(link) or not _stays_in(tree, link):
+            continue
+        try:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(Path(top, name))
+        except OSError:
+            continue  # a file of the base stands where a folder is now: the base never had it
+        made.append(name)
+    record.write_text("\0".join(made), encoding="utf-8", errors="surrogateescape")
+
+
+def _links_of(tree: Path) -> Path:
+    """Where the links in a tree are written down: beside it."""
+    return tree.with_name(f"{tree.name}.links")
+
+
+def _stays_in(tree: Path, path: Path) -> bool:
+    """Whether a path below ``tree`` is still below it with the links on the way resolved."""
+    return Path(os.path.realpath(path.parent)).is_relative_to(tree)
