@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import msgspec
@@ -62,6 +62,7 @@ class Judgement:
     counts: dict[str, int]
     notes: tuple[str, ...]
     hidden: int = 0  # drafts below the asked severity
+    heat: Callable[[int, int], Heat] = lambda address, offset: Heat.COLD  # of an object's byte, by its address
 
 
 def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
@@ -110,7 +111,7 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
     findings = [_finding(d, profiler, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = _distinct(findings)
-    return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made))
+    return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made), profiler.heat_at)
 
 
 def _threads_text(calls: callgraph.CallGraph) -> str:

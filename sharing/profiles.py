@@ -331,6 +331,13 @@ class Profiler:
         declared = [self.image.types[r].align for r in (type_row, core) if 0 <= r < len(self.image.types)]
         return max([d for d in (*declared, declared_here) if d > 0], default=0)
 
+    def heat_at(self, address: int, offset: int) -> Heat:
+        """How busy the byte at an offset of the variable at ``address`` is."""
+        row = self.variable_at(address)
+        at = address + offset
+        covering = [a.heat for a in self.actors(row) if a.span[0] <= at < a.span[1]] if row >= 0 else []
+        return max(covering, default=Heat.COLD)
+
     def _heat(self, accesses: list[Access], *, write: bool) -> Heat:
         warm = {a.function for a in accesses if a.weight >= 1.0}
         return self.limits.heat(sum(a.weight for a in accesses), len(warm), write=write)
