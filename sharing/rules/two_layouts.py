@@ -22,12 +22,14 @@ Use instead: include what defines the macro in the header that uses it, and hold
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from sharing.model.facts import RecordBits, RecordFacts, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.source_base import SourceContext, SourceDraft, SourceParticipant
 from sharing.source.declarations import file_of, is_pad_name, language, place, shown_name
+from sharing.source.merge import executables
 from sharing.source.program import Defined, Program
 
 
@@ -40,12 +42,29 @@ def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             continue
         at = (facts.name, file_of(program, record.unit, facts), facts.line, facts.column)
         places.setdefault(at, []).append(key)
+    linked = _Linked(program)
     for keys in places.values():
         if len(keys) > 1:
             layouts = sorted((program.records[k] for k in keys), key=lambda r: (-r.facts.align, -r.facts.size, r.unit))
-            if _differs_by_alignment(layouts[0].facts, layouts[-1].facts):
-                yield _record(program, ctx, layouts[0], layouts[-1])
+            big, small = layouts[0], layouts[-1]
+            if _differs_by_alignment(big.facts, small.facts) and linked.together(big.facts.key, small.facts.key):
+                yield _record(program, ctx, big, small)
     yield from _declarations(program, ctx)
+
+
+class _Linked:
+    """Which units are parts of one executable: a project may build two programs from one file with other flags."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def together(self, a: str, b: str) -> bool:
+        """Does one executable have units with either of two records?"""
+        return any({a, b} <= {key for unit in part.units for key, _ in unit.records} for part in self._executables)
+
+    @cached_property
+    def _executables(self) -> tuple[Program, ...]:
+        return tuple(part for _, part in executables(self._program))
 
 
 def _differs_by_alignment(a: RecordFacts, b: RecordFacts) -> bool:

@@ -1,0 +1,44 @@
+// The same ring with each index on lines of its own, allocated with that alignment.
+// no-finding
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#define SIZE 1024
+struct ring {
+  _Alignas(128) atomic_uint head;
+  _Alignas(128) atomic_uint tail;
+  _Alignas(128) int *slot;
+};
+static void *producer(void *arg) {
+  struct ring *r = arg;
+  for (int i = 0; i < 1000000; i++) {
+    unsigned head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    while (head - atomic_load_explicit(&r->tail, memory_order_acquire) == SIZE)
+      ;
+    r->slot[head % SIZE] = i;
+    atomic_store_explicit(&r->head, head + 1, memory_order_release);
+  }
+  return 0;
+}
+static void *consumer(void *arg) {
+  struct ring *r = arg;
+  long sum = 0;
+  for (int i = 0; i < 1000000; i++) {
+    unsigned tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    while (atomic_load_explicit(&r->head, memory_order_acquire) == tail)
+      ;
+    sum += r->slot[tail % SIZE];
+    atomic_store_explicit(&r->tail, tail + 1, memory_order_release);
+  }
+  return (void *)sum;
+}
+int main(void) {
+  struct ring *r = aligned_alloc(_Alignof(struct ring), sizeof *r);
+  r->slot = calloc(SIZE, sizeof *r->slot);
+  pthread_t a, b;
+  pthread_create(&a, 0, producer, r);
+  pthread_create(&b, 0, consumer, r);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 0;
+}

@@ -1,0 +1,1 @@
+#define CACHE_ALIGN __attribute__((aligned(64)))
