@@ -5,11 +5,13 @@ working tree, so that the same things have the same names on both sides.
 
 A unit is affected when it or a file that it read differs, when it read a file of the name of a deleted one (it may have
 read that one before), or when it could not be analysed.  The commands are today's: what an old build file said is not
-known.  Files that git does not track (generated headers, submodules) are today's too.
+known.  What a build generates and what submodules hold is today's too; a file that is new and not yet added to git is
+not in the base.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import posixpath
 import re
@@ -111,10 +113,13 @@ def base_facts(
     ``entries`` are the commands of the units that ``request`` asked for, ``current`` is the stream of their facts.
     New files are written to ``scratch``.
     """
-    changes = repository.changes(commit)
     roots = _Roots(repository.top)
     for entry in entries:
         roots.relative(entry.path)
+    tracked = repository.tracked()
+    new = _new_files(repository, tracked, entries, roots)
+    changes = repository.changes(commit)
+    changes = dataclasses.replace(changes, changed=changes.changed | new)
     kept, stale, read = _sort_units(current, changes, roots)
     again = [entry for entry in entries if os.path.realpath(entry.path) not in kept]
     lost = [] if request.sources else _deleted_units(entries, changes, roots)
@@ -122,7 +127,7 @@ def base_facts(
         return BaseFacts(current, 0)
     cache = Path(request.cache) if request.cache else None
     with gitbase.base_tree(repository, commit, cache) as tree:
-        gitbase.link_into(tree, repository.top, _generated(repository, changes, read, roots))
+        gitbase.link_into(tree, repository.top, _generated(repository, tracked | new, read))
         moved = [found for entry in again if (found := _in_base(entry, tree, changes, roots)) is not None]
         guessed = {str(tree / path) for _, path in lost}
         moved += [_as_unit(_to_tree(donor, tree, roots), str(tree / path)) for donor, path in lost]
@@ -130,7 +135,7 @@ def base_facts(
         if not moved:
             return BaseFacts(_join(current, None, kept, stream, lambda line: line), 0)
         commands = scratch / "base" / database.FILE_NAME
-        commands.parent.mkdir()
+        commands.parent.mkdir(exist_ok=True)
         database.write_database(commands, moved)
         asked = FactsRequest(database=str(commands), jobs=request.jobs, cache=request.cache)
         made = gather(asked)
@@ -175,11 +180,28 @@ def _sort_units(stream: Path, changes: gitbase.Changes, roots: _Roots) -> tuple[
     return kept - touched - failed, failed, read
 
 
-def _generated(repository: gitbase.Repository, changes: gitbase.Changes, read: set[str], roots: _Roots) -> list[str]:
-    """Files that the base may need and git cannot give: read by today's units, or untracked headers."""
-    tracked = repository.tracked()
-    others = [path for path in repository.untracked() if posixpath.splitext(path)[1] in HEADER_SUFFIXES]
-    wanted = [path for path in (*sorted(read), *others) if path not in tracked]
+def _new_files(
+    repository: gitbase.Repository, tracked: frozenset[str], entries: Iterable[database.Entry], roots: _Roots
+) -> frozenset[str]:
+    """Files that somebody wrote and did not yet add: neither ignored nor in a build folder, which nobody writes in."""
+    folders = {folder for path in tracked for folder in _folders(path)}
+    compiled_in = {roots.relative(posixpath.join(entry.directory, "x")) for entry in entries}
+    build = {posixpath.dirname(path) for path in compiled_in if path is not None} - folders - {""}
+    untracked = repository.untracked(ignored=False)
+    return frozenset(path for path in untracked if build.isdisjoint(_folders(path)))
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Every folder above a relative path, the nearest first, without the top itself."""
+    while path := posixpath.dirname(path):
+        yield path
+
+
+def _generated(repository: gitbase.Repository, not_generated: frozenset[str], read: set[str]) -> list[str]:
+    """Files that the base may need and git cannot give: read by today's units, or headers that a build made."""
+    others = repository.untracked(ignored=True)
+    headers = [path for path in others if posixpath.splitext(path)[1] in HEADER_SUFFIXES]
+    wanted = [path for path in (*sorted(read), *headers) if path not in not_generated]
     return list(dict.fromkeys(wanted))[:MAX_LINKED]
 
 

@@ -63,11 +63,13 @@ class Repository:
 
     def changes(self, commit: str) -> Changes:
         """What of the working tree, committed or not, differs from ``commit``."""
-        done = self._run(
-            *("diff", "--name-status", "-z", f"--find-renames={RENAME_THRESHOLD}", f"-l{RENAME_LIMIT}"),
-            *("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--ignore-submodules=none"),
-            *(commit, "--"),
-        )
+        with self._own_index() as own:
+            done = self._run(
+                *("diff", "--name-status", "-z", f"--find-renames={RENAME_THRESHOLD}", f"-l{RENAME_LIMIT}"),
+                *("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--ignore-submodules=none"),
+                *(commit, "--"),
+                environment=own,
+            )
         changed: set[str] = set()
         deleted: set[str] = set()
         renamed: dict[str, str] = {}
@@ -92,9 +94,11 @@ class Repository:
         """Paths in the index, relative to the top."""
         return frozenset(os.fsdecode(self._run("ls-files", "-z")).split("\0")) - {""}
 
-    def untracked(self) -> list[str]:
-        """Paths that git does not track, ignored ones included, relative to the top."""
-        return [path for path in os.fsdecode(self._run("ls-files", "--others", "-z")).split("\0") if path]
+    def untracked(self, *, ignored: bool) -> list[str]:
+        """Paths that git does not track, relative to the top: those that it ignores as well, or only the others."""
+        choice = [] if ignored else ["--exclude-standard"]
+        listed = self._run("ls-files", "--others", "-z", *choice)
+        return [path for path in os.fsdecode(listed).split("\0") if path]
 
     def export(self, commit: str, folder: Path) -> None:
         """Write the files of ``commit`` below ``folder``, which exists and is empty."""
@@ -106,6 +110,16 @@ class Repository:
                 *(f"--work-tree={folder}", f"--git-dir={self._git_dir()}", "checkout-index", "--all", "--quiet"),
                 environment=own,
             )
+
+    @contextmanager
+    def _own_index(self) -> Iterator[dict[str, str]]:
+        """The environment for a copy of the index: ``git diff`` writes back what it learns about unchanged files."""
+        index = os.path.join(self._git_dir(), "index")
+        with tempfile.TemporaryDirectory(prefix="linemate-index-") as scratch:
+            copy = os.path.join(scratch, "index")
+            if os.path.exists(index):
+                shutil.copyfile(index, copy)
+            yield {"GIT_INDEX_FILE": copy}
 
     def _git_dir(self) -> str:
         return os.fsdecode(self._run("rev-parse", "--absolute-git-dir")).rstrip("\n")

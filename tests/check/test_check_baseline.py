@@ -1,0 +1,142 @@
+"""The file of accepted findings: what it holds, how it is read, and by what a finding is told again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from linemate.baseline import SCHEMA, fingerprint, known_findings, only_new, read_baseline, write_baseline
+from sharing.model import LinemateError, Severity
+from tests.reports.shared_report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, LOCK_BESIDE_LIST, REPORT
+
+ROOT = "/src/server"
+
+
+def sources(*places: str) -> Any:
+    who = [msgspec.structs.replace(p, source=s) for p, s in zip(FROM_SOURCE.participants, places, strict=False)]
+    return msgspec.structs.replace(FROM_SOURCE, participants=(*who, *FROM_SOURCE.participants[len(places) :]))
+
+
+def test_the_file_is_sorted_and_says_what_it_accepts(tmp_path: Path) -> None:
+    path = tmp_path / "accepted.json"
+    write_baseline(str(path), REPORT, ROOT)
+    document = json.loads(path.read_text())
+    assert document["schema"] == SCHEMA
+    rows = document["findings"]
+    assert len(rows) == len(REPORT.findings)
+    assert rows == sorted(rows, key=lambda row: (row["rule"], row["names"], row["id"]))
+    (lock,) = [row for row in rows if row["rule"] == LOCK_BESIDE_LIST.rule]
+    assert (lock["severity"], lock["names"]) == ("critical", ["LOCK_open.m_mutex", "unused_tables"])
+
+
+def test_equal_findings_give_equal_bytes_in_any_order(tmp_path: Path) -> None:
+    turned = msgspec.structs.replace(REPORT, findings=REPORT.findings[::-1])
+    write_baseline(str(tmp_path / "a"), REPORT, ROOT)
+    write_baseline(str(tmp_path / "b"), turned, ROOT)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_what_is_written_is_known_when_read(tmp_path: Path) -> None:
+    path = str(tmp_path / "accepted.json")
+    write_baseline(path, REPORT, ROOT)
+    assert read_baseline(path) == known_findings(REPORT, ROOT)
+    assert only_new(REPORT, read_baseline(path), ROOT, "x").findings == ()
+
+
+def test_an_empty_baseline_accepts_nothing(tmp_path: Path) -> None:
+    path = str(tmp_path / "accepted.json")
+    write_baseline(path, EMPTY, ROOT)
+    assert only_new(REPORT, read_baseline(path), ROOT, "x").findings == REPORT.findings
+
+
+def test_a_finding_is_known_again_wherever_it_lies() -> None:
+    moved = msgspec.structs.replace(
+        sources("/src/server/cache/table_cache.cc:99:1", "/src/server/cache/table_cache.cc:3"),
+        line=BIG_LINE.line,
+        message="elsewhere",
+        severity=Severity.LOW,
+    )
+    assert fingerprint(moved, ROOT) == fingerprint(FROM_SOURCE, ROOT)
+
+
+def test_a_finding_is_known_again_in_another_clone() -> None:
+    there = sources("/home/x/cache/table_cache.cc:27:12", "/home/x/cache/table_cache.cc:28:15")
+    assert fingerprint(there, "/home/x/") == fingerprint(FROM_SOURCE, ROOT)
+    assert fingerprint(there, "/home") != fingerprint(FROM_SOURCE, ROOT)
+
+
+def test_the_order_of_the_pair_does_not_matter() -> None:
+    first, second, third = FROM_SOURCE.participants
+    turned = msgspec.structs.replace(FROM_SOURCE, participants=(second, first, third))
+    assert fingerprint(turned, ROOT) == fingerprint(FROM_SOURCE, ROOT)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        msgspec.structs.replace(FROM_SOURCE, rule="two-locks-one-line"),
+        sources("/src/server/cache/other.cc:27:12"),
+        msgspec.structs.replace(FROM_SOURCE, participants=FROM_SOURCE.participants[1:]),
+    ],
+    ids=["rule", "file", "pair"],
+)
+def test_another_rule_file_or_pair_is_another_finding(other: Any) -> None:
+    assert fingerprint(other, ROOT) != fingerprint(FROM_SOURCE, ROOT)
+
+
+def test_the_worst_of_equal_findings_is_accepted() -> None:
+    mild = msgspec.structs.replace(FROM_SOURCE, severity=Severity.NOTE)
+    for order in ((mild, FROM_SOURCE), (FROM_SOURCE, mild)):
+        report = msgspec.structs.replace(CHECKED, findings=order)
+        assert list(known_findings(report, ROOT).values()) == [FROM_SOURCE.severity]
+
+
+ROW = {"id": "a", "rule": "r", "severity": "high", "names": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "not a baseline"),
+        (b"\xff\xfe", "not a baseline"),
+        (b"[]", "not a baseline"),
+        (b'{"schema": 3}', "not a baseline"),
+        (b'{"findings": []}', "not a baseline"),
+        (b'{"schema": "linemate-baseline-2", "findings": []}', "schema 'linemate-baseline-2'"),
+        (b"[" * 100_000, "not a baseline"),
+        (b'{"schema": "linemate-baseline-1", "findings": [], "x": ' + b"[" * 100_000, "not a baseline"),
+        (json.dumps({"schema": SCHEMA, "findings": [ROW, ROW]}).encode(), "'a' is there twice"),
+        (json.dumps({"schema": SCHEMA, "findings": [{**ROW, "severity": "bad"}]}).encode(), "not a baseline"),
+        (json.dumps({"schema": SCHEMA, "findings": [{**ROW, "names": 3}]}).encode(), "not a baseline"),
+        (b'{"schema": "linemate-baseline-1", "findings": [{"id": "\\ud800"}]}', "not a baseline"),
+    ],
+    ids=range(12),
+)
+def test_what_is_no_baseline_is_refused_with_its_name(tmp_path: Path, content: bytes, why: str) -> None:
+    path = tmp_path / "accepted.json"
+    path.write_bytes(content)
+    with pytest.raises(LinemateError, match=why) as refused:
+        read_baseline(str(path))
+    assert str(path) in str(refused.value)
+
+
+def test_later_versions_may_add_fields(tmp_path: Path) -> None:
+    path = tmp_path / "accepted.json"
+    path.write_text(json.dumps({"schema": SCHEMA, "made_by": "x", "findings": [{**ROW, "reason": "y"}]}))
+    assert read_baseline(str(path)) == {"a": Severity.HIGH}
+
+
+def test_a_file_of_the_wrong_size_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "accepted.json"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(LinemateError, match="larger than"):
+        read_baseline(str(path))
+    with pytest.raises(LinemateError, match="No such file"):
+        read_baseline(str(tmp_path / "gone"))
+    with pytest.raises(LinemateError):
+        read_baseline(str(tmp_path))
