@@ -31,3 +31,21 @@ def fewest_to_move(names: Iterable[str], conflicts: Iterable[tuple[str, str, flo
         moved.append(worst)
         graph.remove_node(worst)
     return tuple(moved)
+
+
+def groups_apart(names: Iterable[str], conflicts: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """Names in groups without a conflict inside, as few groups as a greedy colouring finds; largest first.
+
+    Those of most conflicts are coloured first (Welsh and Powell 1967); names keep their order within a group.
+    """
+    import networkx as nx
+
+    ordered = list(dict.fromkeys(names))
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(ordered)
+    graph.add_edges_from((a, b) for a, b in conflicts if a != b)
+    colours = nx.greedy_color(graph, strategy="largest_first")
+    groups: dict[int, list[str]] = {}
+    for name in ordered:
+        groups.setdefault(colours[name], []).append(name)
+    return tuple(tuple(group) for _, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])))

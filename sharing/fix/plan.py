@@ -24,12 +24,16 @@ _WRAPPERS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, Type
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Edits that hold together or not at all.  ``how`` says in words what they do; ``notes`` what to know of them."""
+    """Edits that hold together or not at all.  ``how`` says in words what they do; ``notes`` what to know of them.
+
+    ``rounds``: the object's size becomes whole lines (else its neighbours are moved away by other means).
+    """
 
     edits: tuple[SourceEdit, ...]
     how: str
     breaks_abi: bool = False
     notes: tuple[str, ...] = ()
+    rounds: bool = True
 
 
 @dataclass(slots=True)

@@ -86,7 +86,7 @@ def align_member(planner: Planner, record: Defined[RecordFacts], path: str) -> P
             _align_one(source, facts, each, style, changes)
         how = f"start {member.name} and the member behind it on lines of their own"
         notes = ()
-    return Plan(changes.edits(), how, breaks_abi=True, notes=notes)
+    return Plan(changes.edits(), how, breaks_abi=True, notes=notes, rounds=False)
 
 
 def _find(planner: Planner, record: Defined[RecordFacts], path: str) -> tuple[Defined[RecordFacts], MemberFact]:

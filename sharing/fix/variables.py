@@ -77,7 +77,7 @@ def _by_attribute(planner: Planner, variable: Defined[VariableFacts], style: Spe
         if at + 1 >= len(code) or code[at + 1].text != b"(":
             raise
         changes.insert(source, code[at].begin, f"{style.variable} ")
-    return Plan(changes.edits(), how)
+    return Plan(changes.edits(), how, rounds=False)
 
 
 def _declaration(source: Source, facts: VariableFacts) -> tuple[Statement, Declarator]:

@@ -107,7 +107,7 @@ def test_a_static_of_cxx_keeps_its_name_in_an_anonymous_union(builder: ProgramBu
         "#include <atomic>\n"
         "static std::atomic<long> hits{0};\n"
         "static long table[] = {1, 2};\n"
-        "long f() { static long calls = 0; return ++calls + hits++ + table[1]; }\n"
+        "long f() { static long calls = 0; return ++calls + hits++ + table[1]++; }\n"
     )
     path = builder.file("hits.cc", text)
     unit = builder.unit(path, language="C++", standard="c++17")
@@ -121,7 +121,7 @@ def test_a_static_of_cxx_keeps_its_name_in_an_anonymous_union(builder: ProgramBu
     assert all(plans)
     edits = [edit for plan in plans if plan for edit in plan.edits]
     Path(path).write_bytes(apply_edits(read(path), edits))
-    assert "return ++calls + hits++ + table[1]; }" in Path(path).read_text()
+    assert "return ++calls + hits++ + table[1]++; }" in Path(path).read_text()
     for compiler in ("g++", "clang++-19"):
         found = build(path, compiler=compiler)
         ours = {name: place for name, place in found.items() if any(n in name for n in ("hits", "table", "calls"))}

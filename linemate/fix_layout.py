@@ -1,0 +1,135 @@
+"""Where a finding's participants are in a linked binary, and whether they still meet.
+
+Owns the comparison of addresses before and after an edit.  Nothing is built or run here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+
+from elfscan.demangle import demangle
+from sharing.geometry import lines_of
+from sharing.model.finding import Finding, Participant
+from sharing.model.image import Image, SectionKind
+
+_NUMBERED = re.compile(r"\.\d+$")
+_TEMPLATE = re.compile(r"<.*>|\(.*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """[start, end) of a participant in a binary, and (``owner``) of the whole variable."""
+
+    start: int
+    end: int
+    owner: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What a binary says of a finding: ``together`` are names of participants on one line with the moved one.
+
+    ``mates`` are other objects on its lines, ``missing`` names that the binary does not have.  ``whole_lines``: it
+    starts and ends at a line's border.
+    """
+
+    together: tuple[str, ...]
+    mates: tuple[str, ...]
+    missing: tuple[str, ...]
+    where: str
+    whole_lines: bool = False
+
+
+def meeting(image: Image, finding: Finding, moved: Participant, line_size: int) -> Meeting:
+    """Who is on the lines of ``moved``."""
+    own = find(image, moved)
+    if own is None:
+        return Meeting((), (), (moved.full_name,), "")
+    lines = set(lines_of(own.start, own.end - own.start, line_size))
+    together, missing, known = [], [], {own.owner}
+    for other in finding.participants:
+        if other is moved or other.full_name == moved.full_name:
+            continue
+        place = find(image, other)
+        if place is None:
+            missing.append(other.full_name)
+            continue
+        known.add(place.owner)
+        if lines.intersection(lines_of(place.start, place.end - place.start, line_size)):
+            together.append(other.full_name)
+    table = image.variables
+    first, last = min(lines), max(lines) + line_size
+    near = np.flatnonzero((table["address"] < last) & (table["address"] + table["size"] > first))
+    mates = []
+    for row in near.tolist():
+        span = (int(table["address"][row]), int(table["address"][row] + table["size"][row]))
+        if span not in known and span != own.owner:
+            mates.append(_name(image, row))
+    where = f"{moved.full_name} at {own.start:#x}, {own.end - own.start} bytes"
+    return Meeting(
+        tuple(together), tuple(mates), tuple(missing), where, own.start % line_size == own.end % line_size == 0
+    )
+
+
+def find(image: Image, who: Participant) -> Place | None:
+    """The place of a participant by its symbol, None where the binary has none or several of that name."""
+    rows = [row for row in _rows(image, who) if not _is_local_to_thread(image, row)]
+    if len(rows) != 1:
+        return None
+    start = int(image.variables["address"][rows[0]])
+    end = start + int(image.variables["size"][rows[0]])
+    if not who.member:
+        return Place(start, end, (start, end))
+    wanted = re.sub(r"\[\d+\]", "[]", who.member).lstrip(".")
+    kind = int(image.variables["type"][rows[0]])
+    for leaf in image.types.flatten(kind) if kind >= 0 else ():
+        if leaf.path == wanted or leaf.path.startswith((f"{wanted}.", f"{wanted}[")):
+            return Place(start + leaf.offset, start + leaf.offset + max(leaf.size, 1), (start, end))
+    return None
+
+
+def _is_local_to_thread(image: Image, row: int) -> bool:
+    section = int(image.variables["section"][row])
+    return section >= 0 and image.sections[section].kind is SectionKind.TLS
+
+
+def _rows(image: Image, who: Participant) -> list[int]:
+    """Variables that may be the participant: by symbol, else by readable name; of several those of its file."""
+    symbol, _, path = who.identity.partition("@")
+    last = re.split(r"::|\.", _TEMPLATE.sub("", who.name))[-1]
+    exact, likely = [], []
+    for row, index in enumerate(image.variables["name"].tolist()):
+        if index < 0:
+            continue
+        name = image.names[index]
+        if name in (symbol, who.name):
+            exact.append(row)
+        elif last in name:
+            likely.append(row)
+    rows = exact
+    if not rows:
+        names = [_NUMBERED.sub("", image.names[int(image.variables["name"][row])]) for row in likely]
+        same = {who.name, last, symbol.rpartition(".")[2]}
+        for row, name, readable in zip(likely, names, demangle(names), strict=True):
+            if name in same or readable in same or readable.rpartition("::")[2] == last:
+                rows.append(row)
+    if len(rows) > 1 and path:
+        rows = [row for row in rows if _in_unit(image, row, path)] or rows
+    return rows
+
+
+def _in_unit(image: Image, row: int, path: str) -> bool:
+    for table, column in ((tuple(unit.name for unit in image.units), "unit"), (image.files, "file")):
+        index = int(image.variables[column][row])
+        if 0 <= index < len(table) and PurePath(table[index]).name == PurePath(path).name:
+            return True
+    return False
+
+
+def _name(image: Image, row: int) -> str:
+    index = int(image.variables["name"][row])
+    return image.names[index] if index >= 0 else f"{int(image.variables['address'][row]):#x}"
