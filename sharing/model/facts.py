@@ -68,6 +68,8 @@ class VariableBits(IntFlag):
     USED = 128  # attribute used or retain: kept without references
     VOLATILE = 256
     EMBEDDED = 512  # declared together with the definition of its record: struct s {...} name;
+    RESHAPED = 2048  # LLVM's constant for its initial value has another type: a union, or zeros left out at the end
+    REFERENCED = 1024  # named somewhere in the unit: a compiler drops internal ones that are not
 
 
 class Init(IntEnum):
@@ -304,6 +306,7 @@ class UnitOptions(msgspec.Struct, frozen=True):
     data_sections: bool = False
     toplevel_reorder: bool = True
     section_anchors: bool = False
+    pie: bool = False  # pic for an executable: what it defines cannot be replaced
 
 
 class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):

@@ -38,7 +38,7 @@ def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         facts = defined.facts
         if not facts.bits & VariableBits.EMBEDDED or facts.size <= 0 or not _named_like_macro(facts.name):
             continue
-        if ctx.uses.of_variable(facts.identity):
+        if facts.bits & VariableBits.REFERENCED or ctx.uses.of_variable(facts.identity):
             continue
         record = record_of(program, defined.unit, facts.type)
         what = shown_name(record.facts) if record is not None else "its record"
@@ -61,14 +61,10 @@ def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             if shape is None or shape.kind not in RECORDS or not _named_like_macro(member.name):
                 continue
             inner = record_of(program, holder.unit, member.type)
-            if (
-                inner is None
-                or not inner.facts.begin < member.begin + len(member.text)
-                or any(u.offset == member.offset_bits // 8 for u in ctx.uses.of_record(key))
-            ):
-                continue
-            if "}" not in member.text and len(member.text) < 200:
+            if inner is None or not member.begin <= inner.facts.begin < member.end:
                 continue  # declared apart from its record: a name on purpose
+            if any(u.offset == member.offset_bits // 8 for u in ctx.uses.of_record(key)):
+                continue
             yield _draft(
                 member.name,
                 shown_name(inner.facts),

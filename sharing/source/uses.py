@@ -70,7 +70,7 @@ class Uses:
     def of_record(self, key: str) -> tuple[Use, ...]:
         """Accesses through pointers and references to the record; offsets are relative to its start."""
         row = self._keys.get(key)
-        return () if row is None else self._found(self._by_record, row)
+        return () if row is None else (*self._found(self._by_record, row), *self._locked_records.get(key, ()))
 
     def _found(self, table: tuple[Table, Table], row: int) -> tuple[Use, ...]:
         order, names = table
@@ -156,7 +156,18 @@ class Uses:
 
     @cached_property
     def _locked(self) -> dict[str, list[Use]]:
-        found: dict[str, list[Use]] = {}
+        """Locks taken on variables, by identity."""
+        return self._lock_ops[0]
+
+    @cached_property
+    def _locked_records(self) -> dict[str, list[Use]]:
+        """Locks taken in records behind pointers, by key."""
+        return self._lock_ops[1]
+
+    @cached_property
+    def _lock_ops(self) -> tuple[dict[str, list[Use]], dict[str, list[Use]]]:
+        variables: dict[str, list[Use]] = {}
+        records: dict[str, list[Use]] = {}
         width = len(LOCK_OP_COLUMNS)
         for defined in self._functions:
             function, unit = defined.facts, self._program.units[defined.unit]
@@ -165,8 +176,6 @@ class Uses:
                 if effect not in _LOCKS or not 0 <= number < len(function.locks):
                     continue
                 lock = function.locks[number]
-                if lock.base != Base.VARIABLE or not 0 <= lock.id < len(unit.symbols):
-                    continue
                 use = Use(
                     function.name,
                     AccessKind.RMW,
@@ -179,8 +188,11 @@ class Uses:
                     loop_depth=depth,
                     locks=True,
                 )
-                found.setdefault(unit.symbols[lock.id], []).append(use)
-        return found
+                if lock.base == Base.VARIABLE and 0 <= lock.id < len(unit.symbols):
+                    variables.setdefault(unit.symbols[lock.id], []).append(use)
+                elif lock.base != Base.VARIABLE and 0 <= lock.record < len(unit.records):
+                    records.setdefault(unit.records[lock.record][0], []).append(use)
+        return variables, records
 
     @cached_property
     def _passed(self) -> dict[str, list[Use]]:

@@ -1,8 +1,8 @@
 """Each rule on declarations against real source through the analyzer: what is expected is written in each file.
 
 ``// expect: RULE SEVERITY NAME...`` names participants that the finding must have, ``// no-finding`` says that the
-rules are silent; nothing else may be found, notes included.  ``// ARGS:`` are compiler flags.  A folder is one program of
-several units.
+rules are silent; nothing else may be found, notes included.  ``// ARGS:`` are compiler flags.  A folder is one program
+of several units.
 """
 
 from __future__ import annotations

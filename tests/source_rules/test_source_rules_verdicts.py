@@ -253,6 +253,16 @@ class TestMacroAsName:
         (finding,) = found(self.embedded("CACHE_ALIGNED"), self.embedded("CACHE_ALIGNED", path="b.c"))
         assert "2 units define it" in finding.message
 
+    @pytest.mark.parametrize(("begin", "expected"), [(110, {"alignment-macro-as-name": "medium"}), (20, {})])
+    def test_a_member_counts_where_its_record_is_part_of_its_declaration(
+        self, begin: int, expected: dict[str, str]
+    ) -> None:
+        u = Unit()
+        inner = u.record("inner", u.member("hits", 0, LONG), begin=begin, end=begin + 30)
+        member = u.member("____cacheline_aligned", 0, inner)
+        u.record("outer", msgspec.structs.replace(member, begin=103, end=160), begin=100, end=170)
+        assert verdicts(u) == expected
+
 
 CONSTRUCTIVE = "alignas(std::hardware_constructive_interference_size)"
 
@@ -339,6 +349,17 @@ class TestTwoLayouts:
 
     def test_equal_layouts_miss(self) -> None:
         assert verdicts(self.unit("a.c", 64), self.unit("b.c", 64)) == {}
+
+    def test_two_executables_from_one_header_miss(self) -> None:
+        """Each is built with its own flags, and they never meet."""
+        server, client = self.unit("server.c", 64), self.unit("client.c", 0)
+        for u in (server, client):
+            u.function("main")
+        assert verdicts(server, client) == {}
+        helper = self.unit("helper.c", 0)
+        helper.function("help")
+        server.symbol("help")
+        assert verdicts(server, client, helper) == {"alignment-lost-in-unit": "high"}
 
     def test_two_records_that_share_a_name_miss(self) -> None:
         assert verdicts(self.unit("a.c", 64, header="a.c"), self.unit("b.c", 0, header="b.c")) == {}
