@@ -68,8 +68,8 @@ class VariableBits(IntFlag):
     USED = 128  # attribute used or retain: kept without references
     VOLATILE = 256
     EMBEDDED = 512  # declared together with the definition of its record: struct s {...} name;
-    RESHAPED = 2048  # LLVM's constant for its initial value has another type: a union, or zeros left out at the end
     REFERENCED = 1024  # named somewhere in the unit: a compiler drops internal ones that are not
+    RESHAPED = 2048  # LLVM's constant for its initial value has another type: a union, or zeros left out at the end
 
 
 class Init(IntEnum):

@@ -29,11 +29,13 @@ _VECTOR_ELEMENTS = frozenset((1, 2, 4, 8))
 
 def alignment(variable: VariableFacts, options: UnitOptions, triple: str, records: Records | None = None) -> int:
     """Alignment of the variable in bytes.  ``records`` is needed for structs of gcc on AArch64 alone."""
-    if variable.declared_align > 0:
-        # DECL_USER_ALIGN in GCC, an explicit alignment in LLVM: taken as it is.
-        return max(variable.declared_align, 1)
-    type_ = stripped(variable.type)
     natural = max(variable.type.align or variable.align, 1)
+    if variable.declared_align > 0:
+        # Taken as it is, even where it is less than the type's; only LLVM then goes back to the type's, outside of
+        # sections that the source names (DataLayout::getPreferredAlign).  A reshaped constant is a packed struct.
+        raised = options.compiler == "clang" and not variable.section and not variable.bits & VariableBits.RESHAPED
+        return max(variable.declared_align, natural if raised else 1)
+    type_ = stripped(variable.type)
     architecture = triple.partition("-")[0]
     if options.compiler == "clang":
         return _clang(type_, variable, natural, architecture)
@@ -76,8 +78,8 @@ def _clang(type_: TypeTree, variable: VariableFacts, natural: int, architecture:
 def _gcc_x86(type_: TypeTree, variable: VariableFacts, natural: int, word: int) -> int:
     """GCC's ix86_data_alignment under -malign-data=compat, the default, at every level, -Os included.
 
-    Thread-local storage is precious (varasm.c, get_variable_align): there the result counts only up to a word,
-    apart from what the psABI demands of arrays.
+    Thread-local storage is precious (varasm.cc, align_variable and get_variable_align): there the result counts only up
+    to a word, apart from what the psABI demands of arrays that other units may see.
     """
     if not is_aggregate(type_):
         return natural
@@ -91,8 +93,10 @@ def _gcc_x86(type_: TypeTree, variable: VariableFacts, natural: int, word: int) 
         wanted = max(wanted, _X86_LARGE)
     if not variable.bits & VariableBits.THREAD:
         return wanted
-    abi = max(natural, _LARGE_ARRAY) if word == 8 and type_.kind == TypeKind.ARRAY and size >= _LARGE_ARRAY else natural
-    return max(abi, wanted) if wanted <= word else abi
+    if wanted <= word:
+        return wanted
+    public_array = word == 8 and type_.kind == TypeKind.ARRAY and not variable.bits & VariableBits.INTERNAL
+    return max(natural, _LARGE_ARRAY) if public_array else natural
 
 
 def _gcc_aarch64(

@@ -4,12 +4,13 @@ Owns the choice of section and the layout in it.  The model of gcc 12 and clang 
 
 * A variable goes to the section of its attribute, else by its initial value: zero to .bss (.tbss), other values to
   .data (.tdata), constants to .rodata.  In position independent code what needs relocations is apart: GCC's
-  .data.rel.local and .data.rel.ro.local, LLVM's .data.rel.ro (writable ones stay in .data).
+  .data.rel and .data.rel.ro, with ".local" where nothing can take the place of what is named; LLVM's .data.rel.ro
+  (writable ones stay in .data).
 * -fdata-sections, and everything that several units may define (inline, templates, their statics), gives each variable
   a section of its own, ".bss.name".
 * -fcommon leaves zero-initialised tentative definitions of C to the linker, one by one ("COMMON").
-* Order is that of ``sharing.source.emission_order``, alignment that of ``sharing.source.alignment``; each variable comes
-  at the next multiple of its alignment, and a section is aligned as its strictest member.
+* Order is that of ``sharing.source.emission_order``, alignment that of ``sharing.source.alignment``; each variable
+  comes at the next multiple of its alignment, and a section is aligned as its strictest member.
 * GCC writes zero-initialised variables with internal linkage as .local and .comm, which the GNU assembler collects in
   subsection 1 of .bss: they follow all others, whatever the order.
 * A static of a C++ function with a dynamic initialiser is followed by its guard of 8 bytes.
@@ -23,7 +24,7 @@ are stores), LLVM's splitting of internal structs into scalars, and alignment ra
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from sharing.model.facts import Init, RecordFacts, UnitOptions, VariableBits, VariableFacts
@@ -82,13 +83,16 @@ def contributions(
     """The sections that the compiler makes of a unit's definitions, each with its members in order.
 
     ``referenced`` are identities that something in the unit names; ``functions`` say more: who names what and in which
-    order, on which clang's order and the statics of C functions depend.  ``symbols`` is the unit's table, for initialisers.
-    Declarations are passed over.
+    order, on which clang's order and the statics of C functions depend.  Initialisers are
+    read with ``symbols``, the unit's table.  Declarations are passed over.
     """
     order, constant = in_order(variables, options, language, functions, referenced, symbols)
+    local = _local(variables, options, functions)
     filled: dict[tuple[str, SectionKind], list[VariableFacts]] = {}
     for variable in order:
-        filled.setdefault(_section(variable, options, language, variable.identity in constant), []).append(variable)
+        inside = all(0 <= i < len(symbols) and local(symbols[i]) for i in variable.refers)
+        section = _section(variable, options, language, variable.identity in constant, inside)
+        filled.setdefault(section, []).append(variable)
     out = []
     for (name, kind), members in filled.items():
         if name == COMMON:
@@ -117,8 +121,10 @@ def unit_contributions(program: Program, unit: int) -> tuple[Contribution, ...]:
     )
 
 
-def _section(variable: VariableFacts, options: UnitOptions, language: str, constant: bool) -> tuple[str, SectionKind]:
-    """Name of the section and who may write it."""
+def _section(
+    variable: VariableFacts, options: UnitOptions, language: str, constant: bool, inside: bool
+) -> tuple[str, SectionKind]:
+    """Name of the section and who may write it.  ``inside``: all addresses in its initialiser are of this unit."""
     bits = variable.bits
     if variable.section:
         kind = SectionKind.CONSTANT if bits & VariableBits.CONSTANT else SectionKind.WRITABLE
@@ -127,23 +133,37 @@ def _section(variable: VariableFacts, options: UnitOptions, language: str, const
     gcc = options.compiler != "clang"
     readonly = bool(bits & VariableBits.CONSTANT) and not (gcc and bits & VariableBits.VOLATILE)
     relocated = variable.init == Init.ADDRESSES and options.pic
+    suffix = ".local" if gcc and inside else ""
     zero = variable.init in (Init.ZERO, Init.DYNAMIC)
     if bits & VariableBits.THREAD:
         base, kind = (".tbss" if zero else ".tdata"), SectionKind.TLS
     elif readonly or constant:
         if relocated:
-            base, kind = (".data.rel.ro.local" if gcc else ".data.rel.ro"), SectionKind.RELRO
+            base, kind = f".data.rel.ro{suffix}", SectionKind.RELRO
         else:
             base, kind = ".rodata", SectionKind.CONSTANT
     elif zero:
         base, kind = ".bss", SectionKind.WRITABLE
     else:
-        base, kind = (".data.rel.local" if relocated and gcc else ".data"), SectionKind.WRITABLE
+        base, kind = (f".data.rel{suffix}" if relocated and gcc else ".data"), SectionKind.WRITABLE
     if bits & VariableBits.INLINE:
         return f"{base}.{variable.symbol}", kind
     if _is_common(variable, options, language, base):
         return COMMON, kind
     return (f"{base}.{variable.symbol}" if options.data_sections else base), kind
+
+
+def _local(
+    variables: Sequence[VariableFacts], options: UnitOptions, functions: Sequence[FunctionReferences] | None
+) -> Callable[[str], bool]:
+    """Does a name bind to this unit (GCC's binds_local_p)?  In a shared object only what has internal linkage does."""
+    defined = [v for v in variables if not v.bits & VariableBits.DECLARED_ONLY]
+    bound = {v.identity for v in defined if v.bits & VariableBits.INTERNAL}
+    if options.pie:
+        bound |= {v.identity for v in defined if not v.bits & VariableBits.WEAK}
+        bound |= {f.identity for f in functions or ()}
+    # The identity of what has internal linkage ends with its file.
+    return lambda identity: identity in bound or "@" in identity
 
 
 def _is_common(variable: VariableFacts, options: UnitOptions, language: str, base: str) -> bool:

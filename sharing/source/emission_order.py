@@ -72,8 +72,13 @@ def _without_walk(definitions: list[VariableFacts], options: UnitOptions, langua
         waiting = [v for v in definitions if v.bits & VariableBits.TENTATIVE and not v.scope]
         return [v for v in definitions if v not in waiting] + waiting if waiting else definitions
     if language == "C":
-        definitions = [v for v in definitions if not v.scope] + [v for v in definitions if v.scope]
+        definitions = [v for v in definitions if _listed_early(v)] + [v for v in definitions if not _listed_early(v)]
     return definitions if _forwards(options) else definitions[::-1]
+
+
+def _listed_early(variable: VariableFacts) -> bool:
+    """Does GCC list it when it reads it, in C?  Thread-local ones enter the symbol table with their TLS model."""
+    return not variable.scope or bool(variable.bits & VariableBits.THREAD)
 
 
 class Walk:
@@ -140,13 +145,14 @@ def _gcc_order(walk: Walk, options: UnitOptions, language: str) -> list[Variable
         reached = set(_reachable(walk, every_function=True))
         kept = [v for v in walk.definitions if not v.bits & VariableBits.INLINE or v.identity in reached]
         if language == "C":
-            kept = [v for v in kept if not v.scope] + [v for v in kept if v.scope]
+            kept = [v for v in kept if _listed_early(v)] + [v for v in kept if not _listed_early(v)]
         return kept
     visits = _reachable(walk)
     reached = set(visits)
     if language == "C":
-        listed = [v for v in walk.definitions if v.identity not in walk.owner]
-        listed += [s for name in visits if name in walk.function for s in walk.statics.get(name, ())]
+        listed = [v for v in walk.definitions if _listed_early(v) or v.identity not in walk.owner]
+        late = [s for name in visits if name in walk.function for s in walk.statics.get(name, ())]
+        listed += [s for s in late if not _listed_early(s)]
     else:
         listed = list(walk.definitions)
     return [v for v in reversed(listed) if not droppable(v) or v.identity in reached or v.bits & VariableBits.VOLATILE]
@@ -212,6 +218,9 @@ def _clang_order(walk: Walk, language: str) -> list[VariableFacts]:
             return
         for identity in walk.initializer(item):
             name_it(identity)
+        if item.bits & VariableBits.RESHAPED:
+            # A variable made for its first mention has the wrong type: a new one takes its name, at the end.
+            created.pop(item.identity, None)
         created.setdefault(item.identity)
 
     def define_deferred() -> None:
