@@ -42,6 +42,17 @@ class _Head(msgspec.Struct, frozen=True):
     path: str = ""
     directory: str = ""
     files: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """The unit's absolute path."""
+        return posixpath.join(self.directory, self.path)
+
+    @property
+    def broken(self) -> bool:
+        """Nothing or not all is known of the unit."""
+        return self.kind == "failure" or bool(self.errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +131,7 @@ def base_facts(
     new = _new_files(repository, tracked, entries, roots)
     changes = repository.changes(commit)
     changes = dataclasses.replace(changes, changed=changes.changed | new)
-    kept, stale, read = _sort_units(current, changes, roots)
+    kept, broken, read = _sort_units(current, changes, roots)
     again = [entry for entry in entries if os.path.realpath(entry.path) not in kept]
     lost = [] if request.sources else _deleted_units(entries, changes, roots)
     if not again and not lost:
@@ -139,7 +150,7 @@ def base_facts(
         database.write_database(commands, moved)
         asked = FactsRequest(database=str(commands), jobs=request.jobs, cache=request.cache)
         made = gather(asked)
-        failed = [path for path in _failures(made) if path not in guessed and _today(path, tree, roots) not in stale]
+        failed = [path for path in _failures(made) if path not in guessed and _today(path, tree, roots) not in broken]
         _join(current, made, kept, stream, _renaming(tree, changes, roots))
     return BaseFacts(stream, len(moved), _notes(failed, tree))
 
@@ -158,15 +169,15 @@ def _heads(stream: Path) -> Iterator[tuple[bytes, _Head]]:
 
 
 def _sort_units(stream: Path, changes: gitbase.Changes, roots: _Roots) -> tuple[set[str], set[str], set[str]]:
-    """Paths of units that the change cannot have touched, of those that failed, and all files read below the top."""
+    """Paths of units that the change cannot have touched, of those that are broken, and all files read below the top."""
     names = {posixpath.basename(path) for path in changes.deleted}
     kept: set[str] = set()
     touched: set[str] = set()
-    failed: set[str] = set()
+    broken: set[str] = set()
     read: set[str] = set()
     for _, head in _heads(stream):
-        if head.kind == "failure":
-            failed.add(os.path.realpath(posixpath.join(head.directory, head.path)))
+        if head.broken:
+            broken.add(os.path.realpath(head.place))
         if head.kind != "unit":
             continue
         affected = False
@@ -175,9 +186,9 @@ def _sort_units(stream: Path, changes: gitbase.Changes, roots: _Roots) -> tuple[
             if below is not None:
                 read.add(below)
                 affected |= below in changes.changed or posixpath.basename(below) in names
-        (touched if affected else kept).add(os.path.realpath(posixpath.join(head.directory, head.path)))
+        (touched if affected else kept).add(os.path.realpath(head.place))
     # One file may be compiled several times; if one of them is affected, all are read again.
-    return kept - touched - failed, failed, read
+    return kept - touched, broken, read
 
 
 def _new_files(
@@ -252,7 +263,7 @@ def _as_unit(entry: database.Entry, path: str) -> database.Entry:
 
 
 def _failures(stream: Path) -> list[str]:
-    return [posixpath.join(head.directory, head.path) for _, head in _heads(stream) if head.kind == "failure"]
+    return [head.place for _, head in _heads(stream) if head.broken]
 
 
 def _renaming(tree: Path, changes: gitbase.Changes, roots: _Roots) -> Callable[[bytes], bytes]:
@@ -280,7 +291,7 @@ def _join(current: Path, made: Path | None, kept: set[str], out: Path, change: C
     units = 0
     with out.open("wb") as stream:
         for line, head in _heads(current):
-            wanted = head.kind == "unit" and os.path.realpath(posixpath.join(head.directory, head.path)) in kept
+            wanted = head.kind == "unit" and os.path.realpath(head.place) in kept
             if wanted or head.kind == "header":
                 stream.write(line)
                 units += wanted

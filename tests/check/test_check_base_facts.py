@@ -47,11 +47,15 @@ def unit(entry: database.Entry) -> dict[str, Any]:
         for argument in entry.arguments
         if argument.startswith("-I")
     ]
+    errors = []
     try:
         files = dict(included(entry.path, folders))
     except FileNotFoundError as error:
-        return {"kind": "failure", "path": entry.path, "reason": f"{error.filename} not found"}
+        if "// fatal" in Path(entry.path).read_text():
+            return {"kind": "failure", "path": entry.path, "reason": f"{error.filename} not found"}
+        files, errors = {entry.path: Path(entry.path).read_text()}, [f"{error.filename} not found"]
     return {
+        "errors": errors,
         "kind": "unit",
         "path": entry.path,
         "directory": entry.directory,
@@ -191,7 +195,7 @@ def test_a_deleted_unit_is_parsed_with_a_neighbours_command(case: Case) -> None:
 
 
 def test_a_deleted_unit_that_cannot_be_parsed_is_not_missed(case: Case) -> None:
-    case.project.commit({"odd.c": '#include "windows.h"\n'})
+    case.project.commit({"odd.c": '#include "windows.h"  // fatal\n'})
     case.project.git("rm", "-q", "odd.c")
     path = case.project.database("a.c")
     _, made, units = case.units("HEAD", path)
@@ -257,19 +261,21 @@ def test_a_new_header_is_not_shown_to_the_base(case: Case) -> None:
     assert made.notes == ()
 
 
-def test_a_unit_that_fails_today_is_parsed_in_the_base(case: Case) -> None:
-    case.project.write({"c.c": '#include "gone.h"\n'})
+@pytest.mark.parametrize("how", ["", "  // fatal"], ids=["in part", "wholly"])
+def test_a_unit_that_fails_today_is_parsed_in_the_base(case: Case, how: str) -> None:
+    case.project.write({"c.c": f'#include "gone.h"{how}\n'})
     analyzer, made, units = case.units("HEAD", case.project.database("a.c", "c.c"))
     assert parsed(analyzer) == {"c.c"}
     assert units["c.c"]["texts"] == ["int c;\n"]
     assert made.notes == ()
 
 
-def test_a_unit_that_failed_in_the_base_is_named(case: Case) -> None:
-    case.project.commit({"c.c": '#include "gone.h"\n'})
+@pytest.mark.parametrize(("how", "left"), [("", {"a.c", "c.c"}), ("  // fatal", {"a.c"})], ids=["in part", "wholly"])
+def test_a_unit_that_failed_in_the_base_is_named(case: Case, how: str, left: set[str]) -> None:
+    case.project.commit({"c.c": f'#include "gone.h"{how}\n'})
     case.project.commit({"c.c": "int c;\n"})
     _, made, units = case.units("HEAD~1", case.project.database("a.c", "c.c"))
-    assert set(units) == {"a.c"}
+    assert set(units) == left
     assert made.notes == ("base: c.c could not be analysed there, what they contribute counts as new",)
 
 
@@ -315,6 +321,13 @@ def test_units_that_were_not_asked_for_are_not_in_the_base(case: Case) -> None:
     case.project.git("rm", "-q", "b.c")
     _, made, units = case.units("HEAD", path, sources=("a.c",))
     assert (set(units), made.parsed) == ({"a.c"}, 0)
+
+
+def test_what_is_as_broken_as_today_is_not_named(case: Case) -> None:
+    case.project.commit({"c.c": '#include "gone.h"\n'})
+    case.project.write({"c.c": '#include "gone.h"\nint more;\n'})
+    _, made, _ = case.units("HEAD", case.project.database("a.c", "c.c"))
+    assert (made.parsed, made.notes) == (1, ())
 
 
 def test_the_second_comparison_finds_the_tree_ready(case: Case) -> None:
