@@ -67,7 +67,7 @@ def _finding(draft: SourceDraft, context: SourceContext) -> Finding:
         severity=draft.severity,
         confidence=Confidence.STATIC,
         verdict=draft.verdict,
-        line=LineRef(f"{draft.line_at:#x}", context.line_size, first.name),
+        line=LineRef(f"{draft.line_at:#x}", context.line_size, _place(first)),
         participants=tuple(_participant(p, draft, context) for p in draft.participants),
         message=draft.message,
         evidence=tuple(Evidence(Confidence.LAYOUT, text) for text in draft.evidence),
@@ -75,6 +75,12 @@ def _finding(draft: SourceDraft, context: SourceContext) -> Finding:
         score=draft.score,
         related=draft.related,
     )
+
+
+def _place(first: SourceParticipant) -> str:
+    """No address is known: the line is the object's, by where it is declared."""
+    file, _, at = first.source.rpartition("/")[2].partition(":")
+    return f"{first.name}, {file}:{at.partition(':')[0]}" if file else first.name
 
 
 def _participant(p: SourceParticipant, draft: SourceDraft, context: SourceContext) -> Participant:

@@ -46,6 +46,7 @@ from sharing.source.declarations import (
     shown_name,
     speaks_of_lines,
     synchronises,
+    written,
 )
 from sharing.source.program import Program
 from sharing.source.uses import Use
@@ -155,7 +156,7 @@ def _draft(
     spoken = language(program, array.unit)
     each = rounded(inner.size, ctx.line_size)
     name = array.name.rpartition("::")[2].rpartition(".")[2]
-    what = inner.name or "the element"
+    what = written(inner, spoken) if inner.name else "the element"
     return SourceDraft(
         rule=RULE.id,
         severity=raised(Severity.MEDIUM if writers else Severity.LOW, ctx.heat(array.identity, array.at)),

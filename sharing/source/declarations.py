@@ -159,5 +159,13 @@ def shown_name(record: RecordFacts) -> str:
     return record.name
 
 
+def written(tree: TypeTree | None, spoken: str) -> str:
+    """The type as its language names it: records of C with their keyword, which typedefs do without."""
+    if tree is None or not tree.name:
+        return "T"
+    keyword = "struct " if tree.kind == TypeKind.STRUCT else "union " if tree.kind == TypeKind.UNION else ""
+    return (keyword if spoken == "C" and " " not in tree.name else "") + tree.name
+
+
 def language(program: Program, unit: int) -> str:
     return program.units[unit].language
