@@ -43,6 +43,7 @@ from sharing.source.declarations import (
     element,
     language,
     place,
+    record_of,
     shown_name,
     speaks_of_lines,
     synchronises,
@@ -89,13 +90,15 @@ def _arrays(program: Program, ctx: SourceContext) -> Iterator[_Array]:
         facts = defined.facts
         if facts.declared_align < ctx.line_size or facts.bits & (VariableBits.CONSTANT | VariableBits.THREAD):
             continue
-        if not _is_array(facts.type):
+        holder = _held_array(program, defined.unit, facts.type)
+        if holder is None:
             continue
+        unit, tree = holder
         yield _Array(
-            defined.unit,
+            unit,
             facts.name,
             0,
-            facts.type,
+            tree,
             facts.declared_align,
             (*facts.macros, facts.align_text),
             place(program, defined.unit, facts),
@@ -104,15 +107,19 @@ def _arrays(program: Program, ctx: SourceContext) -> Iterator[_Array]:
         )
     for key, record in program.records.items():
         for member in record.facts.members:
-            if member.declared_align < ctx.line_size or not _is_array(member.type):
+            if member.declared_align < ctx.line_size:
                 continue
+            holder = _held_array(program, record.unit, member.type)
+            if holder is None:
+                continue
+            unit, tree = holder
             at = member.offset_bits // 8
             inside = range(at, at + max(member.type.size, 0))
             yield _Array(
-                record.unit,
+                unit,
                 f"{shown_name(record.facts)}.{member.name}",
                 at,
-                member.type,
+                tree,
                 member.declared_align,
                 (*member.macros, member.text),
                 place(program, record.unit, member),
@@ -121,9 +128,16 @@ def _arrays(program: Program, ctx: SourceContext) -> Iterator[_Array]:
             )
 
 
-def _is_array(tree: TypeTree) -> bool:
+def _held_array(program: Program, unit: int, tree: TypeTree) -> tuple[int, TypeTree] | None:
+    """The array that a type is, or holds as its only member as std::array does, with the unit that knows it."""
     shape = core(tree)
-    return shape is not None and shape.kind == TypeKind.ARRAY
+    if shape is not None and shape.kind == TypeKind.ARRAY:
+        return unit, shape
+    record = record_of(program, unit, tree)
+    if record is None or len(record.facts.members) != 1:
+        return None
+    inner = core(record.facts.members[0].type)
+    return (record.unit, inner) if inner is not None and inner.kind == TypeKind.ARRAY else None
 
 
 def _separates(array: _Array, inner: TypeTree, kind: str, ctx: SourceContext) -> bool:

@@ -125,6 +125,13 @@ class TestArrayAlignment:
             u.function(f"add_{name}", (name, "rmw", 0, 4))
         assert sorted(f.participants[0].name for f in found(u)) == ["hits", "thread_hits"]
 
+    def test_an_array_that_a_class_wraps_is_one(self) -> None:
+        """std::array<std::atomic<long>, 8>."""
+        u = Unit(language="C++")
+        u.variable("counters", u.record("std::array", u.member("_M_elems", 0, array(ATOMIC, 8))), align=64)
+        u.function("worker", ("counters", "rmw", 0, 8))
+        assert verdicts(u) == {"array-aligned-not-element": "medium"}
+
     def test_a_member_array_counts_like_a_variable(self) -> None:
         u = Unit()
         pool = u.record("pool", u.member("state", 0, LONG), u.member("locks", 64, array(MUTEX, 4), align=64), size=256)
