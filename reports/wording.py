@@ -9,6 +9,8 @@ from reports.escape import count
 from reports.order import by_severity
 from sharing.model import Participant, Remedy, Report, Target
 
+FROM_SOURCE = "the source"  # Target.debug where types come from there
+
 
 def target_name(target: Target) -> str:
     """The path, and in parentheses the member of an archive, as ``ar`` and linkers write it."""
@@ -18,7 +20,10 @@ def target_name(target: Target) -> str:
 def target_text(target: Target) -> str:
     """Architecture, kind, line size and debug information in one line."""
     parts = [f"{target.arch} {target.kind}".strip(), f"{target.line_size}-byte lines"]
-    parts.append(f"debug information: {target.debug}" if target.debug else "no debug information")
+    if target.debug == FROM_SOURCE:
+        parts.append("read from source")
+    else:
+        parts.append(f"debug information: {target.debug}" if target.debug else "no debug information")
     if target.build_id:
         parts.append(f"build-id {target.build_id}")
     return ", ".join(parts)
