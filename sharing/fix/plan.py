@@ -13,12 +13,13 @@ from itertools import pairwise
 
 from sharing.fix.style import FixOptions, Spelling, is_system, spelling
 from sharing.fix.tokens import Files, ReadFile, Refused, Source
-from sharing.model.facts import RecordBits, RecordFacts, TypeTree, VariableFacts
+from sharing.model.facts import RecordBits, RecordFacts, TypeTree, VariableBits, VariableFacts
 from sharing.model.finding import SourceEdit
 from sharing.model.types import MAX_DEPTH, TypeKind
 from sharing.source.program import Defined, Program
 
 RECORD_KINDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
+KEPT = "__attribute__((used)) keeps clang from dropping the padding of a static"
 _WRAPPERS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
 
 
@@ -92,6 +93,17 @@ class Planner:
 
     def spelling(self, path: str) -> Spelling:
         return spelling(self.program, path, self.files, self.options)
+
+    def keep(self, facts: VariableFacts) -> str:
+        """An attribute that keeps the padding of a static, "" where none is needed.
+
+        LLVM splits a static of which it sees every access into its members and drops the others, padding included
+        (GlobalOpt's scalar replacement of aggregates): 8 bytes are left, and a free tail.
+        """
+        if not facts.bits & VariableBits.INTERNAL or facts.bits & VariableBits.USED:
+            return ""
+        units = (unit for unit in self.program.units if facts.identity in unit.symbols)
+        return "__attribute__((used))" if any(unit.options.compiler == "clang" for unit in units) else ""
 
     def variable(self, identity: str) -> Defined[VariableFacts]:
         defined = self.program.variables.get(identity)

@@ -8,9 +8,10 @@ of them round the *size* up, since alignment alone leaves the tail to the next v
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sharing.fix.declaration import Declarator, Statement, read_declaration
-from sharing.fix.plan import RECORD_KINDS, Changes, Plan, Planner, last_name, strip
+from sharing.fix.plan import KEPT, RECORD_KINDS, Changes, Plan, Planner, last_name, strip
 from sharing.fix.records import align_record
 from sharing.fix.rewriting import member_text, replace_declarator
 from sharing.fix.style import Spelling
@@ -91,7 +92,13 @@ def _by_own_type(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
         raise Refused("")  # nothing to say: most variables have no type of their own
     if planner.users(record.facts.key) - {variable.facts.identity}:
         raise Refused("")
-    return align_record(planner, record)
+    plan, keep = align_record(planner, record), planner.keep(variable.facts)
+    if not keep:
+        return plan
+    source = planner.source(planner.program.path(variable.unit, variable.facts.file))
+    changes = Changes()
+    changes.insert(source, _declaration(source, variable.facts)[1].suffix, f" {keep}")
+    return replace(plan, edits=(*plan.edits, *changes.edits()), notes=(*plan.notes, KEPT))
 
 
 def _by_union(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
@@ -100,7 +107,7 @@ def _by_union(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
     unit = planner.program.units[variable.unit]
     if unit.language != "C++" or not facts.bits & VariableBits.INTERNAL or facts.bits & VariableBits.CONSTANT:
         raise Refused("")
-    if facts.bits & VariableBits.INLINE or facts.declarations:
+    if facts.bits & VariableBits.INLINE or facts.declarations or planner.keep(facts):
         raise Refused("")
     if not _plain(planner, facts.type, variable.unit):
         raise Refused("")

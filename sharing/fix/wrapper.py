@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from sharing.fix.declaration import Declarator, Statement, read_declaration
-from sharing.fix.plan import Changes, Plan, Planner, last_name
+from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
 from sharing.fix.rewriting import member_text, replace_declarator
 from sharing.fix.style import Spelling, is_system
 from sharing.fix.tokens import Refused, Source, Token, matching
@@ -46,7 +46,17 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         declared.setdefault(path, set()).add(token.begin)
         statement = read_declaration(at, begin, token.begin, name)
         declarator = statement.declarator(token.begin)
-        _rewrite(changes, statement, declarator, facts, style, tag, elements, defines=(path, begin) == (where, first))
+        _rewrite(
+            changes,
+            statement,
+            declarator,
+            facts,
+            style,
+            tag,
+            elements,
+            defines=(path, begin) == (where, first),
+            keep=planner.keep(facts) if own else "",
+        )
     for path in _readers(planner, facts, source.path, set(paths)):
         at = planner.source(path)
         found = uses(at, name, frozenset(declared.get(path, ())))
@@ -61,6 +71,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         changes.edits(),
         f"wrap {what} in a type of whole {planner.line_size}-byte lines; uses become {written}.{VALUE}",
         breaks_abi=not facts.bits & VariableBits.INTERNAL and any(_HEADER.search(path) for path in paths),
+        notes=(KEPT,) if planner.keep(facts) else (),
     )
 
 
@@ -119,6 +130,7 @@ def _rewrite(
     elements: bool,
     *,
     defines: bool,
+    keep: str,
 ) -> None:
     """One declaration: the wrapper type where it comes first, the variable with that type."""
     source = statement.source
@@ -128,7 +140,7 @@ def _rewrite(
     member, suffix = _member(statement, declarator, facts, elements)
     body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
     attributes = source.text(declarator.suffix, declarator.init).strip()
-    behind = f"{name}{suffix}{f' {attributes}' if attributes else ''}"
+    behind = " ".join(part for part in (f"{name}{suffix}", attributes, keep) if part)
     init = _initialiser(source, declarator, elements)
     storage = f"{statement.storage} " if statement.storage else ""
     indent = source.indent(statement.begin)

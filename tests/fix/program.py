@@ -49,9 +49,11 @@ class ProgramBuilder:
         self._texts[str(path)] = text
         return str(path)
 
-    def unit(self, path: str, *headers: str, language: str = "C", standard: str = "gnu17") -> Unit:
+    def unit(
+        self, path: str, *headers: str, language: str = "C", standard: str = "gnu17", compiler: str = "gcc"
+    ) -> Unit:
         files = (path, *headers)
-        unit = Unit(path, files, {name: self._texts[name] for name in files}, language, standard)
+        unit = Unit(path, files, {name: self._texts[name] for name in files}, language, standard, compiler)
         self._units.append(unit)
         return unit
 
@@ -62,9 +64,9 @@ class ProgramBuilder:
 class Unit:
     """One translation unit under construction."""
 
-    def __init__(self, path: str, files: tuple[str, ...], texts: dict[str, str], language: str, standard: str) -> None:
+    def __init__(self, path: str, files: tuple[str, ...], texts: dict[str, str], *command: str) -> None:
         self.path, self.files, self.texts = path, files, texts
-        self.language, self.standard = language, standard
+        self.language, self.standard, self.compiler = command
         self._variables: list[VariableFacts] = []
         self._records: list[RecordFacts] = []
         self._allocations: list[AllocationFact] = []
@@ -110,6 +112,7 @@ class Unit:
         internal: bool | None = None,
         scope: str = "",
         bits: int = 0,
+        init: int = 0,
     ) -> str:
         """``text`` is the definition without its semicolon, ``also`` further declarations; returns the identity."""
         file, line, begin, end = self._place(text)
@@ -121,7 +124,7 @@ class Unit:
         identity = f"{name}@{self.files[file]}" if static else name
         self._variables.append(
             VariableFacts(
-                identity, name, name, scope, kind, kind.size, kind.align, 0, "", bits, 0, len(self._variables),
+                identity, name, name, scope, kind, kind.size, kind.align, 0, "", bits, init, len(self._variables),
                 file, line, 1, begin, end, found.start(),
                 declarations=tuple(self._place(each) for each in also),
             )
@@ -143,7 +146,7 @@ class Unit:
             language=self.language,
             standard=self.standard,
             triple="x86_64-pc-linux-gnu",
-            options=UnitOptions(),
+            options=UnitOptions(compiler=self.compiler),
             hash="",
             files=self.files,
             file_hashes=tuple(hashlib.sha256(self.texts[name].encode()).hexdigest() for name in self.files),

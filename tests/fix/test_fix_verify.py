@@ -1,0 +1,138 @@
+"""Verification on table_cache: the edit that holds is shown to hold, the naive one is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from linemate.fix_bench import Benchmark, compare
+from linemate.fix_verify import Fixed, Verified, VerifyOptions, verify
+from linemate.fix_write import changed_files
+from sharing.fix.edits import Planned, plan_finding
+from sharing.fix.plan import Plan, Planner
+from sharing.fix.style import FixOptions
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Finding, SourceEdit
+from tests.fix.program import ProgramBuilder, finding, read
+
+BUILD = "make -s OUT=out CXXFLAGS='-O2 -g' out/slow"
+SOURCE = "table_cache.cc"
+
+
+@pytest.fixture
+def tree(repository: Path, tmp_path: Path) -> Path:
+    """A copy of the program, so that nothing can touch the one under test."""
+    for tool in ("make", "g++"):
+        if not shutil.which(tool):
+            pytest.skip(f"no {tool}")
+    return Path(shutil.copytree(repository / "testdata/programs/table_cache", tmp_path / "table_cache"))
+
+
+@pytest.fixture
+def planned(tree: Path) -> tuple[Finding, Planned]:
+    """The finding about LOCK_open and unused_tables, and what the planner makes of it."""
+    builder = ProgramBuilder(tree)
+    unit = builder.unit(builder.file(SOURCE, (tree / SOURCE).read_text()), language="C++", standard="c++17")
+    lock_type = unit.record("struct OWN_LINE Open_mutex : instr_mutex_t {}", "Open_mutex")
+    head_type = unit.record("struct OWN_LINE Table_list {\n  Table *first;\n}", "Table_list")
+    lock = unit.variable("Open_mutex LOCK_open = {INSTR_MUTEX_INITIALIZER}", "LOCK_open", unit.of_record(lock_type))
+    head = unit.variable("Table_list unused_tables", "unused_tables", unit.of_record(head_type))
+    wanted = finding(lock, head)
+    (made,) = plan_finding(wanted, Planner(builder.program(), read, FixOptions()))
+    assert made.plan is not None
+    return wanted, made
+
+
+def run(tree: Path, fixed: Fixed, **more: object) -> Verified:
+    edits = [edit for _, plans in fixed for one in plans if one.plan for edit in one.plan.edits]
+    options = dataclasses.replace(VerifyOptions(BUILD, tree), **more)  # type: ignore[arg-type]
+    return verify(changed_files(edits), fixed, options, lambda _: None)
+
+
+def test_the_edit_separates_lock_and_list_head(tree: Path, planned: tuple[Finding, Planned]) -> None:
+    wanted, made = planned
+    before = (tree / SOURCE).read_bytes()
+    result = run(tree, [(wanted, [made])])
+    assert result.holds
+    (check,) = [c for c in result.checks if c.holds]
+    assert check.text == "out/slow: LOCK_open shared a line with unused_tables; now it has its lines to itself"
+    assert (tree / SOURCE).read_bytes() == before
+    assert not (tree / "out").exists()
+
+
+def naive(tree: Path, made: Planned, replacement: str) -> Planned:
+    """Alignment on the variable alone: its size stays 48 bytes."""
+    path = tree / SOURCE
+    data = path.read_bytes()
+    begin = data.index(b"Open_mutex LOCK_open")
+    edit = SourceEdit(str(path), begin, begin, replacement, sha256=hashlib.sha256(data).hexdigest())
+    return dataclasses.replace(made, plan=Plan((edit,), "align LOCK_open"))
+
+
+def test_alignment_that_leaves_the_tail_to_the_list_head_is_refused(
+    tree: Path, planned: tuple[Finding, Planned]
+) -> None:
+    wanted, made = planned
+    result = run(tree, [(wanted, [naive(tree, made, "alignas(64) ")])])
+    assert not result.holds
+    assert any("LOCK_open still shares a line with unused_tables" in c.text for c in result.checks)
+
+
+def test_alignment_whose_tail_is_free_by_luck_is_refused(tree: Path, planned: tuple[Finding, Planned]) -> None:
+    """The list head is sent elsewhere; what comes next may still land behind the lock."""
+    wanted, made = planned
+    unit = tree / SOURCE
+    text = unit.read_text().replace("Table_list unused_tables;", "alignas(64) Table_list unused_tables;")
+    unit.write_text(text)
+    result = run(tree, [(wanted, [naive(tree, made, "alignas(64) ")])])
+    assert not result.holds
+
+
+def test_an_edit_that_does_not_compile_is_an_error_with_the_compilers_words(
+    tree: Path, planned: tuple[Finding, Planned]
+) -> None:
+    wanted, made = planned
+    with pytest.raises(LinemateError, match=r"the edited tree does not build: .*error: .*no_such_thing"):
+        run(tree, [(wanted, [naive(tree, made, "no_such_thing ")])])
+
+
+def test_a_build_that_makes_nothing_of_it_is_an_error(tree: Path, planned: tuple[Finding, Planned]) -> None:
+    wanted, made = planned
+    with pytest.raises(LinemateError, match="name it with --binary"):
+        run(tree, [(wanted, [made])], build="true")
+
+
+def test_a_build_that_hangs_is_ended(tree: Path, planned: tuple[Finding, Planned]) -> None:
+    wanted, made = planned
+    with pytest.raises(LinemateError, match="did not end within 1 s"):
+        run(tree, [(wanted, [made])], build="sleep 60 & sleep 60", timeout_s=1.0)
+
+
+def test_a_benchmark_is_compared_round_by_round(tmp_path: Path) -> None:
+    for name, figure in (("before", "1,000"), ("after", "2500")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "figure").write_text(f"warm-up 3\nops_per_s {figure}\n")
+    measured = compare(Benchmark("cat figure", "ops_per_s", 3), tmp_path / "before", tmp_path / "after")
+    assert measured.ratios == (2.5, 2.5, 2.5)
+    assert "2.50 times as fast (from 2.50 to 2.50): faster; 1,000 → 2,500 ops_per_s" in measured.text()
+
+
+def test_seconds_are_compared_the_other_way_round(tmp_path: Path) -> None:
+    for name, seconds in (("before", "0.2"), ("after", "0.1")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run").write_text(f"sleep {seconds}\n")
+    measured = compare(Benchmark("sh run", "", 2), tmp_path / "before", tmp_path / "after")
+    assert measured.median > 1.3
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [("echo none", "prints no number behind 'ops'"), ("echo ops 0", "is not above 0"), ("exit 7", "ended with 7")],
+)
+def test_a_benchmark_without_a_figure_is_an_error(tmp_path: Path, command: str, why: str) -> None:
+    with pytest.raises(LinemateError, match=why):
+        compare(Benchmark(command, "ops", 1), tmp_path, tmp_path)
