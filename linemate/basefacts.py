@@ -116,14 +116,15 @@ def base_facts(
     entries: tuple[database.Entry, ...],
     request: FactsRequest,
     current: Path,
-    scratch: Path,
+    folders: tuple[Path, Path | None],
     gather: Gather,
 ) -> BaseFacts:
     """The facts of ``commit``, from the stream of the working tree and what has to be parsed again.
 
     ``entries`` are the commands of the units that ``request`` asked for, ``current`` is the stream of their facts.
-    New files are written to ``scratch``.
+    ``folders`` are one for new files of this run, and one that keeps base trees between runs, None to keep none.
     """
+    scratch, trees = folders
     roots = _Roots(repository.top)
     for entry in entries:
         roots.relative(entry.path)
@@ -134,17 +135,18 @@ def base_facts(
     kept, broken, read = _sort_units(current, changes, roots)
     again = [entry for entry in entries if os.path.realpath(entry.path) not in kept]
     lost = [] if request.sources else _deleted_units(entries, changes, roots)
+    modules = [path for path in sorted(changes.changed) if os.path.isdir(os.path.join(repository.top, path))]
+    notes = tuple(f"base: {path} is a submodule that differs, today's files of it are used" for path in modules)
     if not again and not lost:
-        return BaseFacts(current, 0)
-    cache = Path(request.cache) if request.cache else None
-    with gitbase.base_tree(repository, commit, cache) as tree:
+        return BaseFacts(current, 0, notes)
+    with gitbase.base_tree(repository, commit, trees) as tree:
         gitbase.link_into(tree, repository.top, _generated(repository, tracked | new, read))
         moved = [found for entry in again if (found := _in_base(entry, tree, changes, roots)) is not None]
         guessed = {str(tree / path) for _, path in lost}
         moved += [_as_unit(_to_tree(donor, tree, roots), str(tree / path)) for donor, path in lost]
         stream = scratch / "base.jsonl"
         if not moved:
-            return BaseFacts(_join(current, None, kept, stream, lambda line: line), 0)
+            return BaseFacts(_join(current, None, kept, stream, lambda line: line), 0, notes)
         commands = scratch / "base" / database.FILE_NAME
         commands.parent.mkdir(exist_ok=True)
         database.write_database(commands, moved)
@@ -152,7 +154,7 @@ def base_facts(
         made = gather(asked)
         failed = [path for path in _failures(made) if path not in guessed and _today(path, tree, roots) not in broken]
         _join(current, made, kept, stream, _renaming(tree, changes, roots))
-    return BaseFacts(stream, len(moved), _notes(failed, tree))
+    return BaseFacts(stream, len(moved), notes + _notes(failed, tree))
 
 
 def _today(path: str, tree: Path, roots: _Roots) -> str:
@@ -169,7 +171,7 @@ def _heads(stream: Path) -> Iterator[tuple[bytes, _Head]]:
 
 
 def _sort_units(stream: Path, changes: gitbase.Changes, roots: _Roots) -> tuple[set[str], set[str], set[str]]:
-    """Paths of units that the change cannot have touched, of those that are broken, and all files read below the top."""
+    """Paths of units that the change cannot have touched, of broken ones, and all files read below the top."""
     names = {posixpath.basename(path) for path in changes.deleted}
     kept: set[str] = set()
     touched: set[str] = set()

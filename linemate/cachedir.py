@@ -1,6 +1,6 @@
 """Where linemate keeps what it can make again: facts of unchanged units, trees of base revisions.
 
-Owns the choice of the folder, and nothing in it.
+Owns the choice of the folder and of the two in it, and nothing in those.
 """
 
 from __future__ import annotations
@@ -20,3 +20,13 @@ def cache_folder() -> Path:
     # The specification says that a relative path there is to be ignored.
     folder = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~")) / ".cache"
     return folder / "linemate"
+
+
+def facts_folder() -> Path:
+    """For the analyzer's facts, by content."""
+    return cache_folder() / "facts"
+
+
+def bases_folder() -> Path:
+    """For the trees of base revisions."""
+    return cache_folder() / "bases"

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from linemate import basefacts, baseline, database
-from linemate.cachedir import cache_folder
+from linemate.cachedir import bases_folder, facts_folder
 from linemate.options import CheckOptions, FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
@@ -38,7 +38,7 @@ def facts_request(
     named: str | None, sources: Sequence[str], flags: Sequence[str] | None, jobs: int, *, cached: bool
 ) -> FactsRequest:
     """What the user asked to have analysed; without ``named`` and ``flags`` the nearest compile database is found."""
-    cache = str(cache_folder()) if cached else None
+    cache = str(facts_folder()) if cached else None
     if flags is not None:
         if named is not None:
             raise LinemateError("-p names a compile database, flags after -- replace one: give either")
@@ -132,7 +132,8 @@ def _against_revision(options: CheckOptions, revision: str) -> Report:
 
         current = gather(request)
         report = judge(dataclasses.replace(options, streams=(str(current),)))
-        base = basefacts.base_facts(repository, commit, entries, request, current, scratch, gather)
+        trees = bases_folder() if request.cache else None
+        base = basefacts.base_facts(repository, commit, entries, request, current, (scratch, trees), gather)
         if base.stream == current and not options.symbols and options.min_confidence is Confidence.LAYOUT:
             before = report
         else:

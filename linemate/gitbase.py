@@ -66,7 +66,7 @@ class Repository:
         with self._own_index() as own:
             done = self._run(
                 *("diff", "--name-status", "-z", f"--find-renames={RENAME_THRESHOLD}", f"-l{RENAME_LIMIT}"),
-                *("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--ignore-submodules=none"),
+                *("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--ignore-submodules=dirty"),
                 *(commit, "--"),
                 environment=own,
             )
@@ -178,7 +178,7 @@ def base_tree(repository: Repository, commit: str, cache: Path | None) -> Iterat
             yield tree
         return
     name = hashlib.sha256(os.fsencode(repository.common)).hexdigest()[:16]
-    home = Path(os.path.realpath(cache)) / "bases" / name
+    home = Path(os.path.realpath(cache)) / name
     home.mkdir(parents=True, exist_ok=True)
     with _locked(home / f"{commit}.lock") as held:
         tree = home / commit

@@ -20,7 +20,7 @@ from linemate import basefacts, database
 from linemate.basefacts import BaseFacts, base_facts, find_repository
 from linemate.options import FactsRequest
 from sharing.model import LinemateError
-from tests.check.repositories import Project
+from tests.check.repositories import Project, make_project
 
 
 @dataclass
@@ -85,14 +85,14 @@ class Case:
         self, base: str, path: Path, *, sources: tuple[str, ...] = ()
     ) -> tuple[Analyzer, BaseFacts, dict[str, Any]]:
         """The analyzer with what it was asked, the base's facts, and their units by path below the top."""
-        request = FactsRequest(database=str(path), sources=sources, cache=str(self.scratch / "cache"))
+        request = FactsRequest(database=str(path), sources=sources, cache=str(self.scratch / "facts"))
         entries = database.read_database(path)
         analyzer = Analyzer(self.scratch)
         current = analyzer(request)
         analyzer.asked.clear()
         found = find_repository(entries, str(self.project.top))
         base_id = found.resolve(base)
-        made = base_facts(found, base_id, entries, request, current, self.scratch, analyzer)
+        made = base_facts(found, base_id, entries, request, current, (self.scratch, self.scratch / "bases"), analyzer)
         lines = [json.loads(line) for line in made.stream.read_text().splitlines()]
         assert [lines[0]["kind"], lines[-1]["kind"]] == ["header", "end"]
         rows = [line for line in lines if line["kind"] == "unit"]
@@ -126,7 +126,7 @@ def test_without_a_change_nothing_is_parsed_or_checked_out(case: Case) -> None:
     case.project.commit({"README": "x"})
     analyzer, made, units = case.units("HEAD~1", path)
     assert (analyzer.asked, made.parsed, set(units)) == ([], 0, {"a.c", "b.c", "c.c"})
-    assert not (case.scratch / "cache").exists()
+    assert not (case.scratch / "bases").exists()
 
 
 def test_a_changed_source_is_parsed_as_it_was(case: Case) -> None:
@@ -256,7 +256,7 @@ def test_a_new_header_is_not_shown_to_the_base(case: Case) -> None:
     case.project.commit({"a.c": '#include "added.h"\n#include "a.h"\nint a;\n', "added.h": "int added;\n"})
     _, made, units = case.units("HEAD~1", case.project.database("a.c"))
     assert len(units["a.c"]["files"]) == 3
-    (tree,) = [place for place in (case.scratch / "cache/bases").glob("*/*") if place.is_dir()]
+    (tree,) = [place for place in (case.scratch / "bases").glob("*/*") if place.is_dir()]
     assert not os.path.lexists(tree / "added.h")
     assert made.notes == ()
 
@@ -334,11 +334,26 @@ def test_the_second_comparison_finds_the_tree_ready(case: Case) -> None:
     path = case.project.database("c.c")
     case.project.write({"c.c": "int c2;\n"})
     case.units("HEAD", path)
-    (tree,) = [place for place in (case.scratch / "cache/bases").glob("*/*") if place.is_dir()]
+    (tree,) = [place for place in (case.scratch / "bases").glob("*/*") if place.is_dir()]
     (tree / "c.c").write_text("int cached;\n")
     (case.scratch / "base" / database.FILE_NAME).unlink()
     (case.scratch / "base").rmdir()
     assert case.units("HEAD", path)[2]["c.c"]["texts"] == ["int cached;\n"]
+
+
+def test_a_submodule_that_differs_is_named(case: Case, tmp_path: Path) -> None:
+    library = make_project(tmp_path / "library")
+    library.commit({"lib.h": "int lib;\n"})
+    case.project.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library.top), "lib")
+    case.project.commit({"c.c": '#include "lib/lib.h"\n'})
+    inner = Project(case.project.top / "lib")
+    inner.git("config", "user.email", "a@example.org")
+    inner.git("config", "user.name", "a")
+    inner.commit({"lib.h": "int lib2;\n"})
+    case.project.write({"c.c": '#include "lib/lib.h"\nint c2;\n'})
+    _, made, units = case.units("HEAD", case.project.database("c.c"))
+    assert made.notes == ("base: lib is a submodule that differs, today's files of it are used",)
+    assert units["c.c"]["texts"] == ['#include "lib/lib.h"\n', "int lib2;\n"]
 
 
 def test_sources_outside_of_any_repository_are_refused(tmp_path: Path) -> None:

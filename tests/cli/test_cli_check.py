@@ -84,7 +84,7 @@ def test_the_cache_is_where_the_user_says(run: Run, pipeline: Any, database: Pat
     ):
         monkeypatch.setenv(variable, value)
         run("check")
-        assert pipeline.checked[-1].facts.cache == folder
+        assert pipeline.checked[-1].facts.cache == f"{folder}/facts"
 
 
 @pytest.mark.parametrize(
