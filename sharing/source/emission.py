@@ -156,11 +156,12 @@ def _section(
 def _local(
     variables: Sequence[VariableFacts], options: UnitOptions, functions: Sequence[FunctionReferences] | None
 ) -> Callable[[str], bool]:
-    """Does a name bind to this unit (GCC's binds_local_p)?  In a shared object only what has internal linkage does."""
+    """Does a name bind to this unit (GCC's binds_local_p)?  In a shared object only what has internal linkage does, in
+    an executable all that the unit defines, weak or not."""
     defined = [v for v in variables if not v.bits & VariableBits.DECLARED_ONLY]
     bound = {v.identity for v in defined if v.bits & VariableBits.INTERNAL}
     if options.pie:
-        bound |= {v.identity for v in defined if not v.bits & VariableBits.WEAK}
+        bound |= {v.identity for v in defined}
         bound |= {f.identity for f in functions or ()}
     # The identity of what has internal linkage ends with its file.
     return lambda identity: identity in bound or "@" in identity

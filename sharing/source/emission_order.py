@@ -142,8 +142,13 @@ def _around(variable: VariableFacts, functions: list[FunctionReferences]) -> Fun
 def _gcc_order(walk: Walk, options: UnitOptions, language: str) -> list[VariableFacts]:
     if _forwards(options):
         # Only what may be defined in several units is dropped: everything else is output as it was read.
-        reached = set(_reachable(walk, every_function=True))
-        kept = [v for v in walk.definitions if not v.bits & VariableBits.INLINE or v.identity in reached]
+        reached = set(_reachable(walk, optimized=False))
+        dropped = {f.identity for f in walk.functions if f.identity not in reached}
+        kept = [
+            v
+            for v in walk.definitions
+            if v.identity in reached or not (v.bits & VariableBits.INLINE or walk.owner.get(v.identity) in dropped)
+        ]
         if language == "C":
             kept = [v for v in kept if _listed_early(v)] + [v for v in kept if not _listed_early(v)]
         return kept
@@ -158,14 +163,14 @@ def _gcc_order(walk: Walk, options: UnitOptions, language: str) -> list[Variable
     return [v for v in reversed(listed) if not droppable(v) or v.identity in reached or v.bits & VariableBits.VOLATILE]
 
 
-def _reachable(walk: Walk, every_function: bool = False) -> list[str]:
+def _reachable(walk: Walk, optimized: bool = True) -> list[str]:
     """Identities in the order in which GCC's analyze_functions takes them off its stack."""
     needed: list[str] = []
     for item in walk.top_level():
         if isinstance(item, FunctionReferences):
-            if every_function or not item.deferred:
+            if not item.deferred or not (optimized or item.merged):
                 needed.append(item.identity)
-        elif not droppable(item) or item.bits & _KEPT:
+        elif not droppable(item) or item.bits & _KEPT or item.init == Init.DYNAMIC:
             needed.append(item.identity)
     stack = needed[::-1]
     queued = set(stack)
@@ -238,7 +243,7 @@ def _clang_order(walk: Walk, language: str) -> list[VariableFacts]:
                 define(item)
         elif item.bits & VariableBits.TENTATIVE and language == "C":
             tentative.append(item)
-        elif not droppable(item) or (item.init == Init.DYNAMIC and not item.bits & VariableBits.INLINE):
+        elif not droppable(item) or item.init == Init.DYNAMIC:
             define(item)
     for item in tentative:
         if not droppable(item) or item.identity in created:
@@ -259,8 +264,10 @@ def _optimized(order: list[VariableFacts], walk: Walk) -> tuple[list[VariableFac
     kept = []
     constant = set()
     for v in order:
-        known = kinds.get(v.identity, set())
-        if v.bits & VariableBits.INTERNAL and not v.bits & (_KEPT | VariableBits.CONSTANT) and v.init != Init.DYNAMIC:
+        known = set(kinds.get(v.identity, ()))
+        if v.bits & VariableBits.INTERNAL and not v.bits & (_KEPT | VariableBits.CONSTANT):
+            if v.init == Init.DYNAMIC:
+                known.add(AccessKind.STORE)
             scalar = not is_aggregate(stripped(v.type))
             if scalar and known in ({AccessKind.LOAD}, {AccessKind.STORE}):
                 continue

@@ -40,7 +40,11 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class FunctionReferences:
-    """One function that the unit defines.  ``deferred``: a compiler drops it where nothing refers to it."""
+    """One function that the unit defines.
+
+    ``deferred``: an optimizing compiler drops it where nothing refers to it.  ``merged``: so does one that does not
+    optimize, because other units have it, too.
+    """
 
     identity: str
     name: str
@@ -49,6 +53,7 @@ class FunctionReferences:
     column: int
     deferred: bool
     references: tuple[Reference, ...]
+    merged: bool = False
 
 
 def unit_references(program: Program, unit: int) -> tuple[FunctionReferences, ...]:
@@ -77,6 +82,9 @@ def function_references(unit: UnitFacts, function: FunctionFacts) -> FunctionRef
         column=function.column,
         deferred=bool(function.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE)),
         references=tuple(ordered),
+        # What a header has as "static inline" in C does not say so in its facts.
+        merged=bool(function.bits & FunctionBits.INLINE)
+        or (function.file > 0 and bool(function.bits & FunctionBits.INTERNAL)),
     )
 
 

@@ -100,30 +100,22 @@ class Unit:
         return replace(self, variables=named)
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What kinds of variables a unit may have; each is off where a language or compiler does not promise its place."""
-
-    language: str = "C"
-    tls: bool = True
-    constants: bool = True
-    sections: bool = True
-    addresses: bool = True
-    unused: bool = True
-
-
-def make(seed: int, wish: Wish = Wish(), count: int = 60) -> Unit:
+def make(seed: int, language: str = "C", count: int = 60) -> Unit:
     """A unit with ``count`` variables at file scope and functions with statics of their own between them."""
-    return _Maker(random.Random(seed), wish).unit(count)
+    return _Maker(random.Random(seed), language).unit(count)
 
 
 class _Maker:
-    def __init__(self, rng: random.Random, wish: Wish) -> None:
-        self.rng, self.wish = rng, wish
-        self.lines: list[str] = ['extern "C" void keep(void *);' if wish.language == "C++" else "void keep(void *);"]
+    def __init__(self, rng: random.Random, language: str) -> None:
+        self.rng, self.language = rng, language
+        self.lines: list[str] = [
+            'extern "C" void keep(void *); int made(int);' if language == "C++" else "void keep(void *);"
+        ]
         self.unit_: Unit = Unit()
         self.usable: list[str] = []  # writable variables that a function may name
-        self.static_functions: list[str] = []
+        self.deferred: list[str] = []  # functions that are dropped unless called
+        self.static_functions: set[str] = set()
+        self.inline_functions: set[str] = set()
         self.called: set[str] = set()
         self.refers: dict[str, tuple[str, ...]] = {}
 
@@ -152,53 +144,56 @@ class _Maker:
 
     def variable(self, name: str, shape: Shape, storage: str | None = None, scope: str = "", column: int = 1) -> str:
         """Declare one; returns the declaration.  At file scope it is a line of its own."""
-        rng, wish = self.rng, self.wish
-        bits, attribute, declared, section = 0, "", 0, ""
+        rng = self.rng
+        cpp = self.language == "C++"
+        attribute, declared, section = "", 0, ""
+        merged = scope in self.inline_functions
         if storage is None:
             storage = "static" if scope or rng.random() < 0.4 else ""
-        if storage:
-            bits |= VariableBits.INTERNAL
-        const = wish.constants and name[0] == "v" and rng.random() < 0.08
-        if wish.tls and not const and name[0] != "l" and rng.random() < 0.08:
+        bits = VariableBits.INLINE if merged else VariableBits.INTERNAL if storage else VariableBits(0)
+        const = name[0] == "v" and rng.random() < 0.08
+        if cpp and not storage and not const and name[0] == "v" and rng.random() < 0.15:
+            storage, bits = "inline", VariableBits.INLINE
+        elif not const and name[0] != "l" and rng.random() < 0.08:
             storage, bits = f"{storage} __thread".strip(), bits | VariableBits.THREAD
         elif rng.random() < 0.06:
-            attribute, declared = "__attribute__((aligned(%d)))", rng.choice((4, 16, 64, 128))
-            attribute %= declared
+            declared = rng.choice((4, 16, 64, 128))
+            attribute = f"__attribute__((aligned({declared})))"
         elif not storage and not const and rng.random() < 0.06:
             attribute, bits = "__attribute__((weak))", bits | VariableBits.WEAK
-        elif wish.sections and not const and not scope and rng.random() < 0.06:
+        elif not const and not scope and rng.random() < 0.06:
             attribute, section = '__attribute__((section("mine")))', "mine"
-        if not scope and rng.random() < 0.05:
+        if not scope and not bits & VariableBits.INLINE and rng.random() < 0.05:
             attribute, bits = f"{attribute} __attribute__((used))".strip(), bits | VariableBits.USED
-        init, text = Init.ZERO, ""
-        draw = rng.random()
-        if const or draw < 0.35:
+        never = VariableBits.THREAD | VariableBits.WEAK  # of a dynamic initialiser: gives these a guard of their own
+        init, text, draw = Init.ZERO, "", rng.random()
+        pointed = self.pointed(name, const or bool(scope) or bool(bits & VariableBits.THREAD))
+        if pointed:
+            self.refers[name] = (pointed,)
+            shape, init, text = Shape("void *{}", POINTER, ""), Init.ADDRESSES, f" = (void *)&{pointed}"
+        elif cpp and shape.tree.kind == TypeKind.BASE and not const and not bits & never and draw < 0.3:
+            init, text = Init.DYNAMIC, f" = made({len(self.lines)})"
+        elif const or draw < 0.35:
             init, text = Init.DATA, f" = {shape.value}"
-            bits |= VariableBits.RESHAPED if shape.reshaped else 0
+            bits |= VariableBits.RESHAPED if shape.reshaped else VariableBits(0)
         elif draw < 0.45:
             text = " = {0}"
-        elif not scope and wish.language == "C":
+        elif not scope and not cpp:
             bits |= VariableBits.TENTATIVE
-        pointer = wish.addresses and not const and not scope and not bits & VariableBits.THREAD and rng.random() < 0.06
-        declarator = shape.declaration
-        if pointer and name[0] == "v":
-            targets = [v.identity for v in self.unit_.variables if not v.scope and not v.bits & VariableBits.THREAD]
-            if targets:
-                target = rng.choice(targets)
-                shape, init, text = Shape("void *{}", POINTER, ""), Init.ADDRESSES, f" = (void *)&{target}"
-                declarator, bits = shape.declaration, bits & ~(VariableBits.TENTATIVE | VariableBits.RESHAPED)
-                self.refers[name] = (target,)
         if const:
-            storage, bits = f"{storage} const".strip(), bits | VariableBits.CONSTANT
-            if wish.language == "C++":
-                storage = f"extern {storage}" if "static" not in storage else storage
-        declaration = f"{storage} {declarator.format(name)} {attribute}{text};".strip()
+            bits |= VariableBits.CONSTANT
+            storage = f"{'extern' if cpp and not storage else storage} const".strip()
+        typed = shape.declaration.replace("struct ", f"struct {name}_t ").replace("union ", f"union {name}_t ")
+        if "__attribute__" in typed:
+            typed = shape.declaration.replace(")) {{", f")) {name}_t {{{{")
+        declaration = f"{storage} {typed.format(name)} {attribute}{text};".strip()
         if not scope:
             self.lines.append(declaration)
+            self.usable.append(name)
         self.unit_.variables.append(
             VariableFacts(
                 identity=name,
-                symbol=name,
+                symbol=_mangled(name, scope, scope in self.static_functions, "static" in storage) if cpp else name,
                 name=name,
                 scope=scope,
                 type=shape.tree,
@@ -217,16 +212,24 @@ class _Maker:
                 name_begin=0,
             )
         )
-        if not scope:
-            self.usable.append(name)
         return declaration
 
+    def pointed(self, name: str, never: bool) -> str:
+        """The variable whose address an initialiser holds, "" for most."""
+        known = [v.identity for v in self.unit_.variables if not v.scope and not v.bits & VariableBits.THREAD]
+        return self.rng.choice(known) if known and not never and name[0] == "v" and self.rng.random() < 0.06 else ""
+
     def function(self, number: int, everything: bool = False) -> None:
-        """One line: statics, uses of earlier variables (addresses that escape), calls of static functions."""
+        """One line: statics, uses of earlier variables (addresses that escape), calls of functions that need them."""
         rng = self.rng
         name = f"f{number}"
-        static = not everything and rng.random() < 0.4
-        text = f"{'static ' if static else ''}void {name}(void) {{"
+        kinds = ("static ", "inline ") if self.language == "C++" else ("static ",)
+        kind = "" if everything or rng.random() < 0.5 else rng.choice(kinds)
+        if kind == "static ":
+            self.static_functions.add(name)
+        if kind == "inline ":
+            self.inline_functions.add(name)
+        text = f"{kind}void {name}({'' if self.language == 'C++' else 'void'}) {{"
         mentioned: list[Reference] = []
         line = len(self.lines) + 1
         for k in range(rng.choice((0, 0, 1, 2, 3))):
@@ -234,26 +237,34 @@ class _Maker:
             text += f" {declaration} keep(&s{number}_{k});"
         if everything:
             rest = list(self.usable)
-            chosen = [v for v in rest if not self.wish.unused or rng.random() < 0.8]
-            calls = [f for f in self.static_functions if f not in self.called and rng.random() < 0.8]
+            chosen = [v for v in rest if rng.random() < 0.8]
+            calls = [f for f in self.deferred if f not in self.called and rng.random() < 0.8]
         else:
             chosen = rng.sample(self.usable, min(len(self.usable), rng.randrange(6)))
-            calls = [f for f in self.static_functions if rng.random() < 0.3]
+            calls = [f for f in self.deferred if rng.random() < 0.3]
         steps = [(v, AccessKind.ADDRESS) for v in chosen] + [(f, AccessKind.UNKNOWN) for f in calls]
         rng.shuffle(steps)
-        for target, kind in steps:
+        for target, how in steps:
             text += " "
-            mentioned.append(Reference(target, kind, line, len(text)))
-            text += f"keep((void *)&{target});" if kind is AccessKind.ADDRESS else f"{target}();"
-            if kind is AccessKind.UNKNOWN:
+            mentioned.append(Reference(target, how, line, len(text)))
+            text += f"keep((void *)&{target});" if how is AccessKind.ADDRESS else f"{target}();"
+            if how is AccessKind.UNKNOWN:
                 self.called.add(target)
         self.lines.append(text + " }")
-        if static:
-            self.static_functions.append(name)
+        if kind:
+            self.deferred.append(name)
         own = [v for v in self.unit_.variables if v.scope == name]
         mentioned += [Reference(v.identity, AccessKind.ADDRESS, line, v.column + 1) for v in own]
         mentioned.sort(key=lambda r: r.column)
-        self.unit_.functions.append(FunctionReferences(name, name, 0, line, 1, static, tuple(mentioned)))
+        self.unit_.functions.append(
+            FunctionReferences(name, name, 0, line, 1, bool(kind), tuple(mentioned), kind == "inline ")
+        )
+
+
+def _mangled(name: str, scope: str, static_scope: bool, static: bool) -> str:
+    """Itanium C++ ABI, 5.1, for statics."""
+    own = f"{len(name)}{name}"
+    return f"_ZZ{'L' * static_scope}{len(scope)}{scope}vE{own}" if scope else f"_ZL{own}" if static else name
 
 
 _SUFFIX = re.compile(r"\.\d+$")
@@ -274,8 +285,9 @@ def built(unit: Unit, folder: Path, command: tuple[str, ...], language: str = "C
     found: dict[str, list[tuple[str, int]]] = defaultdict(list)
     alignments: dict[str, int] = {}
     for row in image.variables:
-        name = readable(image.names[row["name"]])
-        if name not in known:
+        symbol = image.names[row["name"]]
+        name = readable(symbol)
+        if name not in known or symbol.startswith("guard variable"):
             continue
         section = image.sections[row["section"]]
         if row["flags"] & VariableFlag.COMMON:
@@ -302,11 +314,8 @@ def predicted(contributions: tuple[Contribution, ...]) -> Layout:
 
 
 def readable(symbol: str) -> str:
-    """The name in the source: without GCC's number, clang's function, or the mangling of names made here."""
-    mangled = re.match(r"_ZZ?(?:L?\d+\w+?vE)?L?\d*((?:v|late_)\d+|s\d+_\d+)", symbol)
-    if mangled:
-        return mangled.group(1)
-    return _SUFFIX.sub("", symbol).rpartition(".")[2]
+    """The name in the source: without GCC's number, clang's function, or the scope that a demangler adds."""
+    return re.split(r"::|\.", _SUFFIX.sub("", symbol))[-1]
 
 
 def options_of(compiler: str, flags: tuple[str, ...]) -> UnitOptions:
@@ -332,7 +341,7 @@ def compare(
     """Assert that the model says what the compiler does.  A compiler that is not there is a skip."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
-    if "clang" in compiler:
+    if "clang" in compiler and language == "C":
         unit = unit.named_by_function()
     model = contributions(
         unit.variables,
