@@ -156,7 +156,7 @@ class _Maker:
             storage, bits = "inline", VariableBits.INLINE
         elif not const and name[0] != "l" and rng.random() < 0.08:
             storage, bits = f"{storage} __thread".strip(), bits | VariableBits.THREAD
-        elif rng.random() < 0.06:
+        elif "__attribute__" not in shape.declaration and rng.random() < 0.06:
             declared = rng.choice((4, 16, 64, 128))
             attribute = f"__attribute__((aligned({declared})))"
         elif not storage and not const and rng.random() < 0.06:
@@ -178,6 +178,7 @@ class _Maker:
             bits |= VariableBits.RESHAPED if shape.reshaped else VariableBits(0)
         elif draw < 0.45:
             text = " = {0}"
+            bits |= VariableBits.RESHAPED if shape.tree.kind == TypeKind.UNION else VariableBits(0)
         elif not scope and not cpp:
             bits |= VariableBits.TENTATIVE
         if const:
@@ -351,4 +352,8 @@ def compare(
         functions=unit.functions,
         symbols=unit.symbols,
     )
-    assert predicted(model) == built(unit, folder, (compiler, *flags), language)
+    said, truth = predicted(model), built(unit, folder, (compiler, *flags), language)
+    differ = [
+        f"{n}: {compiler} {truth.get(n)}, model {said.get(n)}" for n in truth | said if truth.get(n) != said.get(n)
+    ]
+    assert not differ, "\n".join(differ)
