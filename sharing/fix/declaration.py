@@ -82,7 +82,8 @@ def read_declaration(source: Source, begin: int, name_begin: int, name: str) -> 
     first = source.at(begin)
     if first > at or code[first].begin != begin:
         raise Refused("a macro begins its declaration")
-    if code[first].text not in _GROUPED and first < at and code[first + 1].text == b"(":
+    called = first + 1 < at and code[first + 1].text == b"(" and code[first + 2].text not in (b"*", b"&")
+    if called and code[first].text not in _GROUPED:
         raise Refused("a macro declares it")
     last = _semicolon(code, first, at)
     for directive in source.directives:

@@ -29,12 +29,14 @@ class _Scope:
 
     kind: str
     hidden: bool = False  # a local variable or parameter of the name is visible here
+    declares: bool = False  # the variable itself is declared here
 
 
 @dataclass(slots=True)
 class _Walk:
     scopes: list[_Scope] = field(default_factory=list)
     parameter: bool = False  # the parentheses just read declare a parameter of the name
+    depth: int = 0  # of parentheses
 
     @property
     def in_body(self) -> bool:
@@ -83,7 +85,6 @@ def _in_macro(source: Source, directive: Token, wanted: bytes) -> Iterator[Token
 
 def _walk(source: Source, wanted: bytes, declared: frozenset[int]) -> Iterator[Token]:
     code, walk = source.code, _Walk()
-    depth = 0  # of parentheses
     for at, token in enumerate(code):
         text = token.text
         if text == b"{":
@@ -94,19 +95,29 @@ def _walk(source: Source, wanted: bytes, declared: frozenset[int]) -> Iterator[T
             if walk.scopes:
                 walk.scopes.pop()
         elif text == b"(":
-            depth += 1
+            walk.depth += 1
         elif text == b")":
-            depth -= 1
-        elif text == b";" and depth <= 0:
+            walk.depth -= 1
+        elif text == b";" and walk.depth <= 0:
             walk.parameter = False
-        elif text == wanted and token.kind is Kind.NAME and token.begin not in declared:
-            role = _role(code, at, walk)
+        elif text == wanted and token.kind is Kind.NAME:
+            role = "own" if token.begin in declared else _role(code, at, walk)
+            scope = walk.scopes[-1] if walk.scopes else None
             if role == "use" and not walk.hidden:
                 yield token
-            elif role == "parameter":
+            elif role == "own" and scope is not None:
+                scope.declares = True
+            elif role == "parameter" and walk.depth > 0:
                 walk.parameter = True
-            elif role == "local":
-                walk.scopes[-1].hidden = True
+            elif role == "local" and scope is not None and not scope.declares:
+                scope.hidden = True
+            elif role in ("parameter", "local"):
+                line = source.position(token.begin)[0]
+                raise Refused(
+                    f"it is declared again, in another branch of #if or by other means ({source.path}:{line})"
+                )
+            if scope is not None and scope.declares and scope.hidden:
+                raise Refused(f"another branch of #if declares it too ({source.path})")
             elif role == "member" and any(s.kind == "body" for s in _after_class(code, at)):
                 line = source.position(token.begin)[0]
                 raise Refused(f"a class has a member of this name ({source.path}:{line})")
@@ -177,7 +188,9 @@ def _role(code: list[Token], at: int, walk: _Walk) -> str:
     if walk.innermost == "enum":
         return "other"
     if walk.innermost == "record":
-        return "member"
+        if not _declares(code, at, in_body=False):
+            return "use"  # an initialiser, a default argument
+        return "parameter" if walk.depth > 0 else "member"
     if after == b":" and before in (b";", b"{", b"}"):
         return "other"  # a label
     if not _declares(code, at, in_body=walk.in_body):

@@ -19,6 +19,7 @@ from sharing.model.facts import ACCESS_COLUMNS, Base, VariableBits, VariableFact
 from sharing.source.program import Defined
 
 VALUE = "value"
+_TAGS = frozenset((b"struct", b"union", b"enum", b"class"))
 _HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+)$")
 _MAX_COLUMNS = 100
 _COLUMN = {name: at for at, name in enumerate(ACCESS_COLUMNS)}
@@ -112,8 +113,8 @@ def _name_in(source: Source, begin: int, name: str, name_begin: int | None) -> T
     code = source.code
     at = source.at(begin if name_begin is None else name_begin)
     wanted = name.encode("utf-8", "surrogateescape")
-    for token in code[at : at + 256]:
-        if token.text == wanted:
+    for index, token in enumerate(code[at : at + 256], at):
+        if token.text == wanted and (name_begin is not None or code[index - 1].text not in _TAGS):
             return token
         if token.text in (b";", b"}") or name_begin is not None:
             break
