@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from sharing.model.facts import UnitFacts, VariableBits, VariableFacts
 from sharing.model.image import Image, SectionKind, VariableFlag
+from sharing.source.alignment import alignment
 from sharing.source.emission import COMMON, Contribution, Placed
 from sharing.source.program import Program
 
 _NUMBERED = re.compile(r"\.\d+$")  # GCC: count.0, clang: count.1 for the second of the name
-_MINIMUM = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class _Row:
     unit: int
     local: bool
     common: bool
-    taken_from_symbols: bool
+    scope: str  # readable name of the function around it, "" none or unknown
 
 
 def from_object(image: Image, unit: UnitFacts) -> tuple[Contribution, ...]:
@@ -56,10 +56,11 @@ def from_object(image: Image, unit: UnitFacts) -> tuple[Contribution, ...]:
         placed = tuple(Placed(v.identity, r.address - section.address, r.size) for v, r in members)
         out.append(Contribution(section.name, section.kind, max(section.alignment, 1), section.size, placed))
     for variable, row in alone:
-        # The linker allocates a common symbol by itself; its st_value is its alignment, which the reader has applied.
-        align = max(variable.declared_align, variable.align, row.address & -row.address if row.address else 1, 1)
-        placed = (Placed(variable.identity, 0, row.size),)
-        out.append(Contribution(COMMON, SectionKind.WRITABLE, min(align, 64), row.size, placed))
+        # The linker places a common symbol by itself, at the alignment that the compiler asked for.
+        align = alignment(variable, unit.options, unit.triple)
+        out.append(
+            Contribution(COMMON, SectionKind.WRITABLE, align, row.size, (Placed(variable.identity, 0, row.size),))
+        )
     return tuple(out)
 
 
@@ -101,9 +102,9 @@ def _defined_once(program: Program, variable: VariableFacts) -> bool:
 
 def _rows(image: Image) -> list[_Row]:
     names, aliases = image.names, image.aliases
-    columns = (image.variables[c].tolist() for c in ("name", "address", "size", "section", "unit", "flags"))
+    columns = (image.variables[c].tolist() for c in ("name", "address", "size", "section", "unit", "flags", "scope"))
     out = []
-    for number, (name, address, size, section, unit, flags) in enumerate(zip(*columns, strict=True)):
+    for number, (name, address, size, section, unit, flags, scope) in enumerate(zip(*columns, strict=True)):
         if name < 0 or flags & VariableFlag.RECOVERED:
             continue
         out.append(
@@ -115,15 +116,17 @@ def _rows(image: Image) -> list[_Row]:
                 unit,
                 bool(flags & VariableFlag.LOCAL),
                 bool(flags & VariableFlag.COMMON),
-                not flags & VariableFlag.FROM_DWARF,
+                names[scope] if scope >= 0 else "",
             )
         )
     return out
 
 
 def _joined(rows: Iterable[_Row], variables: Sequence[VariableFacts]) -> Iterator[tuple[VariableFacts, _Row]]:
-    """Pairs of one unit's variables and objects.  Of several objects of a name and size none is chosen unless the
-    order of the definitions settles it: GCC and clang number the statics of functions, one way or the other."""
+    """Pairs of one unit's variables and objects; where several would do there is none.
+
+    GCC numbers statics of functions in an order that the source does not show: size and function settle it.
+    """
     exact: dict[str, list[_Row]] = {}
     plain: dict[str, list[_Row]] = {}
     for row in rows:
@@ -136,16 +139,22 @@ def _joined(rows: Iterable[_Row], variables: Sequence[VariableFacts]) -> Iterato
         if not variable.bits & VariableBits.DECLARED_ONLY and variable.symbol:
             wanted.setdefault(variable.symbol, []).append(variable)
     for symbol, named in wanted.items():
-        direct = [] if any(v.scope for v in named) and len(named) > 1 else exact.get(symbol, [])
-        candidates = direct or [*exact.get(symbol, []), *plain.get(_plain(symbol), [])]
-        if len(named) == 1 and len(candidates) == 1:
-            yield named[0], candidates[0]
+        both = [*exact.get(symbol, ()), *plain.get(_plain(symbol), ())]
+        candidates = list({row.address: row for row in both}.values())
+        if len(named) == 1 and len(exact.get(symbol, ())) == 1:
+            yield named[0], exact[symbol][0]
             continue
-        for size in dict.fromkeys(v.size for v in named):
-            alike = [v for v in named if v.size == size]
-            fitting = [r for r in candidates if r.size == size]
-            if len(alike) == 1 and len(fitting) == 1:
-                yield alike[0], fitting[0]
+        for variable in named:
+            fitting = [r for r in candidates if _fits(r, variable)]
+            rivals = [v for v in named if v is not variable and any(_fits(r, v) for r in fitting)]
+            if len(fitting) == 1 and not rivals:
+                yield variable, fitting[0]
+
+
+def _fits(row: _Row, variable: VariableFacts) -> bool:
+    """Can the object be the variable, by its size and, where both are known, the function around it?"""
+    inside = not row.scope or not variable.scope or row.scope == variable.scope.rpartition("::")[2].partition("(")[0]
+    return row.size == variable.size and (inside or row.scope == variable.scope)
 
 
 def _plain(name: str) -> str:
