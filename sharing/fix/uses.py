@@ -204,6 +204,8 @@ def _declares(code: list[Token], at: int, *, in_body: bool) -> bool:
     """Is the name declared here, judged by what stands before it?"""
     back = at - 1
     starred = False
+    if code[back].text == b"," or (code[back].text == b"*" and code[back - 1].text == b","):
+        return _after_declarator(code, at) and _in_declaration(code, back)
     while back >= 0 and code[back].text in (b"*", b"&", b"&&", b"const", b"restrict", b"__restrict"):
         starred = True
         back -= 1
@@ -223,6 +225,30 @@ def _declares(code: list[Token], at: int, *, in_body: bool) -> bool:
     start = code[back - 1].text if back else b";"
     begins = start in (b";", b"{", b"}", b"const", b"struct", b"static", b"union", b"volatile", b"register", b":")
     return begins and _after_declarator(code, at)
+
+
+def _in_declaration(code: list[Token], at: int) -> bool:
+    """Does the comma at ``at`` separate declarators: ``T a, n;``, and not arguments or expressions?"""
+    depth, start = 0, at - 1
+    for start in range(at - 1, max(at - 256, -1), -1):
+        text = code[start].text
+        if text == b"}" and depth <= 0 and code[start + 1].text not in (b",", b";", b")", b"]"):
+            break  # the end of a block, not of an initialiser
+        if text in (b")", b"]", b"}"):
+            depth += 1
+        elif text in (b"(", b"[", b"{"):
+            depth -= 1
+            if depth < 0 and text != b"{":
+                return False
+        if (depth <= 0 and text in (b";", b"{", b"}")) or start == 0:
+            break
+    first = start if start == 0 and code[start].kind is Kind.NAME else start + 1
+    if code[first].kind is not Kind.NAME or code[first].text in _BEFORE_USE or first + 1 >= at:
+        return False
+    following = first + 1
+    while code[following].text in (b"*", b"::", b"const"):
+        following += 1
+    return code[following].kind is Kind.NAME
 
 
 def _after_declarator(code: list[Token], at: int) -> bool:
