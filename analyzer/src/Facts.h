@@ -1,4 +1,5 @@
-//===- Facts.h - What is said of one translation unit ------------*- C++ -*-===//
+//===- Facts.h - What is said of one translation unit ------------*- C++
+//-*-===//
 //
 // Owns the facts as structs, field for field those of sharing/model/facts.py,
 // where each is explained.  Collects and writes nothing.
@@ -63,11 +64,17 @@ enum : int64_t {
   Weak = 64,
   Used = 128,
   Volatile = 256,
-  Embedded = 512
+  Embedded = 512,
+  Referenced = 1024
 };
 } // namespace variablebits
 
-enum class InitKind : int64_t { Zero = 0, Data = 1, Addresses = 2, Dynamic = 3 };
+enum class InitKind : int64_t {
+  Zero = 0,
+  Data = 1,
+  Addresses = 2,
+  Dynamic = 3
+};
 
 namespace recordbits {
 enum : int64_t {
@@ -150,12 +157,12 @@ struct FunctionFacts {
 };
 
 /// A TypeTree, already written as JSON; owned by the UnitBuilder.
-using TypeText = llvm::StringRef;
+using TypeJson = llvm::StringRef;
 
 struct MemberFact {
   std::string Name;
   int64_t OffsetBits = 0;
-  TypeText Type;
+  TypeJson Type;
   int64_t BitSize = 0;
   bool IsBase = false;
   int64_t DeclaredAlign = 0;
@@ -185,7 +192,7 @@ struct VariableFacts {
   std::string Symbol;
   std::string Name;
   std::string Scope;
-  TypeText Type;
+  TypeJson Type;
   int64_t Size = 0;
   int64_t Align = 0;
   int64_t DeclaredAlign = 0;

@@ -1,4 +1,5 @@
-//===- Knowledge.h - The vocabulary rows, indexed -----------------*- C++ -*-===//
+//===- Knowledge.h - The vocabulary rows, indexed -----------------*- C++
+//-*-===//
 //
 // Owns reading sharing/knowledge/*.json (and a project's own rows, which come
 // first and win) and looking names up in it.  Judges nothing.

@@ -1,4 +1,5 @@
-//===- UnitBuilder.h - The tables of one translation unit --------*- C++ -*-===//
+//===- UnitBuilder.h - The tables of one translation unit --------*- C++
+//-*-===//
 //
 // Owns the numbering: files, symbols and records of a unit get an index when
 // something first refers to them, and are emitted because of it.  Owns what
@@ -35,8 +36,7 @@ struct Position {
 class UnitBuilder {
 public:
   UnitBuilder(clang::ASTContext &Context, const Knowledge &Rows,
-              std::string UnitPath, std::string Directory,
-              UnitOptions Options);
+              std::string UnitPath, std::string Directory, UnitOptions Options);
 
   clang::ASTContext &context() { return Context; }
   clang::SourceManager &sources() { return Sources; }
@@ -46,6 +46,9 @@ public:
   /// Index into the unit's symbols of a variable with static storage or of a
   /// function; -1 for what has no name that units or the linker could share.
   int64_t symbol(const clang::NamedDecl &D);
+
+  /// Index of a function that is made from a part of \p Owner, by identity.
+  int64_t symbol(std::string Identity, const clang::NamedDecl &Owner);
 
   /// Index of the file in which \p At is expanded; -1 for no file.
   int64_t file(clang::SourceLocation At);

@@ -16,6 +16,7 @@ has c++|g++
 has cmake|cmake
 has ninja|ninja-build
 [ -e /usr/lib/llvm-19/lib/cmake/llvm/LLVMConfig.cmake ]|llvm-19-dev
+[ -e /usr/lib/llvm-19/lib/cmake/clang/ClangConfig.cmake ]|libclang-19-dev
 [ -e /usr/include/zlib.h ]|zlib1g-dev
 [ -e /usr/include/zstd.h ]|libzstd-dev
 '
@@ -31,6 +32,7 @@ has aarch64-linux-gnu-g++|g++-aarch64-linux-gnu
 has pahole|dwarves
 has eu-readelf|elfutils
 has dwz|dwz
+has bear|bear
 '
 
 say() { printf 'linemate: %s\n' "$*" >&2; }

@@ -1,0 +1,65 @@
+//===- FileCache.h - The file system, read once -------------------*- C++
+//-*-===//
+//
+// Owns contents and attributes of the files that units share, and which paths
+// a unit asked for.  A run sees each file in one state.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_FILECACHE_H
+#define LINEMATE_ANALYZER_FILECACHE_H
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace linemate {
+
+/// 128 bits in hex.
+std::string contentHash(llvm::StringRef Content);
+
+class FileCache : public llvm::vfs::ProxyFileSystem {
+public:
+  FileCache();
+
+  llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override;
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
+  openFileForRead(const llvm::Twine &Path) override;
+
+  /// Starts the record of a unit.
+  void beginUnit();
+
+  /// Files that were read since beginUnit.
+  std::vector<std::string> filesRead() const;
+  /// Paths that were asked for since beginUnit and are not there.
+  std::vector<std::string> pathsMissing() const;
+
+  /// SHA-256 of a file that was read, in hex; "" for others.
+  std::string sha256(llvm::StringRef Path);
+  /// A fast hash of the same, for telling whether it changed; "" for others.
+  std::string contentHash(llvm::StringRef Path);
+
+private:
+  struct Entry {
+    llvm::ErrorOr<llvm::vfs::Status> Status = std::error_code();
+    std::unique_ptr<llvm::MemoryBuffer> Content;
+    std::string Sha256;
+    std::string ContentHash;
+    unsigned AskedBy = 0; ///< number of the last unit that did
+    unsigned ReadBy = 0;
+  };
+  Entry &entry(llvm::StringRef Path);
+
+  llvm::StringMap<std::unique_ptr<Entry>> Entries;
+  std::vector<llvm::StringRef> Asked; ///< by this unit; keys of Entries
+  std::vector<llvm::StringRef> Read;
+  uint64_t HeldBytes = 0;
+  unsigned Unit = 1;
+};
+
+} // namespace linemate
+
+#endif
