@@ -240,7 +240,7 @@ def _in_declaration(code: list[Token], at: int) -> bool:
             depth -= 1
             if depth < 0 and text != b"{":
                 return False
-        if (depth <= 0 and text in (b";", b"{", b"}")) or start == 0:
+        if (depth <= 0 and text == b";") or depth < 0 or start == 0:
             break
     first = start if start == 0 and code[start].kind is Kind.NAME else start + 1
     if code[first].kind is not Kind.NAME or code[first].text in _BEFORE_USE or first + 1 >= at:
