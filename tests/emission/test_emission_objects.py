@@ -114,17 +114,8 @@ def build(folder: Path, compiler: str, *flags: str) -> tuple[Path, dict[str, int
         (folder / f"{prefix}.c").write_text(COUNT.format(p=prefix))
     (folder / "main.c").write_text(MAIN)
     program = folder / "program"
-    command = [
-        compiler,
-        "-fno-pic",
-        "-no-pie",
-        *flags,
-        "-o",
-        program,
-        folder / "main.c",
-        folder / "a.c",
-        folder / "b.c",
-    ]
+    sources = [str(folder / name) for name in ("main.c", "a.c", "b.c")]
+    command = [compiler, "-fno-pic", "-no-pie", *flags, "-o", str(program), *sources]
     subprocess.run(command, check=True, cwd=folder)
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     return program, {name: int(at, 16) for name, at in (line.split() for line in said.splitlines())}
