@@ -190,8 +190,9 @@ def _draft(
         line_at=array.at,
         message=(
             f"{array.name} is aligned to {array.align} bytes as a whole, but its {count} elements are "
-            f"{inner.size} bytes each, {ctx.line_size // inner.size} to a line, and are written at a computed index by "
-            f"{users(writers)}: the alignment belongs to {what}, which it rounds up to {each} bytes"
+            f"{inner.size} bytes each, {_to_a_line(inner.size, ctx.line_size)}"
+            + (f", and are written at a computed index by {users(writers)}" if writers else "")
+            + f": the alignment belongs to {what}, which it rounds up to {each} bytes"
         ),
         evidence=(f"declared alignment {array.align}; element {inner.size} bytes, {count} elements",),
         remedies=(
@@ -208,6 +209,10 @@ def _draft(
         score=float(len(writers)),
         related=related(array.name, writers),
     )
+
+
+def _to_a_line(size: int, line_size: int) -> str:
+    return f"{line_size // size} to a line" if line_size >= 2 * size else "less than a line"
 
 
 RULE = Rule(

@@ -97,9 +97,9 @@ def _draft(
         line_at=facts.size - facts.size % ctx.line_size,
         message=(
             f"{facts.name} ({kind or 'written data'}) is aligned to {facts.declared_align} bytes but "
-            f"{facts.size} bytes long: the {tail} bytes behind it are free for the next variable, which would "
-            f"share the line that {users(uses)} {'use' if kind else 'write'}: give its type the alignment, so that its "
-            f"size is rounded up to {facts.size + tail}"
+            f"{facts.size} bytes long: the {tail} bytes behind it are free for the next variable, which would share "
+            + (f"the line that {users(uses)} {'use' if kind else 'write'}" if uses else "its line")
+            + f": give its type the alignment, so that its size is rounded up to {facts.size + tail}"
         ),
         evidence=(f"declared alignment {facts.declared_align}, size {facts.size}: {tail} bytes of tail are free",),
         remedies=(

@@ -21,6 +21,7 @@ Use instead: include what defines the macro in the header that uses it, and hold
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -87,13 +88,19 @@ def _first_moved(a: RecordFacts, b: RecordFacts) -> tuple[str, int, int] | None:
     return None
 
 
+def _told_apart(a: str, b: str) -> tuple[str, str]:
+    """Two paths without the folders that they share."""
+    shared = posixpath.commonpath([posixpath.dirname(a), posixpath.dirname(b)]) if a[:1] == b[:1] == "/" else ""
+    return (posixpath.relpath(a, shared), posixpath.relpath(b, shared)) if shared else (a, b)
+
+
 def _record(
     program: Program, ctx: SourceContext, big: Defined[RecordFacts], small: Defined[RecordFacts]
 ) -> SourceDraft:
     a, b = big.facts, small.facts
     name = shown_name(a)
     moved = _first_moved(a, b)
-    here, there = program.units[big.unit].path, program.units[small.unit].path
+    here, there = _told_apart(program.units[big.unit].path, program.units[small.unit].path)
     macros = list(dict.fromkeys((*a.macros, *(x for member in a.members for x in member.macros))))
     what = (
         f"{moved[0]} is at byte {moved[1]} in {here} and at byte {moved[2]} in {there}"
@@ -145,7 +152,7 @@ def _declarations(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]
             if defined.facts.align >= facts.declared_align:
                 continue  # its type asks for it
             seen.add(facts.identity)
-            here, there = program.units[unit].path, program.units[defined.unit].path
+            here, there = _told_apart(program.units[unit].path, program.units[defined.unit].path)
             spoken = language(program, defined.unit)
             yield SourceDraft(
                 rule=RULE.id,

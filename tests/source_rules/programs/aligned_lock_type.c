@@ -9,7 +9,10 @@ struct line_lock {
 } __attribute__((aligned(64)));
 
 static struct line_lock LOCK_open = {PTHREAD_MUTEX_INITIALIZER};
-static atomic_long filled[8] __attribute__((aligned(64)));
+static struct {
+  atomic_long hits;
+  long rest[7];
+} filled __attribute__((aligned(64)));
 static atomic_long grouped __attribute__((aligned(64), section(".data..cacheline_aligned"))) = 1;
 static _Thread_local atomic_long own __attribute__((aligned(64)));
 static atomic_long vector __attribute__((aligned(16)));
@@ -18,7 +21,7 @@ static float table[100] __attribute__((aligned(64)));
 
 void open_table(int i) {
   pthread_mutex_lock(&LOCK_open.value);
-  atomic_fetch_add(&filled[i], limit);
+  atomic_fetch_add(&filled.hits, limit);
   atomic_fetch_add(&grouped, 1);
   atomic_fetch_add(&own, 1);
   atomic_fetch_add(&vector, 1);

@@ -17,7 +17,7 @@ struct Table {
 struct Registry {
   alignas(64) static Table instance;
 };
-Table Registry::instance;
+alignas(64) Table Registry::instance;
 
 alignas(64) inline std::atomic<int> counter;
 

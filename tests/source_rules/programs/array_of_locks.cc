@@ -1,6 +1,6 @@
 // ARGS: -std=c++17
 // A striped lock: the array starts a line, the stripes share lines.
-// expect: array-aligned-not-element medium Stripes::locks
+// expect: array-aligned-not-element medium StripesOf<16>.locks
 #include <cstddef>
 #include <mutex>
 
