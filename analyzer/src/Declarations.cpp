@@ -92,11 +92,17 @@ void Walk::variable(const VarDecl &V) {
       V.getType()->isDependentType() ||
       V.getDeclContext()->isDependentContext() || V.getDescribedVarTemplate())
     return;
-  if (!Seen.insert(V.getCanonicalDecl()).second)
-    return;
   const VarDecl &Main = mainDeclaration(V);
   bool IsDefined =
       Main.isThisDeclarationADefinition() != VarDecl::DeclarationOnly;
+  // Compilers list a variable where it is first defined, if only tentatively.
+  // (Definitions made from templates are in no context that is walked.)
+  if (IsDefined && Main.getLexicalDeclContext()->isFileContext() &&
+      Main.getTemplateSpecializationKind() == TSK_Undeclared &&
+      V.isThisDeclarationADefinition() == VarDecl::DeclarationOnly)
+    return;
+  if (!Seen.insert(V.getCanonicalDecl()).second)
+    return;
   bool IsUsed = V.isReferenced() || V.isUsed(false);
   if (!IsDefined && !IsUsed)
     return;

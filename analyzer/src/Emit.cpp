@@ -157,6 +157,7 @@ void write(JsonText &Out, const VariableFacts &V) {
     }
     Out.close(']');
   }
+  Out.optional("refers", V.Refers);
   Out.close('}');
 }
 
@@ -169,6 +170,7 @@ void write(JsonText &Out, const UnitOptions &O) {
   Out.field("data_sections", O.DataSections);
   Out.field("toplevel_reorder", O.ToplevelReorder);
   Out.field("section_anchors", O.SectionAnchors);
+  Out.field("pie", O.Pie);
   Out.close('}');
 }
 

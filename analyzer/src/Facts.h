@@ -65,7 +65,8 @@ enum : int64_t {
   Used = 128,
   Volatile = 256,
   Embedded = 512,
-  Referenced = 1024
+  Referenced = 1024,
+  Reshaped = 2048
 };
 } // namespace variablebits
 
@@ -208,6 +209,7 @@ struct VariableFacts {
   std::vector<std::string> Macros;
   std::string GuardedBy;
   std::vector<std::array<int64_t, 4>> Declarations;
+  Rows Refers;
 };
 
 struct UnitOptions {
@@ -218,6 +220,7 @@ struct UnitOptions {
   bool DataSections = false;
   bool ToplevelReorder = true;
   bool SectionAnchors = false;
+  bool Pie = false;
 };
 
 } // namespace linemate

@@ -118,8 +118,13 @@ void readOption(StringRef Flag, UnitOptions &Out, int &Reorder) {
   };
   if (Flag.starts_with("-O"))
     Out.Level = Flag.size() == 2 ? "1" : Flag.drop_front(2).str();
-  for (StringRef Name : {"pic", "PIC", "pie", "PIE"})
-    Switch(Name, Out.Pic);
+  for (StringRef Name : {"pic", "PIC", "pie", "PIE"}) {
+    bool On = Out.Pic;
+    Switch(Name, On);
+    if (Flag.ends_with(Name))
+      Out.Pie = On && Name.lower() == "pie";
+    Out.Pic = On;
+  }
   Switch("common", Out.Common);
   Switch("data-sections", Out.DataSections);
   Switch("section-anchors", Out.SectionAnchors);
@@ -171,7 +176,7 @@ Flags normalisedFlags(const Command &From, vfs::FileSystem &Files) {
   opt::InputArgList Parsed = Table.ParseArgs(
       Raw, MissingIndex, MissingCount, opt::Visibility(options::ClangOption));
   // What distributions configure gcc and clang with.
-  Out.Options.Pic = true;
+  Out.Options.Pic = Out.Options.Pie = true;
   int Reorder = -1;
   std::string Asked;
   for (const opt::Arg *A : Parsed) {

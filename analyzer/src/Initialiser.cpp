@@ -117,6 +117,10 @@ InitKind ofExpression(ASTContext &Context, const Expr &E, unsigned Depth) {
 
 } // namespace
 
+InitKind initKind(ASTContext &Context, const Expr &E) {
+  return ofExpression(Context, E, 0);
+}
+
 InitKind initKind(UnitBuilder &Unit, const VarDecl &D) {
   const Expr *Init = D.getAnyInitializer();
   if (!Init || Init->containsErrors())

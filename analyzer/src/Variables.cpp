@@ -137,6 +137,11 @@ VariableFacts variableFacts(UnitBuilder &Unit, TypeTrees &Types,
   bool IsDefined = isDefinition(D);
   Out.Init = IsDefined ? initKind(Unit, D) : InitKind::Zero;
   Out.Bits = bitsOf(Unit, D, Out.Init);
+  if (IsDefined) {
+    Out.Refers = initialiserSymbols(Unit, D);
+    if (isReshaped(Unit, D))
+      Out.Bits |= variablebits::Reshaped;
+  }
   Out.Order = Order;
 
   Position P = Unit.position(D.getLocation());
