@@ -118,6 +118,20 @@ void addField(UnitBuilder &Unit, TypeTrees &Types, RecordFacts &Out,
   Out.Members.push_back(std::move(M));
 }
 
+/// A type as it is in every unit: without the indexes of records, which are
+/// the unit's own and follow the `null` of a type without inner type.
+void addLayout(std::string &Layout, StringRef Type) {
+  constexpr StringRef Leaf = "null,";
+  for (size_t At = Type.find(Leaf); At != StringRef::npos;
+       At = Type.find(Leaf)) {
+    Layout += Type.take_front(At);
+    Type = Type.drop_front(At + Leaf.size()).drop_while([](char C) {
+      return C == '-' || llvm::isDigit(C);
+    });
+  }
+  Layout += Type;
+}
+
 std::string keyOf(UnitBuilder &Unit, const RecordFacts &R) {
   std::string Layout = std::to_string(R.Size) + ":" + std::to_string(R.Align) +
                        ":" + std::to_string(R.Bits) + ":" +
@@ -130,8 +144,7 @@ std::string keyOf(UnitBuilder &Unit, const RecordFacts &R) {
     Layout += ':';
     Layout += std::to_string(M.BitSize);
     Layout += ':';
-    // Kind, name, size and alignment; the index at the end is the unit's own.
-    Layout += M.Type.take_front(M.Type.rfind(','));
+    addLayout(Layout, M.Type);
   }
   std::string Path = R.File < 0 ? std::string() : Unit.files()[size_t(R.File)];
   return R.Name + "@" + Path + ":" + std::to_string(R.Line) + ":" +
