@@ -9,7 +9,7 @@ without it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sharing.fix.tokens import Kind, Refused, Source, Token, matching
 
@@ -28,8 +28,8 @@ class _Scope:
     """An open brace: ``kind`` is record, enum, body (of a function), or other (namespace, initialiser, extern "C")."""
 
     kind: str
+    opened: int  # index of the brace
     hidden: bool = False  # a local variable or parameter of the name is visible here
-    declares: bool = False  # the variable itself is declared here
 
 
 @dataclass(slots=True)
@@ -37,6 +37,9 @@ class _Walk:
     scopes: list[_Scope] = field(default_factory=list)
     parameter: bool = False  # the parentheses just read declare a parameter of the name
     depth: int = 0  # of parentheses
+
+    def copy(self) -> _Walk:
+        return _Walk([replace(scope) for scope in self.scopes], self.parameter, self.depth)
 
     @property
     def in_body(self) -> bool:
@@ -51,14 +54,50 @@ class _Walk:
         return any(scope.hidden for scope in self.scopes)
 
 
+class _Branches:
+    """Branches of ``#if``: each starts with the scopes that were open before it, what follows has those of the first.
+
+    Branches often open the same brace: ``#if A / if (a) { / #else / if (b) { / #endif``.
+    """
+
+    def __init__(self, directives: list[Token]) -> None:
+        self._directives = iter(directives)
+        self._next = next(self._directives, None)
+        self._open: list[tuple[_Walk, _Walk | None]] = []  # before the #if; after its first branch
+        self.hidden: set[int] = set()  # macros that are defined where the name means something else
+
+    def before(self, token: Token, walk: _Walk) -> _Walk:
+        """The state at ``token``, given that at the one before it."""
+        while self._next is not None and self._next.begin < token.begin:
+            words = self._next.text[1:].split(None, 1)
+            kind = words[0] if words else b""
+            if kind == b"define" and walk.hidden:
+                self.hidden.add(self._next.begin)
+            elif kind in (b"if", b"ifdef", b"ifndef"):
+                self._open.append((walk.copy(), None))
+            elif kind in (b"else", b"elif", b"elifdef", b"elifndef") and self._open:
+                start, first = self._open[-1]
+                self._open[-1] = (start, walk if first is None else first)
+                walk = start.copy()
+            elif kind == b"endif" and self._open:
+                _, first = self._open.pop()
+                walk = walk if first is None else first
+            self._next = next(self._directives, None)
+        return walk
+
+
 def uses(source: Source, name: str, declared: frozenset[int]) -> tuple[Token, ...]:
     """Tokens that use the variable ``name``; ``declared`` are the offsets of the name in its own declarations.
 
     Uses in the bodies of macros count.  Raises Refused where a macro or a class means something else by the name.
     """
     wanted = name.encode("utf-8", "surrogateescape")
-    found = [token for directive in source.directives for token in _in_macro(source, directive, wanted)]
-    return tuple(sorted([*found, *_walk(source, wanted, declared)], key=lambda token: token.begin))
+    branches = _Branches(source.directives)
+    found = list(_walk(source, wanted, declared, branches))
+    for directive in source.directives:
+        if directive.begin not in branches.hidden:
+            found += _in_macro(source, directive, wanted)
+    return tuple(sorted(found, key=lambda token: token.begin))
 
 
 def _in_macro(source: Source, directive: Token, wanted: bytes) -> Iterator[Token]:
@@ -83,13 +122,16 @@ def _in_macro(source: Source, directive: Token, wanted: bytes) -> Iterator[Token
             yield token
 
 
-def _walk(source: Source, wanted: bytes, declared: frozenset[int]) -> Iterator[Token]:
+def _walk(source: Source, wanted: bytes, declared: frozenset[int], branches: _Branches) -> Iterator[Token]:
     code, walk = source.code, _Walk()
+    own: set[int] = set()  # scopes that declare the variable
+    others: set[int] = set()  # scopes that declare something else of its name
     for at, token in enumerate(code):
+        walk = branches.before(token, walk)
         text = token.text
         if text == b"{":
             kind = _kind_of_brace(code, at, walk)
-            walk.scopes.append(_Scope(kind, hidden=walk.parameter and kind == "body"))
+            walk.scopes.append(_Scope(kind, at, walk.parameter and kind == "body"))
             walk.parameter = False
         elif text == b"}":
             if walk.scopes:
@@ -103,22 +145,21 @@ def _walk(source: Source, wanted: bytes, declared: frozenset[int]) -> Iterator[T
         elif text == wanted and token.kind is Kind.NAME:
             role = "own" if token.begin in declared else _role(code, at, walk)
             scope = walk.scopes[-1] if walk.scopes else None
+            opened = scope.opened if scope is not None else -1
             if role == "use" and not walk.hidden:
                 yield token
-            elif role == "own" and scope is not None:
-                scope.declares = True
+            elif role == "own":
+                own.add(opened)
             elif role == "parameter" and walk.depth > 0:
                 walk.parameter = True
-            elif role == "local" and scope is not None and not scope.declares:
-                scope.hidden = True
-            elif role in ("parameter", "local"):
+            elif role in ("local", "parameter"):
+                others.add(opened)
+                if scope is not None:
+                    scope.hidden = True
+            if own & others:
                 line = source.position(token.begin)[0]
-                raise Refused(
-                    f"it is declared again, in another branch of #if or by other means ({source.path}:{line})"
-                )
-            if scope is not None and scope.declares and scope.hidden:
-                raise Refused(f"another branch of #if declares it too ({source.path})")
-            elif role == "member" and any(s.kind == "body" for s in _after_class(code, at)):
+                raise Refused(f"it is declared again, in another branch of #if or otherwise ({source.path}:{line})")
+            if role == "member" and _has_methods(code, at):
                 line = source.position(token.begin)[0]
                 raise Refused(f"a class has a member of this name ({source.path}:{line})")
 
@@ -162,19 +203,20 @@ def _opens(code: list[Token], at: int, keywords: frozenset[bytes]) -> bool:
     return False
 
 
-def _after_class(code: list[Token], at: int) -> Iterator[_Scope]:
-    """Bodies of member functions in the record around ``at``, where the member hides the variable."""
+def _has_methods(code: list[Token], at: int) -> bool:
+    """Do bodies of member functions follow in the record around ``at``, where the member hides the variable?"""
     depth = 0
     for index in range(at, len(code)):
         text = code[index].text
         if text == b"{":
             if depth == 0 and code[index - 1].text in (b")", b"const", b"noexcept", b"override"):
-                yield _Scope("body")
+                return True
             depth += 1
         elif text == b"}":
             depth -= 1
             if depth < 0:
-                return
+                break
+    return False
 
 
 def _role(code: list[Token], at: int, walk: _Walk) -> str:
@@ -188,9 +230,9 @@ def _role(code: list[Token], at: int, walk: _Walk) -> str:
     if walk.innermost == "enum":
         return "other"
     if walk.innermost == "record":
-        if not _declares(code, at, in_body=False):
-            return "use"  # an initialiser, a default argument
-        return "parameter" if walk.depth > 0 else "member"
+        if walk.depth > 0:  # in a default argument, a member initialiser, or declared by a parameter
+            return "parameter" if _declares(code, at, in_body=False) else "use"
+        return "use" if _initialises(code, at) else "member"
     if after == b":" and before in (b";", b"{", b"}"):
         return "other"  # a label
     if not _declares(code, at, in_body=walk.in_body):
@@ -198,6 +240,16 @@ def _role(code: list[Token], at: int, walk: _Walk) -> str:
     if walk.in_body:
         return "local"
     return "parameter"
+
+
+def _initialises(code: list[Token], at: int) -> bool:
+    """Does an ``=`` stand before it in the same declaration?"""
+    for back in range(at - 1, max(at - 64, -1), -1):
+        if code[back].text in (b";", b"{", b"}", b","):
+            return False
+        if code[back].text == b"=":
+            return True
+    return False
 
 
 def _declares(code: list[Token], at: int, *, in_body: bool) -> bool:
