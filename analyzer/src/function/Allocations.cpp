@@ -1,0 +1,125 @@
+//===- Allocations.cpp - Storage made for records -------------------------===//
+//
+// Owns which calls allocate, for which record, and the alignment they promise.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Body.h"
+
+#include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/TargetInfo.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+/// Position of the alignment among the arguments, -1 none.
+int alignmentArgument(StringRef Name) {
+  return llvm::StringSwitch<int>(Name)
+      .Cases("aligned_alloc", "memalign", "je_aligned_alloc", "je_memalign", 0)
+      .Cases("posix_memalign", "_mm_malloc", "rte_malloc_socket", 1)
+      .Default(-1);
+}
+
+bool isAllocator(StringRef Name) {
+  for (StringRef End :
+       {"alloc", "alloc0", "alloc_node", "alloc_array", "alloc_aligned",
+        "memalign", "strndup_alloc", "malloc_n", "malloc0_n", "palloc0"})
+    if (Name.ends_with_insensitive(End))
+      return true;
+  return false;
+}
+
+/// The T of a sizeof(T), or of the type of its operand.
+const RecordDecl *sizeofRecord(const Expr *E, unsigned Depth = 0) {
+  E = E->IgnoreParenCasts();
+  if (Depth > 4)
+    return nullptr;
+  if (const auto *S = dyn_cast<UnaryExprOrTypeTraitExpr>(E))
+    return S->getKind() == UETT_SizeOf
+               ? S->getTypeOfArgument()->getAsRecordDecl()
+               : nullptr;
+  if (const auto *B = dyn_cast<BinaryOperator>(E)) {
+    if (const RecordDecl *R = sizeofRecord(B->getLHS(), Depth + 1))
+      return R;
+    return sizeofRecord(B->getRHS(), Depth + 1);
+  }
+  return nullptr;
+}
+
+} // namespace
+
+void Body::allocated(StringRef Api, QualType T, int64_t Guarantee,
+                     SourceLocation Where) {
+  const RecordDecl *R = T.isNull() ? nullptr : T->getAsRecordDecl();
+  AllocationFact A;
+  A.Api = Api.str();
+  A.Record = R ? Unit.record(*R) : -1;
+  A.Guarantee = Guarantee;
+  Position P = Unit.position(Where);
+  A.File = P.File;
+  A.Line = P.Line;
+  A.Column = P.Column;
+  Out.Allocations.push_back(std::move(A));
+}
+
+void Body::allocates(const CXXNewExpr &N) {
+  QualType T = N.getAllocatedType();
+  T = Context.getBaseElementType(T);
+  if (N.getNumPlacementArgs() || !T->isRecordType())
+    return;
+  int64_t Guarantee =
+      N.passAlignment() ? Context.getTypeAlignInChars(T).getQuantity() : 0;
+  allocated(N.isArray() ? "new[]" : "new", T, Guarantee, N.getExprLoc());
+}
+
+void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
+  if (!F.getIdentifier())
+    return;
+  StringRef Name = F.getName();
+  if (F.isInStdNamespace() &&
+      (Name.starts_with("make_unique") || Name.starts_with("make_shared"))) {
+    const TemplateArgumentList *Args = F.getTemplateSpecializationArgs();
+    if (!Args || !Args->size() ||
+        Args->get(0).getKind() != TemplateArgument::Type)
+      return;
+    QualType T = Context.getBaseElementType(Args->get(0).getAsType());
+    if (!T->isRecordType() || T->isIncompleteType())
+      return;
+    int64_t Align = Context.getTypeAlignInChars(T).getQuantity();
+    int64_t Default = Context.getTargetInfo().getNewAlign() / 8;
+    bool Aligned = Context.getLangOpts().AlignedAllocation && Align > Default;
+    return allocated(("std::" + Name).str(), T, Aligned ? Align : 0,
+                     C.getExprLoc());
+  }
+  int Alignment = alignmentArgument(Name);
+  if (Alignment < 0 && (!C.getType()->isPointerType() || !isAllocator(Name)))
+    return;
+  int64_t Guarantee = 0;
+  Expr::EvalResult Result;
+  if (Alignment >= 0 && unsigned(Alignment) < C.getNumArgs() &&
+      !C.getArg(unsigned(Alignment))->isValueDependent() &&
+      C.getArg(unsigned(Alignment))->EvaluateAsInt(Result, Context))
+    Guarantee = Result.Val.getInt().getExtValue();
+  QualType T;
+  for (const Expr *Arg : C.arguments())
+    if (const RecordDecl *R = sizeofRecord(Arg)) {
+      T = Context.getRecordType(R);
+      break;
+    }
+  if (T.isNull() && Name == "posix_memalign" && C.getNumArgs()) {
+    QualType To = C.getArg(0)->IgnoreParenCasts()->getType();
+    if (To->isPointerType() && To->getPointeeType()->isPointerType())
+      T = To->getPointeeType()->getPointeeType();
+  }
+  if (T.isNull() && C.getType()->getPointeeType()->isRecordType())
+    T = C.getType()->getPointeeType();
+  allocated(Name, T, Guarantee, C.getExprLoc());
+  if (Out.Allocations.back().Record < 0)
+    Allocated[&C] = Out.Allocations.size() - 1;
+}
+
+} // namespace linemate

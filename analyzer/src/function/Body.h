@@ -1,0 +1,154 @@
+//===- Body.h - One function body to its facts -------------------*- C++
+//-*-===//
+//
+// Owns the pass over the control flow graph that turns what each statement
+// does into rows of FunctionFacts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_FUNCTION_BODY_H
+#define LINEMATE_ANALYZER_FUNCTION_BODY_H
+
+#include "Atomics.h"
+#include "Callee.h"
+#include "Facts.h"
+#include "Lockset.h"
+#include "Place.h"
+#include "Scan.h"
+#include "Shape.h"
+#include "UnitBuilder.h"
+
+#include "clang/Analysis/CFG.h"
+
+namespace linemate {
+
+/// Where statements of the block that is being read stand.
+struct Spot {
+  unsigned Block = 0;
+  BlockShape Shape;
+};
+
+class Body {
+public:
+  /// \p Function is what `this` and parameters refer to; null for an
+  /// initialiser of a variable.
+  Body(UnitBuilder &Unit, Callees &Known, const Scan &Seen,
+       const clang::FunctionDecl *Function, const clang::CFG &Graph,
+       FunctionFacts &Out);
+
+  void run();
+
+private:
+  enum class Row : uint8_t { Access, Call, LockOp, Step };
+  struct Event {
+    unsigned Block;
+    Row Kind;
+    uint32_t At; ///< index of the row, or of the step
+    LockMask Extra;
+  };
+
+  UnitBuilder &Unit;
+  clang::ASTContext &Context;
+  Callees &Known;
+  const Scan &Seen;
+  const clang::FunctionDecl *Function;
+  const clang::CFG &Graph;
+  Shape Blocks;
+  Places At;
+  FunctionFacts &Out;
+  Locksets Locks;
+  std::vector<Event> Events;
+  std::vector<LockStep> Steps;
+  std::vector<Place> AccessPlaces;
+  std::vector<std::pair<const clang::Expr *, const clang::FunctionDecl *>>
+      Taken; ///< names of functions that no call has claimed
+  llvm::DenseMap<const clang::Expr *, size_t> Allocated;
+  struct Attempt {
+    int Lock;
+    int Guard;
+    bool ZeroIsSuccess;
+  };
+  llvm::DenseMap<const clang::Expr *, Attempt> Attempts;
+  llvm::SmallVector<const clang::FunctionDecl *, 2> Started;
+  Spot Here;
+  bool Atomic = false;   ///< below an OpenMP atomic directive
+  LockMask Critical = 0; ///< below OpenMP critical directives
+
+  // Body.cpp: statements.
+  void read(const clang::CFGBlock &B);
+  void statement(const clang::Stmt &S);
+  void declared(const clang::VarDecl &V);
+  void initialised(const clang::CXXCtorInitializer &Init);
+  void unary(const clang::UnaryOperator &U);
+  void binary(const clang::BinaryOperator &B);
+  void assembly(const clang::GCCAsmStmt &A);
+  void castTo(const clang::CastExpr &C);
+  void finish();
+
+  // Access.cpp: rows.
+  void access(const clang::Expr &E, AccessKind Kind);
+  void access(const Place &P, clang::QualType T, AccessKind Kind,
+              MemoryOrder Order, clang::SourceLocation Where);
+  void escapes(const clang::Expr *Value);
+  void atomic(const AtomicUse &Use, const clang::Expr &At);
+  void position(Rows &To, clang::SourceLocation Where);
+  void setLocksets();
+  int64_t lockset(LockMask Held);
+  std::vector<Rows> &sets() { return Out.Locksets; }
+  llvm::DenseMap<LockMask, int64_t> SetOf;
+
+  // Calls.cpp.
+  void call(const clang::CallExpr &C);
+  void construct(const clang::CXXConstructExpr &C);
+  void destroyed(const clang::CXXDestructorDecl *D, const void *Object,
+                 clang::SourceLocation Where);
+  void cleanup(const clang::FunctionDecl &F, const clang::VarDecl &V);
+  uint32_t callRow(const clang::FunctionDecl *F, bool Virtual,
+                   clang::SourceLocation Where);
+  void argument(uint32_t Row, int64_t Number, const clang::Expr *Value);
+  void receiver(uint32_t Row, const Place &P);
+  bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
+               const clang::Expr &Object);
+  void copied(const clang::Expr &From);
+
+  // Starts.cpp.
+  bool starts(const clang::CallExpr &C);
+  bool starts(const clang::CXXConstructExpr &C);
+  void start(const clang::FunctionDecl *Entry, llvm::StringRef Api, bool Many,
+             clang::SourceLocation Where);
+  const clang::FunctionDecl *callable(const clang::Expr *E, unsigned Depth = 0);
+  void regions(const clang::OMPExecutableDirective &D);
+
+  // Allocations.cpp.
+  void allocates(const clang::CallExpr &C, const clang::FunctionDecl &F);
+  void allocates(const clang::CXXNewExpr &N);
+  void allocated(llvm::StringRef Api, clang::QualType T, int64_t Guarantee,
+                 clang::SourceLocation Where);
+
+  // Locks.cpp.
+  struct Actual { ///< what the callee's parameters are in this call
+    llvm::SmallVector<const clang::Expr *, 6> Args; ///< `this` first
+    bool HasThis = false;
+    Place This;
+  };
+  Actual actual(const clang::CallExpr &C);
+  Place translate(const Place &Formal, const Actual &A, std::string &Text);
+  void effects(const Callee &C, const Actual &A, const clang::Expr *Call,
+               clang::SourceLocation Where);
+  bool guardMade(const clang::CXXConstructExpr &C);
+  bool guardCall(const clang::CXXMemberCallExpr &C);
+  bool standardLock(const clang::CallExpr &C);
+  int lockOf(const clang::Expr *E, bool Shared);
+  void lockRow(int Lock, LockEffect What, clang::SourceLocation Where);
+  void step(LockStep S);
+  const void *guardKey(const clang::Expr *E);
+  const clang::VarDecl *guardVariable(const clang::Expr *E);
+  void branch(const clang::CFGBlock &B);
+  void summarise();
+  void requirements();
+  LockMask criticalMask(const clang::OMPCriticalDirective *D);
+};
+
+} // namespace linemate
+
+#endif

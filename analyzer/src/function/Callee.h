@@ -1,0 +1,85 @@
+//===- Callee.h - What calling a function does to locks ----------*- C++
+//-*-===//
+//
+// Owns the effects of a called function on locks, from the knowledge rows, the
+// methods that lock types share, thread-safety annotations, and the bodies of
+// functions of this unit that were read before.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_FUNCTION_CALLEE_H
+#define LINEMATE_ANALYZER_FUNCTION_CALLEE_H
+
+#include "Place.h"
+#include "UnitBuilder.h"
+
+#include "clang/AST/ExprCXX.h"
+
+#include <memory>
+
+namespace linemate {
+
+/// One effect, in terms of the callee's own parameters.
+struct Effect {
+  Place Where;
+  LockEffect What = LockEffect::Lock;
+  bool Shared = false;
+  bool Excludes = true;       ///< false: a companion, nothing is held after it
+  bool ZeroIsSuccess = false; ///< of an attempt
+  bool OfGuard = false;       ///< what the guard holds, whatever that is
+  int Row = -1;
+  std::string Text; ///< as the callee says it; "" where only callers can
+};
+
+/// A class whose objects hold locks while they live.
+enum class GuardKind : uint8_t { None, Exclusive, Shared };
+
+struct Callee {
+  llvm::SmallVector<Effect, 1> Effects;
+  llvm::SmallVector<Effect, 1> Requires;
+  bool IsPrimitive = false; ///< a lock function itself: no call to follow
+  bool IsSystem = false;    ///< its body is in a system header
+};
+
+class Callees {
+public:
+  explicit Callees(UnitBuilder &Unit) : Unit(Unit) {}
+
+  const Callee &of(const clang::FunctionDecl &F);
+  /// What a body was found to do; callers that are read later see it.
+  void learn(const clang::FunctionDecl &F, llvm::ArrayRef<Effect> Effects);
+
+  /// Row of a lock type, -1 none.
+  int lockRow(const clang::CXXRecordDecl *R);
+  /// Row of the lock type that \p T is or points to, -1 none.
+  int lockRowOf(clang::QualType T);
+  GuardKind guard(const clang::CXXRecordDecl *R);
+  /// The functions that lock and unlock objects of a class of the project.
+  const clang::CXXMethodDecl *method(const clang::CXXRecordDecl &R,
+                                     llvm::StringRef Name);
+
+private:
+  struct RecordInfo {
+    int Row = -1;
+    GuardKind Guard = GuardKind::None;
+  };
+  UnitBuilder &Unit;
+  llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<Callee>> Known;
+  llvm::DenseMap<const clang::RecordDecl *, RecordInfo> Records;
+
+  const RecordInfo &info(const clang::CXXRecordDecl &R);
+  void annotated(const clang::FunctionDecl &F, Callee &Out);
+  void byMethod(const clang::CXXMethodDecl &M, Callee &Out);
+  void byName(const clang::FunctionDecl &F, Callee &Out);
+};
+
+/// The constructor's mode of a guard, from the type of an argument.
+enum class GuardMode : uint8_t { Locks, Defers, Tries, Adopts };
+GuardMode guardMode(clang::QualType ArgumentType);
+
+/// Kinds of lock rows that exclude others while they are held.
+bool excludes(llvm::StringRef Kind);
+
+} // namespace linemate
+
+#endif

@@ -1,0 +1,349 @@
+//===- Calls.cpp - Calls, constructors, destructors and arguments ---------===//
+//
+// Owns the rows of calls and arguments, and what calls of the standard library
+// do to their object, since its bodies are not read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Body.h"
+
+#include "clang/Basic/Builtins.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <optional>
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+constexpr size_t CallColumns = 8;
+
+enum ArgKind : int64_t {
+  OfVariable = 1,
+  OwnParameter = 2,
+  Constant = 3,
+  OfFunction = 4,
+  InRecord = 5
+};
+
+std::optional<int64_t> constantArgument(const Expr *E,
+                                        const ASTContext &Context) {
+  const Expr *Plain = E->IgnoreParenImpCasts();
+  Expr::EvalResult Result;
+  // Reads of variables are not worth an evaluation.
+  if (isa<CallExpr>(Plain) || isa<MemberExpr>(Plain) || E->isValueDependent() ||
+      !E->getType()->isIntegralOrEnumerationType() ||
+      !E->EvaluateAsInt(Result, Context, Expr::SE_NoSideEffects))
+    return std::nullopt;
+  llvm::APSInt Value = Result.Val.getInt();
+  if (Value.getSignificantBits() > 63)
+    return std::nullopt;
+  return Value.getExtValue();
+}
+
+/// Methods without const that only read the bytes of the object itself.
+bool onlyReads(const CXXMethodDecl &M) {
+  if (M.isConst())
+    return true;
+  OverloadedOperatorKind Op = M.getOverloadedOperator();
+  if (Op == OO_Subscript || Op == OO_Arrow || Op == OO_Star || Op == OO_Call)
+    return true;
+  if (!M.getIdentifier())
+    return false;
+  return llvm::StringSwitch<bool>(M.getName())
+      .Cases("begin", "end", "rbegin", "rend", "data", true)
+      .Cases("front", "back", "at", "find", "get", "value", "top", true)
+      .Cases("lower_bound", "upper_bound", "equal_range", true)
+      .Default(false);
+}
+
+const CXXRecordDecl *lambdaOf(const Expr *E) {
+  const CXXRecordDecl *R = E->IgnoreImplicit()
+                               ->getType()
+                               .getNonReferenceType()
+                               ->getAsCXXRecordDecl();
+  return R && R->isLambda() ? R : nullptr;
+}
+
+} // namespace
+
+uint32_t Body::callRow(const FunctionDecl *F, bool Virtual,
+                       SourceLocation Where) {
+  uint32_t Number = uint32_t(Out.Calls.size() / CallColumns);
+  Events.push_back({Here.Block, Row::Call, Number, Critical});
+  Out.Calls.push_back(F && !Virtual ? Unit.symbol(*F) : -1);
+  position(Out.Calls, Where);
+  llvm::append_values(Out.Calls, int64_t(Here.Shape.LoopDepth),
+                      int64_t(Here.Shape.Rarity), int64_t(Here.Shape.Order),
+                      int64_t(0));
+  return Number;
+}
+
+void Body::receiver(uint32_t Row, const Place &P) {
+  int64_t Stride = P.Indexed ? P.Stride : 0;
+  if (P.In == Place::Kind::Variable)
+    llvm::append_values(Out.Args, int64_t(Row), int64_t(0), int64_t(OfVariable),
+                        Unit.symbol(*P.Var), P.Offset, Stride);
+  else if (P.In == Place::Kind::Parameter)
+    llvm::append_values(Out.Args, int64_t(Row), int64_t(0),
+                        int64_t(OwnParameter), int64_t(P.Param), P.Offset,
+                        Stride);
+  else if (P.In == Place::Kind::Record && P.Record)
+    llvm::append_values(Out.Args, int64_t(Row), int64_t(0), int64_t(InRecord),
+                        Unit.record(*P.Record), P.Offset, Stride);
+}
+
+void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
+  const Expr *Plain = Value->IgnoreParenCasts();
+  if (const auto *U = dyn_cast<UnaryOperator>(Plain);
+      U && U->getOpcode() == UO_AddrOf)
+    Plain = U->getSubExpr()->IgnoreParens();
+  const FunctionDecl *F = nullptr;
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Plain))
+    F = dyn_cast<FunctionDecl>(Ref->getDecl());
+  if (!F)
+    if (const CXXRecordDecl *Lambda = lambdaOf(Value))
+      F = callable(Value) ? callable(Value) : Lambda->getLambdaCallOperator();
+  if (F) {
+    llvm::append_values(Out.Args, int64_t(Row), Number, int64_t(OfFunction),
+                        Unit.symbol(*F), int64_t(0), int64_t(0));
+    return;
+  }
+  if (Value->getType()->isAnyPointerType() || Value->isGLValue()) {
+    Place P = Value->getType()->isAnyPointerType() && !Value->isGLValue()
+                  ? At.pointee(Value)
+                  : At.object(Value);
+    size_t Before = Out.Args.size();
+    receiver(Row, P);
+    if (Out.Args.size() != Before)
+      Out.Args[Before + 1] = Number;
+    escapes(Value);
+    return;
+  }
+  if (auto Number64 = constantArgument(Value, Context))
+    llvm::append_values(Out.Args, int64_t(Row), Number, int64_t(Constant),
+                        *Number64, int64_t(0), int64_t(0));
+}
+
+void Body::call(const CallExpr &C) {
+  const FunctionDecl *F = C.getDirectCallee();
+  SourceLocation Where = C.getExprLoc();
+  const Expr *Named = C.getCallee()->IgnoreParenImpCasts();
+  for (size_t I = Taken.size(); F && I-- > 0;)
+    if (Taken[I].first == Named) {
+      Taken.erase(Taken.begin() + ptrdiff_t(I));
+      break;
+    }
+  if (auto Use = atomicUse(C, Context))
+    return atomic(*Use, C);
+  if (!F) {
+    uint32_t Row = callRow(nullptr, true, Where);
+    for (unsigned I = 0; I < C.getNumArgs(); ++I)
+      argument(Row, I, C.getArg(I));
+    return;
+  }
+  if (unsigned Id = F->getBuiltinID())
+    if (!Context.BuiltinInfo.isLibFunction(Id) &&
+        !Context.BuiltinInfo.isPredefinedLibFunction(Id) &&
+        !Context.BuiltinInfo.isHeaderDependentFunction(Id))
+      return;
+  const auto *Member = dyn_cast<CXXMemberCallExpr>(&C);
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (starts(C) || standardLock(C))
+    return;
+  if (Member && guardCall(*Member))
+    return;
+  if (isa<CXXConversionDecl>(F) &&
+      cast<CXXConversionDecl>(F)->isLambdaToBlockPointerConversion())
+    return;
+  if (Method && Method->getParent()->isLambda() &&
+      isa<CXXConversionDecl>(Method)) {
+    Taken.emplace_back(nullptr, Method->getParent()->getLambdaCallOperator());
+    return;
+  }
+  Actual A = actual(C);
+  const Callee &Info = Known.of(*F);
+  effects(Info, A, &C, Where);
+  if (Info.IsPrimitive)
+    return;
+  if (Method && A.HasThis && !A.Args.empty()) {
+    if (Method->isTrivial() && (Method->isCopyAssignmentOperator() ||
+                                Method->isMoveAssignmentOperator())) {
+      access(At.receiver(A.Args[0]), Context.getRecordType(Method->getParent()),
+             AccessKind::Store, MemoryOrder::Plain, Where);
+      if (A.Args.size() > 1)
+        copied(*A.Args[1]);
+      return;
+    }
+    if (Info.IsSystem && Method->isInStdNamespace() &&
+        library(*Method, C, *A.Args[0]))
+      return;
+  }
+  if (Info.IsSystem && !Method && F->isInStdNamespace()) {
+    bool Swaps = F->getIdentifier() &&
+                 (F->getName() == "swap" || F->getName() == "exchange");
+    for (const Expr *Arg : C.arguments()) {
+      if (const FunctionDecl *Called =
+              lambdaOf(Arg) ? callable(Arg) : nullptr) {
+        callRow(Called, false, Where);
+      } else if (Arg->isGLValue() && Arg->getType()->isScalarType()) {
+        if (F->getIdentifier() &&
+            (F->getName() == "move" || F->getName() == "forward" ||
+             F->getName() == "addressof"))
+          continue;
+        access(*Arg, Swaps ? AccessKind::Rmw : AccessKind::Load);
+      } else {
+        escapes(Arg);
+      }
+    }
+    allocates(C, *F);
+    return;
+  }
+  const auto *Via =
+      Member ? dyn_cast<MemberExpr>(Member->getCallee()->IgnoreParens())
+             : nullptr;
+  bool Virtual = Method && Via &&
+                 Via->performsVirtualDispatch(Context.getLangOpts()) &&
+                 Method->isVirtual() && !Method->hasAttr<FinalAttr>() &&
+                 !Method->getParent()->isEffectivelyFinal();
+  if (Virtual)
+    access(At.receiver(A.Args[0]), Context.VoidPtrTy, AccessKind::Load,
+           MemoryOrder::Plain, Where);
+  uint32_t Row = callRow(F, Virtual, Where);
+  for (size_t I = 0; I < A.Args.size(); ++I) {
+    if (I == 0 && A.HasThis)
+      receiver(Row, At.receiver(A.Args[0]));
+    else
+      argument(Row, int64_t(I), A.Args[I]);
+  }
+  allocates(C, *F);
+}
+
+/// A whole object is read.
+void Body::copied(const Expr &From) {
+  access(At.object(&From), From.getType().getNonReferenceType(),
+         AccessKind::Load, MemoryOrder::Plain, From.getExprLoc());
+}
+
+/// A method of the standard library reads or writes its object.
+bool Body::library(const CXXMethodDecl &M, const CallExpr &C,
+                   const Expr &Object) {
+  Place P = At.receiver(&Object);
+  SourceLocation Where = C.getExprLoc();
+  const CXXRecordDecl *R = M.getParent();
+  QualType T = Object.IgnoreParenImpCasts()->getType();
+  if (T->isAnyPointerType())
+    T = T->getPointeeType();
+  bool IsCompanion = false;
+  if (int Row = Known.lockRow(R); Row >= 0 && M.getIdentifier()) {
+    IsCompanion = true;
+    if (P.isReported())
+      lockRow(Locks.lock(P, false, Row, Unit.text(Object.getSourceRange())),
+              LockEffect::Lock, Where);
+  } else if (R->getIdentifier() && R->getName() == "array") {
+    // Its elements are read and written where they are used.
+  } else {
+    access(P, T.getNonReferenceType(),
+           onlyReads(M) ? AccessKind::Load : AccessKind::Rmw,
+           MemoryOrder::Plain, Where);
+  }
+  if (M.getIdentifier() && M.getName() == "join")
+    callRow(&M, false, Where);
+  bool IsCall = M.getOverloadedOperator() == OO_Call;
+  if (IsCall)
+    callRow(nullptr, true, Where);
+  unsigned First = isa<CXXOperatorCallExpr>(C) ? 1 : 0;
+  for (unsigned I = First; I < C.getNumArgs(); ++I) {
+    const Expr *Arg = C.getArg(I);
+    if (const FunctionDecl *F = lambdaOf(Arg) ? callable(Arg) : nullptr) {
+      if (IsCompanion)
+        callRow(F, false, Where);
+      else
+        Taken.emplace_back(nullptr, F);
+    } else if (Arg->isGLValue() && Arg->getType()->isScalarType()) {
+      access(*Arg, AccessKind::Load);
+    } else {
+      escapes(Arg);
+    }
+  }
+  return true;
+}
+
+void Body::construct(const CXXConstructExpr &C) {
+  const CXXConstructorDecl *D = C.getConstructor();
+  SourceLocation Where = C.getExprLoc();
+  if (C.isElidable() || starts(C) || guardMade(C))
+    return;
+  Place Target;
+  if (const ValueDecl *Made = Seen.Made.lookup(&C)) {
+    if (const auto *V = dyn_cast<VarDecl>(Made)) {
+      Target.In = V->hasGlobalStorage() && !V->getType()->isReferenceType()
+                      ? Place::Kind::Variable
+                      : Place::Kind::Local;
+      Target.Var = V;
+    } else if (const auto *Field = dyn_cast<FieldDecl>(Made);
+               Field && isa_and_nonnull<CXXMethodDecl>(Function)) {
+      Target.In = Place::Kind::Parameter;
+      Target.Record = cast<CXXMethodDecl>(Function)->getParent();
+      Target = Field->getParent() == Target.Record ? At.member(Target, *Field)
+                                                   : Place();
+    }
+  }
+  QualType Type = Context.getRecordType(D->getParent());
+  if (D->isCopyOrMoveConstructor() && D->isTrivial() && C.getNumArgs() >= 1) {
+    copied(*C.getArg(0));
+    access(Target, Type, AccessKind::Store, MemoryOrder::Plain, Where);
+    return;
+  }
+  if (D->isTrivial())
+    return;
+  const Callee &Info = Known.of(*D);
+  if (Info.IsSystem && D->isInStdNamespace()) {
+    // A global's constant initialiser runs at no time.
+    if (Target.In != Place::Kind::Variable ||
+        !Target.Var->hasConstantInitialization())
+      access(Target, Type, AccessKind::Store, MemoryOrder::Plain, Where);
+    for (const Expr *Arg : C.arguments())
+      if (const FunctionDecl *F = lambdaOf(Arg) ? callable(Arg) : nullptr)
+        Taken.emplace_back(nullptr, F);
+      else
+        escapes(Arg);
+    return;
+  }
+  Actual A;
+  A.HasThis = true;
+  A.This = Target;
+  A.Args.push_back(nullptr);
+  A.Args.append(C.arg_begin(), C.arg_end());
+  effects(Info, A, &C, Where);
+  uint32_t Row = callRow(D, false, Where);
+  receiver(Row, Target);
+  for (size_t I = 1; I < A.Args.size(); ++I)
+    argument(Row, int64_t(I), A.Args[I]);
+}
+
+void Body::destroyed(const CXXDestructorDecl *D, const void *Object,
+                     SourceLocation Where) {
+  if (int Guard = Locks.findGuard(Object); Guard >= 0) {
+    for (unsigned I = 0; I < Locksets::MaxLocks; ++I)
+      if (Locks.bound(Guard) >> I & 1)
+        lockRow(int(I), LockEffect::Unlock, Where);
+    step({LockStep::Op::GuardDrops, -1, Guard});
+  }
+  if (!D || D->isTrivial() || !D->isUserProvided() || Known.of(*D).IsSystem)
+    return;
+  callRow(D, false, Where);
+}
+
+/// __attribute__((cleanup)) passes the address of the variable.
+void Body::cleanup(const FunctionDecl &F, const VarDecl &V) {
+  const Callee &Info = Known.of(F);
+  SourceLocation Where = V.getLocation();
+  if (!Info.IsPrimitive)
+    callRow(&F, false, Where);
+}
+
+} // namespace linemate

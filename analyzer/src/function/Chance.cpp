@@ -1,0 +1,171 @@
+//===- Chance.cpp - What a condition says of its branch -------------------===//
+//
+// Owns the heuristics.  The figures are those of Ball and Larus, "Branch
+// prediction for free" (PLDI 1993), as Wu and Larus (MICRO-27, 1994) tabulate
+// and combine them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Chance.h"
+
+#include "clang/AST/ExprCXX.h"
+#include "clang/Basic/Builtins.h"
+
+#include <optional>
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+constexpr float PointerIsNull = 0.4F; // pointer heuristic: 60%
+constexpr float IsNegative = 0.16F;   // opcode heuristic: 84%
+constexpr float ReturnsEarly = 0.28F; // return heuristic: 72%
+constexpr float GoesToFailure = 0.1F; // a label that says so
+
+float combine(float A, float B) { return A * B / (A * B + (1 - A) * (1 - B)); }
+
+std::optional<int64_t> smallConstant(const Expr *E) {
+  E = E->IgnoreParenImpCasts();
+  if (const auto *I = dyn_cast<IntegerLiteral>(E))
+    return I->getValue().getSignificantBits() <= 64
+               ? std::optional(I->getValue().getSExtValue())
+               : std::nullopt;
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && U->getOpcode() == UO_Minus)
+    if (auto Inner = smallConstant(U->getSubExpr()))
+      return -*Inner;
+  if (const auto *C = dyn_cast<CStyleCastExpr>(E))
+    return smallConstant(C->getSubExpr());
+  if (isa<CXXNullPtrLiteralExpr>(E) || isa<GNUNullExpr>(E))
+    return 0;
+  return std::nullopt;
+}
+
+/// What the condition itself says of the chance that it holds.
+float conditionHolds(const Expr *E, const ASTContext &Context,
+                     unsigned Depth = 0) {
+  E = E->IgnoreParenImpCasts();
+  if (Depth > 16)
+    return 0.5F;
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && U->getOpcode() == UO_LNot)
+    return 1 - conditionHolds(U->getSubExpr(), Context, Depth + 1);
+  if (E->getType()->isAnyPointerType())
+    return 1 - PointerIsNull;
+  if (const auto *Call = dyn_cast<CallExpr>(E)) {
+    unsigned Id = Call->getBuiltinCallee();
+    if ((Id == Builtin::BI__builtin_expect ||
+         Id == Builtin::BI__builtin_expect_with_probability) &&
+        Call->getNumArgs() >= 2)
+      if (auto Value = smallConstant(Call->getArg(1)))
+        return *Value ? 1 - UnlikelyChance : UnlikelyChance;
+    return 0.5F;
+  }
+  const auto *B = dyn_cast<BinaryOperator>(E);
+  if (!B)
+    return 0.5F;
+  if (B->getOpcode() == BO_Assign)
+    return B->getType()->isAnyPointerType() ? 1 - PointerIsNull : 0.5F;
+  if (!B->isComparisonOp())
+    return 0.5F;
+  auto Right = smallConstant(B->getRHS());
+  if (!Right)
+    return 0.5F;
+  bool IsPointer =
+      B->getLHS()->IgnoreParenImpCasts()->getType()->isAnyPointerType();
+  switch (B->getOpcode()) {
+  case BO_EQ:
+    if (IsPointer)
+      return *Right == 0 ? PointerIsNull : 0.5F;
+    if (*Right == 0) // likely(x) == 0
+      return 1 - conditionHolds(B->getLHS(), Context, Depth + 1);
+    return *Right < 0 ? IsNegative : 0.5F;
+  case BO_NE:
+    if (IsPointer)
+      return *Right == 0 ? 1 - PointerIsNull : 0.5F;
+    if (*Right == 0)
+      return conditionHolds(B->getLHS(), Context, Depth + 1);
+    return *Right < 0 ? 1 - IsNegative : 0.5F;
+  case BO_LT:
+  case BO_LE:
+    return *Right <= 0 ? IsNegative : 0.5F;
+  case BO_GT:
+  case BO_GE:
+    return *Right <= 0 ? 1 - IsNegative : 0.5F;
+  default:
+    return 0.5F;
+  }
+}
+
+bool speaksOfFailure(StringRef Label) {
+  for (StringRef Word : {"err", "fail", "oom", "bad", "abort", "nomem"})
+    if (Label.contains_insensitive(Word))
+      return true;
+  return false;
+}
+
+/// -1, NULL or nothing.
+bool isFailureValue(const Expr *E) {
+  auto Value = smallConstant(E);
+  return Value &&
+         (*Value < 0 || (*Value == 0 && E->getType()->isAnyPointerType()));
+}
+
+enum class Way { Usual, Returns, Fails };
+
+Way wayOf(const Stmt *Branch) {
+  if (!Branch)
+    return Way::Usual;
+  const Stmt *Last = Branch;
+  if (const auto *Body = dyn_cast<CompoundStmt>(Branch))
+    Last = Body->body_empty() ? nullptr : Body->body_back();
+  if (!Last)
+    return Way::Usual;
+  if (const auto *Go = dyn_cast<GotoStmt>(Last))
+    return speaksOfFailure(Go->getLabel()->getName()) ? Way::Fails : Way::Usual;
+  if (const auto *R = dyn_cast<ReturnStmt>(Last)) {
+    if (R->getRetValue() && isFailureValue(R->getRetValue()))
+      return Way::Fails;
+    return Way::Returns;
+  }
+  if (const auto *E = dyn_cast<Expr>(Last);
+      E && isa<CXXThrowExpr>(E->IgnoreImplicit()))
+    return Way::Fails;
+  return Way::Usual;
+}
+
+float chanceOf(Way W) {
+  return W == Way::Fails     ? GoesToFailure
+         : W == Way::Returns ? ReturnsEarly
+                             : 0.5F;
+}
+
+} // namespace
+
+float chanceOfTrue(const CFGBlock &B, const ASTContext &Context) {
+  const Stmt *Terminator = B.getTerminatorStmt();
+  const Expr *Condition = B.getLastCondition();
+  if (!Terminator || !Condition)
+    return 0.5F;
+  float Holds = conditionHolds(Condition, Context);
+  const auto *If = dyn_cast<IfStmt>(Terminator);
+  if (!If)
+    return Holds;
+  switch (Stmt::getLikelihood(If->getThen(), If->getElse())) {
+  case Stmt::LH_Likely:
+    return 1 - UnlikelyChance;
+  case Stmt::LH_Unlikely:
+    return UnlikelyChance;
+  case Stmt::LH_None:
+    break;
+  }
+  Way Then = wayOf(If->getThen());
+  Way Else = wayOf(If->getElse());
+  if (Then != Else)
+    Holds = combine(Holds, combine(chanceOf(Then), 1 - chanceOf(Else)));
+  return Holds;
+}
+
+} // namespace linemate

@@ -1,0 +1,26 @@
+//===- Chance.h - What a condition says of its branch ------------*- C++
+//-*-===//
+//
+// Owns the guesses that need the source: attributes, __builtin_expect, null
+// tests and error returns.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_FUNCTION_CHANCE_H
+#define LINEMATE_ANALYZER_FUNCTION_CHANCE_H
+
+#include "clang/AST/ASTContext.h"
+#include "clang/Analysis/CFG.h"
+
+namespace linemate {
+
+/// Of the way that the programmer marks as unlikely (as gcc takes it:
+/// builtin-expect-probability is 90 percent).
+inline constexpr float UnlikelyChance = 0.1F;
+
+/// The chance that a block with two ways takes the first: its condition holds.
+float chanceOfTrue(const clang::CFGBlock &B, const clang::ASTContext &Context);
+
+} // namespace linemate
+
+#endif

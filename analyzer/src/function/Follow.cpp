@@ -1,0 +1,207 @@
+//===- Follow.cpp - Local pointers, parameters and accessors --------------===//
+//
+// Owns which place a local pointer or reference stands for, as the values that
+// it ever gets agree on one, and what well-known accessors return.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Place.h"
+
+#include "clang/AST/DeclTemplate.h"
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+bool isNull(const Expr *E) {
+  E = E->IgnoreParenCasts();
+  if (const auto *I = dyn_cast<IntegerLiteral>(E))
+    return I->getValue().isZero();
+  return isa<CXXNullPtrLiteralExpr>(E) || isa<GNUNullExpr>(E) ||
+         isa<ImplicitValueInitExpr>(E);
+}
+
+} // namespace
+
+Place Places::parameter(const ParmVarDecl &P) {
+  Place Out;
+  if (!P.getType()->isAnyPointerType() && !P.getType()->isReferenceType()) {
+    Out.In = Place::Kind::Local;
+    return Out;
+  }
+  QualType To = P.getType()->getPointeeType();
+  // A capture, or the parameter of an enclosing function.
+  if (P.getDeclContext() != Function) {
+    const auto *Owner = dyn_cast<FunctionDecl>(P.getDeclContext());
+    if (!Function || !Owner ||
+        Owner->getCanonicalDecl() != Function->getCanonicalDecl())
+      return Out;
+  }
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Function);
+  Out.In = Place::Kind::Parameter;
+  Out.Param =
+      P.getFunctionScopeIndex() + (Method && Method->isInstance() ? 1 : 0);
+  const RecordDecl *R = To->getAsRecordDecl();
+  Out.Record = R ? R->getDefinition() : nullptr;
+  return Out;
+}
+
+Place Places::variable(const DeclRefExpr &Ref) {
+  const ValueDecl *D = Ref.getDecl();
+  if (const auto *B = dyn_cast<BindingDecl>(D)) {
+    if (const VarDecl *Holder = B->getHoldingVar())
+      return follow(*Holder, &Ref);
+    return B->getBinding() ? object(B->getBinding()) : Place();
+  }
+  const auto *V = dyn_cast<VarDecl>(D);
+  Place P;
+  if (!V)
+    return P;
+  if (V->hasGlobalStorage()) {
+    if (V->getType()->isReferenceType())
+      return somewhere(Ref.getType(), &Ref);
+    P.In = Place::Kind::Variable;
+    P.Var = V;
+    return P;
+  }
+  if (V->getType()->isReferenceType() || V->getType()->isAnyPointerType())
+    return follow(*V, &Ref);
+  P.In = Place::Kind::Local;
+  return P;
+}
+
+/// What a local pointer points to or a local reference is bound to.
+Place Places::follow(const VarDecl &V, const Expr *At) {
+  QualType To = V.getType()->getPointeeType();
+  auto [Slot, IsNew] = Followed.try_emplace(&V);
+  if (IsNew) {
+    Slot->second.In = Place::Kind::Itself;
+    Place P;
+    auto Known =
+        Locals ? Locals->Locals.find(&V) : decltype(Locals->Locals.find(&V))();
+    if (Locals && Known != Locals->Locals.end())
+      P = merge(V, Known->second);
+    else if (const auto *Param = dyn_cast<ParmVarDecl>(&V))
+      P = parameter(*Param);
+    Followed[&V] = P;
+    Slot = Followed.find(&V);
+  }
+  Place P = Slot->second;
+  if (P.In != Place::Kind::None && P.In != Place::Kind::Record)
+    return P;
+  // The variable itself tells records of unknown origin apart.
+  Place Unknown = somewhere(To, At);
+  if (P.In == Place::Kind::Record && Unknown.In == Place::Kind::Record &&
+      P.Record != Unknown.Record && P.Offset) {
+    P.Root = Unknown.Root; // a member of a larger record
+    return P;
+  }
+  if (P.In == Place::Kind::Record && Unknown.In == Place::Kind::None) {
+    P.Root = hash(At);
+    return P;
+  }
+  Unknown.Indexed = P.Indexed;
+  Unknown.Stride = P.Stride;
+  return Unknown;
+}
+
+/// The one place that all values lead to, or none.
+Place Places::merge(const VarDecl &V, const LocalValues &L) {
+  bool IsReference = V.getType()->isReferenceType();
+  if (!IsReference && L.escapes())
+    return {};
+  bool Steps = L.Stepped;
+  bool Found = false;
+  Place Out;
+  auto Join = [&](const Place &P) {
+    if (P.In == Place::Kind::Itself) {
+      Steps = true;
+      return true;
+    }
+    if (!Found) {
+      Out = P;
+      Found = true;
+      return true;
+    }
+    if (Out == P)
+      return true;
+    if (Out.In == Place::Kind::None || P.In != Out.In || P.Var != Out.Var ||
+        P.Param != Out.Param || P.Record != Out.Record)
+      return false;
+    Out.Offset = std::min(Out.Offset, P.Offset);
+    Steps = true;
+    return true;
+  };
+  if (const auto *Param = dyn_cast<ParmVarDecl>(&V))
+    Join(parameter(*Param));
+  for (const Expr *Value : L.Values) {
+    if (isNull(Value))
+      continue;
+    Place P = IsReference ? object(Value) : pointee(Value);
+    if (!Join(P))
+      return {};
+  }
+  if (Steps && Out.isReported() && !Out.Indexed) {
+    Out.Indexed = true;
+    Out.Stride = sizeOf(V.getType()->getPointeeType());
+    Out.Root = unsigned(reinterpret_cast<uintptr_t>(&V) >> 3) | 1;
+  }
+  return Out;
+}
+
+/// Accessors of the standard library that lead into their object, and the
+/// rest, of which only the type is known.
+Place Places::called(const CallExpr &Call, QualType Result) {
+  const FunctionDecl *Callee = Call.getDirectCallee();
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
+  if (!Callee)
+    return somewhere(Result, &Call);
+  const IdentifierInfo *Name = Callee->getIdentifier();
+  if (!Method && Callee->isInStdNamespace() && Call.getNumArgs() >= 1 && Name) {
+    if (Name->isStr("move") || Name->isStr("forward") ||
+        Name->isStr("as_const"))
+      return object(Call.getArg(0));
+    if (Name->isStr("addressof") || Name->isStr("launder"))
+      return Name->isStr("addressof") ? object(Call.getArg(0))
+                                      : pointee(Call.getArg(0));
+    if ((Name->isStr("begin") || Name->isStr("data")) &&
+        Call.getArg(0)->getType()->isArrayType())
+      return object(Call.getArg(0));
+  }
+  if (Callee->getBuiltinID() && Call.getNumArgs() >= 1 && Name &&
+      (Name->isStr("__builtin_assume_aligned") ||
+       Name->isStr("__builtin_addressof") || Name->isStr("__builtin_launder")))
+    return Name->isStr("__builtin_addressof") ? object(Call.getArg(0))
+                                              : pointee(Call.getArg(0));
+  bool Subscript = Callee->getOverloadedOperator() == OO_Subscript ||
+                   (Name && Name->isStr("at"));
+  const auto *Of =
+      Method ? dyn_cast<ClassTemplateSpecializationDecl>(Method->getParent())
+             : nullptr;
+  if (Of && Of->isInStdNamespace() && Of->getName() == "array") {
+    Place In;
+    const Expr *Index = nullptr;
+    if (const auto *Member = dyn_cast<CXXMemberCallExpr>(&Call)) {
+      In = receiver(Member->getImplicitObjectArgument());
+      Index = Call.getNumArgs() ? Call.getArg(0) : nullptr;
+    } else {
+      In = object(Call.getArg(0));
+      Index = Call.getNumArgs() > 1 ? Call.getArg(1) : nullptr;
+    }
+    if (Subscript && Index)
+      return element(In, Index, Result);
+    if (Name &&
+        (Name->isStr("data") || Name->isStr("begin") || Name->isStr("front")))
+      return In;
+  }
+  Place P = somewhere(Result, &Call);
+  if (Subscript && P.isReported()) {
+    P.Indexed = true;
+    P.Stride = sizeOf(Result);
+  }
+  return P;
+}
+
+} // namespace linemate

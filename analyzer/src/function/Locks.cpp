@@ -1,0 +1,388 @@
+//===- Locks.cpp - Lock calls, guards and tests of attempts ---------------===//
+//
+// Owns the step from expressions to the locks of Lockset.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Body.h"
+
+#include "clang/Basic/Builtins.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <optional>
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+bool isStdNamed(const FunctionDecl &F, StringRef Name) {
+  return F.getIdentifier() && F.getName() == Name && F.isInStdNamespace();
+}
+
+bool isConstantZero(const Expr *E, const ASTContext &Context, bool &Known) {
+  Expr::EvalResult Result;
+  Known = !E->isValueDependent() &&
+          E->getType()->isIntegralOrEnumerationType() &&
+          E->EvaluateAsInt(Result, Context);
+  return Known && Result.Val.getInt() == 0;
+}
+
+} // namespace
+
+Body::Actual Body::actual(const CallExpr &C) {
+  Actual A;
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(C.getDirectCallee());
+  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(&C)) {
+    A.HasThis = true;
+    A.Args.push_back(Member->getImplicitObjectArgument());
+  } else {
+    A.HasThis = Method && Method->isInstance() && isa<CXXOperatorCallExpr>(C);
+  }
+  A.Args.append(C.arg_begin(), C.arg_end());
+  return A;
+}
+
+Place Body::translate(const Place &Formal, const Actual &A, std::string &Text) {
+  if (Formal.In == Place::Kind::Variable)
+    return Formal;
+  if (Formal.In != Place::Kind::Parameter || Formal.Param >= A.Args.size())
+    return {};
+  const Expr *E = A.Args[Formal.Param];
+  if (!E)
+    return nested(A.This, Formal);
+  Place Outer = E->getType()->isAnyPointerType() ? At.pointee(E) : At.object(E);
+  if (!Outer.isReported())
+    return {};
+  if (Text.empty())
+    Text = Unit.text(E->getSourceRange()).str();
+  return nested(Outer, Formal);
+}
+
+void Body::step(LockStep S) {
+  Events.push_back({Here.Block, Row::Step, uint32_t(Steps.size()), 0});
+  Steps.push_back(S);
+  Locks.step(Here.Block, S);
+}
+
+void Body::lockRow(int Lock, LockEffect What, SourceLocation Where) {
+  if (Lock < 0)
+    return;
+  Events.push_back(
+      {Here.Block, Row::LockOp, uint32_t(Out.LockOps.size() / 9), Critical});
+  llvm::append_values(Out.LockOps, int64_t(Lock), int64_t(What));
+  position(Out.LockOps, Where);
+  llvm::append_values(Out.LockOps, int64_t(Here.Shape.LoopDepth),
+                      int64_t(Here.Shape.Rarity), int64_t(Here.Shape.Order),
+                      int64_t(0));
+}
+
+void Body::effects(const Callee &C, const Actual &A, const Expr *Call,
+                   SourceLocation Where) {
+  for (const Effect &E : C.Effects) {
+    std::string Text;
+    Place P = translate(E.Where, A, Text);
+    if (!P.isReported())
+      continue;
+    if (E.Where.In == Place::Kind::Variable)
+      Text = E.Text;
+    int Lock = Locks.lock(P, E.Shared, E.Row, Text);
+    if (C.IsPrimitive)
+      lockRow(Lock, E.What, Where);
+    if (Lock < 0 || !E.Excludes)
+      continue;
+    if (E.What == LockEffect::Lock)
+      step({LockStep::Op::Take, Lock});
+    else if (E.What == LockEffect::Unlock)
+      step({LockStep::Op::Drop, Lock});
+    else if (E.What == LockEffect::TryLock)
+      Attempts[Call] = {Lock, -1, E.ZeroIsSuccess};
+  }
+}
+
+/// The lock behind an argument of a guard or of std::lock, -1 if unknown.
+int Body::lockOf(const Expr *E, bool Shared) {
+  QualType T = E->getType().getNonReferenceType();
+  Place P = T->isAnyPointerType() ? At.pointee(E) : At.object(E);
+  if (!P.isReported())
+    return -1;
+  if (T->isAnyPointerType())
+    T = T->getPointeeType();
+  int Row = Known.lockRowOf(E->IgnoreParenImpCasts()->getType());
+  const CXXRecordDecl *R = T->getAsCXXRecordDecl();
+  // A class of the project that wraps a lock: what its lock() locks.
+  if (Row < 0 && R)
+    if (const CXXMethodDecl *Take =
+            Known.method(*R, Shared ? "lock_shared" : "lock"))
+      for (const Effect &Inner : Known.of(*Take).Effects)
+        if (Inner.What == LockEffect::Lock &&
+            Inner.Where.In == Place::Kind::Parameter && !Inner.Where.Param)
+          return Locks.lock(nested(P, Inner.Where), Inner.Shared, Inner.Row,
+                            Unit.text(E->getSourceRange()));
+  return Locks.lock(P, Shared, Row, Unit.text(E->getSourceRange()));
+}
+
+const VarDecl *Body::guardVariable(const Expr *E) {
+  E = E->IgnoreParenImpCasts();
+  if (const auto *C = dyn_cast<CallExpr>(E);
+      C && C->getDirectCallee() && C->getNumArgs() == 1 &&
+      isStdNamed(*C->getDirectCallee(), "move"))
+    E = C->getArg(0)->IgnoreParenImpCasts();
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  return Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+}
+
+const void *Body::guardKey(const Expr *E) {
+  if (const VarDecl *V = guardVariable(E))
+    return V;
+  return E->IgnoreImplicit();
+}
+
+bool Body::guardMade(const CXXConstructExpr &C) {
+  const CXXConstructorDecl *D = C.getConstructor();
+  const CXXRecordDecl *R = D->getParent();
+  GuardKind Kind = Known.guard(R);
+  const Callee &Info = Known.of(*D);
+  Actual A;
+  A.Args.push_back(nullptr);
+  A.Args.append(C.arg_begin(), C.arg_end());
+  const ValueDecl *Made = Seen.Made.lookup(&C);
+  const void *Key = Made ? static_cast<const void *>(Made) : &C;
+  SourceLocation Where = C.getExprLoc();
+
+  // A class of the project whose constructor locks and whose end unlocks, and
+  // annotated ones.
+  const CXXDestructorDecl *End = R->getDestructor();
+  bool Unlocks =
+      End && llvm::any_of(Known.of(*End).Effects, [](const Effect &E) {
+        return E.What == LockEffect::Unlock;
+      });
+  if (!Info.Effects.empty() && (Kind != GuardKind::None || Unlocks)) {
+    int Guard = Locks.guard(Key);
+    for (const Effect &E : Info.Effects) {
+      std::string Text;
+      Place P = translate(E.Where, A, Text);
+      if (E.What != LockEffect::Lock || !P.isReported())
+        continue;
+      int Lock = Locks.lock(P, E.Shared, E.Row, Text.empty() ? E.Text : Text);
+      Locks.bind(Guard, Lock);
+      step({LockStep::Op::Take, Lock, Guard});
+    }
+    uint32_t Row = callRow(D, false, Where);
+    for (size_t I = 1; I < A.Args.size(); ++I)
+      argument(Row, int64_t(I), A.Args[I]);
+    return true;
+  }
+  if (Kind == GuardKind::None || R->hasAttr<ScopedLockableAttr>())
+    return false;
+
+  int Guard = Locks.guard(Key);
+  if (D->isCopyOrMoveConstructor() && C.getNumArgs() >= 1) {
+    int Other = Locks.guard(guardKey(C.getArg(0)));
+    Locks.bindLike(Guard, Other);
+    step({LockStep::Op::GuardMoves, -1, Guard, Other});
+    return true;
+  }
+  GuardMode Mode = GuardMode::Locks;
+  for (const Expr *Arg : C.arguments())
+    if (GuardMode M = guardMode(Arg->getType()); M != GuardMode::Locks)
+      Mode = M;
+  for (const Expr *Arg : C.arguments()) {
+    QualType T = Arg->getType().getNonReferenceType();
+    if (T->isAnyPointerType())
+      T = T->getPointeeType();
+    if (!T->isRecordType() || guardMode(T) != GuardMode::Locks)
+      continue;
+    int Lock = lockOf(Arg, Kind == GuardKind::Shared);
+    Locks.bind(Guard, Lock);
+    if (Lock < 0)
+      continue;
+    if (Mode == GuardMode::Locks || Mode == GuardMode::Tries)
+      lockRow(Lock,
+              Mode == GuardMode::Locks ? LockEffect::Lock : LockEffect::TryLock,
+              Where);
+    if (Mode == GuardMode::Locks)
+      step({LockStep::Op::Take, Lock, Guard});
+    else if (Mode != GuardMode::Defers)
+      step({LockStep::Op::GuardOwns, -1, Guard});
+  }
+  return true;
+}
+
+/// unique_lock's and its kin's methods.
+bool Body::guardCall(const CXXMemberCallExpr &C) {
+  const CXXMethodDecl *M = C.getMethodDecl();
+  const VarDecl *V = guardVariable(C.getImplicitObjectArgument());
+  int Guard = V ? Locks.findGuard(V) : -1;
+  if (!M || Guard < 0)
+    return false;
+  if (isa<CXXConversionDecl>(M)) {
+    Attempts[&C] = {-1, Guard, false};
+    return true;
+  }
+  if (!M->getIdentifier())
+    return false;
+  StringRef Name = M->getName();
+  auto Rows = [&](LockEffect What) {
+    for (unsigned I = 0; I < Locksets::MaxLocks; ++I)
+      if (Locks.bound(Guard) >> I & 1)
+        lockRow(int(I), What, C.getExprLoc());
+  };
+  if (Name == "lock" || Name == "Lock" || Name == "relock") {
+    Rows(LockEffect::Lock);
+    step({LockStep::Op::GuardTakes, -1, Guard});
+  } else if (Name == "unlock" || Name == "Unlock" || Name == "Release") {
+    Rows(LockEffect::Unlock);
+    step({LockStep::Op::GuardDrops, -1, Guard});
+  } else if (Name == "release") {
+    step({LockStep::Op::GuardForgets, -1, Guard});
+  } else if (Name.starts_with("try_lock")) {
+    Rows(LockEffect::TryLock);
+    Attempts[&C] = {-1, Guard, false};
+  } else if (Name == "owns_lock") {
+    Attempts[&C] = {-1, Guard, false};
+  } else {
+    for (const Effect &E : Known.of(*M).Effects)
+      if (E.OfGuard)
+        step({E.What == LockEffect::Unlock ? LockStep::Op::GuardDrops
+                                           : LockStep::Op::GuardTakes,
+              -1, Guard});
+    return Known.of(*M).IsSystem;
+  }
+  return true;
+}
+
+/// std::lock takes several, and assignment moves guards.
+bool Body::standardLock(const CallExpr &C) {
+  const FunctionDecl *F = C.getDirectCallee();
+  if (isStdNamed(*F, "lock") && !isa<CXXMethodDecl>(F)) {
+    for (const Expr *Arg : C.arguments()) {
+      const VarDecl *V = guardVariable(Arg);
+      if (int Guard = V ? Locks.findGuard(V) : -1; Guard >= 0) {
+        step({LockStep::Op::GuardTakes, -1, Guard});
+        continue;
+      }
+      int Lock = lockOf(Arg, /*Shared=*/false);
+      lockRow(Lock, LockEffect::Lock, C.getExprLoc());
+      if (Lock >= 0)
+        step({LockStep::Op::Take, Lock});
+    }
+    return true;
+  }
+  const auto *M = dyn_cast<CXXMethodDecl>(F);
+  if (!M || !M->isMoveAssignmentOperator() || C.getNumArgs() < 2 ||
+      Known.guard(M->getParent()) == GuardKind::None)
+    return false;
+  int To = Locks.guard(guardKey(C.getArg(0)));
+  int From = Locks.guard(guardKey(C.getArg(1)));
+  step({LockStep::Op::GuardDrops, -1, To});
+  Locks.bindLike(To, From);
+  step({LockStep::Op::GuardMoves, -1, To, From});
+  return true;
+}
+
+/// On which way behind a block an attempt has succeeded.
+void Body::branch(const CFGBlock &B) {
+  if (Attempts.empty() || B.succ_size() != 2)
+    return;
+  const Expr *E = B.getLastCondition();
+  bool TrueIsNonZero = true;
+  for (unsigned Depth = 0; E && Depth < 16; ++Depth) {
+    E = E->IgnoreParenImpCasts();
+    if (auto It = Attempts.find(E); It != Attempts.end()) {
+      const Attempt &A = It->second;
+      unsigned Success = TrueIsNonZero != A.ZeroIsSuccess ? 0 : 1;
+      if (A.Guard >= 0) {
+        Locks.edge(
+            {B.getBlockID(), Success, {LockStep::Op::GuardTakes, -1, A.Guard}});
+        Locks.edge({B.getBlockID(),
+                    1 - Success,
+                    {LockStep::Op::GuardForgets, -1, A.Guard}});
+      } else {
+        Locks.edge({B.getBlockID(), Success, {LockStep::Op::Take, A.Lock}});
+      }
+      return;
+    }
+    if (const auto *U = dyn_cast<UnaryOperator>(E);
+        U && U->getOpcode() == UO_LNot) {
+      TrueIsNonZero = !TrueIsNonZero;
+      E = U->getSubExpr();
+    } else if (const auto *C = dyn_cast<CallExpr>(E)) {
+      E = C->getBuiltinCallee() == Builtin::BI__builtin_expect ? C->getArg(0)
+                                                               : nullptr;
+    } else if (const auto *Op = dyn_cast<BinaryOperator>(E)) {
+      bool Known = false;
+      if (Op->getOpcode() == BO_Assign) {
+        E = Op->getRHS();
+      } else if (Op->isEqualityOp()) {
+        bool Zero = isConstantZero(Op->getRHS(), Context, Known);
+        // `!= EBUSY` and `== 0` hold when it worked, `== true` as well.
+        if ((Op->getOpcode() == BO_EQ) == Zero)
+          TrueIsNonZero = !TrueIsNonZero;
+        E = Known ? Op->getLHS() : nullptr;
+      } else {
+        E = nullptr;
+      }
+    } else if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+      const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+      auto It = V ? Seen.Results.find(V) : Seen.Results.end();
+      E = It != Seen.Results.end() && It->second.size() == 1
+              ? It->second.front()
+              : nullptr;
+    } else {
+      E = nullptr;
+    }
+  }
+}
+
+void Body::requirements() {
+  if (!Function)
+    return;
+  for (const Effect &E : Known.of(*Function->getMostRecentDecl()).Requires) {
+    int Lock = Locks.lock(E.Where, E.Shared, E.Row, E.Text);
+    if (Lock < 0)
+      continue;
+    Locks.entry(Lock);
+    Out.Requires.push_back(Lock);
+  }
+}
+
+/// What callers see of this function.
+void Body::summarise() {
+  if (!Function || Locks.isTrivial() || !Locks.returns())
+    return;
+  llvm::SmallVector<Effect, 2> Learnt;
+  for (size_t I = 0; I < Locks.locks().size(); ++I) {
+    LockMask Bit = LockMask(1) << I;
+    bool Takes = Locks.acquired() & Bit, Drops = Locks.released() & Bit;
+    if (!Takes && !Drops)
+      continue;
+    (Takes ? Out.Acquires : Out.Releases).push_back(int64_t(I));
+    const HeldLock &L = Locks.locks()[I];
+    Effect E;
+    E.Where = L.Where;
+    E.What = Takes ? LockEffect::Lock : LockEffect::Unlock;
+    E.Shared = L.Shared;
+    E.Row = L.Row;
+    E.Text = L.Text;
+    Learnt.push_back(std::move(E));
+  }
+  Known.learn(*Function, Learnt);
+}
+
+/// A critical section is a lock without a place of its own: one a name.
+LockMask Body::criticalMask(const OMPCriticalDirective *D) {
+  if (!D)
+    return 0;
+  std::string Name = D->getDirectiveName().getAsString();
+  Place P;
+  P.In = Place::Kind::Record;
+  P.Root = unsigned(llvm::hash_value(StringRef(Name))) | 1;
+  int Lock =
+      Locks.lock(P, false, -1,
+                 Name.empty() ? "omp critical" : "omp critical(" + Name + ")");
+  return Lock < 0 ? 0 : LockMask(1) << Lock;
+}
+
+} // namespace linemate

@@ -1,0 +1,380 @@
+//===- Place.cpp - What an expression designates --------------------------===//
+//
+// Owns variables, members, elements and pointer arithmetic.  Local pointers
+// are followed in Follow.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Place.h"
+
+#include "clang/AST/RecordLayout.h"
+#include "llvm/ADT/FoldingSet.h"
+
+#include <optional>
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+/// Expressions that nest deeper are given up: hostile, or not worth it.
+constexpr unsigned MaxDepth = 128;
+
+bool hasLayout(const RecordDecl &R) {
+  return !R.isInvalidDecl() && R.isCompleteDefinition() && !R.isDependentType();
+}
+
+/// Bytes from the start of \p Derived to the base class at the end of \p C's
+/// path; none through virtual bases.
+std::optional<int64_t> baseOffset(const ASTContext &Context,
+                                  const CXXRecordDecl *Derived,
+                                  const CastExpr &C) {
+  int64_t Bytes = 0;
+  for (const CXXBaseSpecifier *Step : C.path()) {
+    const CXXRecordDecl *Base = Step->getType()->getAsCXXRecordDecl();
+    if (!Derived || !Base || Step->isVirtual() || !hasLayout(*Derived))
+      return std::nullopt;
+    Bytes += Context.getASTRecordLayout(Derived)
+                 .getBaseClassOffset(Base->getDefinition())
+                 .getQuantity();
+    Derived = Base->getDefinition();
+  }
+  return Bytes;
+}
+
+/// Constants that are worth evaluating as an index.
+std::optional<int64_t> constantOf(const Expr *E, const ASTContext &Context) {
+  Expr::EvalResult Result;
+  if (E->isValueDependent() || !E->getType()->isIntegralOrEnumerationType() ||
+      !E->EvaluateAsInt(Result, Context, Expr::SE_NoSideEffects))
+    return std::nullopt;
+  return Result.Val.getInt().getExtValue();
+}
+
+} // namespace
+
+Place nested(Place Outer, const Place &Inner) {
+  Outer.Offset += Inner.Offset;
+  if (Inner.Indexed && !Outer.Indexed) {
+    Outer.Indexed = true;
+    Outer.Stride = Inner.Stride;
+    if (Outer.In != Place::Kind::Record)
+      Outer.Root = Inner.Root;
+  }
+  Outer.BitField = Inner.BitField;
+  return Outer;
+}
+
+bool isOtherInstance(const Place &A, const Place &B) {
+  if (A.In != B.In || A.Root == B.Root)
+    return false;
+  if (A.In == Place::Kind::Record)
+    return A.Record == B.Record;
+  return A.Indexed && B.Indexed && A.Stride == B.Stride && A.Var == B.Var &&
+         A.Param == B.Param;
+}
+
+int64_t Places::sizeOf(QualType T) const {
+  T = T.getNonReferenceType();
+  if (T->isDependentType() || T->isIncompleteType() || T->isFunctionType() ||
+      T->isVariableArrayType() || T->isVoidType() || T->isPlaceholderType())
+    return 0;
+  if (const auto *R = T->getAsRecordDecl(); R && R->isInvalidDecl())
+    return 0;
+  return Context.getTypeSizeInChars(T).getQuantity();
+}
+
+unsigned Places::hash(const Expr *E) const {
+  E = E->IgnoreParenCasts();
+  llvm::FoldingSetNodeID ID;
+  E->Profile(ID, Context, /*Canonical=*/true);
+  return ID.ComputeHash() | 1;
+}
+
+/// A record that \p Pointer leads to, and of which no more is known.
+Place Places::somewhere(QualType T, const Expr *Pointer) {
+  Place P;
+  const RecordDecl *R = T.isNull() ? nullptr : T->getAsRecordDecl();
+  R = R ? R->getDefinition() : nullptr;
+  if (!R || !hasLayout(*R))
+    return P;
+  P.In = Place::Kind::Record;
+  P.Record = R;
+  P.Root = hash(Pointer);
+  return P;
+}
+
+Place Places::object(const Expr *E) {
+  if (Depth > MaxDepth)
+    return {};
+  ++Depth;
+  Place P = objectOf(E);
+  --Depth;
+  return P;
+}
+
+Place Places::pointee(const Expr *E) {
+  if (Depth > MaxDepth)
+    return {};
+  ++Depth;
+  Place P = pointeeOf(E);
+  --Depth;
+  return P;
+}
+
+Place Places::receiver(const Expr *E) {
+  return E->getType()->isAnyPointerType() ? pointee(E) : object(E);
+}
+
+Place Places::member(Place In, const FieldDecl &Field) {
+  const RecordDecl *R = Field.getParent();
+  if (!In.isReported() || !hasLayout(*R) || Field.isInvalidDecl())
+    return In.In == Place::Kind::Local ? In : Place();
+  uint64_t Bits =
+      Context.getASTRecordLayout(R).getFieldOffset(Field.getFieldIndex());
+  In.Offset += int64_t(Bits / Context.getCharWidth());
+  In.BitField = Field.isBitField();
+  return In;
+}
+
+/// In a constructor: what a pointer or reference of the object starts as.
+const Expr *Places::initial(const MemberExpr &M, const FieldDecl &Field) const {
+  if (!Locals || Locals->Fields.empty() ||
+      !isa<CXXThisExpr>(M.getBase()->IgnoreParenImpCasts()))
+    return nullptr;
+  return Locals->Fields.lookup(&Field);
+}
+
+Place Places::element(Place In, const Expr *Index, QualType Element,
+                      bool Subtract) {
+  if (!In.isReported())
+    return In;
+  int64_t Size = sizeOf(Element);
+  if (auto Constant = constantOf(Index, Context)) {
+    // Of records of unknown origin every element is as good as the first.
+    if (In.In != Place::Kind::Record || In.Offset)
+      In.Offset += (Subtract ? -*Constant : *Constant) * Size;
+    return In;
+  }
+  if (In.Indexed)
+    return In; // the outermost array is what threads share out
+  In.Indexed = true;
+  In.Stride = Size;
+  if (In.In != Place::Kind::Record)
+    In.Root = hash(Index);
+  return In;
+}
+
+Place Places::objectOf(const Expr *E) {
+  E = E->IgnoreParens();
+  switch (E->getStmtClass()) {
+  case Stmt::DeclRefExprClass:
+    return variable(*llvm::cast<DeclRefExpr>(E));
+  case Stmt::MemberExprClass: {
+    const auto *M = llvm::cast<MemberExpr>(E);
+    if (const auto *V = dyn_cast<VarDecl>(M->getMemberDecl())) {
+      Place P; // a static data member
+      P.In = Place::Kind::Variable;
+      P.Var = V;
+      return V->getType()->isReferenceType() ? somewhere(M->getType(), E) : P;
+    }
+    const auto *Field = dyn_cast<FieldDecl>(M->getMemberDecl());
+    if (!Field)
+      return {};
+    if (Field->getType()->isReferenceType()) {
+      const Expr *Start = initial(*M, *Field);
+      return Start ? object(Start)
+                   : somewhere(Field->getType()->getPointeeType(), E);
+    }
+    Place In = M->isArrow() ? pointee(M->getBase()) : object(M->getBase());
+    return member(In, *Field);
+  }
+  case Stmt::ArraySubscriptExprClass: {
+    const auto *A = llvm::cast<ArraySubscriptExpr>(E);
+    return element(pointee(A->getBase()), A->getIdx(), A->getType());
+  }
+  case Stmt::UnaryOperatorClass: {
+    const auto *U = llvm::cast<UnaryOperator>(E);
+    if (U->getOpcode() == UO_Deref)
+      return pointee(U->getSubExpr());
+    if (U->isPrefix() || U->getOpcode() == UO_Extension ||
+        U->getOpcode() == UO_Real)
+      return object(U->getSubExpr());
+    return {};
+  }
+  case Stmt::BinaryOperatorClass:
+  case Stmt::CompoundAssignOperatorClass: {
+    const auto *B = llvm::cast<BinaryOperator>(E);
+    if (B->getOpcode() == BO_Comma)
+      return object(B->getRHS());
+    return B->isAssignmentOp() ? object(B->getLHS()) : Place();
+  }
+  case Stmt::ConditionalOperatorClass: {
+    const auto *C = llvm::cast<ConditionalOperator>(E);
+    Place A = object(C->getTrueExpr());
+    return A == object(C->getFalseExpr()) ? A : Place();
+  }
+  case Stmt::CXXThisExprClass:
+    return pointee(E);
+  case Stmt::OpaqueValueExprClass:
+    if (const Expr *Source = llvm::cast<OpaqueValueExpr>(E)->getSourceExpr())
+      return object(Source);
+    return {};
+  case Stmt::CallExprClass:
+  case Stmt::CXXMemberCallExprClass:
+  case Stmt::CXXOperatorCallExprClass:
+    if (E->isLValue() || E->isXValue())
+      return called(*llvm::cast<CallExpr>(E), E->getType());
+    return {};
+  case Stmt::ExprWithCleanupsClass:
+  case Stmt::ConstantExprClass:
+    return object(llvm::cast<FullExpr>(E)->getSubExpr());
+  case Stmt::SubstNonTypeTemplateParmExprClass:
+    return object(
+        llvm::cast<SubstNonTypeTemplateParmExpr>(E)->getReplacement());
+  case Stmt::MaterializeTemporaryExprClass:
+  case Stmt::CompoundLiteralExprClass: {
+    Place P;
+    P.In = Place::Kind::Local;
+    return P;
+  }
+  default:
+    if (const auto *C = dyn_cast<CastExpr>(E))
+      return cast(*C, object(C->getSubExpr()), E->getType());
+    return {};
+  }
+}
+
+Place Places::pointeeOf(const Expr *E) {
+  E = E->IgnoreParens();
+  QualType To = E->getType()->getPointeeType();
+  switch (E->getStmtClass()) {
+  case Stmt::CXXThisExprClass: {
+    const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Function);
+    Place P = somewhere(To, E);
+    // In a lambda, `this` is captured.
+    if (P.In == Place::Kind::Record && !Method)
+      P.In = Place::Kind::Parameter; // an initialiser or an attribute
+    else if (P.In == Place::Kind::Record &&
+             Method->getParent()->getCanonicalDecl() ==
+                 To->getAsCXXRecordDecl()->getCanonicalDecl())
+      P.In = Place::Kind::Parameter;
+    if (P.In == Place::Kind::Parameter)
+      P.Root = 0;
+    return P;
+  }
+  case Stmt::UnaryOperatorClass: {
+    const auto *U = llvm::cast<UnaryOperator>(E);
+    if (U->getOpcode() == UO_AddrOf)
+      return object(U->getSubExpr());
+    if (U->getOpcode() == UO_Extension)
+      return pointee(U->getSubExpr());
+    if (U->isIncrementDecrementOp()) {
+      const auto *Ref = dyn_cast<DeclRefExpr>(U->getSubExpr()->IgnoreParens());
+      return Ref ? variable(*Ref) : somewhere(To, U->getSubExpr());
+    }
+    break;
+  }
+  case Stmt::BinaryOperatorClass:
+  case Stmt::CompoundAssignOperatorClass: {
+    const auto *B = llvm::cast<BinaryOperator>(E);
+    if (B->getOpcode() == BO_Comma || B->getOpcode() == BO_Assign)
+      return pointee(B->getRHS());
+    bool Subtract = B->getOpcode() == BO_Sub || B->getOpcode() == BO_SubAssign;
+    if (B->isAssignmentOp()) {
+      const auto *Ref = dyn_cast<DeclRefExpr>(B->getLHS()->IgnoreParens());
+      return Ref ? variable(*Ref) : somewhere(To, E);
+    }
+    if (!B->isAdditiveOp())
+      break;
+    bool Left = B->getLHS()->getType()->isAnyPointerType();
+    return element(pointee(Left ? B->getLHS() : B->getRHS()),
+                   Left ? B->getRHS() : B->getLHS(), To, Subtract);
+  }
+  case Stmt::ConditionalOperatorClass: {
+    const auto *C = llvm::cast<ConditionalOperator>(E);
+    Place A = pointee(C->getTrueExpr());
+    return A == pointee(C->getFalseExpr()) ? A : somewhere(To, E);
+  }
+  case Stmt::OpaqueValueExprClass:
+    if (const Expr *Source = llvm::cast<OpaqueValueExpr>(E)->getSourceExpr())
+      return pointee(Source);
+    break;
+  case Stmt::CallExprClass:
+  case Stmt::CXXMemberCallExprClass:
+  case Stmt::CXXOperatorCallExprClass:
+    return called(*llvm::cast<CallExpr>(E), To);
+  case Stmt::ExprWithCleanupsClass:
+  case Stmt::ConstantExprClass:
+    return pointee(llvm::cast<FullExpr>(E)->getSubExpr());
+  case Stmt::CXXBindTemporaryExprClass:
+    return pointee(llvm::cast<CXXBindTemporaryExpr>(E)->getSubExpr());
+  case Stmt::StmtExprClass: {
+    const CompoundStmt *Body = llvm::cast<StmtExpr>(E)->getSubStmt();
+    if (const auto *Last =
+            Body->body_empty() ? nullptr : dyn_cast<Expr>(Body->body_back()))
+      return pointee(Last);
+    break;
+  }
+  default:
+    break;
+  }
+  if (const auto *C = dyn_cast<CastExpr>(E)) {
+    const Expr *Sub = C->getSubExpr();
+    switch (C->getCastKind()) {
+    case CK_ArrayToPointerDecay:
+      return object(Sub);
+    case CK_LValueToRValue: {
+      const auto *Ref = dyn_cast<DeclRefExpr>(Sub->IgnoreParens());
+      const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+      if (V && !V->getType()->isReferenceType() && !V->hasGlobalStorage())
+        return follow(*V, Sub);
+      const auto *M = dyn_cast<MemberExpr>(Sub->IgnoreParens());
+      const auto *F = M ? dyn_cast<FieldDecl>(M->getMemberDecl()) : nullptr;
+      if (const Expr *Start = F ? initial(*M, *F) : nullptr)
+        return pointee(Start);
+      break;
+    }
+    case CK_NullToPointer:
+      return {};
+    default:
+      if (Sub->getType()->isAnyPointerType())
+        return cast(*C, pointee(Sub), To);
+      break;
+    }
+  }
+  return somewhere(To, E);
+}
+
+/// What stays of \p In when the pointer or lvalue to it is cast to \p To.
+Place Places::cast(const CastExpr &C, Place In, QualType To) {
+  if (C.getCastKind() == CK_DerivedToBase ||
+      C.getCastKind() == CK_UncheckedDerivedToBase) {
+    QualType From = C.getSubExpr()->getType();
+    if (From->isAnyPointerType())
+      From = From->getPointeeType();
+    auto Bytes = baseOffset(Context, From->getAsCXXRecordDecl(), C);
+    if (!Bytes)
+      return In.isReported() ? somewhere(To, C.getSubExpr()) : In;
+    In.Offset += *Bytes;
+    return In;
+  }
+  const RecordDecl *R = To->getAsRecordDecl();
+  R = R ? R->getDefinition() : nullptr;
+  if (C.getCastKind() == CK_NoOp || C.getCastKind() == CK_LValueToRValue)
+    return In;
+  if (!R || !hasLayout(*R) || In.In == Place::Kind::Variable ||
+      In.In == Place::Kind::Local || In.Record == R)
+    return In;
+  // container_of, a downcast, or an untyped pointer.
+  if (In.In == Place::Kind::Parameter && !In.Offset && !In.Indexed) {
+    In.Record = R;
+    return In;
+  }
+  if (In.In == Place::Kind::Itself)
+    return In;
+  return somewhere(To, C.getSubExpr());
+}
+
+} // namespace linemate

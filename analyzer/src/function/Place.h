@@ -1,0 +1,100 @@
+//===- Place.h - What an expression designates -------------------*- C++
+//-*-===//
+//
+// Owns the step from an expression to an abstract location: a variable with
+// static storage, what a parameter points to, or a record behind some pointer,
+// plus a byte offset.  Knows nothing of what is done there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_FUNCTION_PLACE_H
+#define LINEMATE_ANALYZER_FUNCTION_PLACE_H
+
+#include "Facts.h"
+#include "Scan.h"
+
+#include "clang/AST/ASTContext.h"
+
+namespace linemate {
+
+struct Place {
+  enum class Kind : uint8_t {
+    None,      ///< not known, or nothing that is reported
+    Local,     ///< in the frame of the function
+    Itself,    ///< while following a local: the same local again
+    Variable,  ///< static storage
+    Parameter, ///< behind a parameter
+    Record     ///< in a record of unknown origin
+  };
+  Kind In = Kind::None;
+  bool Indexed = false;
+  bool BitField = false;
+  unsigned Param = 0; ///< `this` is 0, the others follow
+  const clang::VarDecl *Var = nullptr;
+  const clang::RecordDecl *Record = nullptr; ///< what Offset is relative to
+  int64_t Offset = 0;                        ///< bytes
+  int64_t Stride = 0;                        ///< bytes, if Indexed
+  /// Tells instances apart: of the pointer of a Record, of the index of an
+  /// Indexed place.  Equal expressions have equal numbers.
+  unsigned Root = 0;
+
+  bool isReported() const { return In >= Kind::Variable; }
+  Base base() const { return Base(int(In) - int(Kind::Variable) + 1); }
+  /// The same bytes, as far as expressions tell.
+  bool operator==(const Place &O) const {
+    return In == O.In && Indexed == O.Indexed && Param == O.Param &&
+           Var == O.Var && Record == O.Record && Offset == O.Offset &&
+           Stride == O.Stride && Root == O.Root;
+  }
+};
+
+/// \p Inner is relative to what \p Outer designates.
+Place nested(Place Outer, const Place &Inner);
+
+/// Could both be in one array or behind equal types, but in another instance?
+bool isOtherInstance(const Place &A, const Place &B);
+
+class Places {
+public:
+  /// Without \p Locals, only what the expressions themselves say.
+  Places(clang::ASTContext &Context, const clang::FunctionDecl *Function,
+         const Scan *Locals)
+      : Context(Context), Function(Function), Locals(Locals) {}
+
+  /// What the lvalue \p E designates.
+  Place object(const clang::Expr *E);
+  /// What the pointer \p E points to.
+  Place pointee(const clang::Expr *E);
+  /// The object of a member call, through a pointer or not.
+  Place receiver(const clang::Expr *E);
+  /// A field of what \p In designates.
+  Place member(Place In, const clang::FieldDecl &Field);
+
+  int64_t sizeOf(clang::QualType T) const; ///< bytes; 0 unknown
+
+private:
+  clang::ASTContext &Context;
+  const clang::FunctionDecl *Function;
+  const Scan *Locals;
+  llvm::DenseMap<const clang::VarDecl *, Place> Followed;
+  unsigned Depth = 0;
+
+  Place objectOf(const clang::Expr *E);
+  Place pointeeOf(const clang::Expr *E);
+  Place variable(const clang::DeclRefExpr &Ref);
+  Place follow(const clang::VarDecl &V, const clang::Expr *At);
+  Place merge(const clang::VarDecl &V, const LocalValues &L);
+  Place parameter(const clang::ParmVarDecl &P);
+  Place somewhere(clang::QualType T, const clang::Expr *Pointer);
+  Place cast(const clang::CastExpr &C, Place In, clang::QualType To);
+  Place called(const clang::CallExpr &Call, clang::QualType Result);
+  Place element(Place In, const clang::Expr *Index, clang::QualType Element,
+                bool Subtract = false);
+  const clang::Expr *initial(const clang::MemberExpr &M,
+                             const clang::FieldDecl &Field) const;
+  unsigned hash(const clang::Expr *E) const;
+};
+
+} // namespace linemate
+
+#endif

@@ -1,0 +1,215 @@
+//===- Scan.cpp - First look at a function body ---------------------------===//
+//
+// Owns the walk over all statements of a body, without recursion, since
+// generated code nests deeply.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scan.h"
+
+#include "clang/Basic/Builtins.h"
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+const VarDecl *localOf(const Expr *E) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParens());
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && !V->hasGlobalStorage() ? V : nullptr;
+}
+
+bool isFollowed(const ValueDecl &V) {
+  return V.getType()->isAnyPointerType() || V.getType()->isReferenceType();
+}
+
+/// Builtins that look at their arguments without running them.
+bool looksOnly(const CallExpr &Call) {
+  switch (Call.getBuiltinCallee()) {
+  case Builtin::BI__builtin_constant_p:
+  case Builtin::BI__builtin_object_size:
+  case Builtin::BI__builtin_dynamic_object_size:
+  case Builtin::BI__builtin_classify_type:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+const CapturedStmt *parallelBody(const OMPExecutableDirective &D) {
+  OpenMPDirectiveKind Kind = D.getDirectiveKind();
+  if (!isOpenMPParallelDirective(Kind) && !isOpenMPTaskingDirective(Kind) &&
+      !isOpenMPTeamsDirective(Kind) && !isOpenMPTargetExecutionDirective(Kind))
+    return nullptr;
+  return D.hasAssociatedStmt() ? dyn_cast<CapturedStmt>(D.getAssociatedStmt())
+                               : nullptr;
+}
+
+void Scan::add(const Stmt *Body) {
+  if (!Body)
+    return;
+  Work.push_back({Body, nullptr, As::Usual});
+  while (!Work.empty()) {
+    Item I = Work.pop_back_val();
+    see(I);
+  }
+}
+
+void Scan::add(const CXXConstructorDecl &Constructor) {
+  for (const CXXCtorInitializer *Init : Constructor.inits()) {
+    const Expr *Value = Init->getInit();
+    if (Init->isAnyMemberInitializer() && Value)
+      Made[Value->IgnoreImplicit()] = Init->getAnyMember();
+    const FieldDecl *Field = Init->getMember();
+    if (Field && Value && isFollowed(*Field))
+      Fields[Field] = Value;
+    add(Value);
+  }
+}
+
+void Scan::declare(const VarDecl &V) {
+  const Expr *Init = V.getInit();
+  if (Init && !V.hasGlobalStorage() && isFollowed(V))
+    Locals[&V].Values.push_back(Init);
+  if (Init)
+    Made[Init->IgnoreImplicit()] = &V;
+  if (Init && !V.hasGlobalStorage() && V.getType()->isIntegerType() &&
+      isa<CallExpr>(Init->IgnoreParenImpCasts()))
+    Results[&V].push_back(Init);
+  if (const auto *Split = dyn_cast<DecompositionDecl>(&V))
+    for (const BindingDecl *B : Split->bindings())
+      if (const VarDecl *Holder = B->getHoldingVar())
+        declare(*Holder);
+}
+
+void Scan::value(const Expr *Target, const Expr *Value) {
+  if (const VarDecl *V = localOf(Target);
+      V && V->getType()->isAnyPointerType()) {
+    Locals[V].Values.push_back(Value);
+    ++Locals[V].Harmless;
+  } else if (V && V->getType()->isIntegerType()) {
+    Results[V].push_back(Value);
+  }
+}
+
+void Scan::harmless(const Expr *Target, bool Steps) {
+  const VarDecl *V = localOf(Target);
+  if (!V || !V->getType()->isAnyPointerType())
+    return;
+  LocalValues &L = Locals[V];
+  ++L.Harmless;
+  L.Stepped |= Steps;
+}
+
+void Scan::assign(const BinaryOperator &B) {
+  if (B.getOpcode() == BO_Assign)
+    value(B.getLHS(), B.getRHS());
+  else if (B.isCompoundAssignmentOp())
+    harmless(B.getLHS(), /*Steps=*/true);
+}
+
+void Scan::see(const Item &I) {
+  const Stmt *S = I.S;
+  As How = I.How;
+  const OMPCriticalDirective *Critical = I.Critical;
+  if (How == As::Unevaluated)
+    Unevaluated.insert(S);
+  else if (How == As::Atomic || Critical)
+    Marks[S] = {Critical, How == As::Atomic};
+
+  switch (S->getStmtClass()) {
+  case Stmt::UnaryExprOrTypeTraitExprClass:
+    return; // the graph has none of its operand either
+  case Stmt::CXXNoexceptExprClass:
+    How = As::Unevaluated;
+    break;
+  case Stmt::CXXTypeidExprClass:
+    if (!cast<CXXTypeidExpr>(S)->isPotentiallyEvaluated())
+      How = As::Unevaluated;
+    break;
+  case Stmt::GenericSelectionExprClass: {
+    const auto *G = cast<GenericSelectionExpr>(S);
+    if (!G->isResultDependent())
+      Work.push_back({G->getResultExpr(), Critical, How});
+    return;
+  }
+  case Stmt::LambdaExprClass: {
+    const auto *L = cast<LambdaExpr>(S);
+    Lambdas.push_back(L->getLambdaClass());
+    for (const Expr *Init : L->capture_inits())
+      if (Init)
+        Work.push_back({Init, Critical, How});
+    return;
+  }
+  case Stmt::DeclStmtClass:
+    for (const Decl *D : cast<DeclStmt>(S)->decls()) {
+      if (const auto *V = dyn_cast<VarDecl>(D))
+        declare(*V);
+      else if (const auto *R = dyn_cast<RecordDecl>(D))
+        LocalRecords.push_back(R);
+    }
+    break;
+  case Stmt::BinaryOperatorClass:
+  case Stmt::CompoundAssignOperatorClass:
+    assign(*cast<BinaryOperator>(S));
+    break;
+  case Stmt::UnaryOperatorClass:
+    if (cast<UnaryOperator>(S)->isIncrementDecrementOp())
+      harmless(cast<UnaryOperator>(S)->getSubExpr(), /*Steps=*/true);
+    break;
+  case Stmt::ImplicitCastExprClass:
+    if (cast<CastExpr>(S)->getCastKind() == CK_LValueToRValue)
+      harmless(cast<CastExpr>(S)->getSubExpr(), /*Steps=*/false);
+    break;
+  case Stmt::DeclRefExprClass:
+    if (const VarDecl *V = localOf(cast<Expr>(S));
+        V && V->getType()->isAnyPointerType())
+      ++Locals[V].Uses;
+    return;
+  case Stmt::CallExprClass:
+  case Stmt::CXXMemberCallExprClass:
+  case Stmt::CXXOperatorCallExprClass: {
+    const auto *Call = cast<CallExpr>(S);
+    if (const FunctionDecl *Callee = Call->getDirectCallee())
+      Callees.push_back(Callee);
+    if (looksOnly(*Call))
+      How = As::Unevaluated;
+    break;
+  }
+  case Stmt::CXXConstructExprClass:
+  case Stmt::CXXTemporaryObjectExprClass:
+    Callees.push_back(cast<CXXConstructExpr>(S)->getConstructor());
+    if (const CXXDestructorDecl *End =
+            Callees.back()->isUserProvided()
+                ? cast<CXXConstructorDecl>(Callees.back())
+                      ->getParent()
+                      ->getDestructor()
+                : nullptr)
+      Callees.push_back(End);
+    break;
+  case Stmt::OMPCriticalDirectiveClass:
+    Critical = cast<OMPCriticalDirective>(S);
+    break;
+  case Stmt::OMPAtomicDirectiveClass:
+    How = As::Atomic;
+    break;
+  case Stmt::OpaqueValueExprClass:
+    return; // its source stands elsewhere in the tree
+  default:
+    break;
+  }
+  if (const auto *D = dyn_cast<OMPExecutableDirective>(S);
+      D && How != As::Unevaluated && parallelBody(*D)) {
+    Regions.push_back(D);
+    How = As::Unevaluated; // here; it is a function of its own
+  }
+  for (const Stmt *Child : S->children())
+    if (Child)
+      Work.push_back({Child, Critical, How});
+}
+
+} // namespace linemate

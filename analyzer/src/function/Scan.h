@@ -1,0 +1,79 @@
+//===- Scan.h - First look at a function body --------------------*- C++
+//-*-===//
+//
+// Owns what must be known of a body before its statements are read in the
+// order of execution: what is assigned to local pointers, which expressions
+// are never evaluated, which constructor call makes which object, nested
+// bodies, and the functions it calls.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_FUNCTION_SCAN_H
+#define LINEMATE_ANALYZER_FUNCTION_SCAN_H
+
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtOpenMP.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace linemate {
+
+/// All values that a local pointer, or a local reference, ever gets.
+struct LocalValues {
+  llvm::SmallVector<const clang::Expr *, 2> Values;
+  bool Stepped = false; ///< incremented: it walks along an array
+  unsigned Uses = 0;    ///< mentions, and those that cannot change it
+  unsigned Harmless = 0;
+  bool escapes() const { return Uses != Harmless; }
+};
+
+/// Statements below an OpenMP directive that changes what they do.
+struct Mark {
+  const clang::OMPCriticalDirective *Critical = nullptr;
+  bool Atomic = false;
+};
+
+struct Scan {
+  llvm::DenseMap<const clang::VarDecl *, LocalValues> Locals;
+  llvm::DenseMap<const clang::Expr *, const clang::ValueDecl *> Made;
+  /// In a constructor: what members that are pointers or references start as.
+  llvm::DenseMap<const clang::FieldDecl *, const clang::Expr *> Fields;
+  /// All values of local numbers that ever hold the result of a call.
+  llvm::DenseMap<const clang::VarDecl *,
+                 llvm::SmallVector<const clang::Expr *, 1>>
+      Results;
+  llvm::DenseSet<const clang::Stmt *> Unevaluated;
+  llvm::DenseMap<const clang::Stmt *, Mark> Marks;
+  llvm::SmallVector<const clang::CXXRecordDecl *, 2> Lambdas;
+  llvm::SmallVector<const clang::RecordDecl *, 2> LocalRecords;
+  llvm::SmallVector<const clang::OMPExecutableDirective *, 2> Regions;
+  llvm::SmallVector<const clang::FunctionDecl *, 8> Callees;
+
+  /// Looks at one more statement that belongs to the body.
+  void add(const clang::Stmt *Body);
+  void add(const clang::CXXConstructorDecl &Constructor);
+
+private:
+  enum class As : uint8_t { Usual, Unevaluated, Atomic };
+  struct Item {
+    const clang::Stmt *S;
+    const clang::OMPCriticalDirective *Critical;
+    As How;
+  };
+  llvm::SmallVector<Item, 32> Work;
+
+  void see(const Item &I);
+  void declare(const clang::VarDecl &V);
+  void assign(const clang::BinaryOperator &B);
+  void value(const clang::Expr *Target, const clang::Expr *Value);
+  void harmless(const clang::Expr *Target, bool Steps);
+};
+
+/// The body of a directive that several threads run, or null.
+const clang::CapturedStmt *parallelBody(const clang::OMPExecutableDirective &D);
+
+} // namespace linemate
+
+#endif

@@ -1,0 +1,57 @@
+//===- Shape.h - Loops, order and frequency of a graph's blocks --*- C++
+//-*-===//
+//
+// Owns what the control flow alone says of each block: how many loops are
+// around it, what comes before what, and how rarely it runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_FUNCTION_SHAPE_H
+#define LINEMATE_ANALYZER_FUNCTION_SHAPE_H
+
+#include "clang/AST/ASTContext.h"
+#include "clang/Analysis/CFG.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace linemate {
+
+struct BlockShape {
+  uint8_t LoopDepth = 0;
+  uint8_t Rarity = 0;   ///< 4 * -log2 of the chance that a run comes here
+  uint16_t Order = 0;   ///< every block comes after those that lead to it
+  bool Reached = false; ///< from the entry, or as a handler of exceptions
+  bool Handler = false; ///< reached by exceptions only
+};
+
+class Shape {
+public:
+  Shape(const clang::CFG &Graph, const clang::ASTContext &Context);
+
+  const BlockShape &operator[](unsigned BlockId) const {
+    return Blocks[BlockId];
+  }
+  /// Reached blocks, each after those that lead to it, loops aside.
+  const std::vector<const clang::CFGBlock *> &inOrder() const { return Sorted; }
+
+private:
+  const clang::CFG &Graph;
+  const clang::ASTContext &Context;
+  std::vector<BlockShape> Blocks;
+  std::vector<const clang::CFGBlock *> Sorted;
+  std::vector<std::pair<unsigned, unsigned>> BackEdges; ///< header, source
+  std::vector<bool> Doomed; ///< every way ends in a call without return
+
+  void reach();
+  void countLoops();
+  void sort();
+  void findDoomed();
+  void estimate();
+  bool entersLoop(const clang::CFGBlock *To, unsigned Depth) const;
+  float chanceOfFirst(const clang::CFGBlock &B) const;
+};
+
+} // namespace linemate
+
+#endif
