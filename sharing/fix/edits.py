@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from sharing.fix.plan import Plan, Planner, overlap, strip
-from sharing.fix.records import align_member
+from sharing.fix.records import align_member, separate_record, use_destructive_size
 from sharing.fix.style import FixOptions
 from sharing.fix.tokens import ReadFile, Refused
 from sharing.fix.variables import separate_elements, separate_variable
@@ -20,6 +20,8 @@ from sharing.model.facts import TypeTree
 from sharing.model.finding import Finding, Participant, Remedy, SourceEdit
 from sharing.model.types import TypeKind
 from sharing.source.program import Program
+
+_EDITED = frozenset({"pad-type", "pad-element", "align-member", "section", "destructive-size"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +77,32 @@ def _participant(finding: Finding, remedy: Remedy, number: int) -> Participant:
 
 def _plan(planner: Planner, participant: Participant, remedy: Remedy) -> Plan:
     identity = participant.identity
+    if remedy.kind not in _EDITED:
+        raise Refused(f"a change by hand: {remedy.text}")
     if not identity:
         raise Refused("its declaration is not known from source")
-    if remedy.kind == "align-member":
-        path = participant.member or _inside(planner, participant)
-        if identity in planner.program.variables:
-            variable = planner.variable(identity)
-            record = planner.own_record(_element(variable.facts.type), variable.unit)
-        else:
-            record = planner.program.records.get(identity)
-        if record is None or not path:
-            raise Refused("its type is not the project's own")
-        return align_member(planner, record, path)
+    if remedy.kind == "destructive-size":
+        return use_destructive_size(planner, identity)
+    if remedy.kind == "align-member" or (remedy.kind == "section" and remedy.breaks_abi):
+        return _member(planner, participant)
+    if identity not in planner.program.variables and identity in planner.program.records:
+        return separate_record(planner, planner.program.records[identity])
     if remedy.kind == "pad-element":
         return separate_elements(planner, identity)
-    return separate_variable(planner, identity)
+    return separate_variable(planner, identity, read_mostly="__read_mostly" in remedy.edit)
+
+
+def _member(planner: Planner, participant: Participant) -> Plan:
+    identity = participant.identity
+    path = participant.member or _inside(planner, participant)
+    if identity in planner.program.variables:
+        variable = planner.variable(identity)
+        record = planner.own_record(_element(variable.facts.type), variable.unit)
+    else:
+        record = planner.program.records.get(identity)
+    if record is None or not path:
+        raise Refused("its type is not the project's own")
+    return align_member(planner, record, path)
 
 
 def _inside(planner: Planner, participant: Participant) -> str:

@@ -32,6 +32,36 @@ def align_record(planner: Planner, record: Defined[RecordFacts]) -> Plan:
     )
 
 
+def separate_record(planner: Planner, record: Defined[RecordFacts]) -> Plan:
+    """Every object of the type on lines of its own, wherever it is allocated."""
+    loose = _loose(planner, record.facts)
+    if loose:
+        raise Refused(f"{loose} allocates {_shown(record.facts)} without alignment: use aligned_alloc there first")
+    return align_record(planner, record)
+
+
+def use_destructive_size(planner: Planner, identity: str) -> Plan:
+    """The constant for separating in place of the one for keeping together, in one declaration."""
+    program = planner.program
+    found = program.variables.get(identity) or program.records.get(identity)
+    if found is None:
+        raise Refused("its declaration is not known from source")
+    source = planner.source(program.path(found.unit, found.facts.file))
+    changes = Changes()
+    for token in source.code[source.at(found.facts.begin) : source.at(found.facts.end)]:
+        if token.text == b"hardware_constructive_interference_size":
+            changes.replace(source, token.begin, token.end, "hardware_destructive_interference_size")
+    if not changes.edits():
+        raise Refused("the constant is not written in its declaration")
+    return Plan(changes.edits(), "use the constant that is meant for separating", breaks_abi=True, rounds=False)
+
+
+def _loose(planner: Planner, facts: RecordFacts) -> str:
+    """A place that allocates the record with less alignment than a line, "" none."""
+    places = planner.allocations(facts.key)
+    return next((place for place, promise in places if promise < planner.line_size), "")
+
+
 def _file_of(planner: Planner, record: Defined[RecordFacts]) -> tuple[Source, Spelling]:
     path = planner.program.path(record.unit, record.facts.file)
     return planner.source(path), planner.spelling(path)
@@ -73,12 +103,12 @@ def align_member(planner: Planner, record: Defined[RecordFacts], path: str) -> P
     if any(m.bit_size for m in following[:1]):
         raise Refused(f"a bit-field follows {member.name}")
     changes = Changes()
-    loose = [place for place, promise in planner.allocations(facts.key) if promise < planner.line_size]
+    loose = _loose(planner, facts)
     if loose:
         _pad_around(source, facts, member, planner.line_size, changes)
         how = f"put a line of padding on both sides of {member.name}"
         notes: tuple[str, ...] = (
-            f"{loose[0]} allocates {_shown(facts)} without alignment: padding holds wherever it starts",
+            f"{loose} allocates {_shown(facts)} without alignment: padding holds wherever it starts",
             "initialisers that list members in order have to skip the padding",
         )
     else:

@@ -14,7 +14,6 @@ from sharing.fix.declaration import Declarator, Statement, read_declaration
 from sharing.fix.plan import KEPT, RECORD_KINDS, Changes, Plan, Planner, last_name, strip
 from sharing.fix.records import align_record
 from sharing.fix.rewriting import member_text, replace_declarator
-from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
 from sharing.fix.wrapper import wrap
 from sharing.model.facts import RecordBits, RecordFacts, TypeTree, VariableBits, VariableFacts
@@ -24,18 +23,22 @@ from sharing.source.program import Defined
 _PLAIN = frozenset({TypeKind.BASE, TypeKind.POINTER, TypeKind.ENUM, TypeKind.MEMBER_POINTER})
 
 
-def separate_variable(planner: Planner, identity: str) -> Plan:
+def separate_variable(planner: Planner, identity: str, *, read_mostly: bool = False) -> Plan:
     """Give the variable lines of its own, whatever stands before and behind it.
 
-    Raises Refused with the reasons of all ways that do not apply.
+    ``read_mostly``: kernel code has a section for it.  Raises Refused with the reasons of all ways that do not apply.
     """
     variable = planner.variable(identity)
     facts = variable.facts
     if facts.bits & VariableBits.THREAD:
         raise Refused("each thread has its own")
+    if facts.bits & VariableBits.CONSTANT:
+        raise Refused("it is constant: move what is written away from it")
+    if facts.size and facts.size % planner.line_size == 0 and facts.align % planner.line_size == 0:
+        raise Refused("it has whole lines to itself already")
     style = planner.spelling(planner.program.path(variable.unit, facts.file))
     if style.kernel:
-        return _by_attribute(planner, variable, style)
+        return _by_attribute(planner, variable, "__read_mostly" if read_mostly else style.variable)
     reasons = []
     for way in (_by_own_type, _by_union, wrap):
         try:
@@ -60,16 +63,16 @@ def separate_elements(planner: Planner, identity: str) -> Plan:
     return wrap(planner, variable, elements=True)
 
 
-def _by_attribute(planner: Planner, variable: Defined[VariableFacts], style: Spelling) -> Plan:
-    """The kernel: the section of aligned objects, where the next object starts on a line of its own."""
+def _by_attribute(planner: Planner, variable: Defined[VariableFacts], attribute: str) -> Plan:
+    """The kernel's sections: of aligned objects, where the next one starts a line, and of what is seldom written."""
     facts = variable.facts
     if facts.section:
         raise Refused(f"it is in {facts.section} on purpose")
     source = planner.source(planner.program.path(variable.unit, facts.file))
     changes = Changes()
-    how = f"move it to the kernel's section of line-aligned objects ({style.variable})"
+    how = f"move it to the kernel's section for it ({attribute})"
     try:
-        changes.insert(source, _declaration(source, facts)[1].suffix, f" {style.variable}")
+        changes.insert(source, _declaration(source, facts)[1].suffix, f" {attribute}")
     except Refused:
         # DEFINE_SPINLOCK(name) and its like take it in front.
         code, at = source.code, source.at(facts.begin)
@@ -77,7 +80,7 @@ def _by_attribute(planner: Planner, variable: Defined[VariableFacts], style: Spe
             at += 1
         if at + 1 >= len(code) or code[at + 1].text != b"(":
             raise
-        changes.insert(source, code[at].begin, f"{style.variable} ")
+        changes.insert(source, code[at].begin, f"{attribute} ")
     return Plan(changes.edits(), how, rounds=False)
 
 

@@ -57,6 +57,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
             elements,
             defines=(path, begin) == (where, first),
             keep=planner.keep(facts) if own else "",
+            constructs=_elides_copies(planner, variable),
         )
     for path in _readers(planner, facts, source.path, set(paths)):
         at = planner.source(path)
@@ -132,6 +133,7 @@ def _rewrite(
     *,
     defines: bool,
     keep: str,
+    constructs: bool,
 ) -> None:
     """One declaration: the wrapper type where it comes first, the variable with that type."""
     source = statement.source
@@ -142,7 +144,7 @@ def _rewrite(
     body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
     attributes = source.text(declarator.suffix, declarator.init).strip()
     behind = " ".join(part for part in (f"{name}{suffix}", attributes, keep) if part)
-    init = _initialiser(source, declarator, elements)
+    init = _initialiser(statement, declarator, elements, constructs)
     storage = f"{statement.storage} " if statement.storage else ""
     indent = source.indent(statement.begin)
     inline = style.cxx or "extern" in statement.storage or not _alone(facts)
@@ -179,12 +181,22 @@ def _member(statement: Statement, declarator: Declarator, facts: VariableFacts, 
     return f"{statement.type_text} {before}{VALUE}{source.text(closing, declarator.suffix)}", suffix
 
 
-def _initialiser(source: Source, declarator: Declarator, elements: bool) -> str:
+def _elides_copies(planner: Planner, variable: Defined[VariableFacts]) -> bool:
+    """From C++17 on, ``{ T(arguments) }`` makes the member in place, whatever T is."""
+    unit = planner.program.units[variable.unit]
+    found = re.search(r"(\d)[0-9a-z]$", unit.standard)
+    return unit.language == "C++" and found is not None and unit.standard[found.start() :] >= "17" and found[1] in "12"
+
+
+def _initialiser(statement: Statement, declarator: Declarator, elements: bool, constructs: bool) -> str:
+    source = statement.source
     text = source.text(declarator.init, declarator.end).strip()
     if not text:
         return ""
     if text.startswith("("):
-        raise Refused("it is initialised in parentheses")
+        if elements or not constructs or not re.fullmatch(r"[\w:<>, ]+", statement.type_text):
+            raise Refused("it is initialised in parentheses")
+        return f" = {{ {statement.type_text}{text} }}"
     value = text[1:].strip() if text.startswith("=") else text
     equals = " = " if text.startswith("=") else ""
     if not elements:

@@ -149,6 +149,22 @@ def test_clang_is_kept_from_dropping_the_padding_of_a_static(builder: ProgramBui
     assert size == 8
 
 
+def test_what_a_constructor_makes_is_made_in_place(builder: ProgramBuilder, build: Build) -> None:
+    text = (
+        "struct Var { Var(const char *, int); Var(const Var &) = delete; int get(); int v; };\n"
+        'Var limit("limit", 3), other("other", 4);\nint f() { return limit.get() + other.get(); }\n'
+    )
+    path = builder.file("vars.cc", text)
+    unit = builder.unit(path, language="C++", standard="gnu++17")
+    record = unit.record(text[: text.index("};") + 1], "Var")
+    limit = unit.variable('Var limit("limit", 3)', "limit", unit.of_record(record))
+    unit.variable('Var limit("limit", 3), other("other", 4)', "other", unit.of_record(record))
+    result = edited(builder, finding(limit))["vars.cc"]
+    assert 'Var other("other", 4);\nstruct alignas(64) limit_line { Var value; };\n' in result
+    assert 'limit_line limit = { Var("limit", 3) };\nint f() { return limit.value.get() + other.get(); }' in result
+    assert owns_its_lines(build(path, compiler="g++", flags="-std=c++17 -O2")["limit"])
+
+
 def test_a_type_of_one_variable_is_aligned_itself(builder: ProgramBuilder, build: Build) -> None:
     path = builder.file(
         "head.cc", "struct List {\n  long *first;\n};\nList unused;\nlong *f() { return unused.first; }\n"
@@ -278,6 +294,14 @@ def test_what_is_not_understood_is_refused_with_its_reason(
     assert why in refusal(builder, finding(unit.variable(declaration, "hits", internal=True)))
 
 
+def test_what_has_whole_lines_needs_nothing(builder: ProgramBuilder) -> None:
+    unit = builder.unit(builder.file("own.c", "static struct own hits;\n"))
+    kind = LONG.__class__(TypeKind.STRUCT, "own", LINE, LINE)
+    assert refusal(builder, finding(unit.variable("static struct own hits", "hits", kind))) == (
+        "it has whole lines to itself already"
+    )
+
+
 def test_a_thread_local_needs_nothing(builder: ProgramBuilder) -> None:
     unit = builder.unit(builder.file("tls.c", "static _Thread_local long hits;\n"))
     hits = unit.variable("static _Thread_local long hits", "hits", bits=VariableBits.THREAD)
@@ -305,3 +329,23 @@ def test_a_pointer_to_functions_is_wrapped_as_one(builder: ProgramBuilder, build
     assert "{ _Alignas(64) void (*value)(int); } hook;" in text
     assert "hook.value = f; if (hook.value) hook.value(1);" in text
     assert owns_its_lines(build(path, flags="-O0")["hook"])
+
+
+def test_the_constant_for_keeping_together_is_replaced(builder: ProgramBuilder) -> None:
+    text = "alignas(std::hardware_constructive_interference_size) long hits;\n"
+    unit = builder.unit(builder.file("new.cc", text), language="C++", standard="c++17")
+    hits = unit.variable(text[:-2], "hits")
+    result = edited(builder, finding(hits, kind="destructive-size"))["new.cc"]
+    assert result == "alignas(std::hardware_destructive_interference_size) long hits;\n"
+
+
+def test_a_remedy_that_only_a_person_can_do_says_what_it_is(builder: ProgramBuilder) -> None:
+    unit = builder.unit(builder.file("a.c", "long hits;\n"))
+    hits = unit.variable("long hits", "hits")
+    assert refusal(builder, finding(hits, kind="aligned-allocation")) == "a change by hand: move hits"
+
+
+def test_a_type_from_malloc_is_not_aligned_in_vain(builder: ProgramBuilder) -> None:
+    unit = builder.unit(builder.file("job.c", "struct job { long n; };\n"))
+    unit.allocation(unit.record("struct job { long n; }", "job", (("long n", "n", LONG),)))
+    assert "job.c:1 allocates job without alignment" in refusal(builder, finding("key-job"))
