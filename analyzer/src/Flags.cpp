@@ -185,6 +185,8 @@ Flags normalisedFlags(const Command &From, vfs::FileSystem &Files) {
     if (isDropped(*A))
       continue;
     if (isUnknown(*A) || isPlugin(*A)) {
+      // Clang drops what only gcc's layout depends on: -fno-toplevel-reorder.
+      readOption(A->getSpelling(), Out.Options, Reorder);
       Out.Dropped.push_back(A->getSpelling().str());
       continue;
     }
