@@ -16,7 +16,7 @@ has c++|g++
 has cmake|cmake
 has ninja|ninja-build
 [ -e /usr/lib/llvm-19/lib/cmake/llvm/LLVMConfig.cmake ]|llvm-19-dev
-[ -e /usr/lib/llvm-19/lib/cmake/clang/ClangConfig.cmake ]|libclang-19-dev
+[ -e /usr/lib/llvm-19/lib/libclangFrontend.a ]|libclang-19-dev
 [ -e /usr/include/zlib.h ]|zlib1g-dev
 [ -e /usr/include/zstd.h ]|libzstd-dev
 '
