@@ -1,12 +1,17 @@
 """Names as a report shows them.
 
 Owns the shortening of C++ function names to what identifies them in a sentence: qualified name without
-parameters, return type or template arguments' insides beyond a limit.  Demangling itself is passed in.
+parameters, return type or template arguments' insides beyond a limit, and of members to what the program names.
+Demangling itself is passed in.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+
+# Where std::atomic keeps its value in libstdc++ and in libc++.
+_ATOMIC_VALUE = re.compile(r"(?:^|\.)(?:(?:_M_base|_M_b)\.)?_M_[ip]$|(?:^|\.)__a_(?:\.__a_value)?$")
 
 Demangle = Callable[[list[str]], list[str]]
 
@@ -25,6 +30,11 @@ def readable_names(names: list[str], demangle: Demangle) -> dict[str, str]:
 def readable(name: str, demangle: Demangle) -> str:
     """``_Z16tc_release_tableP5Table`` as ``tc_release_table``; names that are not C++ stay as they are."""
     return readable_names([name], demangle)[name]
+
+
+def without_internals(path: str) -> str:
+    """``requests._M_i`` as ``requests``: the library's member is all of the program's."""
+    return _ATOMIC_VALUE.sub("", path)
 
 
 def without_parameters(name: str) -> str:

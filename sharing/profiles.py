@@ -18,7 +18,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Range, Role
 from sharing.model.types import Member
-from sharing.naming import Demangle, readable_names
+from sharing.naming import Demangle, readable_names, without_internals
 from sharing.places import GUARD_SHARE, Places, source_text
 from sharing.shapes import LockPlace, Shapes
 
@@ -203,7 +203,7 @@ class Profiler:
             if leaf.stride and leaf.stride >= leaf.size:
                 start += (offset - leaf.offset) // leaf.stride * leaf.stride
             span = (start, start + max(leaf.size, 1))
-            path = leaf.path
+            path = without_internals(leaf.path)
             if leaf.stride and "[]" in path:
                 path = path.replace("[]", f"[{(offset - leaf.offset) // leaf.stride}]", 1)
             drafts.setdefault(span, _Draft(_join(name, path), row, span, leaf=leaf)).rows.append(at)

@@ -31,7 +31,6 @@ from sharing.rules.source_base import (
     SourceContext,
     SourceDraft,
     SourceParticipant,
-    raised,
     related,
     rounded,
     users,
@@ -80,7 +79,7 @@ def _draft(
     hot = heat is Heat.HOT or bool(kind and uses)
     return SourceDraft(
         rule=RULE.id,
-        severity=raised(Severity.LOW if hot else Severity.NOTE, heat),
+        severity=Severity.LOW if hot else Severity.NOTE,
         verdict=Verdict.FRAGILE,
         participants=(
             SourceParticipant(
@@ -98,7 +97,7 @@ def _draft(
         message=(
             f"{facts.name} ({kind or 'written data'}) is aligned to {facts.declared_align} bytes but "
             f"{facts.size} bytes long: the {tail} bytes behind it are free for the next variable, which would share "
-            + (f"the line that {users(uses)} {'use' if kind else 'write'}" if uses else "its line")
+            + (f"the line {'used' if kind else 'written'} by {users(uses)}" if uses else "its line")
             + f": give its type the alignment, so that its size is rounded up to {facts.size + tail}"
         ),
         evidence=(f"declared alignment {facts.declared_align}, size {facts.size}: {tail} bytes of tail are free",),

@@ -111,9 +111,9 @@ def _draft(
             ),
         ),
         message=(
-            f"{name} asks for {facts.align} bytes of alignment, but {fact.api} in {function} ({where}){more} promises "
-            f"{promised}: its members start {promised} bytes, or a multiple, off their lines, and the compiler does "
-            f"not know: allocate it with aligned_alloc{' or with new of C++17' if spoken == 'C++' else ''}"
+            f"{name} asks for {facts.align} bytes of alignment, but {fact.api} in {function} ({_short(where)}){more} "
+            f"promises {promised}: its members start off their lines by multiples of that, and the compiler does not "
+            f"know: allocate it with aligned_alloc{' or with new of C++17' if spoken == 'C++' else ''}"
         ),
         evidence=(f"alignment of {name}: {facts.align}; promised by {fact.api}: {promised}",),
         remedies=(
@@ -132,6 +132,11 @@ def _draft(
             Related(name, function, "allocates", where) for _, function, where, _ in places[:MAX_PLACES] if where
         ),
     )
+
+
+def _short(where: str) -> str:
+    """file:line, of file:line:column with its folders."""
+    return where.rpartition("/")[2].rpartition(":")[0]
 
 
 def synchronises_record(program: Program, record: Defined[RecordFacts], ctx: SourceContext) -> str:

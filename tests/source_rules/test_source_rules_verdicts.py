@@ -150,7 +150,7 @@ class TestHeapAlignment:
     def test_malloc_promises_sixteen_bytes(self) -> None:
         (finding,) = found(self.queue(("malloc", 0)))
         assert (finding.rule, finding.severity) == ("aligned-type-from-malloc", "medium")
-        for words in ("queue", "64 bytes", "malloc in create", "a.c:21:9", "promises 16", "aligned_alloc"):
+        for words in ("queue", "64 bytes", "malloc in create", "(a.c:21)", "promises 16", "aligned_alloc"):
             assert words in finding.message
         assert finding.related[0].source == "a.c:21:9"
 

@@ -1,6 +1,7 @@
 // ARGS: -std=c++20
 // Two atomics, written by lambdas on two threads.
 // expect: independent-writers high stats.received stats.sent
+// expect: aligned-tail-free low stats
 #include <atomic>
 #include <thread>
 struct Stats {

@@ -1,5 +1,6 @@
 // A contended spinlock of the project's own making, beside what only it guards and beside what others read.
 // expect: hot-lock-shares-line high pool.lock pool.limit
+// expect: aligned-tail-free low pool
 #include <pthread.h>
 struct pool {
   pthread_spinlock_t lock;

@@ -1,0 +1,26 @@
+"""Members of std::atomic are the program's variables: their insides are not named."""
+
+from __future__ import annotations
+
+import pytest
+
+from sharing.naming import without_internals
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("_M_i", ""),
+        ("requests._M_i", "requests"),
+        ("head._M_b._M_p", "head"),
+        ("hits._M_base._M_i", "hits"),
+        ("hits.__a_.__a_value", "hits"),
+        ("slots[].hits._M_i", "slots[].hits"),
+        ("__count", "__count"),
+        ("list._M_impl._M_node", "list._M_impl._M_node"),
+        ("x_M_i", "x_M_i"),
+        ("", ""),
+    ],
+)
+def test_shown(path: str, shown: str) -> None:
+    assert without_internals(path) == shown
