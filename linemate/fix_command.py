@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sharing.source.program import Program
 
 EXIT_FAILED = 1
+_ABI = "changes the layout of a type or variable that others may be compiled against"
 _ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
 
 
@@ -218,9 +219,10 @@ def _explanations(chosen: Chosen) -> list[str]:
                 continue
             lines.append(f"{finding.id}: {name}: {one.plan.how}")
             if one.plan.breaks_abi:
-                lines.append("  changes the layout of a type or variable that others may be compiled against")
+                lines.append(f"  {_ABI}")
             lines += [f"  {note}" for note in one.plan.notes]
-    return lines
+    # What holds for several is said once.
+    return list(dict.fromkeys(lines))
 
 
 def _verify(

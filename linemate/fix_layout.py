@@ -44,11 +44,14 @@ class Meeting:
     whole_lines: bool = False
 
 
-def meeting(image: Image, finding: Finding, moved: Participant, line_size: int) -> Meeting:
-    """Who is on the lines of ``moved``."""
+def meeting(image: Image, finding: Finding, moved: Participant, line_size: int, *, whole: bool) -> Meeting:
+    """Who is on the lines of ``moved``, or (``whole``) of the variable that it is a part of."""
     own = find(image, moved)
     if own is None:
         return Meeting((), (), (moved.full_name,), "")
+    name = moved.name if whole else moved.full_name
+    if whole:
+        own = Place(*own.owner, own.owner)
     lines = set(lines_of(own.start, own.end - own.start, line_size))
     together, missing, known = [], [], {own.owner}
     for other in finding.participants:
@@ -59,6 +62,8 @@ def meeting(image: Image, finding: Finding, moved: Participant, line_size: int) 
             missing.append(other.full_name)
             continue
         known.add(place.owner)
+        if whole and place.owner == own.owner:
+            continue
         if lines.intersection(lines_of(place.start, place.end - place.start, line_size)):
             together.append(other.full_name)
     table = image.variables
@@ -69,7 +74,7 @@ def meeting(image: Image, finding: Finding, moved: Participant, line_size: int) 
         span = (int(table["address"][row]), int(table["address"][row] + table["size"][row]))
         if span not in known and span != own.owner:
             mates.append(_name(image, row))
-    where = f"{moved.full_name} at {own.start:#x}, {own.end - own.start} bytes"
+    where = f"{name} at {own.start:#x}, {own.end - own.start} bytes"
     return Meeting(
         tuple(together), tuple(mates), tuple(missing), where, own.start % line_size == own.end % line_size == 0
     )

@@ -122,15 +122,15 @@ def _in_copy(name: str, tree: Path, trees: Trees, options: VerifyOptions) -> Pat
 
 
 def _relevant(made: dict[str, list[Path]], trees: Trees, fixed: Fixed, options: VerifyOptions) -> list[Path]:
-    """Binaries of both builds that hold a moved object, relative to the tree."""
-    before = {path.relative_to(trees.before) for path in made["before"]}
-    common = [path.relative_to(trees.after) for path in made["after"]]
+    """What the build of the edited tree made, and the other has, with a moved object in it; relative to the tree."""
+    moved = [planned.participant for _, plans in fixed for planned in plans if planned.plan is not None]
     found = []
-    for relative in common:
-        if relative not in before:
+    for path in made["after"]:
+        relative = path.relative_to(trees.after)
+        # A build that was up to date makes nothing before the edit.
+        if not (trees.before / relative).is_file():
             continue
         image = _image(trees.before / relative)
-        moved = [planned.participant for _, plans in fixed for planned in plans if planned.plan is not None]
         if options.binaries or (image is not None and any(find(image, who) is not None for who in moved)):
             found.append(relative)
     return found
@@ -173,22 +173,23 @@ def _findings(path: Path, options: VerifyOptions) -> dict[str, Finding]:
 def _separated(
     before: Image, after: Image, finding: Finding, planned: Planned, name: str, line_size: int
 ) -> list[Check]:
-    who = planned.participant
-    was, now = meeting(before, finding, who, line_size), meeting(after, finding, who, line_size)
-    if was.missing and not was.where:
-        return [Check(None, f"{name} has no {who.full_name}")]
+    who, whole = planned.participant, planned.plan is not None and planned.plan.rounds
+    shown = who.name if whole else who.full_name
+    was = meeting(before, finding, who, line_size, whole=whole)
+    now = meeting(after, finding, who, line_size, whole=whole)
+    if not was.where:
+        return [Check(None, f"{name} has no {shown}")]
     if not now.where:
-        return [Check(False, f"{name}: {who.full_name} is not found after the edit")]
+        return [Check(False, f"{name}: {shown} is not found after the edit")]
     if now.together:
-        others = ", ".join(now.together)
-        return [Check(False, f"{name}: {who.full_name} still shares a line with {others} ({now.where})")]
-    if now.mates and not who.member:
-        shown = ", ".join(now.mates[:_MATES_SHOWN])
-        return [Check(False, f"{name}: {shown} took the place in the tail of {who.full_name} ({now.where})")]
-    if planned.plan is not None and planned.plan.rounds and not now.whole_lines:
+        return [Check(False, f"{name}: {shown} still shares a line with {', '.join(now.together)} ({now.where})")]
+    if whole and now.mates:
+        mates = ", ".join(now.mates[:_MATES_SHOWN])
+        return [Check(False, f"{name}: {mates} took the place in the tail of {shown} ({now.where})")]
+    if whole and not now.whole_lines:
         return [Check(False, f"{name}: {now.where}: its lines are not filled, the next variable may land in its tail")]
     if was.together:
         others = ", ".join(was.together)
-        return [Check(True, f"{name}: {who.full_name} shared a line with {others}; now it has its lines to itself")]
-    apart = "was apart from the others already; now nothing else fits on its lines, whatever moves"
-    return [Check(True, f"{name}: {who.full_name} {apart}")]
+        return [Check(True, f"{name}: {shown} shared a line with {others}; now it has its lines to itself")]
+    apart = "was apart from the others already"
+    return [Check(True, f"{name}: {shown} {apart}{'; now nothing else fits on its lines' if whole else ''}")]

@@ -107,9 +107,13 @@ def _member(planner: Planner, participant: Participant) -> Plan:
 
 def _inside(planner: Planner, participant: Participant) -> str:
     """The member path of a participant whose name includes it."""
-    known = planner.program.variables.get(participant.identity)
+    program, identity = planner.program, participant.identity
+    known = program.variables.get(identity) or program.records.get(identity)
     owner = known.facts.name if known is not None else ""
-    return participant.name[len(owner) :].lstrip(".") if owner and participant.name.startswith(owner) else ""
+    name = participant.name.removeprefix("struct ").removeprefix("union ")
+    if owner and name.startswith(owner):
+        return name[len(owner) :].lstrip(".")
+    return name.partition(".")[2] if identity in program.records else ""
 
 
 def _element(tree: TypeTree) -> TypeTree:
