@@ -134,9 +134,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         for verb, functions in accesses(who):
             facts_list.append(f"- {name} {verb} {prose(name_list(functions, NAMES_SHOWN, NAME_WIDTH))}")
     facts_list += [
-        f"- {code(shorten(visible(function), NAME_WIDTH))} {prose(verb)} {code(shorten(visible(name), NAME_WIDTH))}"
-        f"{f' at {code(source)}' if source else ''}{f' {prose(shorten(visible(under), NAME_WIDTH))}' if under else ''}"
-        for name, verb, function, source, under in access_rows(finding.related, ACCESSES_SHOWN)
+        " ".join(part for part in (f"- {code(function)}", prose(verb), code(name), _at(source), prose(under)) if part)
+        for name, verb, function, source, under in access_rows(finding.related, ACCESSES_SHOWN, NAME_WIDTH)
     ]
     facts_list += [
         f"- {evidence.kind}: {prose(shorten(visible(evidence.text), MESSAGE_WIDTH))}" for evidence in finding.evidence
@@ -145,6 +144,10 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield from fold("Who and where", ["\n".join(facts_list)])
     remedies = [part for remedy in finding.remedies for part in _remedy(remedy)]
     yield from fold("How to fix it", remedies)
+
+
+def _at(source: str) -> str:
+    return f"at {code(source)}" if source else ""
 
 
 def picture_lines(finding: Finding) -> list[str]:

@@ -15,7 +15,7 @@ from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, visible, visible_block
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.places import access_rows, line_name, picture_title, relative
+from reports.places import access_rows, line_title, picture_title, relative
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Report
 from sharing.model.rule import RuleInfo
@@ -60,13 +60,13 @@ def _finding(finding: Finding, rule: RuleInfo | None) -> dict[str, Any]:
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
         "verdict": finding.verdict.value,
-        "line": visible(line_name(finding.line)),
+        "line": visible(line_title(finding.line)),
         "size": finding.line.size,
         "names": [visible(participant.name) for participant in finding.participants],
         "message": visible(finding.message),
         "pictures": [_picture(picture, finding) for picture in finding.picture],
         "accesses": [_accesses(participant) for participant in finding.participants if accesses(participant)],
-        "related": [tuple(map(visible, row)) for row in access_rows(finding.related, ACCESSES_SHOWN)],
+        "related": list(access_rows(finding.related, ACCESSES_SHOWN, NAME_WIDTH)),
         "evidence": [(evidence.kind.value, visible(evidence.text)) for evidence in finding.evidence],
         "remedies": [
             {

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from reports.escape import count
+from reports.escape import count, name_list, shorten, visible
 from sharing.model import Finding, LinePicture, LineRef, Related, Report
 
 _SOURCE = re.compile(r"(.+?):(\d{1,9})(?::(\d{1,9}))?", re.DOTALL)
+LOCKS_SHOWN = 2
 _PER_SUBJECT = 2  # accesses of one kind to one variable: the next ones say nothing new
 
 
@@ -36,7 +37,7 @@ def position(source: str) -> Position | None:
 
 
 def relative(report: Report, root: str) -> Report:
-    """The report with source positions below ``root`` written relative to it, for people."""
+    """The report with targets and source positions below ``root`` written relative to it, for people."""
     prefix = root.rstrip("/") + "/"
     if not root:
         return report
@@ -52,7 +53,8 @@ def relative(report: Report, root: str) -> Report:
             ),
         )
 
-    return msgspec.structs.replace(report, findings=tuple(map(finding, report.findings)))
+    targets = tuple(msgspec.structs.replace(target, path=target.path.removeprefix(prefix)) for target in report.targets)
+    return msgspec.structs.replace(report, targets=targets, findings=tuple(map(finding, report.findings)))
 
 
 def line_name(line: LineRef) -> str:
@@ -60,12 +62,17 @@ def line_name(line: LineRef) -> str:
     return line.place or line.address
 
 
+def line_title(line: LineRef) -> str:
+    """``line 0x4600``, or the place in words."""
+    return line.place or f"line {line.address}"
+
+
 def picture_title(finding: Finding, picture: LinePicture) -> str:
     """Names one of several pictures: by address, or by its distance from the first where addresses mean nothing."""
     if not finding.line.place:
         return f"line {picture.address}"
     distance = int(picture.address, 16) - int(finding.picture[0].address, 16)
-    return f"the line {count(distance, 'byte')} on" if distance else f"line {finding.line.place}"
+    return f"the line {count(distance, 'byte')} on" if distance else finding.line.place
 
 
 def few(related: Sequence[Related], most: int) -> list[Related]:
@@ -80,8 +87,20 @@ def few(related: Sequence[Related], most: int) -> list[Related]:
     return chosen
 
 
-def access_rows(related: Sequence[Related], most: int) -> Iterator[tuple[str, str, str, str, str]]:
-    """(variable, verb, function, place, locks) of the chosen accesses; names as they were read."""
+def held(access: Related) -> tuple[str, ...]:
+    """The locks held at an access, without the one that is just taken there."""
+    return tuple(lock for lock in access.under if access.verb != "locks" or lock != access.name)
+
+
+def access_rows(related: Sequence[Related], most: int, width: int) -> Iterator[tuple[str, str, str, str, str]]:
+    """(variable, verb, function, place, locks) of the chosen accesses, visible, names at most ``width`` long."""
     for access in few(related, most):
-        under = f"under {', '.join(access.under)}" if access.under else ""
-        yield access.name, access.verb, access.function, access.source, under
+        locks = held(access)
+        under = f"under {name_list(locks, LOCKS_SHOWN, width)}" if locks else ""
+        yield (
+            shorten(visible(access.name), width),
+            visible(access.verb),
+            shorten(visible(access.function), width),
+            visible(access.source),
+            under,
+        )

@@ -19,7 +19,7 @@ from reports.jsontext import encode
 from reports.markdown import block, picture_lines, prose
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.places import few, position
+from reports.places import few, held, position
 from reports.wording import accesses, terms
 from sharing.model import Finding, Participant, Related, Remedy, Report, Severity, SourceEdit
 from sharing.model.rule import RuleInfo
@@ -142,7 +142,8 @@ def _role(mate: Participant) -> str:
 
 def _access(access: Related, root: str) -> Json:
     function = shorten(visible(access.function), NAME_WIDTH)
-    under = f" under {name_list(access.under, NAMES_SHOWN, NAME_WIDTH)}" if access.under else ""
+    locks = held(access)
+    under = f" under {name_list(locks, NAMES_SHOWN, NAME_WIDTH)}" if locks else ""
     out: Json = {
         "logicalLocations": [
             {"name": function, "fullyQualifiedName": visible(access.function), "kind": "function"},

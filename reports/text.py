@@ -14,7 +14,7 @@ from reports import picture as pictures
 from reports.escape import byte_ranges, count, name_list, shorten, visible, visible_block
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.places import access_rows, line_name, picture_title, relative
+from reports.places import access_rows, line_title, picture_title, relative
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Target
 
@@ -98,7 +98,7 @@ def _finding(finding: Finding, width: int) -> Iterator[Line]:
         (f"  {finding.verdict.value}, {finding.confidence.value}", ""),
         (f"  [{visible(finding.id)}]", "dim"),
     ]
-    yield [(f"line {visible(line_name(finding.line))}, {count(finding.line.size, 'byte')}", "")]
+    yield [(f"{visible(line_title(finding.line))}, {count(finding.line.size, 'byte')}", "")]
     yield from wrapped(visible(finding.message), width, INDENT)
     for picture in finding.picture:
         yield []
@@ -188,14 +188,11 @@ def _accesses(participants: Sequence[Participant], width: int) -> Iterator[Line]
 
 def _related(finding: Finding) -> Iterator[Line]:
     """Where in source the variables are used: a table of a few accesses."""
-    shown = [
-        (shorten(visible(name), NAME_WIDTH), verb, shorten(visible(function), NAME_WIDTH), visible(source), under)
-        for name, verb, function, source, under in access_rows(finding.related, ACCESSES_SHOWN)
-    ]
+    shown = list(access_rows(finding.related, ACCESSES_SHOWN, NAME_WIDTH))
     widths = [max((len(row[column]) for row in shown), default=0) for column in range(4)]
     for row in shown:
         fields = "  ".join(f"{text:<{column}}" for text, column in zip(row[:4], widths, strict=True))
-        yield [(f"{INDENT}{fields}  {shorten(visible(row[4]), NAME_WIDTH)}".rstrip(), "")]
+        yield [(f"{INDENT}{fields}  {row[4]}".rstrip(), "")]
     left = len(finding.related) - len(shown)
     if left:
         yield [(f"{INDENT}and {count(left, 'more access', 'more accesses')}", "dim")]

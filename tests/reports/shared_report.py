@@ -200,7 +200,7 @@ FROM_SOURCE = Finding(
     severity=Severity.HIGH,
     confidence=Confidence.STATIC,
     verdict=Verdict.FALSE_SHARING,
-    line=LineRef("0x10040", 64, ".bss of cache/table_cache.cc"),
+    line=LineRef("0x10040", 64, "a line of .bss"),
     participants=(
         Participant(
             name="cache_lock",
@@ -228,7 +228,7 @@ FROM_SOURCE = Finding(
         ),
         Participant(name="late", address="0x10070", size=4, bytes=((48, 52),), role="data", source="", identity="late"),
     ),
-    message="cache_lock, bytes 0-15, and unused, bytes 40-47, will share a line of .bss of cache/table_cache.cc.",
+    message="cache_lock, bytes 0-15, and unused, bytes 40-47, share a line of .bss.",
     evidence=(Evidence(Confidence.LAYOUT, "gcc -O2 emits cache/table_cache.cc in reverse order of definition"),),
     remedies=(
         Remedy(
@@ -264,12 +264,12 @@ FROM_SOURCE = Finding(
     score=7.5,
     related=(
         Related("cache_lock", "acquire(unsigned long)", "locks", "/src/server/cache/table_cache.cc:88:3"),
-        Related("cache_lock", "release(unsigned long)", "locks", "/src/server/cache/table_cache.cc:97:3"),
-        Related("cache_lock", "purge()", "locks", "/src/server/cache/purge.cc:12:3"),
         Related(
-            "unused", "release(unsigned long)", "writes", "/src/server/cache/table_cache.cc:99:5", ("&cache_lock",)
+            "cache_lock", "release(unsigned long)", "locks", "/src/server/cache/table_cache.cc:97:3", ("cache_lock",)
         ),
-        Related("unused", HOSTILE, "updates", "", ("&cache_lock", "stripes[i % 16].lock")),
+        Related("cache_lock", "purge()", "locks", "/src/server/cache/purge.cc:12:3"),
+        Related("unused", "release(unsigned long)", "writes", "/src/server/cache/table_cache.cc:99:5", ("cache_lock",)),
+        Related("unused", HOSTILE, "updates", "", ("cache_lock", "stripes[i % 16].lock", "third")),
     ),
 )
 

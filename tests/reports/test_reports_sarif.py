@@ -114,7 +114,7 @@ def test_accesses_follow_the_line_mates_with_their_locks() -> None:
     assert [place["message"]["text"] for place in places[2:5]] == [
         "acquire(unsigned long) locks cache_lock",
         "release(unsigned long) locks cache_lock",
-        "release(unsigned long) writes unused under &cache_lock",
+        "release(unsigned long) writes unused under cache_lock",
     ]
     assert places[2]["physicalLocation"]["region"] == {"startLine": 88, "startColumn": 3}
     assert places[2]["logicalLocations"][0]["kind"] == "function"
