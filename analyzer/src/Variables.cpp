@@ -91,8 +91,10 @@ void setTypeText(UnitBuilder &Unit, VariableFacts &Out, const VarDecl &D) {
 const VarDecl &mainDeclaration(const VarDecl &D) {
   if (const VarDecl *Definition = D.getDefinition())
     return *Definition;
-  if (const VarDecl *Acting = D.getActingDefinition())
-    return *Acting;
+  // Asked of an extern declaration, clang does not look at the others.
+  for (const VarDecl *Other : D.redecls())
+    if (const VarDecl *Acting = Other->getActingDefinition())
+      return *Acting;
   return *D.getFirstDecl();
 }
 
