@@ -1,0 +1,141 @@
+"""Running ``linemate-facts``: a request in, the file with its stream out.
+
+Owns the tool's arguments, the project's own rows as the tool reads them, progress, and the translation of a failing
+tool into one ``LinemateError``.  What a unit's failure means is for the reader of the stream.
+"""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from elfscan.tools import tool_path
+from sharing.model import LinemateError
+from sharing.model.project import ProjectConfig
+
+TOOL = "linemate-facts"
+_KNOWLEDGE = Path(__file__).resolve().parent.parent / "sharing" / "knowledge"
+_KEPT_LINES = 5  # of the tool's stderr, for the reason of a failure
+_MAX_REASON_CHARS = 300
+
+
+class Request(Protocol):
+    """What ``linemate-facts`` is to read.
+
+    ``database`` is a compile_commands.json or its folder; "" where ``flags`` say how ``sources`` are compiled.
+    ``sources`` choose from a database, none means all.  ``jobs``: units at once, 0 one a core.  ``cache``: a folder for
+    the facts of unchanged units, None for no cache.
+    """
+
+    @property
+    def database(self) -> str: ...
+    @property
+    def sources(self) -> Sequence[str]: ...
+    @property
+    def flags(self) -> Sequence[str]: ...
+    @property
+    def jobs(self) -> int: ...
+    @property
+    def cache(self) -> str | None: ...
+
+
+def run_facts(request: Request, project: ProjectConfig | None = None) -> Path:
+    """Run the tool and return the file with its stream, which is removed when this process ends.
+
+    Progress goes to standard error if that is a terminal.  Raises ``LinemateError`` when the tool cannot be run or
+    gives up; units that fail are lines of the stream.
+    """
+    tool = tool_path(TOOL)
+    folder = Path(tempfile.mkdtemp(prefix="linemate-facts-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    stream = folder / "facts.jsonl"
+    arguments = [str(tool), *_arguments(request, project or ProjectConfig(), folder)]
+    try:
+        with stream.open("wb") as out:
+            process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise LinemateError(f"{tool}: {error.strerror or error}") from error
+    said = _follow(process)
+    code = process.wait()
+    if code:
+        raise LinemateError(_reason(code, said))
+    return stream
+
+
+def project_rows(project: ProjectConfig) -> bytes:
+    """The locks and threads of ``linemate.toml`` as ``--project-rows`` reads them: rows as in the knowledge tables."""
+    locks = [
+        {
+            "name": row.type,
+            "kind": "mutex",
+            "types": [row.type],
+            "lock": [(name, 0) for name in row.lock],
+            "unlock": [(name, 0) for name in row.unlock],
+        }
+        for row in project.lock
+    ]
+    threads = [{"function": row.function, "entry": row.entry_argument} for row in project.thread]
+    return msgspec.json.encode({"locks": locks, "threads": threads})
+
+
+def _arguments(request: Request, project: ProjectConfig, folder: Path) -> list[str]:
+    jobs = request.jobs or len(os.sched_getaffinity(0))
+    out = ["-j", str(jobs), "--knowledge", str(_KNOWLEDGE)]
+    if project.lock or project.thread:
+        rows = folder / "rows.json"
+        rows.write_bytes(project_rows(project))
+        out += ["--project-rows", str(rows)]
+    if request.cache is not None:
+        out += ["--cache", request.cache]
+    if sys.stderr.isatty():
+        out.append("--progress")
+    if request.database:
+        out += ["-p", request.database]
+    # A name that starts with a dash is a file here.
+    out += [str(Path(source).absolute()) for source in request.sources]
+    if not request.database:
+        out += ["--", *request.flags]
+    return out
+
+
+def _follow(process: subprocess.Popen[bytes]) -> list[str]:
+    """Show progress until the tool ends; the last other lines that it said."""
+    kept: collections.deque[str] = collections.deque(maxlen=_KEPT_LINES)
+    shown = False
+    assert process.stderr is not None
+    with process.stderr as lines:
+        try:
+            for raw in lines:
+                text = raw.decode("utf-8", "replace").strip()
+                done, slash, total = text.partition("/")
+                if slash and done.isdigit() and total.isdigit():
+                    print(f"\r\033[Kreading source: {text}", end="", file=sys.stderr, flush=True)
+                    shown = True
+                elif text:
+                    kept.append(text)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        finally:
+            if shown:
+                print("\r\033[K", end="", file=sys.stderr, flush=True)
+    return list(kept)
+
+
+def _reason(code: int, said: list[str]) -> str:
+    if code > 0 and said:
+        return said[-1].removeprefix(f"{TOOL}: ")[:_MAX_REASON_CHARS]
+    if code < 0:
+        return f"{TOOL}: stopped by signal {-code}"
+    return f"{TOOL}: failed with status {code}"
