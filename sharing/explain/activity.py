@@ -1,0 +1,139 @@
+"""What the code of one image does to its variables: bytes in use, how busy they are, and what a rule says of a line.
+
+Owns the run of the judge's passes up to profiles, for a caller that wants to look at chosen lines.  The passes
+themselves, their weights and the rules are those of ``sharing.judge``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing import callgraph, correlate, flow
+from sharing.judge import shift_step
+from sharing.knowledge import Knowledge
+from sharing.model.finding import Confidence
+from sharing.model.image import AccessKind, Image, SectionKind, SiteFlag
+from sharing.model.profile import Actor
+from sharing.naming import Demangle
+from sharing.profiles import Profiler
+from sharing.recover import recover
+from sharing.rules import RULES, Context, Draft, Scope
+
+MAX_ACCESS = 64  # bytes of one slot: wider accesses copy or clear whole objects
+
+# Bytes that are accessed by one first byte: ``offset`` and ``extent`` within the variable at ``row``.
+SLOT_DTYPE = np.dtype(
+    [
+        ("row", "<i8"),
+        ("offset", "<i8"),
+        ("extent", "<i8"),
+        ("write", "<f8"),  # weight, see correlate
+        ("read", "<f8"),
+        ("atomic", "?"),  # locked, or written atomically
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """One image with its recovered objects, its slots by (row, offset), and profiles on demand.
+
+    ``profiler`` is None where nothing is known of accesses: of another architecture, of a listing.
+    """
+
+    image: Image
+    slots: npt.NDArray[Any]
+    profiler: Profiler | None
+    context: Context | None
+    threaded: bool
+
+    @property
+    def known(self) -> bool:
+        return self.profiler is not None
+
+    def actor_at(self, row: int, offset: int) -> Actor | None:
+        """The actor that a byte of a variable belongs to, the busiest where several do."""
+        if self.profiler is None:
+            return None
+        at = int(self.image.variables["address"][row]) + offset
+        found = [a for a in self.profiler.actors(row) if a.span[0] <= at < a.span[1]]
+        return max(found, key=lambda a: a.weight, default=None)
+
+    def drafts(self, line: int) -> list[Draft]:
+        """What the rules of single lines say of a line, worst first."""
+        if self.profiler is None or self.context is None or not self.threaded:
+            return []
+        profile = self.profiler.profile(line, self.context.line_size)
+        found = [d for rule in RULES if rule.scope is Scope.LINE for d in rule.check(profile, self.context)]
+        return sorted(found, key=lambda d: (-d.severity.rank, -d.score))
+
+
+def observe(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, demangle: Demangle) -> Activity:
+    """The passes of the judgement on one image."""
+    image = without_tls(image)
+    if not image.arch.decodes or not len(image.sites):
+        return Activity(image, np.zeros(0, SLOT_DTYPE), None, None, False)
+    calls = callgraph.build(image, knowledge)
+    events = flow.lock_events(image, knowledge)
+    sites = correlate.all_sites(image, knowledge)
+    image = recover(image, sites, events, knowledge)
+    accesses = correlate.gather(image, calls, sites, events)
+    if not len(accesses.sites):
+        return Activity(image, np.zeros(0, SLOT_DTYPE), None, None, False)
+    limits = correlate.thresholds(correlate.slots(accesses))
+    profiler = Profiler(image, calls, accesses, events, knowledge, limits, demangle)
+    context = Context(
+        line_size,
+        pair_size,
+        Confidence.STATIC,
+        calls.concurrent,
+        sum(1 << i for i, r in enumerate(calls.roots) if r.function >= 0 and r.name != "main"),
+        calls.root_names,
+        lambda a, b: shift_step(image, a, b, line_size),
+    )
+    return Activity(image, _slots(image, accesses, knowledge), profiler, context, calls.threaded)
+
+
+def without_tls(image: Image) -> Image:
+    """Without thread-local variables, which are not shared and whose nominal addresses overlap other sections'."""
+    import dataclasses
+
+    local = [s.index for s in image.sections if s.kind is SectionKind.TLS]
+    keep = ~np.isin(image.variables["section"], local)
+    if keep.all():
+        return image
+    place = np.cumsum(keep) - 1
+    aliases = {int(place[row]): names for row, names in image.aliases.items() if keep[row]}
+    return dataclasses.replace(image, variables=image.variables[keep], aliases=aliases)
+
+
+def _slots(image: Image, accesses: correlate.Accesses, knowledge: Knowledge) -> npt.NDArray[Any]:
+    """Accesses summed by variable and first byte; those that no two threads can make carry no weight."""
+    chosen = np.flatnonzero(accesses.variable >= 0)
+    picked = accesses.take(chosen)
+    row = picked.variable
+    offset = (picked.sites["target"] - image.variables["address"][row]).view(np.int64)
+    extent = np.clip(picked.sites["size"].astype(np.int64), 1, MAX_ACCESS)
+    for lock in np.unique(picked.lock[picked.lock >= 0]).tolist():
+        abi = knowledge.lock_abi(lock, image)
+        if abi is not None:
+            extent[picked.lock == lock] = max(end for _, end in abi.hot)
+    keys, inverse = np.unique(np.stack([row, offset]), axis=1, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    shared = picked.mask != 0
+    kind = picked.sites["kind"]
+    writes = ((kind == AccessKind.STORE) | (kind == AccessKind.RMW)) & shared
+    reads = (kind == AccessKind.LOAD) & shared
+    n = keys.shape[1]
+    out = np.zeros(n, SLOT_DTYPE)
+    out["row"], out["offset"] = keys
+    out["write"] = np.bincount(inverse, weights=picked.weight * writes, minlength=n)
+    out["read"] = np.bincount(inverse, weights=picked.weight * reads, minlength=n)
+    np.maximum.at(out["extent"], inverse, extent)
+    atomic = writes & ((picked.sites["flags"] & SiteFlag.ATOMIC) != 0)
+    out["atomic"] = np.bincount(inverse, weights=atomic, minlength=n) > 0
+    return out

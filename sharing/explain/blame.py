@@ -1,0 +1,172 @@
+"""From a change of shift to the symbols that made it: contributions that add up exactly.
+
+Owns the reading of the account in ``shifts``; makes objects for what is reported only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharing.explain.identity import Ids, Objects
+from sharing.explain.shifts import Account, Shifts
+from sharing.model.comparison import Contribution, Share, ShiftRun
+
+MOST = 12  # named contributions of one change; the rest are added up
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Columns: signed bytes, what they are, and the row they belong to (on the new side unless ``old``)."""
+
+    bytes: Ids
+    share: list[Share]
+    row: Ids
+    old: list[bool]
+
+
+def of_run(shifts: Shifts, run: int, most: int = MOST) -> tuple[Contribution, ...]:
+    """Why a run's shift differs from the shift before it.  Adds up to the run's jump where it is in order."""
+    record = shifts.runs[run]
+    if not record["kept"] or not record["jump"]:
+        return ()
+    k = int(np.searchsorted(shifts.kept, record["first"]))
+    return between(shifts, k - 1, k, most)
+
+
+def behind_section_start(shifts: Shifts, kept: int, most: int = MOST) -> tuple[Contribution, ...]:
+    """Why a kept object moved: everything in front of it in its section, and its section's own shift.
+
+    Adds up to its shift.
+    """
+    return between(shifts, -1, kept, most)
+
+
+def between(shifts: Shifts, first: int, last: int, most: int = MOST) -> tuple[Contribution, ...]:
+    """What changed the distance of two kept objects, by their numbers; ``first`` -1: since the start of the section.
+
+    ``first`` also stands for the start of the section where it is in an earlier one; then the section's own shift is
+    part of the sum.
+    """
+    old, new = shifts.matching.old, shifts.matching.new
+    end_old, end_new = int(shifts.old.kept[last]), int(shifts.new.kept[last])
+    start_old, start_new = (
+        shifts.old.section_start(old, end_old),
+        shifts.new.section_start(new, end_new),
+    )
+    whole = first < 0 or int(shifts.new.kept[first]) < start_new or int(shifts.old.kept[first]) < start_old
+    lead: list[Contribution] = []
+    if whole:
+        lead = _section_start(shifts, start_old, start_new)
+    else:
+        start_old, start_new = int(shifts.old.kept[first]), int(shifts.new.kept[first])
+    parts, padding, uncovered = _collect(shifts, (start_old, end_old), (start_new, end_new))
+    alignment = sum(c.bytes for c in lead if c.share is Share.ALIGNMENT) + padding
+    uncovered += sum(c.bytes for c in lead if c.share is Share.UNCOVERED)
+    named = [c for c in lead if c.share is Share.SECTION]
+    order = np.lexsort((parts.row, -np.abs(parts.bytes)))
+    for at in order[:most].tolist():
+        side = old if parts.old[at] else new
+        row = int(parts.row[at])
+        named.append(Contribution(parts.share[at], side.label(row), int(parts.bytes[at]), side.place(row)))
+    rest = order[most:]
+    if len(rest):
+        named.append(Contribution(Share.OTHERS, f"{len(rest)} more", int(parts.bytes[rest].sum())))
+    if alignment:
+        named.append(Contribution(Share.ALIGNMENT, "", alignment))
+    if uncovered:
+        named.append(Contribution(Share.UNCOVERED, "", uncovered))
+    return tuple(named)
+
+
+def _section_start(shifts: Shifts, start_old: int, start_new: int) -> list[Contribution]:
+    """The section's own shift, and what lies in front of its first symbol."""
+    old, new = shifts.matching.old, shifts.matching.new
+    row_old, row_new = int(shifts.old.rows[start_old]), int(shifts.new.rows[start_new])
+    section = shifts.sections.get(int(new.section[row_new]))
+    if section is None:
+        moved = int(new.address[row_new]) - int(old.address[row_old])
+        return [Contribution(Share.UNCOVERED, "", moved)] if moved else []
+    out = [Contribution(Share.SECTION, name, size) for name, size in section.causes]
+    if section.padding:
+        out.append(Contribution(Share.ALIGNMENT, "", section.padding))
+    fixed = old.image.synthetic or new.image.synthetic
+    lead_old = int(old.address[row_old]) - (0 if old.image.synthetic else section.old.address)
+    lead_new = int(new.address[row_new]) - (0 if new.image.synthetic else section.new.address)
+    if fixed and old.image.synthetic != new.image.synthetic:
+        return [Contribution(Share.UNCOVERED, "", int(new.address[row_new]) - int(old.address[row_old]))]
+    if lead_new != lead_old:
+        out.append(Contribution(Share.UNCOVERED, "", lead_new - lead_old))
+    return out
+
+
+def _collect(shifts: Shifts, old_range: tuple[int, int], new_range: tuple[int, int]) -> tuple[_Parts, int, int]:
+    """(named contributions, alignment bytes, bytes without a symbol) of two stretches that begin and end together."""
+    bytes_: list[Ids] = []
+    rows: list[Ids] = []
+    share: list[Share] = []
+    is_old: list[bool] = []
+    matching = shifts.matching
+    padding = uncovered = 0
+    for account, (start, end), of, told, sign in (
+        (shifts.old, old_range, matching.of_old, matching.told_old, -1),
+        (shifts.new, new_range, matching.of_new, matching.told_new, 1),
+    ):
+        span = slice(start, end)
+        pads, good = account.padding[span], account.explained[span]
+        padding += sign * int(pads[good].sum())
+        uncovered += sign * int(pads[~good].sum())
+        row, own = account.rows[span], account.own[span]
+        loose = own != 0
+        loose[_kept_within(account, start, end) - start] = False
+        matched = of[row] >= 0
+        # What the other side could not name is no addition and no removal.
+        uncovered += sign * int(own[loose & ~matched & ~told[row]].sum())
+        at = np.flatnonzero(loose & (matched | told[row]))
+        bytes_.append(sign * own[at])
+        rows.append(row[at])
+        is_old += [sign < 0] * len(at)
+        come, moved = (Share.REMOVED, Share.LEFT) if sign < 0 else (Share.ADDED, Share.ARRIVED)
+        share += [moved if m else come for m in matched[at].tolist()]
+    first = int(np.searchsorted(shifts.new.kept, new_range[0], "left"))
+    stop = int(np.searchsorted(shifts.new.kept, new_range[1], "left"))
+    there, here = shifts.old.kept[first:stop], shifts.new.kept[first:stop]
+    grown = shifts.new.own[here] - shifts.old.own[there]
+    guessed = matching.old.inferred[shifts.old.rows[there]] | matching.new.inferred[shifts.new.rows[here]]
+    uncovered += int(grown[guessed].sum())
+    at = np.flatnonzero((grown != 0) & ~guessed)
+    bytes_.append(grown[at])
+    rows.append(shifts.new.rows[here[at]])
+    is_old += [False] * len(at)
+    share += [Share.RESIZED] * len(at)
+    return _Parts(np.concatenate(bytes_), share, np.concatenate(rows), is_old), padding, uncovered
+
+
+def _kept_within(account: Account, start: int, end: int) -> Ids:
+    kept = account.kept
+    return kept[np.searchsorted(kept, start, "left") : np.searchsorted(kept, end, "left")]
+
+
+def describe_run(shifts: Shifts, run: int, most: int = MOST) -> ShiftRun:
+    """One run for the report."""
+    record = shifts.runs[run]
+    new = shifts.matching.new
+    rows = shifts.matching.pairs["new"][shifts.order[record["first"] : record["first"] + record["count"]]]
+    first, last = int(rows[0]), int(rows[-1])
+    return ShiftRun(
+        section=new.section_name(first),
+        shift=int(record["shift"]),
+        jump=int(record["jump"]),
+        variables=int(record["count"]),
+        first=new.label(first),
+        last=new.label(last),
+        start=f"{_address(new, first):#x}",
+        end=f"{_address(new, last) + int(new.size[last]):#x}",
+        in_order=bool(record["kept"]),
+        contributions=of_run(shifts, run, most),
+    )
+
+
+def _address(objects: Objects, row: int) -> int:
+    return int(objects.image.variables["address"][row])

@@ -1,0 +1,63 @@
+"""What every suspect is asked with and answers.
+
+Owns the scale of strengths.  A strength says how well a difference of this kind explains a change of speed when nothing
+else is known; it orders causes and is no probability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sharing.explain.activity import Activity
+from sharing.explain.layout import Met
+from sharing.explain.match import Matching
+from sharing.explain.shifts import Shifts
+from sharing.model.comparison import Cause, FileTraits, RuledOut
+from sharing.naming import Demangle
+
+
+@dataclass(frozen=True, slots=True)
+class Builds:
+    """Two builds, compared: all that suspects may look at.  ``pair_gained`` is the view of line pairs."""
+
+    old: Activity
+    new: Activity
+    old_traits: FileTraits
+    new_traits: FileTraits
+    variables: Matching
+    functions: Matching
+    shifts: Shifts
+    gained: Met
+    lost: Met
+    pair_gained: Met
+    pair_lost: Met
+    line_size: int
+    demangle: Demangle
+
+    @property
+    def paths(self) -> tuple[str, str]:
+        return self.old.image.path, self.new.image.path
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    causes: tuple[Cause, ...] = ()
+    ruled_out: tuple[RuledOut, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def quoted(name: str) -> str:
+    return f"`{name}`"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 variable``, ``1,312 variables``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def signed_hex(value: int) -> str:
+    return f"-{-value:#x}" if value < 0 else f"{value:#x}"
+
+
+def signed_bytes(value: int) -> str:
+    return f"{value:+,} bytes"

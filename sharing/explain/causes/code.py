@@ -1,0 +1,171 @@
+"""Suspect: the code.  Busy functions that do something else than before, or the same from another place in a line.
+
+Owns which functions are busy enough to matter and how much a change in them weighs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharing.explain.activity import Activity
+from sharing.explain.causes.base import Builds, Verdicts, counted, quoted
+from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
+from sharing.model.comparison import Cause, CauseKind, RuledOut
+from sharing.model.finding import Confidence
+from sharing.model.image import FunctionFlag
+from sharing.naming import readable_names
+
+BUSY_FUNCTIONS = 60  # of each build, by estimated executions
+DECADES = 3.0  # nothing this many powers of ten below the busiest is busy
+CHANGED_LEAST, CHANGED_MOST = 0.35, 0.65  # by the share of the busy weight that is in changed functions
+ELSEWHERE = 0.1  # the same instructions from another place within a line
+FETCH_BYTES = 32  # what decoders take at once on common processors; gcc aligns entries to 16
+MAX_NAMED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Busy:
+    """One busy function of both builds."""
+
+    name: str
+    weight: float
+    old_row: int
+    new_row: int
+    change: CodeChange
+    sizes: tuple[int, int]
+
+
+def ask(builds: Builds) -> Verdicts:
+    """Changed code of busy functions; else whether their places changed; else the code is ruled out."""
+    shown = _busy(builds)
+    if not shown:
+        return Verdicts(notes=("code: no busy functions are known to compare",))
+    known = [f for f in shown if f.change is not CodeChange.UNKNOWN]
+    changed = [f for f in known if f.change is CodeChange.CHANGED]
+    fresh = _fresh(builds)
+    notes: tuple[str, ...] = ()
+    if len(known) < len(shown):
+        notes = (f"code: {len(shown) - len(known)} of {len(shown)} busy functions could not be compared",)
+    if changed or fresh:
+        total = sum(f.weight for f in shown) + sum(w for _, w in fresh)
+        share = (sum(f.weight for f in changed) + sum(w for _, w in fresh)) / total if total else 0.0
+        return Verdicts((_changed(builds, changed, [n for n, _ in fresh], share),), notes=notes)
+    moved = [text for f in known if (text := _elsewhere(builds, f))]
+    if moved:
+        return Verdicts((_moved(builds, moved, len(known)),), notes=notes)
+    if not known:
+        return Verdicts(notes=notes)
+    what = counted(len(known), "busy function")
+    why = f"the {what} compared are the same, but for addresses, at the same places in their lines"
+    return Verdicts(ruled_out=(RuledOut(CauseKind.CODE, why),), notes=notes)
+
+
+def _weights(activity: Activity) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    assert activity.profiler is not None
+    graph = activity.profiler.graph
+    weight = graph.frequency.copy()
+    weight[graph.cold] = 0.0
+    weight[(activity.image.functions["flags"] & FunctionFlag.STUB) != 0] = 0.0
+    return weight
+
+
+def _top(activity: Activity) -> list[int]:
+    weight = _weights(activity)
+    rows = np.argsort(-weight, kind="stable")[:BUSY_FUNCTIONS]
+    least = max(weight.max(initial=0.0) / 10**DECADES, 1.0)
+    return [int(r) for r in rows if weight[r] >= least]
+
+
+def _busy(builds: Builds) -> list[_Busy]:
+    """Functions of both builds that are busy in one of them, by weight."""
+    if not builds.old.known or not builds.new.known:
+        return []
+    matching = builds.functions
+    chosen: dict[int, float] = {}
+    for activity, of in ((builds.old, matching.of_old), (builds.new, matching.of_new)):
+        weight = _weights(activity)
+        for row in _top(activity):
+            pair = int(of[row])
+            if pair >= 0:
+                chosen[pair] = max(chosen.get(pair, 0.0), float(weight[row]))
+    out = []
+    for pair, weight_here in chosen.items():
+        old_row, new_row = int(matching.pairs["old"][pair]), int(matching.pairs["new"][pair])
+        one = code_of(builds.old.image, builds.old_traits.code, old_row)
+        other = code_of(builds.new.image, builds.new_traits.code, new_row)
+        sizes = (int(matching.old.size[old_row]), int(matching.new.size[new_row]))
+        change = compare_code(builds.old.image, one, builds.new.image, other)
+        if change is CodeChange.UNKNOWN and sizes[0] != sizes[1] and min(sizes) > 0:
+            change = CodeChange.CHANGED
+        out.append(_Busy(matching.new.label(new_row), weight_here, old_row, new_row, change, sizes))
+    out.sort(key=lambda f: (-f.weight, f.name))
+    shown = readable_names([f.name for f in out], builds.demangle)
+    return [replace(f, name=shown[f.name]) for f in out]
+
+
+def _fresh(builds: Builds) -> list[tuple[str, float]]:
+    """Busy functions that only the new build has."""
+    if not builds.new.known:
+        return []
+    weight = _weights(builds.new)
+    of = builds.functions.of_new
+    objects = builds.functions.new
+    rows = [r for r in _top(builds.new) if of[r] < 0 and objects.named[r]]
+    shown = readable_names([objects.label(r) for r in rows], builds.demangle)
+    return [(shown[objects.label(r)], float(weight[r])) for r in rows]
+
+
+def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: float) -> Cause:
+    lines = [
+        f"{f.name}: {f.sizes[0]:,} bytes, now {f.sizes[1]:,}"
+        if f.sizes[0] != f.sizes[1]
+        else f"{f.name}: other instructions"
+        for f in changed
+    ]
+    lines += [f"{name}: new" for name in fresh]
+    names = [f.name for f in changed] + fresh
+    old, new = builds.paths
+    text = f"{counted(len(names), 'busy function')} changed: {', '.join(quoted(n) for n in names[:3])}"
+    return Cause(
+        kind=CauseKind.CODE,
+        confidence=Confidence.STATIC,
+        strength=round(CHANGED_LEAST + (CHANGED_MOST - CHANGED_LEAST) * share, 3),
+        summary=text + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
+        symbols=tuple(names[:MAX_NAMED]),
+        evidence=tuple(lines[:MAX_NAMED]),
+        confirm=f"perf record -- {new}; perf annotate {names[0]}: the time is in instructions that {old} has not",
+        refute=f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+    )
+
+
+def _elsewhere(builds: Builds, function: _Busy) -> str:
+    """How the place of a function's entry or loops within the bytes fetched at once changed, "" not."""
+    one = int(builds.functions.old.address[function.old_row]) % FETCH_BYTES
+    other = int(builds.functions.new.address[function.new_row]) % FETCH_BYTES
+    if one == other:
+        return ""
+    code: Code | None = code_of(builds.new.image, builds.new_traits.code, function.new_row)
+    heads = loop_heads(builds.new.image, code) if code is not None else None
+    if heads is None:
+        return f"{function.name}: entry at {one} of {FETCH_BYTES} bytes, now at {other}"
+    if not heads:
+        return ""
+    return f"{function.name}: {counted(len(heads), 'loop')}; entry at {one} of {FETCH_BYTES} bytes, now at {other}"
+
+
+def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
+    names = [text.partition(":")[0] for text in moved]
+    old, new = builds.paths
+    return Cause(
+        kind=CauseKind.CODE,
+        confidence=Confidence.LAYOUT,
+        strength=ELSEWHERE,
+        summary=f"{len(moved)} of {counted(of, 'busy function')} have the same instructions at another place in their "
+        f"{FETCH_BYTES} bytes, {quoted(names[0])} among them",
+        symbols=tuple(names[:MAX_NAMED]),
+        evidence=tuple(moved[:MAX_NAMED]),
+        confirm=f"rebuild {new} with -falign-functions=64 -falign-loops=32, then perf stat -r 10: as fast as {old}",
+        refute=f"perf stat -e idq.dsb_uops,idq.mite_uops -r 10 -- {new}: the shares are those of {old}",
+    )

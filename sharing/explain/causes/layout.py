@@ -1,0 +1,248 @@
+"""Suspect: the layout.  Pairs that met or parted, the symbols that moved them, or why the layout is ruled out.
+
+Owns the grading of what the change of layout means and its sentence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharing.explain import blame
+from sharing.explain.causes.base import Builds, Verdicts, counted, quoted, signed_bytes, signed_hex
+from sharing.explain.layout import Meeting, Met
+from sharing.explain.shifts import Shifts
+from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share
+from sharing.model.finding import Confidence, Severity
+
+STRENGTH = {Severity.CRITICAL: 0.95, Severity.HIGH: 0.9, Severity.MEDIUM: 0.7, Severity.LOW: 0.4, Severity.NOTE: 0.15}
+HOT_ONLY = 0.12  # both busy, and no rule objects
+LOST_TOGETHER = 0.25  # used together from one line before, from two now
+SPLIT = 0.6  # an atomic or lock that crosses a line now
+BY_LAYOUT = 0.2  # nothing is known of accesses
+ADDED_PAIR = 0.5  # of a pair with a new variable: new code more than a move
+MAX_PAIRS = 12
+SYMBOL_SHARES = {Share.ADDED, Share.REMOVED, Share.RESIZED, Share.ARRIVED, Share.LEFT, Share.SECTION}
+
+
+def ask(builds: Builds) -> Verdicts:
+    """At most one cause: the worst of what changed, a gain of trouble before the loss of it."""
+    worse, better = _harm(builds.gained), _harm(builds.lost)
+    split = max((s.weight for s in builds.gained.straddles if s.atomic), default=0.0)
+    mended = max((s.weight for s in builds.lost.straddles if s.atomic), default=0.0)
+    apart = [m for m in builds.lost.meetings if m.severity is None and m.together and m.mates.hot and m.matched]
+    gain = max(worse, SPLIT if split else 0.0, LOST_TOGETHER if apart else 0.0)
+    loss = max(better, SPLIT if mended else 0.0)
+    known = builds.old.known and builds.new.known
+    if not known:
+        return _without_accesses(builds)
+    moved = int((builds.shifts.runs["shift"] != 0).sum())
+    if max(gain, loss) < STRENGTH[Severity.NOTE]:
+        why = _nothing_met(builds, moved)
+        return Verdicts(ruled_out=(RuledOut(CauseKind.LAYOUT, why),))
+    improves = loss > gain
+    chosen = builds.lost if improves else builds.gained
+    cause = _cause(builds, chosen, max(gain, loss), improves=improves, apart=apart)
+    ruled: tuple[RuledOut, ...] = ()
+    if gain < STRENGTH[Severity.LOW]:
+        ruled = (RuledOut(CauseKind.LAYOUT, "as the reason of a slowdown: " + _nothing_met(builds, moved)),)
+    return Verdicts((cause,), ruled)
+
+
+def _harm(met: Met) -> float:
+    """Strength of the worst pair of one side."""
+    return max((_strength(m) for m in met.meetings), default=0.0)
+
+
+def _strength(meeting: Meeting) -> float:
+    if meeting.severity is None:
+        return HOT_ONLY if meeting.mates.hot else 0.0
+    value = STRENGTH[meeting.severity]
+    return value if meeting.matched else value * ADDED_PAIR
+
+
+def _nothing_met(builds: Builds, moved: int) -> str:
+    shifted = int(builds.shifts.runs["count"][builds.shifts.runs["shift"] != 0].sum())
+    if not moved:
+        return "no variable of both builds moved"
+    return (
+        f"{counted(shifted, 'variable')} moved, but no two variables that busy code touches came onto one line of "
+        f"{builds.line_size} bytes, and no lock or atomic came to cross one"
+    )
+
+
+def _without_accesses(builds: Builds) -> Verdicts:
+    """Only addresses speak: what newly shares a line may matter, what does not move cannot."""
+    runs = builds.shifts.runs
+    if not len(runs) or (not (runs["shift"] % builds.line_size != 0).any() and not builds.gained.total):
+        why = "no variable of both builds changed its place within a line"
+        return Verdicts(ruled_out=(RuledOut(CauseKind.LAYOUT, why),))
+    if not builds.gained.meetings:
+        why = "variables moved, but no two came onto one line with their first bytes"
+        return Verdicts(ruled_out=(RuledOut(CauseKind.LAYOUT, why),))
+    return Verdicts((_cause(builds, builds.gained, BY_LAYOUT, improves=False, apart=[]),))
+
+
+def _cause(builds: Builds, chosen: Met, strength: float, *, improves: bool, apart: list[Meeting]) -> Cause:
+    shown = _distinct(chosen.meetings)
+    lead = next((m for m in shown if m.matched), shown[0] if shown else None)
+    contributions, pairs = _blame(builds, lead, improves=improves)
+    symbols = tuple(dict.fromkeys(c.name for c in contributions if c.share in SYMBOL_SHARES and c.name))
+    rows = {row for m in shown for row in m.rows}
+    known = builds.new.known
+    text = _sentence(builds, lead, contributions, pairs, improves=improves)
+    if lead is None:
+        text = _straddle_sentence(builds, improves=improves, apart=apart)
+    gained = tuple(m.mates for m in _distinct(builds.gained.meetings))
+    lost = tuple(m.mates for m in _distinct(builds.lost.meetings))
+    gained += _wider(gained, builds.pair_gained)
+    lost += _wider(lost, builds.pair_lost)
+    old, new = builds.paths
+    where = f" of line {lead.mates.line}" if lead is not None else ""
+    return Cause(
+        kind=CauseKind.LAYOUT,
+        confidence=Confidence.STATIC if known else Confidence.LAYOUT,
+        strength=round(strength, 3),
+        summary=text,
+        symbols=symbols[:MAX_PAIRS],
+        moved=_moved(builds, rows, improves=improves),
+        new_line_mates=gained[: 2 * MAX_PAIRS],
+        lost_line_mates=lost[: 2 * MAX_PAIRS],
+        evidence=tuple(_words(c) for c in contributions),
+        improves=improves,
+        confirm=f"perf c2c record -a -- {old if improves else new}; perf c2c report --stdio: HITM on the bytes{where}",
+        refute=_refutation(symbols, lead, new, improves=improves),
+    )
+
+
+def _refutation(symbols: tuple[str, ...], lead: Meeting | None, new: str, *, improves: bool) -> str:
+    if lead is None:
+        return ""
+    if improves:
+        return f"perf stat -r 10 -- {new}: as slow as before"
+    pad = f"rebuild with {lead.mates.first} alone on its line (aligned and padded to a whole line), then "
+    if symbols:
+        pad = f"rebuild without {symbols[0]}, or with {lead.mates.first} alone on its line, then "
+    return f"{pad}perf stat -r 10 -- {new}: still slow"
+
+
+def _blame(builds: Builds, lead: Meeting | None, *, improves: bool) -> tuple[tuple[Contribution, ...], tuple[int, ...]]:
+    """(what moved the pair, rows of ``Matching.pairs`` of its two variables)."""
+    if lead is None:
+        return (), ()
+    of = builds.variables.of_old if improves else builds.variables.of_new
+    pairs = tuple(int(of[row]) for row in lead.rows)
+    shifts = builds.shifts
+    kept = [k for pair in pairs if pair >= 0 and (k := shifts.kept_number(pair)) >= 0]
+    if len(kept) == 2 and kept[0] != kept[1]:
+        first, last = sorted(kept)
+        apart = blame.between(shifts, first, last)
+        if sum(c.bytes for c in apart):
+            return apart, pairs  # their distance changed
+    return (blame.behind_section_start(shifts, kept[0]) if kept else ()), pairs
+
+
+def _sentence(
+    builds: Builds,
+    lead: Meeting | None,
+    contributions: tuple[Contribution, ...],
+    pairs: tuple[int, ...],
+    *,
+    improves: bool,
+) -> str:
+    if lead is None:
+        return ""
+    mates = lead.mates
+    verb = "no longer share" if improves else "now share" if mates.certain else "may now share"
+    parts = []
+    named = [c for c in contributions if c.share in SYMBOL_SHARES and c.name]
+    if named:
+        top = named[0]
+        mover = max((p for p in pairs if p >= 0), key=lambda p: abs(_shift(builds.shifts, p)), default=-1)
+        about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), top.source) if part)
+        text = f"{quoted(top.name)} ({about})"
+        if len(named) > 1:
+            text += f" and {counted(len(named) - 1, 'other symbol')}"
+        if mover >= 0:
+            many = counted(_moved_by(builds.shifts, mover), "variable")
+            text = f"{text} moved {many} by {signed_hex(_shift(builds.shifts, mover))}"
+        parts.append(text)
+    elif lead.matched and pairs and (distance := max((_shift(builds.shifts, p) for p in pairs), key=abs)):
+        parts.append(f"no symbol says what moved them by {signed_hex(distance)}")
+    elif not lead.matched:
+        new = [m for m, p in zip((mates.first, mates.second), pairs, strict=True) if p < 0]
+        parts.append(f"{' and '.join(quoted(n) for n in new)} {'is' if len(new) == 1 else 'are'} new")
+    parts.append(f"{quoted(mates.first)} and {quoted(mates.second)} {verb} line {mates.line}")
+    if mates.functions and lead.together:
+        parts.append(f"both are touched by {mates.functions[0]}")
+    elif mates.functions:
+        parts.append(f"they are touched by {', '.join(mates.functions[:3])}")
+    return "; ".join(parts)
+
+
+def _straddle_sentence(builds: Builds, *, improves: bool, apart: list[Meeting]) -> str:
+    side = builds.lost if improves else builds.gained
+    crossing = [s for s in side.straddles if s.atomic]
+    if crossing:
+        verb = "no longer crosses" if improves else "now crosses"
+        return f"{quoted(crossing[0].name)} at {crossing[0].address} {verb} the end of a line"
+    mates = apart[0].mates
+    return (
+        f"{quoted(mates.first)} and {quoted(mates.second)} were on one line and are no longer; "
+        f"{mates.functions[0] if mates.functions else 'the same code'} uses both"
+    )
+
+
+def _shift(shifts: Shifts, pair: int) -> int:
+    return int(shifts.shift[int(np.flatnonzero(shifts.order == pair)[0])])
+
+
+def _moved_by(shifts: Shifts, pair: int) -> int:
+    """How many variables moved with one: those of equal shift in its section."""
+    new = shifts.matching.new
+    rows = shifts.matching.pairs["new"][shifts.order]
+    same = (new.section[rows] == new.section[shifts.matching.pairs["new"][pair]]) & (
+        shifts.shift == _shift(shifts, pair)
+    )
+    return int(same.sum())
+
+
+def _moved(builds: Builds, rows: set[int], *, improves: bool) -> tuple[Moved, ...]:
+    matching = builds.variables
+    of = matching.of_old if improves else matching.of_new
+    out = []
+    for row in sorted(rows):
+        pair = int(of[row])
+        if pair < 0:
+            continue
+        one, other = int(matching.pairs["old"][pair]), int(matching.pairs["new"][pair])
+        before = int(matching.old.image.variables["address"][one])
+        after = int(matching.new.image.variables["address"][other])
+        shift = int(matching.new.address[other]) - int(matching.old.address[one])
+        out.append(Moved(matching.new.label(other), f"{before:#x}", f"{after:#x}", signed_hex(shift)))
+    return tuple(out[: 2 * MAX_PAIRS])
+
+
+def _distinct(meetings: tuple[Meeting, ...]) -> list[Meeting]:
+    """The worst pair of each two variables."""
+    seen: set[tuple[int, ...]] = set()
+    out = []
+    for meeting in meetings:
+        key = tuple(sorted(set(meeting.rows)))
+        if key not in seen:
+            seen.add(key)
+            out.append(meeting)
+    return out[:MAX_PAIRS]
+
+
+def _wider(shown: tuple[LineMates, ...], met: Met) -> tuple[LineMates, ...]:
+    """Pairs of the wider view that the line itself does not already hold."""
+    have = {(m.first, m.second) for m in shown}
+    return tuple(
+        m.mates for m in _distinct(met.meetings) if (m.mates.first, m.mates.second) not in have and m.mates.hot
+    )
+
+
+def _words(contribution: Contribution) -> str:
+    what = contribution.share.value if not contribution.name else f"{contribution.name} {contribution.share.value}"
+    where = f" ({contribution.source})" if contribution.source else ""
+    return f"{signed_bytes(contribution.bytes)}: {what}{where}"

@@ -1,0 +1,146 @@
+"""Suspect: the toolchain.  Another compiler, version, optimisation level, flag or linker.
+
+Owns the reading of producer strings (DW_AT_producer) and .comment, and of segment alignment, which linkers choose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from sharing.explain.causes.base import Builds, Verdicts
+from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
+from sharing.model.finding import Confidence
+from sharing.model.image import Image
+
+OTHER_COMPILER, OTHER_LEVEL, LTO, OTHER_VERSION, OTHER_FLAG, ALIGNMENT = 0.93, 0.92, 0.6, 0.55, 0.45, 0.3
+_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?")
+_LEVELS = re.compile(r"-O(?:\d|s|z|g|fast)?$")
+_FAMILIES = (("clang", "clang"), ("GNU", "gcc"), ("GCC", "gcc"), ("rustc", "rustc"), ("Go cmd", "go"), ("Intel", "icc"))
+# Flags that say where a file was, or how much is described, and change no code.
+_NEUTRAL = ("-g", "-I", "-D", "-U", "-f*-prefix-map", "-ffile-prefix-map", "-fdebug-prefix-map", "-fmacro-prefix-map",
+            "-fdiagnostics", "-W", "-frandom-seed", "-o", "-M", "-dumpbase", "-dumpdir", "-auxbase")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """A producer string taken apart."""
+
+    family: str
+    version: str
+    level: str
+    flags: frozenset[str]
+
+
+def ask(builds: Builds) -> Verdicts:
+    """One cause for all that differs.  Without producer strings only .comment speaks, and says so."""
+    old, new = builds.old.image, builds.new.image
+    before, after = producers(old, builds.old_traits), producers(new, builds.new_traits)
+    if not before or not after:
+        which = " and ".join(p for p, found in ((old.path, before), (new.path, after)) if not found)
+        return Verdicts(notes=(f"toolchain: nothing in {which} says what built it",))
+    evidence: list[tuple[float, str]] = []
+    one, other = _leading(before), _leading(after)
+    if one.family != other.family:
+        evidence.append((OTHER_COMPILER, f"compiler: {one.family} {one.version}, now {other.family} {other.version}"))
+    elif one.version != other.version:
+        evidence.append((OTHER_VERSION, f"compiler: {one.family} {one.version}, now {other.version}"))
+    if one.level != other.level and one.level and other.level:
+        evidence.append((OTHER_LEVEL, f"optimisation level: {one.level}, now {other.level}"))
+    gone, come = sorted(one.flags - other.flags), sorted(other.flags - one.flags)
+    if one.family == other.family:
+        for flag, text in [(f, f"flag {f}: only the new build has it") for f in come] + [
+            (f, f"flag {f}: only the old build has it") for f in gone
+        ]:
+            evidence.append((LTO if flag.startswith("-flto") else OTHER_FLAG, text))
+    evidence += [(OTHER_VERSION, text) for text in _comments(builds.old_traits, builds.new_traits)]
+    evidence += [(ALIGNMENT, text) for text in _segments(builds.old_traits, builds.new_traits)]
+    if not evidence:
+        levels = f" {one.level}" if one.level else ""
+        return Verdicts(
+            ruled_out=(
+                RuledOut(
+                    CauseKind.TOOLCHAIN, f"both are built by {one.family} {one.version}{levels} with the same flags"
+                ),
+            )
+            if one.level or one.flags
+            else (),
+            notes=()
+            if one.level or one.flags
+            else (f"toolchain: both are built by {one.family} {one.version}; flags are not recorded",),
+        )
+    evidence = sorted(dict.fromkeys(evidence), key=lambda item: -item[0])
+    return Verdicts(
+        (
+            Cause(
+                kind=CauseKind.TOOLCHAIN,
+                confidence=Confidence.STATIC,
+                strength=evidence[0][0],
+                summary="; ".join(text for _, text in evidence[:3]),
+                evidence=tuple(text for _, text in evidence[:24]),
+                confirm=f"build the new source with {_spelled(one)}, then perf stat -r 10: as fast as {old.path}",
+                refute=f"build the old source with {_spelled(other)}, then perf stat -r 10: as fast as {old.path}",
+            ),
+        )
+    )
+
+
+def parse_producer(text: str) -> Producer:
+    """A DW_AT_producer or .comment string: family, version, the last -O, and flags that change code."""
+    family = next((name for mark, name in _FAMILIES if mark in text), text.partition(" ")[0] or "unknown")
+    version = _VERSION.search(text)
+    words = [w for w in text.split() if w.startswith("-")]
+    levels = [w for w in words if _LEVELS.fullmatch(w)]
+    flags = frozenset(w for w in words if not _LEVELS.fullmatch(w) and not w.startswith(_NEUTRAL))
+    level = levels[-1] if levels else ("-O0" if words and family == "gcc" else "")
+    return Producer(family, version.group() if version else "", level, flags)
+
+
+def producers(image: Image, traits: FileTraits) -> Counter[Producer]:
+    """What made a build, by the number of units; from .comment where no unit says."""
+    found = Counter(u.producer for u in image.units if u.producer and not u.producer.startswith("GNU AS"))
+    if not found:
+        found = Counter(c for c in traits.comments if not _is_linker(c))
+    return Counter({parse_producer(text): number for text, number in found.items()})
+
+
+def _leading(found: Counter[Producer]) -> Producer:
+    """The producer of most units; flags that all of its family's units have."""
+    families = Counter[str]()
+    for producer, number in found.items():
+        families[producer.family] += number
+    family = min(families, key=lambda name: (-families[name], name))
+    mine = {p: n for p, n in found.items() if p.family == family}
+    top = min(mine, key=lambda p: (-mine[p], p.version, p.level, sorted(p.flags)))
+    return top
+
+
+def _is_linker(comment: str) -> bool:
+    return comment.startswith(("Linker:", "mold", "GNU gold"))
+
+
+def _comments(old: FileTraits, new: FileTraits) -> list[str]:
+    """Linkers that leave their name: lld and mold do, GNU ld does not."""
+    before = sorted(c for c in set(old.comments) if _is_linker(c))
+    after = sorted(c for c in set(new.comments) if _is_linker(c))
+    if before == after:
+        return []
+    return [
+        f"linker: {', '.join(before) or 'one that leaves no name'}, now {', '.join(after) or 'one that leaves no name'}"
+    ]
+
+
+def _segments(old: FileTraits, new: FileTraits) -> list[str]:
+    """Alignment of loadable segments: decides huge pages, and where data starts within its page."""
+    out = []
+    before = {s.flags: s.align for s in old.segments}
+    after = {s.flags: s.align for s in new.segments}
+    for flags in sorted(before.keys() & after.keys()):
+        if before[flags] != after[flags]:
+            out.append(f"alignment of the {flags} segment: {before[flags]:#x}, now {after[flags]:#x}")
+    return out
+
+
+def _spelled(producer: Producer) -> str:
+    return " ".join(w for w in (producer.family, producer.version, producer.level) if w)

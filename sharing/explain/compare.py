@@ -1,0 +1,196 @@
+"""Two images, one comparison: the passes of ``explain`` in order.
+
+Owns the order of the passes and the document.  Each pass is a module of this package.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharing.explain import blame, identity
+from sharing.explain.activity import Activity, observe
+from sharing.explain.causes import SUSPECTS
+from sharing.explain.causes.base import Builds
+from sharing.explain.changes import changes
+from sharing.explain.layout import Met, meetings
+from sharing.explain.match import How, Matching, match_functions, match_variables
+from sharing.explain.sections import section_shifts
+from sharing.explain.shifts import account_for
+from sharing.knowledge import Knowledge
+from sharing.model.comparison import (
+    EXPLAIN_SCHEMA,
+    Cause,
+    CauseKind,
+    Comparison,
+    FileTraits,
+    MatchSummary,
+    RuledOut,
+    ShiftRun,
+)
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Confidence, Target
+from sharing.model.image import Image
+from sharing.naming import Demangle
+
+MAX_RUNS = 200
+MAX_CHANGES = 400
+FEW_MATCHED = 0.5  # below this share of common variables the builds may not be of one program
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainOptions:
+    """``line_size`` and ``pair_size`` in bytes."""
+
+    line_size: int = 64
+    pair_size: int = 128
+    demangle: Demangle = lambda names: names
+
+
+def explain(
+    old: Image,
+    new: Image,
+    knowledge: Knowledge,
+    options: ExplainOptions,
+    old_traits: FileTraits | None = None,
+    new_traits: FileTraits | None = None,
+) -> Comparison:
+    """Why ``new`` may run at another speed than ``old``.  Raises LinemateError for two architectures."""
+    return document(compare(old, new, knowledge, options, old_traits, new_traits))
+
+
+def compare(
+    old: Image,
+    new: Image,
+    knowledge: Knowledge,
+    options: ExplainOptions,
+    old_traits: FileTraits | None = None,
+    new_traits: FileTraits | None = None,
+) -> Builds:
+    """The tables behind ``explain``: activity, matching, shifts, meetings."""
+    if (old.arch.name, old.arch.bits, old.arch.byteorder) != (new.arch.name, new.arch.bits, new.arch.byteorder):
+        raise LinemateError(
+            f"{old.path} is for {old.arch.name} and {new.path} for {new.arch.name}: their layouts cannot be compared"
+        )
+    # 1. Who touches what, in each build for itself.
+    before = observe(old, knowledge, options.line_size, options.pair_size, options.demangle)
+    after = observe(new, knowledge, options.line_size, options.pair_size, options.demangle)
+    # 2. Which is which.
+    words = identity.Vocabulary()
+    functions = match_functions(identity.functions(before.image, words), identity.functions(after.image, words))
+    variables = match_variables(
+        identity.variables(before.image, words), identity.variables(after.image, words), functions
+    )
+    # 3. How far all moved, and why.
+    shifts = account_for(variables, section_shifts(before.image, after.image, words))
+    # 4. Who meets, who parts: on a line, and on a pair of lines.
+    met: dict[tuple[int, bool], Met] = {
+        (size, new_side): meetings(variables, after if new_side else before, size, new_side=new_side)
+        for size in dict.fromkeys((options.line_size, options.pair_size))
+        for new_side in (True, False)
+    }
+    wide = options.pair_size
+    return Builds(
+        before,
+        after,
+        old_traits or FileTraits(),
+        new_traits or FileTraits(),
+        variables,
+        functions,
+        shifts,
+        met[options.line_size, True],
+        met[options.line_size, False],
+        met[wide, True],
+        met[wide, False],
+        options.line_size,
+        options.demangle,
+    )
+
+
+def document(builds: Builds) -> Comparison:
+    """The comparison for a report: causes best first, then changes, runs and straddles."""
+    verdicts = [suspect.ask(builds) for suspect in SUSPECTS]
+    causes = sorted((c for v in verdicts for c in v.causes), key=lambda c: -c.strength)
+    ruled_out = tuple(r for v in verdicts for r in v.ruled_out)
+    if not causes:
+        causes = [_nothing(ruled_out)]
+    found = changes(builds.variables, builds.shifts, builds.new)
+    return Comparison(
+        schema=EXPLAIN_SCHEMA,
+        command="explain",
+        old=_target(builds.old, builds.line_size),
+        new=_target(builds.new, builds.line_size),
+        variables=_summary(builds.variables),
+        functions=_summary(builds.functions),
+        causes=tuple(causes),
+        ruled_out=ruled_out,
+        changes=tuple(found[:MAX_CHANGES]),
+        runs=_runs(builds),
+        straddles=(*builds.gained.straddles, *builds.lost.straddles),
+        totals={
+            "changes": len(found),
+            "runs": len(builds.shifts.runs),
+            "runs_moved": int((builds.shifts.runs["shift"] != 0).sum()),
+            "variables_moved": int((builds.shifts.shift != 0).sum()),
+            "line_mates_gained": builds.gained.total,
+            "line_mates_lost": builds.lost.total,
+        },
+        notes=(*_notes(builds), *(n for v in verdicts for n in v.notes)),
+    )
+
+
+def _nothing(ruled_out: tuple[RuledOut, ...]) -> Cause:
+    kinds = ", ".join(r.kind.value for r in ruled_out)
+    return Cause(
+        kind=CauseKind.NONE,
+        confidence=Confidence.LAYOUT,
+        strength=0.0,
+        summary="nothing that differs between the two files explains another speed"
+        + (f" (ruled out: {kinds})" if kinds else ""),
+        confirm="run the old file again in alternation with the new one: both are as fast as each other",
+        refute="a difference that stays when the two files are run in alternation on one machine",
+    )
+
+
+def _runs(builds: Builds) -> tuple[ShiftRun, ...]:
+    """The runs that moved, in order; where there are too many, those with the most variables."""
+    table = builds.shifts.runs
+    rows = np.flatnonzero((table["shift"] != 0) | (table["jump"] != 0))
+    if len(rows) > MAX_RUNS:
+        rows = np.sort(rows[np.argsort(-table["count"][rows], kind="stable")[:MAX_RUNS]])
+    return tuple(blame.describe_run(builds.shifts, int(row)) for row in rows)
+
+
+def _target(activity: Activity, line_size: int) -> Target:
+    image = activity.image
+    return Target(
+        image.path,
+        image.member or "",
+        image.arch.name,
+        image.kind.value,
+        image.build_id or "",
+        line_size,
+        image.debug_source,
+    )
+
+
+def _summary(matching: Matching) -> MatchSummary:
+    how = Counter(How(int(h)).name.lower() for h in matching.pairs["how"].tolist())
+    return MatchSummary(len(matching.old), len(matching.new), len(matching.pairs), dict(sorted(how.items())))
+
+
+def _notes(builds: Builds) -> list[str]:
+    out = []
+    for label, activity in (("old", builds.old), ("new", builds.new)):
+        out += [f"{label}: {note}" for note in activity.image.notes]
+        if not activity.known:
+            out.append(f"{label}: accesses are not known; pairs are judged by their addresses alone")
+    pairs, smaller = len(builds.variables.pairs), min(len(builds.variables.old), len(builds.variables.new))
+    if smaller and pairs < FEW_MATCHED * smaller:
+        out.append(
+            f"only {pairs} of {smaller} variables are in both files: are they builds of one program, "
+            "and does one lack its symbols?"
+        )
+    return out

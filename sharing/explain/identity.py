@@ -1,0 +1,252 @@
+"""What two builds may call the same: the columns by which objects of two images are matched.
+
+Owns names: linkage names, the suffixes that compilers add to copies and parts of a function and to local statics,
+source files without the folder they were built in.  Does not match (``match``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.linemap import names_locals, variable_name
+from sharing.model.image import FunctionFlag, Image, Table, VariableFlag
+from sharing.places import source_text
+
+Ids = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+# gcc: clones of a function, numbered local statics; LTO: .lto_priv.N; clang: .llvm.HASH, .__uniq.HASH.  All repeat.
+_SUFFIX = re.compile(
+    r"(\.(?:constprop|isra|part|cold|lto_priv|localalias|llvm|__uniq|clone|specialized|resolver)(?:\.\d+)?|\.\d+)+$"
+)
+_PART = re.compile(r"\.(cold|part)\b")
+WHOLE, PART, COLD = 0, 1, 2  # of a function
+ANY_ALIGNMENT = 4096  # bound where a section's alignment is not known: no object asks for more than a page
+
+
+class Vocabulary:
+    """Numbers for the strings of both images, from 0; -1 stands for an unknown one."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {}
+        self.words: list[str] = []
+
+    def ids(self, words: Iterable[str]) -> Ids:
+        """One number each; equal words have equal numbers."""
+        table = self._ids
+        out = []
+        for word in words:
+            number = table.get(word)
+            if number is None:
+                number = table[word] = len(self.words)
+                self.words.append(word)
+            out.append(number)
+        return np.array(out, np.int64)
+
+
+def base_name(name: str) -> str:
+    """The name without what a compiler appends to copies, parts and local statics."""
+    return _SUFFIX.sub("", name) or name if "." in name else name
+
+
+def part_of_function(name: str) -> int:
+    """Which part of its function a symbol is, by its suffix: WHOLE, PART (outlined) or COLD."""
+    kinds = _PART.findall(name) if "." in name else []
+    return (COLD if kinds[-1] == "cold" else PART) if kinds else WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The variables, or the functions, of one image as columns, one row each, in the order of the image's table.
+
+    Identifiers are numbers of a ``Vocabulary`` that both sides share, -1 unknown.  ``inferred`` marks sizes that reach
+    up to the next object for want of better.  ``aliases`` are (row, name).  ``bound`` is the largest alignment in bytes
+    that the section allows.
+    """
+
+    image: Image
+    address: Words
+    size: Words
+    name: Ids
+    base: Ids
+    part: Ids
+    scope: Ids
+    unit: Ids  # the source file with the folder it is in
+    file: Ids  # the source file alone
+    type: Ids
+    section: Ids
+    local: npt.NDArray[np.bool_]
+    inferred: npt.NDArray[np.bool_]
+    named: npt.NDArray[np.bool_]
+    align: Ids  # declared, 0 unknown
+    bound: Words
+    alias_row: Ids
+    alias_name: Ids
+    code: bool  # functions
+    complete: bool  # all objects that have a name in source have one here
+
+    def __len__(self) -> int:
+        return len(self.address)
+
+    def label(self, row: int) -> str:
+        """The name as reports show it, an address for what has none."""
+        if not self.code:
+            return variable_name(self.image, row)
+        name = int(self.image.functions["name"][row])
+        return self.image.names[name] if name >= 0 else f"fn_{int(self.address[row]):x}"
+
+    def place(self, row: int) -> str:
+        """file:line of the declaration, the unit where only that is known, "" unknown."""
+        if self.code:
+            return ""
+        variable = self.image.variables[row]
+        file, unit = int(variable["file"]), int(variable["unit"])
+        if file >= 0:
+            return source_text(self.image.files[file], int(variable["line"]), 0)
+        return self.image.units[unit].name if unit >= 0 else ""
+
+    def section_name(self, row: int) -> str:
+        return next((s.name for s in self.image.sections if s.index == self._index(row)), "")
+
+    def _index(self, row: int) -> int:
+        table = self.image.functions if self.code else self.image.variables
+        return int(table["section"][row])
+
+
+def variables(image: Image, words: Vocabulary) -> Objects:
+    """The variables of an image; those that nothing names stay unnamed, they are matched by what touches them."""
+    table = image.variables
+    n = len(table)
+    # Synthetic and thread-local addresses mean something within their section only.
+    address = table["address"].astype(np.uint64)
+    if image.synthetic:
+        start = {s.index: s.address for s in image.sections}
+        address = address - np.array([start.get(int(i), 0) for i in table["section"]], np.uint64)
+    recovered = (table["flags"] & VariableFlag.RECOVERED) != 0
+    named = (table["name"] >= 0) & ~recovered
+    plain = [image.names[i] if i >= 0 else "" for i in table["name"].tolist()]
+    linkage = list(plain)
+    for row, others in image.aliases.items():
+        linkage[row] = _linkage(plain[row], others)
+    alias_row = [row for row, others in image.aliases.items() for _ in range(len(others) + 1)]
+    alias_words = [name for row, others in image.aliases.items() for name in (plain[row], *others)]
+    name = np.where(named, words.ids(linkage), -1)
+    unit_two, unit_one = _units(image, words)
+    unit = table["unit"].astype(np.int64)
+    known = unit >= 0
+    used, of_type = np.unique(table["type"].astype(np.int64), return_inverse=True)
+    types = words.ids(image.types.name(row) if row >= 0 else "" for row in used.tolist())
+    asked = np.array([max(image.types[row].align, 0) if row >= 0 else 0 for row in used.tolist()], np.int64)
+    align = np.maximum(table["align"].astype(np.int64), asked[of_type])
+    return Objects(
+        image=image,
+        address=address,
+        size=table["size"].astype(np.uint64),
+        name=name,
+        base=np.where(named, words.ids(base_name(w) for w in linkage), -1),
+        part=np.zeros(n, np.int64),
+        scope=_pick(words.ids(image.names), table["scope"].astype(np.int64)),
+        unit=np.where(known, _pick(unit_two, unit), -1),
+        file=np.where(known, _pick(unit_one, unit), -1),
+        type=np.where(table["type"] >= 0, types[of_type], -1),
+        section=_sections(image, words, table),
+        local=(table["flags"] & VariableFlag.LOCAL) != 0,
+        inferred=((table["flags"] & VariableFlag.SIZE_INFERRED) != 0) | recovered,
+        named=named,
+        align=align,
+        bound=_bounds(image, table),
+        alias_row=np.array(alias_row, np.int64),
+        alias_name=words.ids(alias_words),
+        code=False,
+        complete=_complete(image, bool(recovered.any())),
+    )
+
+
+def functions(image: Image, words: Vocabulary) -> Objects:
+    """The functions of an image that are code of its own: no stubs, no extents without a name."""
+    table = image.functions
+    n = len(table)
+    stub = (table["flags"] & FunctionFlag.STUB) != 0
+    named = (table["name"] >= 0) & ~stub
+    plain = [image.names[i] if i >= 0 else "" for i in table["name"].tolist()]
+    none = np.full(n, -1, np.int64)
+    return Objects(
+        image=image,
+        address=table["address"].astype(np.uint64),
+        size=table["size"].astype(np.uint64),
+        name=np.where(named, words.ids(plain), -1),
+        base=np.where(named, words.ids(base_name(w) for w in plain), -1),
+        part=np.array([part_of_function(w) for w in plain], np.int64),
+        scope=none,
+        unit=none,
+        file=none,
+        type=none,
+        section=_sections(image, words, table),
+        local=(table["flags"] & FunctionFlag.EXPORTED) == 0,
+        inferred=table["size"] == 0,
+        named=named,
+        align=np.zeros(n, np.int64),
+        bound=_bounds(image, table),
+        alias_row=np.zeros(0, np.int64),
+        alias_name=np.zeros(0, np.int64),
+        code=True,
+        complete=bool((named | stub).all()),
+    )
+
+
+def _complete(image: Image, recovered: bool) -> bool:
+    """Whether static variables have names; a file of exported symbols alone shows others only by their accesses."""
+    return not recovered or bool(image.counts.get("symtab_symbols")) or bool(image.debug_source) or names_locals(image)
+
+
+def _linkage(name: str, others: tuple[str, ...]) -> str:
+    """The symbol's own name, where the readable one came from debug information or a demangler."""
+    for other in others:
+        if other.startswith("_Z") or base_name(other) == name:
+            return other
+    return name
+
+
+def _units(image: Image, words: Vocabulary) -> tuple[Ids, Ids]:
+    names = [u.name.replace("\\", "/") for u in image.units]
+    return (
+        words.ids("/".join(name.rsplit("/", 2)[-2:]) for name in names),
+        words.ids(name.rpartition("/")[2] for name in names),
+    )
+
+
+def _pick(values: Ids, rows: Ids) -> Ids:
+    """values[rows], -1 where the row is."""
+    if not len(values):
+        return np.full(len(rows), -1, np.int64)
+    picked: Ids = np.where(rows >= 0, values[np.maximum(rows, 0)], -1)
+    return picked
+
+
+def _sections(image: Image, words: Vocabulary, table: Table) -> Ids:
+    numbers = {s.index: k for k, s in enumerate(image.sections)}
+    ids = words.ids(s.name for s in image.sections)
+    return _pick(ids, _positions(table, numbers))
+
+
+def _bounds(image: Image, table: Table) -> Words:
+    numbers = {s.index: k for k, s in enumerate(image.sections)}
+    bounds = np.array([s.alignment if s.alignment > 0 else ANY_ALIGNMENT for s in image.sections], np.int64)
+    return np.maximum(_pick(bounds, _positions(table, numbers)), 1).astype(np.uint64)
+
+
+def _positions(table: Table, numbers: dict[int, int]) -> Ids:
+    """Position of each row's section in ``Image.sections``."""
+    highest = max(numbers, default=-1)
+    lookup = np.full(highest + 2, -1, np.int64)
+    for index, position in numbers.items():
+        lookup[index] = position
+    section = table["section"].astype(np.int64)
+    inside = (section >= 0) & (section <= highest)
+    found: Ids = np.where(inside, lookup[np.where(inside, section, 0)], -1)
+    return found

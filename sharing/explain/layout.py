@@ -1,0 +1,260 @@
+"""What the change of layout means for lines: pairs that meet or part, with who touches them and what a rule says.
+
+Owns the join of geometry (``mates``) with activity, seen from one side; the other side is the same with the images
+swapped.  Which symbol is to blame is ``blame``'s, which cause comes first ``causes``'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.correlate import WARM_WEIGHT
+from sharing.explain import mates
+from sharing.explain.activity import Activity
+from sharing.explain.identity import Objects, Words
+from sharing.explain.match import Matching
+from sharing.model.comparison import LineMates, Straddle
+from sharing.model.finding import Severity
+from sharing.model.image import SectionKind
+from sharing.model.profile import Actor, Heat
+
+MAX_EXAMINED = 160  # pairs of variables whose actors are looked at, busiest first
+MAX_SHOWN = 20
+MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A pair that meets on one side only, with the rows of its variables there.  ``severity`` is a rule's, or None."""
+
+    mates: LineMates
+    rows: tuple[int, int]
+    severity: Severity | None
+    matched: bool  # both variables are in both builds
+    together: bool  # the same functions use both, so that a common line saves them one
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """All that meets on one side and not on the other.  ``total`` counts pairs of variables, examined or not."""
+
+    meetings: tuple[Meeting, ...]
+    straddles: tuple[Straddle, ...]
+    total: int
+
+
+def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> Met:
+    """What meets in the new build (``new_side``), or in the old one, and not in the other."""
+    here, there = (matching.new, matching.old) if new_side else (matching.old, matching.new)
+    partner = _partners(matching, new_side=new_side)
+    if not activity.known:
+        return _by_layout(here, there, partner, line_size)
+    slots = activity.slots
+    spans = np.zeros(len(slots), mates.SPAN_DTYPE)
+    spans["row"] = slots["row"]
+    spans["here"] = here.address[slots["row"]].view(np.int64) + slots["offset"]
+    other = partner[slots["row"]]
+    base = _addresses(there.address, other)
+    spans["there"] = np.where(other >= 0, base + slots["offset"], mates.MISSING)
+    spans["extent"] = slots["extent"]
+    found = mates.gained(spans, line_size)
+    total = slots["write"] + slots["read"]
+    first, second = found.first, found.second
+    weight = np.maximum(
+        np.minimum(slots["write"][first], total[second]), np.minimum(slots["write"][second], total[first])
+    )
+    busy = np.flatnonzero(weight >= WARM_WEIGHT / 2)
+    busy = busy[np.lexsort((found.line[busy], -weight[busy]))]
+    seen: set[tuple[str, str]] = set()
+    out: list[Meeting] = []
+    pairs = np.unique(np.stack([slots["row"][first], slots["row"][second]]), axis=1).shape[1] if len(first) else 0
+    for at in busy[: MAX_EXAMINED * 4].tolist():
+        a, b = slots[int(first[at])], slots[int(second[at])]
+        one = activity.actor_at(int(a["row"]), int(a["offset"]))
+        two = activity.actor_at(int(b["row"]), int(b["offset"]))
+        if one is None or two is None or one is two or (one.name, two.name) in seen:
+            continue
+        seen.add((one.name, two.name))
+        rows = (int(a["row"]), int(b["row"]))
+        made = _meeting(activity, here, there, partner, rows, (one, two), line_size, float(weight[at]))
+        if made is not None:
+            out.append(made)
+        if len(seen) >= MAX_EXAMINED:
+            break
+    out.sort(key=_rank)
+    return Met(tuple(out), _straddles(activity, spans, line_size, gained=new_side), pairs)
+
+
+def _rank(meeting: Meeting) -> tuple[int, bool, float, str, str]:
+    severity = meeting.severity.rank if meeting.severity is not None else -1
+    pair = meeting.mates
+    return (-severity, not pair.hot, -pair.weight, pair.first, pair.second)
+
+
+def _partners(matching: Matching, *, new_side: bool) -> npt.NDArray[np.int64]:
+    """For each row of a side the row of the other side, -1 none."""
+    of, column = (matching.of_new, "old") if new_side else (matching.of_old, "new")
+    rows = np.append(matching.pairs[column].astype(np.int64), -1)
+    return rows[of]
+
+
+def _addresses(address: Words, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    padded = np.append(address, np.uint64(0))
+    picked: npt.NDArray[np.int64] = padded[rows].view(np.int64)
+    return picked
+
+
+def _meeting(
+    activity: Activity,
+    here: Objects,
+    there: Objects,
+    partner: npt.NDArray[np.int64],
+    rows: tuple[int, int],
+    actors: tuple[Actor, Actor],
+    line_size: int,
+    weight: float,
+) -> Meeting | None:
+    """The pair, where the bytes in use of its actors share a line here and not there."""
+    delta = [_delta(here, row) for row in rows]
+    touched = [
+        tuple((start - shift, end - shift) for start, end in sorted((*actor.hot, *actor.read_hot)))
+        for actor, shift in zip(actors, delta, strict=True)
+    ]
+    place = _common(touched[0], touched[1], line_size)
+    if place is None:
+        return None
+    others = [int(partner[row]) for row in rows]
+    matched = min(others) >= 0
+    if matched:
+        moved = [int(there.address[o]) - int(here.address[r]) for o, r in zip(others, rows, strict=True)]
+        before = [tuple((s + m, e + m) for s, e in ranges) for ranges, m in zip(touched, moved, strict=True)]
+        if _common(before[0], before[1], line_size) is not None:
+            return None
+    line, first, second = place
+    names = {a.name for a in actors}
+    draft = next((d for d in activity.drafts(line) if names <= {x.name for x in d.actors}), None)
+    shared = sorted(actors[0].functions & actors[1].functions)
+    pair = LineMates(
+        first=actors[0].name,
+        second=actors[1].name,
+        line=f"{line & MASK:#x}",
+        line_size=line_size,
+        first_bytes=first,
+        second_bytes=second,
+        weight=round(weight, 3),
+        hot=all(a.heat is Heat.HOT for a in actors),
+        certain=True,
+        first_role=actors[0].kind or actors[0].role.value,
+        second_role=actors[1].kind or actors[1].role.value,
+        functions=tuple(_accessors(actors, shared)),
+        finding=draft.rule if draft is not None else "",
+        severity=draft.severity.value if draft is not None else "",
+    )
+    return Meeting(pair, rows, draft.severity if draft is not None else None, matched, bool(shared))
+
+
+def _delta(objects: Objects, row: int) -> int:
+    """Address in the image less the address used for comparing (relative to the section, in relocatable files)."""
+    return int(objects.image.variables["address"][row]) - int(objects.address[row])
+
+
+def _accessors(actors: tuple[Actor, Actor], shared: list[str]) -> list[str]:
+    """Functions that touch both first, then the busiest of each."""
+    each = [access.function for actor in actors for access in actor.accesses[:2] if access.weight > 0]
+    return list(dict.fromkeys([*shared[:4], *each]))[:6]
+
+
+Ranges = tuple[tuple[int, int], ...]
+
+
+def _common(one: Ranges, two: Ranges, line_size: int) -> tuple[int, tuple[int, int], tuple[int, int]] | None:
+    """(line, bytes of the first, bytes of the second on it) of the first line with bytes of both."""
+    lines = sorted(_lines(one, line_size) & _lines(two, line_size))
+    if not lines:
+        return None
+    line = lines[0]
+    return line, _on(one, line, line_size), _on(two, line, line_size)
+
+
+def _lines(ranges: Ranges, line_size: int) -> set[int]:
+    """First and last line of each range: two ranges that meet do so at an end of one of them."""
+    return {at - at % line_size for start, end in ranges for at in (start, end - 1)}
+
+
+def _on(ranges: Ranges, line: int, line_size: int) -> tuple[int, int]:
+    here = [
+        (max(s, line) - line, min(e, line + line_size) - line) for s, e in ranges if s < line + line_size and e > line
+    ]
+    return (min(s for s, _ in here), max(e for _, e in here))
+
+
+def _straddles(activity: Activity, spans: npt.NDArray[Any], line_size: int, *, gained: bool) -> tuple[Straddle, ...]:
+    slots = activity.slots
+    rows = mates.gained_straddles(spans, line_size)
+    weight = slots["write"][rows] + slots["read"][rows]
+    rows = rows[weight >= WARM_WEIGHT / 2]
+    rows = rows[
+        np.lexsort((spans["here"][rows], -(slots["write"][rows] + slots["read"][rows]), ~slots["atomic"][rows]))
+    ]
+    out = []
+    for at in rows[:MAX_SHOWN].tolist():
+        actor = activity.actor_at(int(slots["row"][at]), int(slots["offset"][at]))
+        if actor is None:
+            continue
+        out.append(
+            Straddle(
+                name=actor.name,
+                address=f"{int(spans['here'][at]) & MASK:#x}",
+                size=int(spans["extent"][at]),
+                gained=gained,
+                weight=round(float(slots["write"][at] + slots["read"][at]), 3),
+                atomic=bool(slots["atomic"][at]),
+            )
+        )
+    return tuple(out)
+
+
+def _by_layout(here: Objects, there: Objects, partner: npt.NDArray[np.int64], line_size: int) -> Met:
+    """Without accesses: pairs of whole variables of which more bytes share a line here than there."""
+    kinds = {s.index: s.kind for s in here.image.sections}
+    sections = here.image.variables["section"]
+    writable = np.isin(sections, [i for i, kind in kinds.items() if kind is SectionKind.WRITABLE])
+    rows = np.flatnonzero(writable & (here.size > 0))
+    spans = np.zeros(len(rows), mates.SPAN_DTYPE)
+    spans["row"] = rows
+    spans["here"] = here.address[rows].view(np.int64)
+    other = partner[rows]
+    spans["there"] = np.where(other >= 0, _addresses(there.address, other), mates.MISSING)
+    spans["extent"] = here.size[rows].view(np.int64)
+    # By first bytes: of large objects nothing says which part is in use, and what begins an object mostly is.
+    spans["extent"] = np.minimum(spans["extent"], HEAD_BYTES)
+    found = mates.gained(spans, line_size)
+    a, b = spans[found.first], spans[found.second]
+    likely = _lock_like(here, a["row"]) | _lock_like(here, b["row"])
+    order = np.lexsort((found.line, ~likely))
+    out = []
+    for at in order[:MAX_SHOWN].tolist():
+        pair = (int(a["row"][at]), int(b["row"][at]))
+        line = int(found.line[at])
+        ends = [
+            (max(int(s["here"]) - line, 0), min(int(s["here"]) + int(s["extent"]) - line, line_size))
+            for s in (a[at], b[at])
+        ]
+        shown = LineMates(
+            here.label(pair[0]), here.label(pair[1]), f"{line & MASK:#x}", line_size, ends[0], ends[1], certain=False
+        )
+        out.append(Meeting(shown, pair, None, bool(partner[pair[0]] >= 0 and partner[pair[1]] >= 0), False))
+    return Met(tuple(out), (), len(found.first))
+
+
+HEAD_BYTES = 20  # what glibc's mutex has in use; see knowledge/locks.json
+
+
+def _lock_like(objects: Objects, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """By name alone, for ranking only."""
+    words = ("lock", "mutex", "spin", "latch", "sem")
+    return np.array([any(w in objects.label(row).lower() for w in words) for row in rows.tolist()], bool)

@@ -1,0 +1,214 @@
+"""What a comparison of two builds says: changes, shifts with their account, line mates, and causes in order.
+
+Owns the result document of ``explain``; reporters render it and know nothing else.  msgspec structs, so that a saved
+comparison can be read back.  Addresses are hex strings of SVMAs, sizes and shifts bytes.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from sharing.model.finding import Confidence, Target
+
+EXPLAIN_SCHEMA = "linemate-explain-1"
+
+
+class CauseKind(StrEnum):
+    """What a difference in speed may come from."""
+
+    LAYOUT = "layout"
+    DEPENDENCY = "dependency"
+    TOOLCHAIN = "toolchain"
+    CODE = "code"
+    NONE = "none"  # nothing in the two files differs in a way that could explain it
+
+
+class ChangeKind(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    RESIZED = "resized"
+    REALIGNED = "re-aligned"
+    RENAMED = "renamed"
+    MOVED = "moved to another section"
+    REORDERED = "reordered"
+
+
+class Share(StrEnum):
+    """What contributes to a shift."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    RESIZED = "resized"
+    ARRIVED = "moved here"  # from another section, or another place of the section
+    LEFT = "moved away"
+    ALIGNMENT = "alignment padding"
+    UNCOVERED = "bytes that no symbol covers"
+    SECTION = "section"  # a section in front grew or shrank
+    OTHERS = "others"
+
+
+class SymbolChange(msgspec.Struct, frozen=True):
+    """One variable that is not as it was.  Addresses and sections are "" and sizes 0 on the side that lacks it."""
+
+    kind: ChangeKind
+    name: str
+    old_address: str = ""
+    new_address: str = ""
+    old_size: int = 0
+    new_size: int = 0
+    old_section: str = ""
+    new_section: str = ""
+    source: str = ""
+    detail: str = ""
+
+
+class Contribution(msgspec.Struct, frozen=True):
+    """A signed number of bytes of a shift, and what they come from.  ``name`` is "" for padding."""
+
+    share: Share
+    name: str
+    bytes: int
+    source: str = ""
+
+
+class ShiftRun(msgspec.Struct, frozen=True):
+    """Neighbouring variables that all moved by ``shift``.  ``jump`` is the shift less the one in front of the run.
+
+    The contributions add up to ``jump`` exactly.  ``in_order`` is False for variables that were moved on their own.
+    """
+
+    section: str
+    shift: int
+    jump: int
+    variables: int
+    first: str
+    last: str
+    start: str
+    end: str
+    in_order: bool
+    contributions: tuple[Contribution, ...] = ()
+
+
+class Moved(msgspec.Struct, frozen=True):
+    """A variable of both builds.  ``old`` and ``new`` are addresses; ``shift`` is signed, as hex: "0xe0", "-0x10"."""
+
+    name: str
+    old: str
+    new: str
+    shift: str
+
+
+class LineMates(msgspec.Struct, frozen=True):
+    """Two variables with bytes in use on one line of ``line_size`` bytes in one of the builds.
+
+    ``first_bytes`` and ``second_bytes`` are [start, end) offsets within that line.  ``weight`` ranks: how often the
+    less busy of the two is touched, where one of them is written.  ``hot`` says that both are among the program's
+    busiest.  ``finding`` is the identity of the finding that judges them, "" none.
+    """
+
+    first: str
+    second: str
+    line: str
+    line_size: int
+    first_bytes: tuple[int, int]
+    second_bytes: tuple[int, int]
+    weight: float = 0.0
+    hot: bool = False
+    certain: bool = True
+    first_role: str = ""
+    second_role: str = ""
+    functions: tuple[str, ...] = ()
+    finding: str = ""
+    severity: str = ""
+
+
+class Straddle(msgspec.Struct, frozen=True):
+    """A variable, or the part of one that is in use, that crosses the end of a line in one of the builds only."""
+
+    name: str
+    address: str
+    size: int
+    gained: bool
+    weight: float = 0.0
+    atomic: bool = False
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """One possible reason, with what supports it.
+
+    ``confidence`` is the layer that speaks, ``strength`` in 0..1 how well it would explain a difference: causes are
+    sorted by it.  ``improves``: the difference removes a problem rather than adding one.  ``confirm`` and ``refute``
+    are commands, with what to expect of them.
+    """
+
+    kind: CauseKind
+    confidence: Confidence
+    strength: float
+    summary: str
+    symbols: tuple[str, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    new_line_mates: tuple[LineMates, ...] = ()
+    lost_line_mates: tuple[LineMates, ...] = ()
+    evidence: tuple[str, ...] = ()
+    improves: bool = False
+    confirm: str = ""
+    refute: str = ""
+
+
+class RuledOut(msgspec.Struct, frozen=True):
+    """A kind of cause that the files exclude, and why."""
+
+    kind: CauseKind
+    why: str
+
+
+class MatchSummary(msgspec.Struct, frozen=True):
+    """How many objects of either build have a partner.  ``how`` counts pairs by what they were recognised by."""
+
+    old: int
+    new: int
+    matched: int
+    how: dict[str, int]
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """The result document.  ``causes`` are best first, ``totals`` count what the lists were cut from."""
+
+    schema: str
+    command: str
+    old: Target
+    new: Target
+    variables: MatchSummary
+    functions: MatchSummary
+    causes: tuple[Cause, ...]
+    ruled_out: tuple[RuledOut, ...]
+    changes: tuple[SymbolChange, ...]
+    runs: tuple[ShiftRun, ...]
+    straddles: tuple[Straddle, ...]
+    totals: dict[str, int]
+    notes: tuple[str, ...]
+
+
+class SegmentTrait(msgspec.Struct, frozen=True):
+    """One loadable segment: ``flags`` as readelf prints them ("RW"), ``align`` in bytes."""
+
+    flags: str
+    address: int
+    size: int
+    align: int
+
+
+class FileTraits(msgspec.Struct, frozen=True):
+    """What a file says of how it was made, beyond its ``Image``.  Input of a comparison; a reader of files fills it.
+
+    ``comments`` are the strings of .comment, ``versions`` needed symbol versions as "libc.so.6:GLIBC_2.34", ``code``
+    the bytes of the file by offset, empty when they are not at hand.
+    """
+
+    comments: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    segments: tuple[SegmentTrait, ...] = ()
+    interpreter: str = ""
+    code: memoryview = memoryview(b"")
