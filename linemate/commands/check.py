@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common
-from linemate.output import check_output, progress
+from linemate.output import check_output
 from sharing.model.finding import Confidence
 
 FLAGS = "linemate.flags"
@@ -93,7 +93,7 @@ def command(
     inputs = (request.database or None, *sources, binary, baseline, project.path or None)
     check_output(output, (*inputs, write_baseline))
     check_output(write_baseline, (request.database or None, *sources, binary, project.path or None))
-    with progress("linemate: reading sources", quiet=quiet):
-        report = check(options, Comparison(base or "", baseline or "", write_baseline or ""))
+    # The analyzer shows its own progress.
+    report = check(options, Comparison(base or "", baseline or "", write_baseline or ""))
     common.write_report(report, format_name, output, inputs, known, quiet=quiet)
     return common.exit_code(report, limit)
