@@ -17,11 +17,13 @@ GUARD_SHARE = 0.6  # of an actor's weight under a lock, for the lock to guard it
 class Places:
     """Answers by row of the judged accesses; ``name_of`` names the object at an address."""
 
-    def __init__(self, image: Image, sites: Table, name_of: Callable[[int], str]) -> None:
+    def __init__(self, image: Image, sites: Table, name_of: Callable[[int], str], entry: list[frozenset[int]]) -> None:
         self._image = image
         self._origins = image.origins
         self.known = image.origins is not None
         self._row: list[int] = image.origins.rows(sites["ip"]).tolist() if image.origins is not None else []
+        self._function: list[int] = sites["function"].tolist()
+        self._entry = entry  # by function row, see sharing.held
         self._name_of = name_of
         self._names: dict[int, str] = {}
 
@@ -38,7 +40,11 @@ class Places:
         if self._origins is None or self._row[at] < 0:
             return None
         number = int(self._origins.table["lockset"][self._row[at]])
-        return frozenset(self._name(a) for a in self._origins.locksets[number]) if number >= 0 else None
+        entry = self._entry[self._function[at]]
+        if number < 0:
+            # The function's own doing is not known, what its callers hold is.
+            return frozenset(self._name(a) for a in entry) or None
+        return frozenset(self._name(a) for a in self._origins.locksets[number] | entry)
 
     def _name(self, address: int) -> str:
         name = self._names.get(address)

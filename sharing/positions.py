@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sharing import correlate
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import Image, Section, SectionKind
-from sharing.model.profile import Actor
+from sharing.model.profile import Actor, Role
 from sharing.profiles import Profiler
 from sharing.rules.base import Context, Draft, Rule, Scope, lower
 
@@ -81,7 +81,10 @@ def run(
     met: dict[Key, _Met] = {}
     for shift in positions.shifts:
         for line_address in correlate.lines_of_interest(accesses, table, context.line_size, shift):
-            section = positions.section_at(line_address) or positions.section_at(line_address + context.line_size - 1)
+            ends = [positions.section_at(line_address), positions.section_at(line_address + context.line_size - 1)]
+            if not any(s is not None and shift % positions.step(s) == 0 for s in ends):
+                continue
+            section = ends[0] or ends[1]
             line = profiler.profile(line_address, context.line_size)
             if not line.actors:
                 continue
@@ -127,6 +130,8 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
     possible = line_size // positions.step(first)
     share = len(met.shifts) / possible
     steps = 0 if share >= LIKELY else 1 if share >= SELDOM else 2
+    if first.name == ALLOCATED and not all(_shared_by_intent(a) for a in draft.actors[:2]):
+        steps += 1  # there may be an object for each thread
     evidence = f"together at {len(met.shifts)} of the {possible} positions where {_what(first)} can start in a line"
     if possible == 1:
         evidence = f"{_what(first)} is aligned to the line: they are always together"
@@ -136,6 +141,10 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
         evidence=(*draft.evidence, f"{evidence} ({100 * share:.0f}%)" if possible > 1 else evidence),
         score=draft.score * share,
     )
+
+
+def _shared_by_intent(actor: Actor) -> bool:
+    return actor.is_lock or actor.role is Role.ATOMIC or actor.is_volatile
 
 
 def _what(section: Section) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from sharing.callgraph import CallGraph, function_name
 from sharing.correlate import UNBOUNDED, Accesses, Thresholds
 from sharing.flow import LOCK
+from sharing.held import held_on_entry
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Range, Role
@@ -88,7 +89,7 @@ class Profiler:
         self._size, self._weight = sites["size"].tolist(), accesses.weight.tolist()
         self._lock, self._cold = accesses.lock.tolist(), accesses.cold.tolist()
         self._mask = graph.mask.tolist()
-        self._places = Places(image, sites, self.name_of)
+        self._places = Places(image, sites, self.name_of, held_on_entry(image, graph))
         self._section = {s.index: s.name for s in image.sections}
         order = np.argsort(accesses.variable, kind="stable")
         self._by_variable = order

@@ -193,10 +193,15 @@ ORIGIN_DTYPE = np.dtype(
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Places in source by ``ip`` (ORIGIN_DTYPE, sorted), and the locks held there as addresses of lock objects."""
+    """Places in source by ``ip`` (ORIGIN_DTYPE, sorted), and the locks held there as addresses of lock objects.
+
+    Locksets are the function's own doing; ``required`` (by function row) are those that annotations say it is called
+    with.
+    """
 
     table: Table
     locksets: tuple[frozenset[int], ...]
+    required: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def rows(self, ips: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Row of each ip, -1 where nothing is recorded."""

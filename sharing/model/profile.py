@@ -88,34 +88,24 @@ class Actor:
     count: int = 1
     identity: str = ""  # see Participant.identity
     support: tuple[tuple[str, int, int], ...] = ()  # guards with (accesses under it, accesses in all), from source
+    # Of ``accesses``, made once: rules ask for them for every pair.
+    writers: tuple[Access, ...] = field(init=False)
+    readers: tuple[Access, ...] = field(init=False)
+    lockers: tuple[Access, ...] = field(init=False)
+    write_weight: float = field(init=False)
+    weight: float = field(init=False)
+    functions: frozenset[str] = field(init=False)
+    _masks: tuple[int, int] = field(init=False, repr=False)
 
-    @property
-    def writers(self) -> tuple[Access, ...]:
-        return tuple(a for a in self.accesses if a.writes or a.locks)
-
-    @property
-    def readers(self) -> tuple[Access, ...]:
-        return tuple(a for a in self.accesses if a.reads and not a.locks)
-
-    @property
-    def lockers(self) -> tuple[Access, ...]:
-        return tuple(a for a in self.accesses if a.locks)
-
-    @property
-    def write_weight(self) -> float:
-        return sum(a.weight for a in self.writers)
-
-    @property
-    def read_weight(self) -> float:
-        return sum(a.weight for a in self.readers)
-
-    @property
-    def weight(self) -> float:
-        return sum(a.weight for a in self.accesses)
-
-    @property
-    def functions(self) -> frozenset[str]:
-        return frozenset(a.function for a in self.accesses if not a.cold)
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "writers", tuple(a for a in self.accesses if a.writes or a.locks))
+        put(self, "readers", tuple(a for a in self.accesses if a.reads and not a.locks))
+        put(self, "lockers", tuple(a for a in self.accesses if a.locks))
+        put(self, "write_weight", sum(a.weight for a in self.writers))
+        put(self, "weight", sum(a.weight for a in self.accesses))
+        put(self, "functions", frozenset(a.function for a in self.accesses if not a.cold))
+        put(self, "_masks", (_roots(self.accesses), _roots(self.writers)))
 
     @property
     def heat(self) -> Heat:
@@ -138,11 +128,7 @@ class Actor:
 
     def mask(self, *, writers: bool = False) -> int:
         """Union of the roots of its accesses (of the writing ones only)."""
-        out = 0
-        for a in self.writers if writers else self.accesses:
-            if a.weight > 0:
-                out |= a.mask
-        return out
+        return self._masks[writers]
 
     def hot_on(self, start: int, end: int) -> tuple[Range, ...]:
         """Hot bytes within [start, end)."""
@@ -151,6 +137,14 @@ class Actor:
     def touched_on(self, start: int, end: int) -> tuple[Range, ...]:
         """Hot and read bytes within [start, end)."""
         return _clip(tuple(sorted(self.hot + self.read_hot)), start, end)
+
+
+def _roots(accesses: tuple[Access, ...]) -> int:
+    out = 0
+    for a in accesses:
+        if a.weight > 0:
+            out |= a.mask
+    return out
 
 
 def _clip(ranges: tuple[Range, ...], start: int, end: int) -> tuple[Range, ...]:

@@ -146,7 +146,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     start_calls, start_args = _start_calls(starts, ips[3], unit, functions, knowledge, imported)
     every_call = np.concatenate([call_table, lock_calls, start_calls])
     every_arg = np.concatenate([arg_table, lock_args, start_args])
-    origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets)
+    origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets, locksets.required(defined))
     names = {a: n for n, a in imports.items()}
     return Code(
         functions=table,
@@ -376,7 +376,14 @@ def _start_calls(
     return table, args
 
 
-def _origins(rows: list[_Rows], ips: list[Any], unit: Ints, paths: _Places, locksets: Locksets) -> Origins:
+def _origins(
+    rows: list[_Rows],
+    ips: list[Any],
+    unit: Ints,
+    paths: _Places,
+    locksets: Locksets,
+    required: dict[int, frozenset[int]],
+) -> Origins:
     tables = []
     for r, ip in zip(rows, ips, strict=True):
         table = np.zeros(len(r), ORIGIN_DTYPE)
@@ -387,4 +394,4 @@ def _origins(rows: list[_Rows], ips: list[Any], unit: Ints, paths: _Places, lock
             table["column"] = np.clip(r["column"], 0, 2**32 - 1)
             table["lockset"] = locksets.rows(r.function, r["lockset"], ip)
         tables.append(table)
-    return Origins(np.sort(np.concatenate(tables), order="ip"), locksets.sets())
+    return Origins(np.sort(np.concatenate(tables), order="ip"), locksets.sets(), required)

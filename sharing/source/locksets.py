@@ -1,8 +1,6 @@
-"""Which locks are held where: the function's own dataflow plus what all its callers hold.
+"""Which locks a function holds where, by its own dataflow and by the wrappers of other units that it calls.
 
-Owns the step from lock expressions to addresses of lock objects, and the locks held on entry, as the intersection
-over all known call sites (as in Engler and Ashcraft, RacerX, SOSP 2003; Blackshear et al., RacerD, OOPSLA 2018).  A
-function that may be entered from elsewhere (thread entries, stored addresses, no caller) starts with none.
+Owns the step from lock expressions to addresses of lock objects.  What callers hold is added by ``sharing.held``.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from sharing.model.facts import Base, FunctionFacts, LockFact
 from sharing.source.layout import AddressSpace
 from sharing.source.program import Defined, Program
 
-ROUNDS = 8
 EMPTY: frozenset[int] = frozenset()
 
 
@@ -45,10 +42,6 @@ class Locksets:
         self._program, self._space = program, space
         self._own = [[self._addresses(d, s) for s in d.facts.locksets] for d in functions]
         row_of = {d.facts.identity: i for i, d in enumerate(functions)}
-        entered = {
-            program.symbol(d.unit, t) for d in functions for t in d.facts.taken if 0 <= t < len(self._symbols(d))
-        }
-        entered |= {program.symbol(d.unit, s.entry) for d in functions for s in d.facts.starts if s.entry >= 0}
         known: list[tuple[int, int, int, int]] = []  # caller, callee, lockset, ip
         for function, callee, lockset, ip in zip(
             calls.function.tolist(), calls.callee.tolist(), calls.lockset.tolist(), calls.ip.tolist(), strict=True
@@ -58,10 +51,6 @@ class Locksets:
             if target is not None and target != function:
                 known.append((function, target, lockset, ip))
         self._steps = self._wrappers(functions, known)
-        callers: dict[int, list[tuple[int, frozenset[int]]]] = {}
-        for function, target, lockset, ip in known:
-            callers.setdefault(target, []).append((function, self._at(function, lockset, ip)))
-        self._entry = self._on_entry(functions, callers, entered)
         self._numbers: dict[frozenset[int], int] = {}
 
     def _symbols(self, d: Defined[FunctionFacts]) -> tuple[str, ...]:
@@ -121,42 +110,10 @@ class Locksets:
             start = self._space.records.get(self._program.record_key(d.unit, lock.record), 0) if known else 0
         return start + lock.offset if start else 0
 
-    def _on_entry(
-        self,
-        functions: list[Defined[FunctionFacts]],
-        callers: dict[int, list[tuple[int, frozenset[int]]]],
-        entered: set[str],
-    ) -> list[frozenset[int]]:
-        """Greatest fixpoint: unknown (None) until a caller is known, then what all callers have in common."""
-        entry: list[frozenset[int] | None] = []
-        for i, d in enumerate(functions):
-            needed = self._addresses(d, d.facts.requires)
-            if needed:
-                entry.append(needed)
-            elif i in callers and d.facts.identity not in entered and d.facts.symbol != "main":
-                entry.append(None)
-            else:
-                entry.append(EMPTY)
-        open_rows = [i for i, e in enumerate(entry) if e is None]
-        for _ in range(ROUNDS):
-            changed = False
-            for row in open_rows:
-                held: frozenset[int] | None = None
-                for caller, at in callers[row]:
-                    above = entry[caller]
-                    if above is None:
-                        continue
-                    held = at | above if held is None else held & (at | above)
-                    if not held:
-                        break
-                if held is not None and held != entry[row]:
-                    entry[row] = held
-                    changed = True
-            if not changed:
-                break
-        else:
-            return [e if e is not None and i not in set(open_rows) else EMPTY for i, e in enumerate(entry)]
-        return [e if e is not None else EMPTY for e in entry]
+    def required(self, functions: list[Defined[FunctionFacts]]) -> dict[int, frozenset[int]]:
+        """By function row, the locks that annotations say it is called with."""
+        found = ((row, self._addresses(d, d.facts.requires)) for row, d in enumerate(functions) if d.facts.requires)
+        return {row: needed for row, needed in found if needed}
 
     def rows(self, function: Any, lockset: Any, ip: Any) -> npt.NDArray[np.int32]:
         """Number of the locks held at each event (function row, index of its lockset, ip); -1 unknown."""
@@ -168,8 +125,8 @@ class Locksets:
         unique, inverse = np.unique(triples, axis=0, return_inverse=True)
         out = []
         for f, s, at in unique.tolist():
-            held = self._at(f, s, at) | self._entry[f]
-            # An unknown lockset may hold more than the callers', never less.
+            held = self._at(f, s, at)
+            # An unknown lockset may hold more than the wrappers', never less.
             out.append(-1 if s < 0 and not held else self._numbers.setdefault(held, len(self._numbers)))
         result: npt.NDArray[np.int32] = np.array(out, np.int32)[inverse.ravel()]
         return result

@@ -124,19 +124,8 @@ def executables(program: Program) -> Iterator[tuple[str, Program]]:
         [s for s in dict.fromkeys(unit.symbols) if s in where and index not in where[s]]
         for index, unit in enumerate(program.units)
     ]
-    groups: list[tuple[int, list[int]]] = []
-    covered: set[int] = set()
-    for main in mains:
-        seen, front = {main}, [main]
-        while front:
-            unit = front.pop()
-            for symbol in needs[unit]:
-                if seen.isdisjoint(where[symbol]):
-                    chosen = _nearest(program, unit, where[symbol])
-                    seen.add(chosen)
-                    front.append(chosen)
-        groups.append((main, sorted(seen)))
-        covered |= seen
+    groups = [(main, sorted(_closure(program, main, needs, where))) for main in mains]
+    covered = {unit for _, members in groups for unit in members}
     groups.sort(key=lambda g: (-len(g[1]), g[0]))
     for main, members in groups[:MAX_EXECUTABLES]:
         yield program.units[main].path, part(program, members)
@@ -173,9 +162,33 @@ def _definers(program: Program) -> dict[str, list[int]]:
     return where
 
 
-def _nearest(program: Program, unit: int, candidates: list[int]) -> int:
+def _closure(program: Program, main: int, needs: list[list[str]], where: dict[str, list[int]]) -> set[int]:
+    """Units that a main needs.  What only one unit defines comes first: it may settle what several define."""
+    seen, front, open_needs = {main}, [main], []
+    while True:
+        while front:
+            unit = front.pop()
+            for symbol in needs[unit]:
+                definers = where[symbol]
+                if len(definers) > 1:
+                    open_needs.append((unit, symbol))
+                elif definers[0] not in seen:
+                    seen.add(definers[0])
+                    front.append(definers[0])
+        unsettled = [(unit, symbol) for unit, symbol in open_needs if seen.isdisjoint(where[symbol])]
+        if not unsettled:
+            return seen
+        unit, symbol = unsettled[0]
+        chosen = _nearest(program, unit, where[symbol], needs)
+        seen.add(chosen)
+        front.append(chosen)
+        open_needs = unsettled[1:]
+
+
+def _nearest(program: Program, unit: int, candidates: list[int], needs: list[list[str]]) -> int:
+    """The definer whose folders have most in common with the unit's; of those the one that needs least itself."""
     path = program.units[unit].path
-    return max(candidates, key=lambda c: (_common(path, program.units[c].path), -c))
+    return max(candidates, key=lambda c: (_common(path, program.units[c].path), -len(needs[c]), -c))
 
 
 def _common(a: str, b: str) -> int:
