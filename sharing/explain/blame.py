@@ -43,11 +43,23 @@ def behind_section_start(shifts: Shifts, kept: int, most: int = MOST) -> tuple[C
     return between(shifts, -1, kept, most)
 
 
-def between(shifts: Shifts, first: int, last: int, most: int = MOST) -> tuple[Contribution, ...]:
+def section_shift(shifts: Shifts, pair: int) -> int:
+    """How far the section that a variable is in moved as a whole."""
+    row = int(shifts.matching.pairs["new"][pair])
+    section = shifts.sections.get(int(shifts.matching.new.section[row]))
+    return section.shift if section is not None else 0
+
+
+def within_section(shifts: Shifts, kept: int, most: int = MOST) -> tuple[Contribution, ...]:
+    """Why a kept object moved relative to the start of its section.  Adds up to that."""
+    return between(shifts, -1, kept, most, lead=False)
+
+
+def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bool = True) -> tuple[Contribution, ...]:
     """What changed the distance of two kept objects, by their numbers; ``first`` -1: since the start of the section.
 
     ``first`` also stands for the start of the section where it is in an earlier one; then the section's own shift is
-    part of the sum.
+    part of the sum, unless ``lead`` is False.
     """
     old, new = shifts.matching.old, shifts.matching.new
     end_old, end_new = int(shifts.old.kept[last]), int(shifts.new.kept[last])
@@ -56,15 +68,15 @@ def between(shifts: Shifts, first: int, last: int, most: int = MOST) -> tuple[Co
         shifts.new.section_start(new, end_new),
     )
     whole = first < 0 or int(shifts.new.kept[first]) < start_new or int(shifts.old.kept[first]) < start_old
-    lead: list[Contribution] = []
+    leading: list[Contribution] = []
     if whole:
-        lead = _section_start(shifts, start_old, start_new)
+        leading = _section_start(shifts, start_old, start_new, moved=lead)
     else:
         start_old, start_new = int(shifts.old.kept[first]), int(shifts.new.kept[first])
     parts, padding, uncovered = _collect(shifts, (start_old, end_old), (start_new, end_new))
-    alignment = sum(c.bytes for c in lead if c.share is Share.ALIGNMENT) + padding
-    uncovered += sum(c.bytes for c in lead if c.share is Share.UNCOVERED)
-    named = [c for c in lead if c.share is Share.SECTION]
+    alignment = sum(c.bytes for c in leading if c.share is Share.ALIGNMENT) + padding
+    uncovered += sum(c.bytes for c in leading if c.share is Share.UNCOVERED)
+    named = [c for c in leading if c.share is Share.SECTION]
     order = np.lexsort((parts.row, -np.abs(parts.bytes)))
     for at in order[:most].tolist():
         side = old if parts.old[at] else new
@@ -80,16 +92,16 @@ def between(shifts: Shifts, first: int, last: int, most: int = MOST) -> tuple[Co
     return tuple(named)
 
 
-def _section_start(shifts: Shifts, start_old: int, start_new: int) -> list[Contribution]:
+def _section_start(shifts: Shifts, start_old: int, start_new: int, *, moved: bool) -> list[Contribution]:
     """The section's own shift, and what lies in front of its first symbol."""
     old, new = shifts.matching.old, shifts.matching.new
     row_old, row_new = int(shifts.old.rows[start_old]), int(shifts.new.rows[start_new])
     section = shifts.sections.get(int(new.section[row_new]))
     if section is None:
-        moved = int(new.address[row_new]) - int(old.address[row_old])
-        return [Contribution(Share.UNCOVERED, "", moved)] if moved else []
-    out = [Contribution(Share.SECTION, name, size) for name, size in section.causes]
-    if section.padding:
+        distance = int(new.address[row_new]) - int(old.address[row_old])
+        return [Contribution(Share.UNCOVERED, "", distance)] if distance else []
+    out = [Contribution(Share.SECTION, name, size) for name, size in section.causes] if moved else []
+    if section.padding and moved:
         out.append(Contribution(Share.ALIGNMENT, "", section.padding))
     fixed = old.image.synthetic or new.image.synthetic
     lead_old = int(old.address[row_old]) - (0 if old.image.synthetic else section.old.address)

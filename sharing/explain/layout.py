@@ -53,7 +53,9 @@ def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side
     partner = _partners(matching, new_side=new_side)
     if not activity.known:
         return _by_layout(here, there, partner, line_size)
-    slots = activity.slots
+    told = matching.told_new if new_side else matching.told_old
+    # Of an object that the other side may merely not name, nobody can say where it would be.
+    slots = activity.slots[(partner >= 0)[activity.slots["row"]] | told[activity.slots["row"]]]
     spans = np.zeros(len(slots), mates.SPAN_DTYPE)
     spans["row"] = slots["row"]
     spans["here"] = here.address[slots["row"]].view(np.int64) + slots["offset"]
@@ -86,7 +88,7 @@ def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side
         if len(seen) >= MAX_EXAMINED:
             break
     out.sort(key=_rank)
-    return Met(tuple(out), _straddles(activity, spans, line_size, gained=new_side), pairs)
+    return Met(tuple(out), _straddles(activity, slots, spans, line_size, gained=new_side), pairs)
 
 
 def _rank(meeting: Meeting) -> tuple[int, bool, float, str, str]:
@@ -192,8 +194,9 @@ def _on(ranges: Ranges, line: int, line_size: int) -> tuple[int, int]:
     return (min(s for s, _ in here), max(e for _, e in here))
 
 
-def _straddles(activity: Activity, spans: npt.NDArray[Any], line_size: int, *, gained: bool) -> tuple[Straddle, ...]:
-    slots = activity.slots
+def _straddles(
+    activity: Activity, slots: npt.NDArray[Any], spans: npt.NDArray[Any], line_size: int, *, gained: bool
+) -> tuple[Straddle, ...]:
     rows = mates.gained_straddles(spans, line_size)
     weight = slots["write"][rows] + slots["read"][rows]
     rows = rows[weight >= WARM_WEIGHT / 2]

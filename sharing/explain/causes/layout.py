@@ -138,7 +138,11 @@ def _blame(builds: Builds, lead: Meeting | None, *, improves: bool) -> tuple[tup
         apart = blame.between(shifts, first, last)
         if sum(c.bytes for c in apart):
             return apart, pairs  # their distance changed
-    return (blame.behind_section_start(shifts, kept[0]) if kept else ()), pairs
+    if not kept:
+        return (), pairs
+    if blame.section_shift(shifts, pairs[0]) % builds.line_size:
+        return blame.behind_section_start(shifts, kept[0]), pairs
+    return blame.within_section(shifts, kept[0]), pairs  # whole lines change nothing
 
 
 def _sentence(
@@ -164,10 +168,14 @@ def _sentence(
             text += f" and {counted(len(named) - 1, 'other symbol')}"
         if mover >= 0:
             many = counted(_moved_by(builds.shifts, mover), "variable")
-            text = f"{text} moved {many} by {signed_hex(_shift(builds.shifts, mover))}"
+            whole = blame.section_shift(builds.shifts, mover)
+            whole = 0 if whole % builds.line_size else whole
+            text = f"{text} moved {many} by {signed_hex(_shift(builds.shifts, mover) - whole)}"
+            if whole:
+                text += f", besides the whole section's {signed_hex(whole)}"
         parts.append(text)
     elif lead.matched and pairs and (distance := max((_shift(builds.shifts, p) for p in pairs), key=abs)):
-        parts.append(f"no symbol says what moved them by {signed_hex(distance)}")
+        parts.append(f"something without a symbol moved them by {signed_hex(distance)}")
     elif not lead.matched:
         new = [m for m, p in zip((mates.first, mates.second), pairs, strict=True) if p < 0]
         parts.append(f"{' and '.join(quoted(n) for n in new)} {'is' if len(new) == 1 else 'are'} new")
