@@ -19,6 +19,15 @@ constexpr size_t AccessColumns = 16;
 constexpr size_t CallColumns = 8;
 constexpr size_t LockOpColumns = 9;
 
+/// The compiler puts the value where it is used.
+bool isFolded(const Place &P) {
+  return P.In == Place::Kind::Variable && !P.Indexed &&
+         (P.Var->isConstexpr() ||
+          (P.Var->getType()->isScalarType() &&
+           P.Var->getASTContext().getLangOpts().CPlusPlus &&
+           P.Var->mightBeUsableInConstantExpressions(P.Var->getASTContext())));
+}
+
 } // namespace
 
 void Body::position(Rows &To, SourceLocation Where) {
@@ -28,7 +37,7 @@ void Body::position(Rows &To, SourceLocation Where) {
 
 void Body::access(const Expr &E, AccessKind Kind) {
   Place P = At.object(&E);
-  if (!P.isReported())
+  if (!P.isReported() || (Kind == AccessKind::Load && isFolded(P)))
     return;
   QualType T = E.getType();
   MemoryOrder Order = MemoryOrder::Plain;
@@ -98,7 +107,7 @@ void Body::atomic(const AtomicUse &Use, const Expr &E) {
   } else {
     P = At.object(Target);
   }
-  access(P, T, Use.Kind, Use.Order, E.getExprLoc());
+  access(P, T.getNonReferenceType(), Use.Kind, Use.Order, E.getExprLoc());
 }
 
 /// The address of a reported place becomes known elsewhere.

@@ -31,6 +31,11 @@ void Bodies::see(const Decl *D) {
       (D->isInvalidDecl() || Unit.inSystemHeader(D->getLocation())))
     return;
   if (const auto *F = dyn_cast<FunctionDecl>(D)) {
+    // What turns a lambda into a pointer only calls it.
+    if (const auto *M = dyn_cast<CXXMethodDecl>(F);
+        M && M->getParent()->isLambda() &&
+        M->getOverloadedOperator() != OO_Call)
+      return;
     if (F->doesThisDeclarationHaveABody() && !F->isDependentContext() &&
         !F->hasSkippedBody() && Seen.insert(F).second)
       Functions.push_back(F);

@@ -218,8 +218,10 @@ void Body::initialised(const CXXCtorInitializer &Init) {
   P.Record = Method->getParent();
   if (Field->getParent() != P.Record)
     return; // of an anonymous union
-  access(At.member(P, *Field), Field->getType(), AccessKind::Store,
-         MemoryOrder::Plain, Init.getSourceLocation());
+  QualType Stored = Field->getType()->isReferenceType() ? Context.VoidPtrTy
+                                                        : Field->getType();
+  access(At.member(P, *Field), Stored, AccessKind::Store, MemoryOrder::Plain,
+         Init.getSourceLocation());
   escapes(Value);
 }
 

@@ -132,7 +132,8 @@ private:
     Place This;
   };
   Actual actual(const clang::CallExpr &C);
-  Place translate(const Place &Formal, const Actual &A, std::string &Text);
+  Place translate(const Effect &Formal, const Actual &A, std::string &Text);
+  llvm::StringRef spelled(const clang::Expr &E);
   void effects(const Callee &C, const Actual &A, const clang::Expr *Call,
                clang::SourceLocation Where);
   bool guardMade(const clang::CXXConstructExpr &C);

@@ -163,6 +163,10 @@ const Callee &Callees::of(const FunctionDecl &F) {
   auto Made = std::make_unique<Callee>();
   Callee &C = *Made;
   C.IsSystem = Unit.inSystemHeader(F.getLocation());
+  const DeclContext *Around = F.getDeclContext();
+  while (Around->isRecord() || Around->isTransparentContext())
+    Around = Around->getParent();
+  C.IsLibrary = C.IsSystem && Around->isNamespace();
   if (F.hasAttrs())
     annotated(F, C);
   if (C.Effects.empty())

@@ -28,7 +28,8 @@ struct Effect {
   bool ZeroIsSuccess = false; ///< of an attempt
   bool OfGuard = false;       ///< what the guard holds, whatever that is
   int Row = -1;
-  std::string Text; ///< as the callee says it; "" where only callers can
+  std::string Param; ///< name of the parameter that Text speaks of
+  std::string Text;  ///< as the callee says it; "" where only callers can
 };
 
 /// A class whose objects hold locks while they live.
@@ -39,6 +40,7 @@ struct Callee {
   llvm::SmallVector<Effect, 1> Requires;
   bool IsPrimitive = false; ///< a lock function itself: no call to follow
   bool IsSystem = false;    ///< its body is in a system header
+  bool IsLibrary = false;   ///< of a C++ library there: in a namespace
 };
 
 class Callees {

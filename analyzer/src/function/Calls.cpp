@@ -166,9 +166,8 @@ void Body::call(const CallExpr &C) {
   }
   Actual A = actual(C);
   const Callee &Info = Known.of(*F);
-  effects(Info, A, &C, Where);
   if (Info.IsPrimitive)
-    return;
+    return effects(Info, A, &C, Where);
   if (Method && A.HasThis && !A.Args.empty()) {
     if (Method->isTrivial() && (Method->isCopyAssignmentOperator() ||
                                 Method->isMoveAssignmentOperator())) {
@@ -178,11 +177,10 @@ void Body::call(const CallExpr &C) {
         copied(*A.Args[1]);
       return;
     }
-    if (Info.IsSystem && Method->isInStdNamespace() &&
-        library(*Method, C, *A.Args[0]))
+    if (Info.IsLibrary && library(*Method, C, *A.Args[0]))
       return;
   }
-  if (Info.IsSystem && !Method && F->isInStdNamespace()) {
+  if (Info.IsLibrary && !Method) {
     bool Swaps = F->getIdentifier() &&
                  (F->getName() == "swap" || F->getName() == "exchange");
     for (const Expr *Arg : C.arguments()) {
@@ -220,12 +218,16 @@ void Body::call(const CallExpr &C) {
       argument(Row, int64_t(I), A.Args[I]);
   }
   allocates(C, *F);
+  effects(Info, A, &C, Where);
 }
 
 /// A whole object is read.
 void Body::copied(const Expr &From) {
-  access(At.object(&From), From.getType().getNonReferenceType(),
-         AccessKind::Load, MemoryOrder::Plain, From.getExprLoc());
+  Place P = At.object(&From);
+  if (P.In == Place::Kind::Variable && P.Var->isConstexpr())
+    return;
+  access(P, From.getType().getNonReferenceType(), AccessKind::Load,
+         MemoryOrder::Plain, From.getExprLoc());
 }
 
 /// A method of the standard library reads or writes its object.
@@ -241,8 +243,8 @@ bool Body::library(const CXXMethodDecl &M, const CallExpr &C,
   if (int Row = Known.lockRow(R); Row >= 0 && M.getIdentifier()) {
     IsCompanion = true;
     if (P.isReported())
-      lockRow(Locks.lock(P, false, Row, Unit.text(Object.getSourceRange())),
-              LockEffect::Lock, Where);
+      lockRow(Locks.lock(P, false, Row, spelled(Object)), LockEffect::Lock,
+              Where);
   } else if (R->getIdentifier() && R->getName() == "array") {
     // Its elements are read and written where they are used.
   } else {
@@ -292,6 +294,11 @@ void Body::construct(const CXXConstructExpr &C) {
                                                    : Place();
     }
   }
+  const auto *Own = dyn_cast_or_null<CXXConstructorDecl>(Function);
+  if (Own && C.getConstructionKind() == CXXConstructionKind::NonVirtualBase)
+    Target = At.base(*Own->getParent(), *D->getParent());
+  else if (Own && C.getConstructionKind() == CXXConstructionKind::Delegating)
+    Target = At.base(*Own->getParent(), *Own->getParent());
   QualType Type = Context.getRecordType(D->getParent());
   if (D->isCopyOrMoveConstructor() && D->isTrivial() && C.getNumArgs() >= 1) {
     copied(*C.getArg(0));
@@ -301,7 +308,7 @@ void Body::construct(const CXXConstructExpr &C) {
   if (D->isTrivial())
     return;
   const Callee &Info = Known.of(*D);
-  if (Info.IsSystem && D->isInStdNamespace()) {
+  if (Info.IsLibrary) {
     // A global's constant initialiser runs at no time.
     if (Target.In != Place::Kind::Variable ||
         !Target.Var->hasConstantInitialization())
@@ -318,24 +325,24 @@ void Body::construct(const CXXConstructExpr &C) {
   A.This = Target;
   A.Args.push_back(nullptr);
   A.Args.append(C.arg_begin(), C.arg_end());
-  effects(Info, A, &C, Where);
   uint32_t Row = callRow(D, false, Where);
   receiver(Row, Target);
   for (size_t I = 1; I < A.Args.size(); ++I)
     argument(Row, int64_t(I), A.Args[I]);
+  effects(Info, A, &C, Where);
 }
 
 void Body::destroyed(const CXXDestructorDecl *D, const void *Object,
                      SourceLocation Where) {
-  if (int Guard = Locks.findGuard(Object); Guard >= 0) {
-    for (unsigned I = 0; I < Locksets::MaxLocks; ++I)
-      if (Locks.bound(Guard) >> I & 1)
-        lockRow(int(I), LockEffect::Unlock, Where);
-    step({LockStep::Op::GuardDrops, -1, Guard});
-  }
-  if (!D || D->isTrivial() || !D->isUserProvided() || Known.of(*D).IsSystem)
+  if (D && !D->isTrivial() && D->isUserProvided() && !Known.of(*D).IsLibrary)
+    callRow(D, false, Where);
+  int Guard = Locks.findGuard(Object);
+  if (Guard < 0)
     return;
-  callRow(D, false, Where);
+  for (unsigned I = 0; I < Locksets::MaxLocks; ++I)
+    if (Locks.bound(Guard) >> I & 1)
+      lockRow(int(I), LockEffect::Unlock, Where);
+  step({LockStep::Op::GuardDrops, -1, Guard});
 }
 
 /// __attribute__((cleanup)) passes the address of the variable.

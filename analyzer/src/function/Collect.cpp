@@ -65,6 +65,11 @@ int64_t bitsOf(const FunctionDecl &F, ASTContext &Context) {
   return Bits;
 }
 
+bool isEmpty(const FunctionFacts &F) {
+  return F.Accesses.empty() && F.Calls.empty() && F.Taken.empty() &&
+         F.LockOps.empty() && F.Starts.empty();
+}
+
 class Collector {
 public:
   Collector(UnitBuilder &Unit)
@@ -175,6 +180,8 @@ void Collector::read(Entry &E) {
   place(Out, F.getLocation());
   readInto(Out, F, F.getBody(), *E.Seen, &F);
   readRegions(*E.Seen, F, Out);
+  if (F.isImplicit() && isEmpty(Out))
+    return;
   Facts.push_back(std::move(Out));
 }
 
@@ -239,8 +246,7 @@ void Collector::readInitialiser(const VarDecl &V) {
     Names.Column = Out.Column;
     Out = std::move(Names);
   }
-  if (Out.Accesses.empty() && Out.Calls.empty() && Out.Taken.empty() &&
-      Out.LockOps.empty() && Out.Starts.empty())
+  if (isEmpty(Out))
     return;
   Facts.push_back(std::move(Out));
 }

@@ -66,7 +66,7 @@ Place Places::variable(const DeclRefExpr &Ref) {
     P.Var = V;
     return P;
   }
-  if (V->getType()->isReferenceType() || V->getType()->isAnyPointerType())
+  if (V->getType()->isReferenceType())
     return follow(*V, &Ref);
   P.In = Place::Kind::Local;
   return P;

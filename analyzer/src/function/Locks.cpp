@@ -8,6 +8,7 @@
 
 #include "clang/Basic/Builtins.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <optional>
 
@@ -19,6 +20,22 @@ namespace {
 
 bool isStdNamed(const FunctionDecl &F, StringRef Name) {
   return F.getIdentifier() && F.getName() == Name && F.isInStdNamespace();
+}
+
+bool isWordByte(char C) { return llvm::isAlnum(C) || C == '_'; }
+
+/// The text of an effect with the caller's argument for the parameter.
+std::string inCaller(const Effect &E, StringRef Argument) {
+  StringRef Text = E.Text;
+  size_t At = E.Param.empty() ? StringRef::npos : Text.find(E.Param);
+  size_t End = At + E.Param.size();
+  if (At == StringRef::npos || (At && isWordByte(Text[At - 1])) ||
+      (End < Text.size() && isWordByte(Text[End])))
+    return Argument.str();
+  bool IsWord = llvm::all_of(Argument, isWordByte);
+  return (Text.take_front(At) + (IsWord ? "" : "(") + Argument +
+          (IsWord ? "" : ")") + Text.drop_front(End))
+      .str();
 }
 
 bool isConstantZero(const Expr *E, const ASTContext &Context, bool &Known) {
@@ -44,20 +61,28 @@ Body::Actual Body::actual(const CallExpr &C) {
   return A;
 }
 
-Place Body::translate(const Place &Formal, const Actual &A, std::string &Text) {
-  if (Formal.In == Place::Kind::Variable)
-    return Formal;
-  if (Formal.In != Place::Kind::Parameter || Formal.Param >= A.Args.size())
+/// As written where macros do not hide it.
+StringRef Body::spelled(const Expr &E) {
+  SourceManager &SM = Unit.sources();
+  return Unit.text({SM.getTopMacroCallerLoc(E.getBeginLoc()),
+                    SM.getTopMacroCallerLoc(E.getEndLoc())});
+}
+
+Place Body::translate(const Effect &Formal, const Actual &A,
+                      std::string &Text) {
+  if (Formal.Where.In == Place::Kind::Variable)
+    return Formal.Where;
+  if (Formal.Where.In != Place::Kind::Parameter ||
+      Formal.Where.Param >= A.Args.size())
     return {};
-  const Expr *E = A.Args[Formal.Param];
+  const Expr *E = A.Args[Formal.Where.Param];
   if (!E)
-    return nested(A.This, Formal);
+    return nested(A.This, Formal.Where);
   Place Outer = E->getType()->isAnyPointerType() ? At.pointee(E) : At.object(E);
   if (!Outer.isReported())
     return {};
-  if (Text.empty())
-    Text = Unit.text(E->getSourceRange()).str();
-  return nested(Outer, Formal);
+  Text = inCaller(Formal, spelled(*E));
+  return nested(Outer, Formal.Where);
 }
 
 void Body::step(LockStep S) {
@@ -81,12 +106,10 @@ void Body::lockRow(int Lock, LockEffect What, SourceLocation Where) {
 void Body::effects(const Callee &C, const Actual &A, const Expr *Call,
                    SourceLocation Where) {
   for (const Effect &E : C.Effects) {
-    std::string Text;
-    Place P = translate(E.Where, A, Text);
+    std::string Text = E.Text;
+    Place P = translate(E, A, Text);
     if (!P.isReported())
       continue;
-    if (E.Where.In == Place::Kind::Variable)
-      Text = E.Text;
     int Lock = Locks.lock(P, E.Shared, E.Row, Text);
     if (C.IsPrimitive)
       lockRow(Lock, E.What, Where);
@@ -119,8 +142,8 @@ int Body::lockOf(const Expr *E, bool Shared) {
         if (Inner.What == LockEffect::Lock &&
             Inner.Where.In == Place::Kind::Parameter && !Inner.Where.Param)
           return Locks.lock(nested(P, Inner.Where), Inner.Shared, Inner.Row,
-                            Unit.text(E->getSourceRange()));
-  return Locks.lock(P, Shared, Row, Unit.text(E->getSourceRange()));
+                            spelled(*E));
+  return Locks.lock(P, Shared, Row, spelled(*E));
 }
 
 const VarDecl *Body::guardVariable(const Expr *E) {
@@ -160,18 +183,18 @@ bool Body::guardMade(const CXXConstructExpr &C) {
       });
   if (!Info.Effects.empty() && (Kind != GuardKind::None || Unlocks)) {
     int Guard = Locks.guard(Key);
-    for (const Effect &E : Info.Effects) {
-      std::string Text;
-      Place P = translate(E.Where, A, Text);
-      if (E.What != LockEffect::Lock || !P.isReported())
-        continue;
-      int Lock = Locks.lock(P, E.Shared, E.Row, Text.empty() ? E.Text : Text);
-      Locks.bind(Guard, Lock);
-      step({LockStep::Op::Take, Lock, Guard});
-    }
     uint32_t Row = callRow(D, false, Where);
     for (size_t I = 1; I < A.Args.size(); ++I)
       argument(Row, int64_t(I), A.Args[I]);
+    for (const Effect &E : Info.Effects) {
+      std::string Text = E.Text;
+      Place P = translate(E, A, Text);
+      if (E.What != LockEffect::Lock || !P.isReported())
+        continue;
+      int Lock = Locks.lock(P, E.Shared, E.Row, Text);
+      Locks.bind(Guard, Lock);
+      step({LockStep::Op::Take, Lock, Guard});
+    }
     return true;
   }
   if (Kind == GuardKind::None || R->hasAttr<ScopedLockableAttr>())
@@ -366,6 +389,13 @@ void Body::summarise() {
     E.Shared = L.Shared;
     E.Row = L.Row;
     E.Text = L.Text;
+    unsigned First = isa<CXXMethodDecl>(Function) &&
+                             cast<CXXMethodDecl>(Function)->isInstance()
+                         ? 1
+                         : 0;
+    if (L.Where.In == Place::Kind::Parameter && L.Where.Param >= First &&
+        L.Where.Param - First < Function->getNumParams())
+      E.Param = Function->getParamDecl(L.Where.Param - First)->getName().str();
     Learnt.push_back(std::move(E));
   }
   Known.learn(*Function, Learnt);

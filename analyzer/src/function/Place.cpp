@@ -127,6 +127,27 @@ Place Places::receiver(const Expr *E) {
   return E->getType()->isAnyPointerType() ? pointee(E) : object(E);
 }
 
+Place Places::base(const CXXRecordDecl &Of, const CXXRecordDecl &Base) {
+  Place P;
+  const CXXRecordDecl *Whole = Of.getDefinition();
+  const CXXRecordDecl *Part = Base.getDefinition();
+  if (!Whole || !Part || !hasLayout(*Whole))
+    return P;
+  P.In = Place::Kind::Parameter;
+  P.Record = Whole;
+  if (Whole == Part)
+    return P;
+  for (const CXXBaseSpecifier &Step : Whole->bases())
+    if (const CXXRecordDecl *R = Step.getType()->getAsCXXRecordDecl();
+        R && R->getDefinition() == Part && !Step.isVirtual()) {
+      P.Offset = Context.getASTRecordLayout(Whole)
+                     .getBaseClassOffset(Part)
+                     .getQuantity();
+      return P;
+    }
+  return {};
+}
+
 Place Places::member(Place In, const FieldDecl &Field) {
   const RecordDecl *R = Field.getParent();
   if (!In.isReported() || !hasLayout(*R) || Field.isInvalidDecl())
@@ -246,6 +267,15 @@ Place Places::objectOf(const Expr *E) {
   }
 }
 
+/// Where a pointer points that is moved along an array.
+Place Places::stepped(const Expr *Pointer, QualType To) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(Pointer->IgnoreParens());
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (V && !V->hasGlobalStorage() && !V->getType()->isReferenceType())
+    return follow(*V, Pointer);
+  return somewhere(To, Pointer);
+}
+
 Place Places::pointeeOf(const Expr *E) {
   E = E->IgnoreParens();
   QualType To = E->getType()->getPointeeType();
@@ -271,8 +301,7 @@ Place Places::pointeeOf(const Expr *E) {
     if (U->getOpcode() == UO_Extension)
       return pointee(U->getSubExpr());
     if (U->isIncrementDecrementOp()) {
-      const auto *Ref = dyn_cast<DeclRefExpr>(U->getSubExpr()->IgnoreParens());
-      return Ref ? variable(*Ref) : somewhere(To, U->getSubExpr());
+      return stepped(U->getSubExpr(), To);
     }
     break;
   }
@@ -282,10 +311,8 @@ Place Places::pointeeOf(const Expr *E) {
     if (B->getOpcode() == BO_Comma || B->getOpcode() == BO_Assign)
       return pointee(B->getRHS());
     bool Subtract = B->getOpcode() == BO_Sub || B->getOpcode() == BO_SubAssign;
-    if (B->isAssignmentOp()) {
-      const auto *Ref = dyn_cast<DeclRefExpr>(B->getLHS()->IgnoreParens());
-      return Ref ? variable(*Ref) : somewhere(To, E);
-    }
+    if (B->isAssignmentOp())
+      return stepped(B->getLHS(), To);
     if (!B->isAdditiveOp())
       break;
     bool Left = B->getLHS()->getType()->isAnyPointerType();

@@ -67,6 +67,8 @@ public:
   Place pointee(const clang::Expr *E);
   /// The object of a member call, through a pointer or not.
   Place receiver(const clang::Expr *E);
+  /// In a constructor of \p Of: its base \p Base, or the object itself.
+  Place base(const clang::CXXRecordDecl &Of, const clang::CXXRecordDecl &Base);
   /// A field of what \p In designates.
   Place member(Place In, const clang::FieldDecl &Field);
 
@@ -83,6 +85,7 @@ private:
   Place pointeeOf(const clang::Expr *E);
   Place variable(const clang::DeclRefExpr &Ref);
   Place follow(const clang::VarDecl &V, const clang::Expr *At);
+  Place stepped(const clang::Expr *Pointer, clang::QualType To);
   Place merge(const clang::VarDecl &V, const LocalValues &L);
   Place parameter(const clang::ParmVarDecl &P);
   Place somewhere(clang::QualType T, const clang::Expr *Pointer);
