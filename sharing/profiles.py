@@ -393,7 +393,7 @@ class Profiler:
             return Role.LIST_HEAD
         writes = sum(a.weight for a in accesses if a.writes)
         reads = sum(a.weight for a in accesses if a.reads)
-        if any(a.atomic and a.writes for a in accesses):
+        if any(a.atomic and a.writes and a.mask for a in accesses):
             return Role.ATOMIC
         if draft.leaf is not None and (
             draft.leaf.is_atomic or any(self.knowledge.atomic_types.find(n) >= 0 for n in names)

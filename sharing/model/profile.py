@@ -123,7 +123,7 @@ class Actor:
             or self.role is Role.ATOMIC
             or self.is_volatile
             or bool(self.guards or self.write_guards)
-            or any(a.atomic and a.writes and not a.cold for a in self.accesses)
+            or any(a.atomic and a.writes and a.mask and not a.cold for a in self.accesses)
         )
 
     def mask(self, *, writers: bool = False) -> int:
