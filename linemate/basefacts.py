@@ -259,8 +259,7 @@ def _to_tree(entry: database.Entry, tree: Path, roots: _Roots) -> database.Entry
 
 def _as_unit(entry: database.Entry, path: str) -> database.Entry:
     """The command with another source."""
-    old = {entry.file, entry.path}
-    arguments = tuple(path if argument in old else argument for argument in entry.arguments)
+    arguments = tuple(path if entry.names_source(argument) else argument for argument in entry.arguments)
     return msgspec.structs.replace(entry, file=path, arguments=arguments)
 
 

@@ -35,7 +35,11 @@ class Entry(msgspec.Struct, frozen=True):
     @property
     def path(self) -> str:
         """The unit's absolute path, without links resolved."""
-        return posixpath.normpath(posixpath.join(self.directory, self.file))
+        return _join(self.directory, self.file)
+
+    def names_source(self, argument: str) -> bool:
+        """Whether an argument is the source, however it is spelled."""
+        return argument[:1] != "-" and _join(self.directory, argument) == self.path
 
 
 def find_database(start: Path) -> Path:
@@ -102,7 +106,7 @@ def absolute_paths(entry: Entry) -> Entry:
     arguments: list[str] = []
     takes_path = False
     for argument in entry.arguments:
-        if takes_path or argument == entry.file:
+        if takes_path or entry.names_source(argument):
             arguments.append(_join(entry.directory, argument))
             takes_path = False
             continue

@@ -118,7 +118,8 @@ class Repository:
         with tempfile.TemporaryDirectory(prefix="linemate-index-") as scratch:
             copy = os.path.join(scratch, "index")
             if os.path.exists(index):
-                shutil.copyfile(index, copy)
+                # With its time: by it git knows which files may have changed within the second of their entry.
+                shutil.copy2(index, copy)
             yield {"GIT_INDEX_FILE": copy}
 
     def _git_dir(self) -> str:

@@ -42,6 +42,7 @@ class Analyzer:
 
 
 def unit(entry: database.Entry) -> dict[str, Any]:
+    assert [argument for argument in entry.arguments if entry.names_source(argument)], "no compiler gets the source"
     folders = [
         posixpath.normpath(posixpath.join(entry.directory, argument[2:]))
         for argument in entry.arguments
@@ -209,6 +210,22 @@ def test_a_renamed_unit_keeps_its_new_name(case: Case) -> None:
     assert parsed(analyzer) == {"a.c"}
     assert set(units) == {"z.c", "b.c", "c.c"}
     assert units["z.c"]["statics"] == [f"s@{case.project.top}/z.c"]
+
+
+def test_a_command_that_names_its_source_from_the_folder_moves_too(case: Case) -> None:
+    """As bear writes them: the file is absolute, the argument is not."""
+    top = case.project.top
+    case.project.git("mv", "a.c", "z.c")
+    case.project.git("rm", "-q", "b.c")
+    rows = [
+        {"directory": str(top), "file": f"{top}/{name}", "arguments": ["gcc", "-I.", "-c", "-o", "x.o", name]}
+        for name in ("z.c", "c.c")
+    ]
+    (top / database.FILE_NAME).write_text(json.dumps(rows))
+    analyzer, _, units = case.units("HEAD", top / database.FILE_NAME)
+    assert parsed(analyzer) == {"a.c", "b.c"}
+    assert set(units) == {"z.c", "b.c", "c.c"}
+    assert sorted(entry.arguments[-1].rpartition("/")[2] for entry in analyzer.commands) == ["a.c", "b.c"]
 
 
 def test_two_files_that_swapped_names_are_not_mixed_up(case: Case) -> None:

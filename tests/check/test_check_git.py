@@ -67,6 +67,14 @@ def test_what_differs_is_seen_committed_or_not(project: Project, repository: Rep
     assert changes.deleted == {"gone.c"}
 
 
+def test_a_change_of_equal_length_in_the_same_second_is_seen(project: Project, repository: Repository) -> None:
+    """Size and whole seconds of the entry are then equal; git tells it by the time of the index itself."""
+    for number in range(3):
+        base = project.commit({"a.c": f"int a{number};\n"})
+        project.write({"a.c": f"int b{number};\n"})
+        assert repository.changes(base).changed == {"a.c"}
+
+
 def test_a_renamed_file_is_both_names(project: Project, repository: Repository) -> None:
     base = repository.resolve("HEAD")
     project.git("mv", "a.c", "z.c")
