@@ -7,6 +7,7 @@ positions at which it meets, and a pair of two units, whose distance the linker 
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -58,6 +59,13 @@ class Positions:
                 return section if address < section.end else None
         return None
 
+    def sections_on(self, start: int, end: int) -> list[Section]:
+        """The sections with bytes in [start, end), which may be all of a small one, in order of address."""
+        first = bisect.bisect_right(self._starts, start, key=lambda s: s[0])
+        last = bisect.bisect_left(self._starts, end, key=lambda s: s[0])
+        near = [self._sections[index] for _, index in self._starts[max(first - 1, 0) : last]]
+        return [s for s in near if s.address < end and start < s.end]
+
     def of(self, actor: Actor) -> Section | None:
         return self.section_at(actor.span[0])
 
@@ -81,15 +89,13 @@ def run(
     met: dict[Key, _Met] = {}
     for shift in positions.shifts:
         for line_address in correlate.lines_of_interest(accesses, table, context.line_size, shift):
-            ends = [positions.section_at(line_address), positions.section_at(line_address + context.line_size - 1)]
-            if not any(s is not None and shift % positions.step(s) == 0 for s in ends):
+            sections = positions.sections_on(line_address, line_address + context.line_size)
+            if not any(shift % positions.step(s) == 0 for s in sections):
                 continue
-            section = ends[0] or ends[1]
             line = profiler.profile(line_address, context.line_size)
             if not line.actors:
                 continue
-            if section is not None:
-                line = dataclasses.replace(line, place=positions.label(section))
+            line = dataclasses.replace(line, place=positions.label(sections[0]))
             for rule in rules:
                 for draft in rule.check(line, context):
                     home = positions.of(draft.actors[0])
