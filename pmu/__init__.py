@@ -1,0 +1,47 @@
+"""Profiles → ``Samples``.  One reader per format, tried in the order of this table.
+
+Owns the choice of the reader.  Does not place samples on variables (``sharing`` does) and does not judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sharing.model.errors import LinemateError, Unrecognized
+from sharing.model.samples import Samples
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A format.  ``read`` raises Unrecognized where the file is of another one, Malformed where it is broken."""
+
+    name: str
+    summary: str
+    read: Callable[[Path], Samples]
+
+
+def readers() -> tuple[Reader, ...]:
+    """Every reader, the strictest about what it accepts first."""
+    from pmu import perfdata
+
+    return (Reader("perf.data", "what perf record writes, to a file or to a pipe", perfdata.read),)
+
+
+def read_samples(path: str | Path) -> Samples:
+    """The samples of a profile of any known format.
+
+    Raises Malformed for a broken profile, LinemateError for a file that cannot be read or that no reader knows.
+    """
+    path = Path(path)
+    refusals: list[str] = []
+    table = readers()
+    for reader in table:
+        try:
+            return reader.read(path)
+        except Unrecognized as refusal:
+            refusals.append(f"{reader.name}: {refusal.why}")
+        except OSError as error:
+            raise LinemateError(f"{path}: {error.strerror or error}") from error
+    raise LinemateError(f"{path}: not a profile that linemate reads ({'; '.join(refusals)})")

@@ -1,0 +1,130 @@
+"""The perf.data reader: a file (or a directory of files) that perf record wrote → ``Samples``.
+
+Owns the order of reading.  Header, stream, records and sample layouts each have a module of their own.
+"""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+
+import numpy as np
+
+from pmu.perfdata_header import Descriptions, Feature, Header, Source, open_source, read_header
+from pmu.perfdata_records import RegisterPool, Session
+from pmu.perfdata_stream import Losses, Walk
+from pmu.perfevent import KNOWN_SAMPLE_BITS, Attr, Record, event_of
+from pmu.samplesbuilder import Builder
+from sharing.model.errors import Malformed, Unrecognized
+from sharing.model.samples import Counts, Event, Recording, Registers, Samples
+
+
+def read(path: Path) -> Samples:
+    """Raises Unrecognized for a file that is no perf.data, Malformed where nothing of it can be used."""
+    name = str(path)
+    parts: list[Path] = []
+    if path.is_dir():
+        # `perf record --threads`: a perf.data file, and files with nothing but records.
+        parts = sorted(path.glob("data.[0-9]*"), key=lambda part: (len(part.name), part.name))
+        path = path / "data"
+        if not path.is_file():
+            raise Unrecognized(name, "a directory without a file called data")
+    data = _open(path)
+    source = open_source(name, data)
+    about = Descriptions()
+    header = read_header(source, about)
+    mapped = _words(source, header)
+    session = Session(source, about, Builder(), RegisterPool(len(mapped), header.data_offset % 8))
+    session.builder.comm(0, 0, 0, "swapper", executed=False)  # the idle task, which perf knows without a record
+    for attr, ids in header.attrs:
+        session.add_event(attr, ids)
+    losses = Losses(header.missing_bytes)
+    walk = Walk(data, source.big_endian, losses)
+    for block in walk.blocks(header.data_offset, header.data_end):
+        session.take(block)
+    for block in walk.inflated():
+        session.take(block)
+    for part in parts:
+        records = _open(part)
+        walk = Walk(records, source.big_endian, losses, mapped=False)
+        for block in walk.blocks(0, len(records)):
+            session.take(block)
+        for block in walk.inflated():
+            session.take(block)
+    if not session.attrs:
+        raise Malformed(name, header.data_offset, "the recording describes no event")
+    registers = Registers(mapped, session.pool.dense())
+    return session.builder.finish(
+        _events(session),
+        _recording(source, about),
+        _counts(session, losses),
+        registers=registers,
+        build_ids=about.build_ids,
+    )
+
+
+def _open(path: Path) -> mmap.mmap | bytes:
+    with path.open("rb") as file:
+        try:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (ValueError, OSError):  # empty, or a pipe
+            return file.read()
+
+
+def _words(source: Source, header: Header) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    """The whole file as words that are in step with the records."""
+    first = header.data_offset % 8
+    count = max(len(source.data) - first, 0) // 8
+    return np.frombuffer(source.data, ">u8" if source.big_endian else "<u8", count, first)
+
+
+def _events(session: Session) -> tuple[Event, ...]:
+    about = session.about
+    ids: dict[int, int] = {}
+    for one, number in session.ids.items():
+        if one in about.names:
+            ids.setdefault(number, one)
+    names = about.first_names if len(about.first_names) == len(session.attrs) else []
+
+    def name(number: int, attr: Attr) -> str:
+        if number in ids:
+            return about.names[ids[number]]
+        return names[number] if names else ""
+
+    return tuple(event_of(attr, name(number, attr)) for number, attr in enumerate(session.attrs))
+
+
+def _recording(source: Source, about: Descriptions) -> Recording:
+    return Recording(
+        format="perf.data",
+        architecture=about.texts.get(Feature.ARCH, ""),
+        os_release=about.texts.get(Feature.OSRELEASE, ""),
+        cpu=about.texts.get(Feature.CPUDESC, ""),
+        cpus=about.cpus,
+        recorder="perf " + about.texts[Feature.VERSION] if Feature.VERSION in about.texts else "perf",
+        command=about.command,
+        big_endian=source.big_endian,
+    )
+
+
+def _counts(session: Session, losses: Losses) -> Counts:
+    names = {int(kind): kind.name for kind in Record}
+    records = {names.get(kind, f"type {kind}"): count for kind, count in sorted(session.records.items())}
+    unknown = sum(count for kind, count in session.records.items() if kind not in names)
+    notes = [*session.about.notes, *losses.notes]
+    for attr in session.attrs:
+        if attr.sample_type & ~KNOWN_SAMPLE_BITS:
+            notes.append(f"samples have fields of a newer kernel ({attr.sample_type:#x}), which are left out")
+            break
+    return Counts(
+        records=records,
+        samples=session.builder.store.size,
+        unknown_records=unknown,
+        unknown_events=session.unknown_events,
+        malformed_records=session.malformed,
+        lost_records=session.lost_records,
+        lost_samples=session.lost_samples,
+        throttled=session.throttled,
+        missing_bytes=losses.missing_bytes,
+        notes=tuple(notes),
+    )
