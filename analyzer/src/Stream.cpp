@@ -6,6 +6,7 @@
 
 #include "Stream.h"
 
+#include "Cache.h"
 #include "Database.h"
 #include "Flags.h"
 #include "Json.h"
@@ -22,6 +23,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <unistd.h>
 
@@ -31,25 +33,42 @@ namespace linemate {
 
 namespace {
 
-/// Standard output, buffered by the line.
+/// Standard output, buffered.
 class Output {
 public:
   Error line(StringRef Text) {
-    std::string Whole = Text.str();
-    Whole.push_back('\n');
-    StringRef Left = Whole;
+    if (Error E = all(Text))
+      return E;
+    return all("\n");
+  }
+  ~Output() { consumeError(flush()); }
+
+  Error flush() {
+    StringRef Left = Pending;
     while (!Left.empty()) {
       ssize_t Written = ::write(STDOUT_FILENO, Left.data(), Left.size());
       if (Written < 0 && errno == EINTR)
         continue;
-      if (Written <= 0)
+      if (Written <= 0) {
+        Pending.clear();
         return createStringError(
             std::error_code(errno, std::generic_category()), "cannot write: %s",
             strerror(errno));
+      }
       Left = Left.drop_front(size_t(Written));
     }
+    Pending.clear();
     return Error::success();
   }
+
+private:
+  Error all(StringRef Text) {
+    Pending.append(Text.data(), Text.size());
+    return Pending.size() < BufferBytes ? Error::success() : flush();
+  }
+
+  static constexpr size_t BufferBytes = 1 << 18;
+  std::string Pending;
 };
 
 class Progress {
@@ -229,35 +248,71 @@ Error streamFacts(const Options &Asked) {
     Note(std::to_string(Todo->OtherLanguages) +
          " commands compile neither C nor C++");
 
-  std::vector<size_t> Units(Todo->Commands.size());
-  for (size_t I = 0; I < Units.size(); ++I)
-    Units[I] = I;
+  std::optional<FactsCache> Kept;
+  std::map<size_t, FactsCache::Hit> Hits;
+  if (!Asked.Cache.empty()) {
+    Kept.emplace(Asked.Cache,
+                 toolIdentity() + Rows->hash().str() + Asked.ResourceDirectory);
+    if (Error E = Kept->open())
+      return E;
+  }
+  std::vector<size_t> Units;
+  for (size_t I = 0; I < Todo->Commands.size(); ++I) {
+    if (Kept)
+      if (FactsCache::Hit Found =
+              Kept->find(Todo->Commands[I], Todo->Normal[I]);
+          Found.Entry) {
+        for (const std::string &Flag : Found.Dropped)
+          Note("flag ignored: " + Flag);
+        Hits.emplace(I, std::move(Found));
+        continue;
+      }
+    Units.push_back(I);
+  }
+  size_t Cached = Hits.size();
+
+  std::optional<std::string> Problem;
+  auto Write = [&](StringRef Line) {
+    if (Problem)
+      return;
+    if (Error E = Out.line(Line))
+      Problem = toString(std::move(E));
+  };
+  auto WriteHitsBefore = [&](size_t Index) {
+    while (!Hits.empty() && Hits.begin()->first < Index) {
+      Write(Hits.begin()->second.Json);
+      Hits.erase(Hits.begin());
+    }
+  };
   Progress Shown(Asked.Progress, Units.size());
   std::optional<UnitReader> Reader; // made in the worker, once
-  std::optional<std::string> Problem;
   runWorkers(
       Units, Asked.Limits,
       [&](size_t Index) {
         if (!Reader)
           Reader.emplace(*Rows, Asked.ResourceDirectory);
-        return Reader->read(Todo->Commands[Index], Todo->Normal[Index]);
+        const Command &From = Todo->Commands[Index];
+        const Flags &F = Todo->Normal[Index];
+        UnitResult Result = Reader->read(From, F);
+        if (Kept)
+          Kept->store(From, F, Result, Reader->files());
+        return Result;
       },
       [&](size_t Index, UnitResult Result) {
+        WriteHitsBefore(Index);
         for (const std::string &Flag : Result.Dropped)
           Note("flag ignored: " + Flag);
         bool IsFailure = !Result.Failure.empty();
         Failed += IsFailure;
-        Error E = Out.line(
-            IsFailure ? failure(Todo->Commands[Index].File, Result.Failure)
-                      : Result.Json);
-        if (E && !Problem)
-          Problem = toString(std::move(E));
-        else
-          consumeError(std::move(E));
+        Write(IsFailure ? failure(Todo->Commands[Index].File, Result.Failure)
+                        : Result.Json);
       },
       [&](size_t Done) { Shown.show(Done); });
+  WriteHitsBefore(Todo->Commands.size());
   if (Problem)
     return createStringError(inconvertibleErrorCode(), *Problem);
+  if (Kept && !Units.empty())
+    Kept->shrink(Asked.CacheBytes);
 
   for (const std::string &Text : Notes)
     if (Error E = Out.line(note(Text)))
@@ -265,11 +320,13 @@ Error streamFacts(const Options &Asked) {
   JsonText End;
   End.open('{');
   End.field("kind", StringRef("end"));
-  End.field("units", int64_t(Units.size() + Todo->Unmatched.size()));
+  End.field("units", int64_t(Todo->Commands.size() + Todo->Unmatched.size()));
   End.field("failed", int64_t(Failed));
-  End.field("cached", int64_t(0));
+  End.field("cached", int64_t(Cached));
   End.close('}');
-  return Out.line(End.text());
+  if (Error E = Out.line(End.text()))
+    return E;
+  return Out.flush();
 }
 
 } // namespace linemate

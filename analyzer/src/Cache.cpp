@@ -1,0 +1,270 @@
+//===- Cache.cpp - Facts of units that did not change ---------------------===//
+//
+// Owns the format of an entry: a magic line, a hash of the rest, and strings
+// with their lengths.  A file that is damaged in any way is no entry.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cache.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <algorithm>
+#include <cstring>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace linemate {
+
+namespace {
+
+constexpr StringRef Magic = "linemate facts cache 1\n";
+constexpr StringRef Suffix = ".facts";
+constexpr size_t HashChars = 32;
+
+void putNumber(std::string &Out, uint64_t Number) {
+  Out.append(reinterpret_cast<const char *>(&Number), sizeof Number);
+}
+
+void putString(std::string &Out, StringRef Text) {
+  putNumber(Out, Text.size());
+  Out.append(Text.data(), Text.size());
+}
+
+/// Takes values off the front; any mistake makes it false for good.
+class EntryReader {
+public:
+  explicit EntryReader(StringRef In) : In(In) {}
+
+  uint64_t number() {
+    uint64_t Out = 0;
+    if (In.size() < sizeof Out) {
+      IsGood = false;
+      return 0;
+    }
+    std::memcpy(&Out, In.data(), sizeof Out);
+    In = In.drop_front(sizeof Out);
+    return Out;
+  }
+
+  StringRef string() {
+    uint64_t Size = number();
+    if (Size > In.size())
+      IsGood = false;
+    StringRef Out = IsGood ? In.take_front(Size) : StringRef();
+    In = In.drop_front(Out.size());
+    return Out;
+  }
+
+  /// How many follow; never more than could.
+  uint64_t count() {
+    uint64_t Count = number();
+    if (Count > In.size())
+      IsGood = false;
+    return IsGood ? Count : 0;
+  }
+
+  bool isGood() const { return IsGood; }
+
+private:
+  StringRef In;
+  bool IsGood = true;
+};
+
+int addBuildId(dl_phdr_info *Info, size_t, void *Out) {
+  for (int I = 0; I < Info->dlpi_phnum; ++I) {
+    const ElfW(Phdr) &Header = Info->dlpi_phdr[I];
+    if (Header.p_type == PT_NOTE)
+      // Notes of the program are constant and loaded.
+      static_cast<std::string *>(Out)->append(
+          reinterpret_cast<const char *>(Info->dlpi_addr + Header.p_vaddr),
+          Header.p_memsz);
+  }
+  return 1; // the first is the program itself
+}
+
+/// Names of folders two levels down: targets and versions of installed gcc.
+void addCompilers(StringRef Root, std::string &Out) {
+  std::vector<std::string> Names;
+  std::error_code Ignored;
+  for (sys::fs::directory_iterator Target(Root, Ignored), End;
+       !Ignored && Target != End; Target.increment(Ignored)) {
+    std::error_code Inner;
+    for (sys::fs::directory_iterator Version(Target->path(), Inner);
+         !Inner && Version != End; Version.increment(Inner))
+      Names.push_back(Version->path());
+  }
+  std::sort(Names.begin(), Names.end());
+  for (const std::string &Name : Names)
+    Out += Name + '\0';
+}
+
+} // namespace
+
+std::string toolIdentity() {
+  std::string Out = LINEMATE_VERSION;
+  dl_iterate_phdr(addBuildId, &Out);
+  for (StringRef Root : {"/usr/lib/gcc", "/usr/lib/gcc-cross"})
+    addCompilers(Root, Out);
+  return contentHash(Out);
+}
+
+FactsCache::FactsCache(std::string Folder, std::string Basis)
+    : Folder(std::move(Folder)), Basis(std::move(Basis)) {}
+
+Error FactsCache::open() {
+  if (std::error_code E = sys::fs::create_directories(
+          Folder, /*IgnoreExisting=*/true, sys::fs::owner_all))
+    return createStringError(E, "cache " + Folder + ": " + E.message());
+  return Error::success();
+}
+
+std::string FactsCache::entryPath(const Command &From, const Flags &F) const {
+  std::string Key;
+  for (const std::string *Part :
+       {&Basis, &From.Directory, &From.File, &F.Language, &F.Options.Compiler})
+    putString(Key, *Part);
+  for (const std::string &Argument : F.Arguments)
+    putString(Key, Argument);
+  // Flags that clang does not know may still decide a layout option.
+  for (const std::string &Flag : F.Dropped)
+    putString(Key, Flag);
+  SmallString<256> Path(Folder);
+  sys::path::append(Path, contentHash(Key) + Suffix);
+  return std::string(Path);
+}
+
+bool FactsCache::isUnchanged(StringRef Path, StringRef Hash) {
+  auto [Slot, IsNew] = Hashes.try_emplace(Path);
+  if (IsNew)
+    if (auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false,
+                                            /*IsVolatile=*/true))
+      Slot->second = contentHash((*Buffer)->getBuffer());
+  return !Hash.empty() && Slot->second == Hash;
+}
+
+bool FactsCache::isMissing(StringRef Path) {
+  auto [Slot, IsNew] = Missing.try_emplace(Path, false);
+  if (IsNew)
+    Slot->second = !sys::fs::exists(Path);
+  return Slot->second;
+}
+
+FactsCache::Hit FactsCache::find(const Command &From, const Flags &F) {
+  std::string Path = entryPath(From, F);
+  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!Buffer)
+    return {};
+  StringRef Content = (*Buffer)->getBuffer();
+  if (!Content.consume_front(Magic) || Content.size() < HashChars)
+    return {};
+  StringRef Expected = Content.take_front(HashChars);
+  Content = Content.drop_front(HashChars);
+  if (contentHash(Content) != Expected)
+    return {};
+  Hit Out;
+  EntryReader In(Content);
+  for (uint64_t I = 0, N = In.count(); I < N && In.isGood(); ++I) {
+    StringRef File = In.string();
+    StringRef Hash = In.string();
+    if (!In.isGood() || !isUnchanged(File, Hash))
+      return {};
+  }
+  for (uint64_t I = 0, N = In.count(); I < N && In.isGood(); ++I)
+    if (!isMissing(In.string()))
+      return {};
+  for (uint64_t I = 0, N = In.count(); I < N && In.isGood(); ++I)
+    Out.Dropped.push_back(In.string().str());
+  Out.Json = In.string();
+  if (!In.isGood() || Out.Json.empty())
+    return {};
+  // Entries that were used last go last.
+  ::utimensat(AT_FDCWD, Path.c_str(), nullptr, 0);
+  Out.Entry = std::move(*Buffer);
+  return Out;
+}
+
+void FactsCache::store(const Command &From, const Flags &F,
+                       const UnitResult &Result, FileCache &Files) const {
+  if (Result.Json.empty())
+    return;
+  std::string Content;
+  std::vector<std::string> Read = Files.filesRead();
+  putNumber(Content, Read.size());
+  for (const std::string &Path : Read) {
+    putString(Content, Path);
+    putString(Content, Files.contentHash(Path));
+  }
+  std::vector<std::string> Absent = Files.pathsMissing();
+  putNumber(Content, Absent.size());
+  for (const std::string &Path : Absent)
+    putString(Content, Path);
+  putNumber(Content, Result.Dropped.size());
+  for (const std::string &Flag : Result.Dropped)
+    putString(Content, Flag);
+  putString(Content, Result.Json);
+  std::string Whole = Magic.str() + contentHash(Content) + Content;
+
+  std::string Path = entryPath(From, F);
+  std::string Temporary = Path + "." + std::to_string(::getpid());
+  int Descriptor =
+      ::open(Temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (Descriptor < 0)
+    return;
+  StringRef Left = Whole;
+  while (!Left.empty()) {
+    ssize_t Written = ::write(Descriptor, Left.data(), Left.size());
+    if (Written <= 0)
+      break;
+    Left = Left.drop_front(size_t(Written));
+  }
+  bool IsWhole = ::close(Descriptor) == 0 && Left.empty();
+  if (!IsWhole || ::rename(Temporary.c_str(), Path.c_str()))
+    ::unlink(Temporary.c_str());
+}
+
+void FactsCache::shrink(uint64_t MaxBytes) const {
+  struct File {
+    sys::TimePoint<> Used;
+    uint64_t Size;
+    std::string Path;
+  };
+  std::vector<File> Entries;
+  uint64_t Total = 0;
+  std::error_code Error;
+  for (sys::fs::directory_iterator Item(Folder, Error), End;
+       !Error && Item != End; Item.increment(Error)) {
+    // Also what a run that was killed left half written.
+    if (StringRef(Item->path()).find(Suffix) == StringRef::npos)
+      continue;
+    auto Status = Item->status();
+    if (!Status || Status->type() != sys::fs::file_type::regular_file)
+      continue;
+    Entries.push_back(
+        {Status->getLastModificationTime(), Status->getSize(), Item->path()});
+    Total += Status->getSize();
+  }
+  if (Total <= MaxBytes)
+    return;
+  std::sort(Entries.begin(), Entries.end(), [](const File &A, const File &B) {
+    return std::tie(A.Used, A.Path) < std::tie(B.Used, B.Path);
+  });
+  // Some room, so that the next run need not remove again.
+  for (const File &F : Entries) {
+    if (Total <= MaxBytes / 10 * 9)
+      break;
+    if (!sys::fs::remove(F.Path))
+      Total -= F.Size;
+  }
+}
+
+} // namespace linemate

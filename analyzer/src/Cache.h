@@ -1,0 +1,68 @@
+//===- Cache.h - Facts of units that did not change ---------------*- C++
+//-*-===//
+//
+// Owns a folder with one file a unit.  An entry counts only when every file
+// that the unit read still has the same content and every path that it looked
+// for in vain is still missing; times are never believed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_CACHE_H
+#define LINEMATE_ANALYZER_CACHE_H
+
+#include "Database.h"
+#include "FileCache.h"
+#include "Flags.h"
+#include "Unit.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace linemate {
+
+class FactsCache {
+public:
+  /// \p Basis hashes what all entries depend on: the tool and its tables.
+  FactsCache(std::string Folder, std::string Basis);
+
+  /// Makes the folder.
+  llvm::Error open();
+
+  struct Hit {
+    std::unique_ptr<llvm::MemoryBuffer> Entry;
+    llvm::StringRef Json; ///< in Entry
+    std::vector<std::string> Dropped;
+  };
+  /// The entry of a unit; without Entry where there is none that holds.
+  Hit find(const Command &From, const Flags &F);
+
+  /// Keeps the facts of the unit that \p Files read last.  Failing to is no
+  /// error: the next run is slower.
+  void store(const Command &From, const Flags &F, const UnitResult &Result,
+             FileCache &Files) const;
+
+  /// Removes the entries that were not used for longest beyond \p MaxBytes.
+  void shrink(uint64_t MaxBytes) const;
+
+private:
+  std::string entryPath(const Command &From, const Flags &F) const;
+  bool isUnchanged(llvm::StringRef Path, llvm::StringRef Hash);
+  bool isMissing(llvm::StringRef Path);
+
+  std::string Folder;
+  std::string Basis;
+  llvm::StringMap<std::string> Hashes; ///< of files as they are now
+  llvm::StringMap<bool> Missing;
+};
+
+/// Identifies this build of the tool and the compilers it finds headers of.
+std::string toolIdentity();
+
+} // namespace linemate
+
+#endif
