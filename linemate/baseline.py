@@ -1,24 +1,22 @@
 """Findings that were there before: telling one again, and the file that keeps them between runs.
 
-Owns the fingerprint of a finding, the baseline file (schema ``linemate-baseline-1``) and what counts as new.
+Owns the baseline file (schema ``linemate-baseline-1``) and what counts as new.
 """
 
 from __future__ import annotations
 
-import hashlib
-import posixpath
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from linemate.output import write_text
+from reports.fingerprint import PAIR, fingerprint
 from sharing.model.errors import LinemateError, Malformed
-from sharing.model.finding import Finding, Participant, Report, Severity
+from sharing.model.finding import Finding, Report, Severity
 
 SCHEMA = "linemate-baseline-1"
 MAX_BYTES = 64 << 20
-PAIR = 2  # participants that make a finding what it is; others come and go
 
 
 class KnownFinding(msgspec.Struct, frozen=True):
@@ -35,27 +33,6 @@ class Baseline(msgspec.Struct, frozen=True):
 
     schema: str
     findings: tuple[KnownFinding, ...]
-
-
-def fingerprint(finding: Finding, root: str) -> str:
-    """Equal for the same variables under the same rule, wherever they lie and in whatever clone of the sources.
-
-    By rule, names and files of the first two participants; files below ``root`` count relative to it.
-    """
-    names = sorted(f"{who.full_name}@{_file(who, root)}" for who in finding.participants[:PAIR])
-    digest = hashlib.sha256("\0".join([finding.rule, *names]).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{finding.rule}-{digest[:16]}"
-
-
-def _file(who: Participant, root: str) -> str:
-    """The path in file:line or file:line:column."""
-    path = who.source
-    for _ in range(2):
-        head, _, tail = path.rpartition(":")
-        if head and tail.isdigit():
-            path = head
-    path = posixpath.normpath(path) if path else ""
-    return path.removeprefix(root.rstrip("/") + "/") if root else path
 
 
 def known_findings(report: Report, root: str) -> dict[str, Severity]:

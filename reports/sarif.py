@@ -1,6 +1,6 @@
 """The report as SARIF 2.1.0 (OASIS), for code scanning services.
 
-Owns the mapping: severity to level, variables to locations, finding ids to fingerprints, edits to fixes.  Line mates
+Owns the mapping: severity to level, variables to locations, names to fingerprints, edits to fixes.  Line mates
 and the accesses that make them busy are related locations.  A variable without a known declaration is located by its
 address in the binary, or by name alone where addresses are a model's.
 """
@@ -15,6 +15,7 @@ from urllib.parse import quote
 import msgspec
 
 from reports.escape import byte_ranges, name_list, shorten, visible
+from reports.fingerprint import fingerprint
 from reports.jsontext import encode
 from reports.markdown import block, picture_lines, prose
 from reports.options import RenderOptions
@@ -25,7 +26,7 @@ from sharing.model import Finding, Participant, Related, Remedy, Report, Severit
 from sharing.model.rule import RuleInfo
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-FINGERPRINT = "linemateFinding/v1"
+FINGERPRINT = "linemateFinding/v2"
 ROOT = "SRCROOT"
 MAX_EXACT_INTEGER = 2**53 - 1  # JSON readers may hold numbers as doubles; larger addresses stay text
 NAMES_SHOWN = 3
@@ -105,8 +106,9 @@ def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Jso
             "text": _message(finding.message),
             "markdown": "\n\n".join([_braced(prose(finding.message)), *picture]),
         },
-        "partialFingerprints": {FINGERPRINT: finding.id},
+        "partialFingerprints": {FINGERPRINT: fingerprint(finding, root)},
         "properties": {
+            "id": visible(finding.id),
             "severity": finding.severity,
             "confidence": finding.confidence,
             "verdict": finding.verdict,

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from linemate.baseline import SCHEMA, fingerprint, known_findings, only_new, read_baseline, write_baseline
+from linemate.baseline import SCHEMA, known_findings, only_new, read_baseline, write_baseline
+from reports.fingerprint import fingerprint
 from sharing.model import LinemateError, Severity
 from tests.reports.shared_report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, LOCK_BESIDE_LIST, REPORT
 
