@@ -63,6 +63,11 @@ class Activity:
         found = [a for a in self.profiler.actors(row) if a.span[0] <= at < a.span[1]]
         return max(found, key=lambda a: a.weight, default=None)
 
+    @property
+    def line_size(self) -> int:
+        """Of the lines that ``drafts`` judges, 0 where it judges none."""
+        return self.context.line_size if self.context is not None else 0
+
     def drafts(self, line: int) -> list[Draft]:
         """What the rules of single lines say of a line, worst first."""
         if self.profiler is None or self.context is None or not self.threaded:

@@ -32,7 +32,7 @@ def of_run(shifts: Shifts, run: int, most: int = MOST) -> tuple[Contribution, ..
     if not record["kept"] or not record["jump"]:
         return ()
     k = int(np.searchsorted(shifts.kept, record["first"]))
-    return between(shifts, k - 1, k, most)
+    return between(shifts, k - 1, k, most, lead=False)
 
 
 def behind_section_start(shifts: Shifts, kept: int, most: int = MOST) -> tuple[Contribution, ...]:

@@ -187,10 +187,11 @@ def _notes(builds: Builds) -> list[str]:
         out += [f"{label}: {note}" for note in activity.image.notes]
         if not activity.known:
             out.append(f"{label}: accesses are not known; pairs are judged by their addresses alone")
-    pairs, smaller = len(builds.variables.pairs), min(len(builds.variables.old), len(builds.variables.new))
+    named = builds.variables.pairs[builds.variables.old.named[builds.variables.pairs["old"]]]
+    pairs, smaller = len(named), min(int(builds.variables.old.named.sum()), int(builds.variables.new.named.sum()))
     if smaller and pairs < FEW_MATCHED * smaller:
         out.append(
-            f"only {pairs} of {smaller} variables are in both files: are they builds of one program, "
+            f"only {pairs} of {smaller} named variables are in both files: are they builds of one program, "
             "and does one lack its symbols?"
         )
     return out

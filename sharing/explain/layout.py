@@ -22,7 +22,7 @@ from sharing.model.finding import Severity
 from sharing.model.image import SectionKind
 from sharing.model.profile import Actor, Heat
 
-MAX_EXAMINED = 160  # pairs of variables whose actors are looked at, busiest first
+MAX_EXAMINED = 120  # pairs of variables whose actors are looked at, busiest first
 MAX_SHOWN = 20
 MASK = (1 << 64) - 1
 
@@ -138,7 +138,9 @@ def _meeting(
             return None
     line, first, second = place
     names = {a.name for a in actors}
-    draft = next((d for d in activity.drafts(line) if names <= {x.name for x in d.actors}), None)
+    # Rules of single lines have nothing to say of a wider view.
+    drafts = activity.drafts(line) if line_size == activity.line_size else []
+    draft = next((d for d in drafts if names <= {x.name for x in d.actors}), None)
     shared = sorted(actors[0].functions & actors[1].functions)
     pair = LineMates(
         first=actors[0].name,

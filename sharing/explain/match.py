@@ -78,7 +78,7 @@ class _Search:
         keys = _factorise([(a[old], b[new]) for a, b in columns])
         at_old, at_new = _singles(keys[: len(old)], keys[len(old) :])
         old, new = old[at_old], new[at_new]
-        good = self._compatible(old, new)
+        good = self.compatible(old, new)
         if how is How.BODY:
             good &= ~(self.old.named[old] & self.new.named[new])
         self.take(old[good], new[good], how)
@@ -95,10 +95,10 @@ class _Search:
         old, mine = old[equal[mine]], mine[equal[mine]]
         new, theirs = new[equal[theirs]], theirs[equal[theirs]]
         old, new = old[np.argsort(mine, kind="stable")], new[np.argsort(theirs, kind="stable")]
-        good = self._compatible(old, new)
+        good = self.compatible(old, new)
         self.take(old[good], new[good], how)
 
-    def _compatible(self, old: Ids, new: Ids) -> npt.NDArray[np.bool_]:
+    def compatible(self, old: Ids, new: Ids) -> npt.NDArray[np.bool_]:
         """Statics of two source files are two variables, however they are called."""
         one, other = self.old.file[old], self.new.file[new]
         apart = (one >= 0) & (other >= 0) & (one != other)
@@ -227,7 +227,9 @@ def _by_alias(search: _Search) -> None:
     once = (np.bincount(pairs[0], minlength=len(search.old))[pairs[0]] == 1) & (
         np.bincount(pairs[1], minlength=len(search.new))[pairs[1]] == 1
     )
-    search.take(pairs[0][once], pairs[1][once], How.ALIAS)
+    pairs = pairs[:, once]
+    pairs = pairs[:, search.compatible(pairs[0], pairs[1])]
+    search.take(pairs[0], pairs[1], How.ALIAS)
 
 
 def _by_access(search: _Search, functions: Matching) -> None:

@@ -24,7 +24,7 @@ RUN_DTYPE = np.dtype(
         ("first", "<i8"),  # position in Shifts.order
         ("count", "<i8"),
         ("shift", "<i8"),  # bytes
-        ("jump", "<i8"),  # its shift less that of what precedes it
+        ("jump", "<i8"),  # its shift less that of what precedes it: of the section as a whole, for the first
         ("kept", "?"),  # in the same section and order as before; else it was moved on its own
     ]
 )

@@ -5,13 +5,15 @@ Owns the grading of what the change of layout means and its sentence.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from sharing.explain import blame
 from sharing.explain.causes.base import Builds, Verdicts, counted, quoted, signed_bytes, signed_hex
 from sharing.explain.layout import Meeting, Met
 from sharing.explain.shifts import Shifts
-from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share
+from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
 from sharing.model.finding import Confidence, Severity
 
 STRENGTH = {Severity.CRITICAL: 0.95, Severity.HIGH: 0.9, Severity.MEDIUM: 0.7, Severity.LOW: 0.4, Severity.NOTE: 0.15}
@@ -26,7 +28,7 @@ SYMBOL_SHARES = {Share.ADDED, Share.REMOVED, Share.RESIZED, Share.ARRIVED, Share
 
 def ask(builds: Builds) -> Verdicts:
     """At most one cause: the worst of what changed, a gain of trouble before the loss of it."""
-    worse, better = _harm(builds.gained), _harm(builds.lost)
+    worse, better = _harm(builds.gained.meetings), _harm(builds.lost.meetings)
     split = max((s.weight for s in builds.gained.straddles if s.atomic), default=0.0)
     mended = max((s.weight for s in builds.lost.straddles if s.atomic), default=0.0)
     apart = [m for m in builds.lost.meetings if m.severity is None and m.together and m.mates.hot and m.matched]
@@ -40,17 +42,22 @@ def ask(builds: Builds) -> Verdicts:
         why = _nothing_met(builds, moved)
         return Verdicts(ruled_out=(RuledOut(CauseKind.LAYOUT, why),))
     improves = loss > gain
-    chosen = builds.lost if improves else builds.gained
-    cause = _cause(builds, chosen, max(gain, loss), improves=improves, apart=apart)
+    chosen = builds.lost.meetings if improves else builds.gained.meetings
+    crossing = builds.lost.straddles if improves else builds.gained.straddles
+    shown = _distinct(chosen)
+    if _harm(shown) < max(gain, loss):
+        shown = []  # not a pair that meets, but a straddle or a pair that parted says more
+    text = "" if shown else _other_sentence(crossing, [] if improves else apart, improves=improves)
+    cause = _cause(builds, shown, max(gain, loss), improves=improves, text=text)
     ruled: tuple[RuledOut, ...] = ()
-    if gain < STRENGTH[Severity.LOW]:
+    if gain < STRENGTH[Severity.NOTE]:
         ruled = (RuledOut(CauseKind.LAYOUT, "as the reason of a slowdown: " + _nothing_met(builds, moved)),)
     return Verdicts((cause,), ruled)
 
 
-def _harm(met: Met) -> float:
-    """Strength of the worst pair of one side."""
-    return max((_strength(m) for m in met.meetings), default=0.0)
+def _harm(meetings: Iterable[Meeting]) -> float:
+    """Strength of the worst pair."""
+    return max((_strength(m) for m in meetings), default=0.0)
 
 
 def _strength(meeting: Meeting) -> float:
@@ -79,19 +86,17 @@ def _without_accesses(builds: Builds) -> Verdicts:
     if not builds.gained.meetings:
         why = "variables moved, but no two came onto one line with their first bytes"
         return Verdicts(ruled_out=(RuledOut(CauseKind.LAYOUT, why),))
-    return Verdicts((_cause(builds, builds.gained, BY_LAYOUT, improves=False, apart=[]),))
+    return Verdicts((_cause(builds, _distinct(builds.gained.meetings), BY_LAYOUT, improves=False, text=""),))
 
 
-def _cause(builds: Builds, chosen: Met, strength: float, *, improves: bool, apart: list[Meeting]) -> Cause:
-    shown = _distinct(chosen.meetings)
+def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: bool, text: str) -> Cause:
+    """The cause, told by the worst of the pairs shown, or by ``text`` where there is none."""
     lead = next((m for m in shown if m.matched), shown[0] if shown else None)
     contributions, pairs = _blame(builds, lead, improves=improves)
     symbols = tuple(dict.fromkeys(c.name for c in contributions if c.share in SYMBOL_SHARES and c.name))
     rows = {row for m in shown for row in m.rows}
     known = builds.new.known
-    text = _sentence(builds, lead, contributions, pairs, improves=improves)
-    if lead is None:
-        text = _straddle_sentence(builds, improves=improves, apart=apart)
+    text = text or _sentence(builds, lead, contributions, pairs, improves=improves)
     gained = tuple(m.mates for m in _distinct(builds.gained.meetings))
     lost = tuple(m.mates for m in _distinct(builds.lost.meetings))
     gained += _wider(gained, builds.pair_gained)
@@ -187,9 +192,9 @@ def _sentence(
     return "; ".join(parts)
 
 
-def _straddle_sentence(builds: Builds, *, improves: bool, apart: list[Meeting]) -> str:
-    side = builds.lost if improves else builds.gained
-    crossing = [s for s in side.straddles if s.atomic]
+def _other_sentence(straddles: tuple[Straddle, ...], apart: list[Meeting], *, improves: bool) -> str:
+    """Of a lock or atomic that crosses lines, or else of a pair that was used together from one line."""
+    crossing = [s for s in straddles if s.atomic]
     if crossing:
         verb = "no longer crosses" if improves else "now crosses"
         return f"{quoted(crossing[0].name)} at {crossing[0].address} {verb} the end of a line"

@@ -1,0 +1,148 @@
+"""Shifts of hand-made layouts: runs partition the matched variables, and every change of shift adds up exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sharing.explain import blame, identity
+from sharing.explain.match import Matching, match_variables
+from sharing.explain.sections import section_shifts
+from sharing.explain.shifts import Shifts, account_for
+from sharing.model import Image
+from sharing.model.comparison import Contribution, Share
+from tests.explain.layouts import Var, laid
+
+
+def compared(old: Image, new: Image) -> Shifts:
+    words = identity.Vocabulary()
+    matching = match_variables(identity.variables(old, words), identity.variables(new, words))
+    return account_for(matching, section_shifts(old, new, words))
+
+
+def of_bss(*variables: Var) -> Image:
+    return laid({".bss": variables})
+
+
+def runs(shifts: Shifts) -> list[tuple[int, int]]:
+    """(shift, number of variables) of each run."""
+    return [(int(r["shift"]), int(r["count"])) for r in shifts.runs]
+
+
+def parts(contributions: Sequence[Contribution]) -> set[tuple[Share, str, int]]:
+    return {(c.share, c.name, c.bytes) for c in contributions}
+
+
+A, B, C, D = (Var(n) for n in "abcd")
+
+
+def test_an_added_variable_starts_a_run() -> None:
+    shifts = compared(of_bss(A, B, C), of_bss(A, Var("new", 208), B, C))
+    assert runs(shifts) == [(0, 1), (208, 2)]
+    assert parts(blame.of_run(shifts, 1)) == {(Share.ADDED, "new", 208)}
+
+
+def test_alignment_takes_the_rest_up() -> None:
+    lock = Var("lock", 48, 32)
+    shifts = compared(of_bss(A, lock, B), of_bss(A, Var("new", 8), lock, B))
+    # a ends at 8, new at 16: the lock stays at 32.
+    assert runs(shifts) == [(0, 3)]
+    shifts = compared(of_bss(lock, B), of_bss(Var("new", 8), lock, B))
+    assert parts(blame.of_run(shifts, 0)) == {(Share.ADDED, "new", 8), (Share.ALIGNMENT, "", 24)}
+
+
+def test_a_removed_variable_is_blamed_with_a_negative_size() -> None:
+    shifts = compared(of_bss(A, Var("gone", 40), B), of_bss(A, B))
+    assert runs(shifts) == [(0, 1), (-40, 1)]
+    assert parts(blame.of_run(shifts, 1)) == {(Share.REMOVED, "gone", -40)}
+
+
+def test_a_variable_that_grew_moves_those_behind_it() -> None:
+    shifts = compared(of_bss(A, B, C), of_bss(A, Var("b", 24), C))
+    assert parts(blame.of_run(shifts, 1)) == {(Share.RESIZED, "b", 16)}
+
+
+def test_a_variable_that_went_elsewhere_is_out_of_order_and_blamed_at_both_places() -> None:
+    big = Var("big", 64)
+    shifts = compared(of_bss(big, A, B, C, D), of_bss(A, B, C, D, big))
+    assert runs(shifts) == [(-64, 4), (32, 1)]
+    assert not shifts.runs["kept"][1]
+    assert parts(blame.of_run(shifts, 0)) == {(Share.LEFT, "big", -64)}
+
+
+def test_a_section_moves_as_one_and_says_which_section_pushed_it() -> None:
+    data, more = [Var("d", 4096 * 2)], [Var("d", 4096 * 3)]
+    shifts = compared(laid({".data": data, ".bss": [A, B]}), laid({".data": more, ".bss": [A, B]}))
+    assert runs(shifts) == [(0, 1), (4096, 2)]
+    assert shifts.runs["jump"].tolist() == [0, 0]  # within .bss nothing happened
+    behind = blame.behind_section_start(shifts, 1)
+    assert parts(behind) == {(Share.SECTION, ".data", 4096)}
+    assert blame.within_section(shifts, 1) == ()
+
+
+def test_bytes_that_no_symbol_covers_are_said() -> None:
+    """Between a and b lie 512 more bytes than any alignment of b explains."""
+    old, new = of_bss(A, B), of_bss(A, Var("ghost", 512), B)
+    keep = np.array([0, 2])
+    import dataclasses
+
+    new = dataclasses.replace(new, variables=new.variables[keep])
+    shifts = compared(old, new)
+    assert parts(blame.of_run(shifts, 1)) == {(Share.UNCOVERED, "", 512)}
+
+
+def test_a_file_against_itself_has_one_run_a_section_and_no_shift() -> None:
+    image = laid({".data": [A, B], ".bss": [C, D]})
+    assert runs(compared(image, image)) == [(0, 2), (0, 2)]
+
+
+names = st.text("abcdefgh", min_size=1, max_size=2)
+variable = st.builds(Var, names, st.integers(1, 100), st.sampled_from([1, 4, 8, 32, 64]))
+section = st.lists(variable, max_size=14, unique_by=lambda v: v.name)
+
+
+@st.composite
+def builds(draw: st.DrawFn) -> tuple[Image, Image]:
+    """Two builds of sections whose objects come, go, grow and change places."""
+    return (
+        laid({".data": draw(section), ".bss": draw(section)}),
+        laid({".data": draw(section), ".bss": draw(section)}),
+    )
+
+
+@given(builds())
+@settings(max_examples=150, deadline=None)
+def test_runs_partition_the_matched_variables(pair: tuple[Image, Image]) -> None:
+    shifts = compared(*pair)
+    covered = [i for r in shifts.runs for i in range(int(r["first"]), int(r["first"] + r["count"]))]
+    assert covered == list(range(len(shifts.matching.pairs)))
+    for run in shifts.runs:
+        inside = slice(int(run["first"]), int(run["first"] + run["count"]))
+        assert set(shifts.shift[inside].tolist()) == {int(run["shift"])}
+
+
+@given(builds())
+@settings(max_examples=150, deadline=None)
+def test_contributions_add_up_to_the_change_of_shift(pair: tuple[Image, Image]) -> None:
+    shifts = compared(*pair)
+    for number, run in enumerate(shifts.runs):
+        if run["kept"]:
+            for most in (1, 12):
+                assert sum(c.bytes for c in blame.of_run(shifts, number, most)) == run["jump"]
+    for k, position in enumerate(shifts.kept.tolist()):
+        assert sum(c.bytes for c in blame.behind_section_start(shifts, k)) == shifts.shift[position]
+
+
+@given(builds())
+@settings(max_examples=100, deadline=None)
+def test_matching_is_the_same_from_either_side(pair: tuple[Image, Image]) -> None:
+    def named(matching: Matching, *, swapped: bool) -> set[tuple[str, str]]:
+        labels = [(matching.old.label(int(p["old"])), matching.new.label(int(p["new"]))) for p in matching.pairs]
+        return {(b, a) if swapped else (a, b) for a, b in labels}
+
+    there, back = compared(*pair), compared(*reversed(pair))
+    assert named(there.matching, swapped=False) == named(back.matching, swapped=True)
+    assert sorted(there.shift.tolist()) == sorted((-back.shift).tolist())
