@@ -107,10 +107,12 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         mask = lock.mask(writers=True)
         if not ctx.concurrent(mask, mask):
             continue
-        count = f"{(end - start) // stride} locks of {stride} bytes" if lock.sized else f"locks of {stride} bytes"
+        waits = lock.kind in COMPANIONS
+        count = f"{lock.kind if waits else 'lock'}s of {stride} bytes"
+        count = f"{(end - start) // stride} {count}" if lock.sized else count
         yield Draft(
             rule=RULE.id,
-            severity=lower(grade(lock.write_heat, lock.write_heat), 1),
+            severity=lower(grade(lock.write_heat, lock.write_heat), 2 if waits else 1),
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(lock,),
