@@ -105,7 +105,7 @@ def check_program(program: Program, options: CheckOptions) -> Report:
             if known is None or finding.severity.rank > known.severity.rank:
                 found[finding.id] = finding
         _count(counts, image, result)
-        name = f"{os.path.basename(image.path)}: " if len(part.units) < len(program.units) else ""
+        name = f"{os.path.basename(image.path)}: " if len(part.members) < len(program.members) else ""
         notes.extend(name + note for note in (*image.notes, *result.notes))
 
     def heat(identity: str, offset: int) -> Heat:

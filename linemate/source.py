@@ -73,7 +73,7 @@ def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Ite
 
 def architecture(program: Program) -> Architecture:
     """By the target triple of the first unit; lines of 64 bytes where that is not known."""
-    triple = program.units[0].triple if program.units else ""
+    triple = program.units[program.members[0]].triple if program.members else ""
     name = triple.partition("-")[0]
     machine, bits, order = TRIPLES.get(name, (0, 64, "little"))
     found = architectures.find_architecture(machine, bits, order)
@@ -83,7 +83,7 @@ def architecture(program: Program) -> Architecture:
 
 def _label(program: Program) -> str:
     """What a program without main is called: its only unit, or the folder of all."""
-    paths = [u.path for u in program.units]
+    paths = [program.units[i].path for i in program.members]
     return paths[0] if len(paths) == 1 else os.path.commonpath(paths) if paths else ""
 
 

@@ -50,6 +50,18 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
+class _Tables:
+    """The tables of a unit that none of the program's functions comes from."""
+
+    symbols: tuple[str, ...] = ()
+    records: tuple[tuple[str, object], ...] = ()
+    files: tuple[str, ...] = ()
+
+
+_NO_UNIT = _Tables()
+
+
+@dataclass(frozen=True, slots=True)
 class Code:
     """The tables of ``Image`` that come from functions; ``symbols`` are function names, row by row."""
 
@@ -123,15 +135,17 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         return imports.setdefault(name, IMPORT_BASE + 16 * len(imports))
 
     at = {d.facts.identity: int(a) for d, a in zip(defined, address.tolist(), strict=True)}
-    variables = _Places([[space.variables.get(s, 0) for s in u.symbols] for u in program.units])
+    used = set(unit.tolist())
+    tables = [u if i in used else _NO_UNIT for i, u in enumerate(program.units)]
+    variables = _Places([[space.variables.get(s, 0) for s in u.symbols] for u in tables])
     objects = {*program.variables, *program.declared}
 
     def callee(symbol: str) -> int:
         return at.get(symbol) or (0 if symbol in objects else imported(symbol.partition("@")[0]))
 
-    functions = _Places([[callee(s) for s in u.symbols] for u in program.units])
-    records = _Places([[space.records.get(k, 0) for k, _ in u.records] for u in program.units])
-    paths = _Places([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in program.units])
+    functions = _Places([[callee(s) for s in u.symbols] for u in tables])
+    records = _Places([[space.records.get(k, 0) for k, _ in u.records] for u in tables])
+    paths = _Places([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in tables])
 
     by_symbol = {f.symbol: int(a) for f, a in zip(facts, address.tolist(), strict=True)}
     ips = _rank([accesses, calls, ops], starts, address)

@@ -77,7 +77,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
 
 
 def _kind(program: Program) -> ImageKind:
-    if any(path.endswith(KERNEL_HEADERS) for unit in program.units for path in unit.files):
+    if any(path.endswith(KERNEL_HEADERS) for unit in program.members for path in program.units[unit].files):
         return ImageKind.KERNEL
     return ImageKind.EXECUTABLE if "main" in program.functions else ImageKind.SHARED
 

@@ -57,7 +57,7 @@ def predicted(program: Program, contributions: Contributions, instances: Sequenc
     sections: list[Section] = []
     phases: dict[int, int] = {}
     by_name: dict[tuple[str, SectionKind], list[tuple[int, Contribution]]] = {}
-    for unit in range(len(program.units)):
+    for unit in program.members:
         for contribution in contributions(unit):
             by_name.setdefault((contribution.section, contribution.kind), []).append((unit, contribution))
     address = DATA_BASE

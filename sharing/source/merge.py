@@ -7,8 +7,9 @@ Owns the merge by identity and the grouping by references.  A compile database u
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os.path import commonpath
 from typing import TypeVar
 
@@ -33,6 +34,7 @@ MAX_ERRORS_NAMED = 3
 
 _T = TypeVar("_T")
 _RECORD = msgspec.json.Decoder(RecordFacts)
+_DROPPED = msgspec.Raw(b"null")
 _FUNCTION = msgspec.json.Decoder(FunctionFacts)
 
 
@@ -41,62 +43,103 @@ def merge(lines: Iterable[FactsLine]) -> Program:
 
     Raises Malformed where a record or function document does not have the form of the schema.
     """
-    units: list[UnitFacts] = []
+    merger = _Merger()
     failed: list[tuple[str, str]] = []
     notes: list[str] = []
     for line in lines:
         if isinstance(line, UnitFacts):
-            units.append(line)
+            merger.add(line)
         elif isinstance(line, FactsFailure):
             failed.append((line.path, line.reason))
         elif isinstance(line, FactsNote):
             notes.append(line.text)
-    return assemble(units, failed, notes)
+    return merger.program(failed, notes)
 
 
 def assemble(units: Iterable[UnitFacts], failed: Iterable[tuple[str, str]] = (), notes: Iterable[str] = ()) -> Program:
     """Merge units: definitions win over declarations, of several definitions the first."""
-    units = tuple(units)
+    merger = _Merger()
+    for unit in units:
+        merger.add(unit)
+    return merger.program(list(failed), list(notes))
+
+
+class _Merger:
+    """Takes one unit after the other and keeps of it what the program does not have yet."""
+
+    def __init__(self) -> None:
+        self._units: list[UnitFacts] = []
+        self._functions: dict[str, Defined[FunctionFacts]] = {}
+        self._others: dict[tuple[str, int], Defined[FunctionFacts]] = {}
+        self._records: dict[str, Defined[RecordFacts]] = {}
+
+    def add(self, unit: UnitFacts) -> None:
+        """Raises Malformed where a document does not have the form of the schema."""
+        index = len(self._units)
+        for identity, raw in unit.functions:
+            known = self._functions.get(identity)
+            if known is None:
+                self._functions[identity] = Defined(_decode(_FUNCTION, raw, unit), index)
+            elif not known.facts.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE | FunctionBits.REGION):
+                self._others[identity, index] = Defined(_decode(_FUNCTION, raw, unit), index)
+        for key, raw in unit.records:
+            if key not in self._records:
+                self._records[key] = Defined(_decode(_RECORD, raw, unit), index)
+        # Headers make most names and documents equal in all units: each is kept once.
+        self._units.append(
+            msgspec.structs.replace(
+                unit,
+                records=tuple((sys.intern(key), _DROPPED) for key, _ in unit.records),
+                functions=tuple((sys.intern(identity), _DROPPED) for identity, _ in unit.functions),
+                symbols=tuple(map(sys.intern, unit.symbols)),
+                files=tuple(map(sys.intern, unit.files)),
+                file_hashes=tuple(map(sys.intern, unit.file_hashes)),
+            )
+        )
+
+    def program(self, failed: list[tuple[str, str]], notes: list[str]) -> Program:
+        units = tuple(self._units)
+        broken = [u for u in units if u.errors]
+        notes = notes + [
+            f"{u.path}: analysed in part: {u.errors[0]}"
+            + (f" and {len(u.errors) - 1} more" if len(u.errors) > 1 else "")
+            for u in broken
+        ]
+        notes += [f"{path}: not analysed: {reason}" for path, reason in failed]
+        variables, declared = _variables(units, range(len(units)))
+        return Program(
+            units=units,
+            variables=variables,
+            declared=declared,
+            functions=self._functions,
+            records=self._records,
+            members=tuple(range(len(units))),
+            others=self._others,
+            failed=tuple(failed),
+            notes=tuple(notes),
+            counts={
+                "units": len(units),
+                "units_failed": len(failed),
+                "units_in_part": len(broken),
+                "functions": len(self._functions),
+                "variables": len(variables),
+                "records": len(self._records),
+            },
+        )
+
+
+def _variables(
+    units: Sequence[UnitFacts], members: Iterable[int]
+) -> tuple[dict[str, Defined[VariableFacts]], dict[str, Defined[VariableFacts]]]:
+    """Definitions of some units by identity, and what is only declared in them."""
     variables: dict[str, Defined[VariableFacts]] = {}
     declared: dict[str, Defined[VariableFacts]] = {}
-    functions: dict[str, Defined[FunctionFacts]] = {}
-    records: dict[str, Defined[RecordFacts]] = {}
-    for index, unit in enumerate(units):
-        for variable in unit.variables:
+    for index in members:
+        for variable in units[index].variables:
             table = declared if variable.bits & VariableBits.DECLARED_ONLY else variables
             if variable.identity not in table:
                 table[variable.identity] = Defined(variable, index)
-        for identity, raw in unit.functions:
-            if identity not in functions:
-                functions[identity] = Defined(_decode(_FUNCTION, raw, unit), index)
-        for key, raw in unit.records:
-            if key not in records:
-                records[key] = Defined(_decode(_RECORD, raw, unit), index)
-    for identity in [i for i in declared if i in variables]:
-        del declared[identity]
-    broken = [u for u in units if u.errors]
-    said = [
-        f"{u.path}: analysed in part: {u.errors[0]}" + (f" and {len(u.errors) - 1} more" if len(u.errors) > 1 else "")
-        for u in broken
-    ]
-    said += [f"{path}: not analysed: {reason}" for path, reason in failed]
-    return Program(
-        units=units,
-        variables=variables,
-        declared=declared,
-        functions=functions,
-        records=records,
-        failed=tuple(failed),
-        notes=(*notes, *said),
-        counts={
-            "units": len(units),
-            "units_failed": len(tuple(failed)),
-            "units_in_part": len(broken),
-            "functions": len(functions),
-            "variables": len(variables),
-            "records": len(records),
-        },
-    )
+    return variables, {i: d for i, d in declared.items() if i not in variables}
 
 
 def _decode(decoder: msgspec.json.Decoder[_T], raw: msgspec.Raw, unit: UnitFacts) -> _T:
@@ -136,10 +179,18 @@ def executables(program: Program) -> Iterator[tuple[str, Program]]:
         yield "", part(program, sorted(set(rest)))
 
 
-def part(program: Program, units: list[int]) -> Program:
-    """The program of some of the units; what failed and was noted stays with the whole."""
-    some = assemble(program.units[i] for i in units)
-    return dataclasses.replace(some, notes=())
+def part(program: Program, members: list[int]) -> Program:
+    """The program of some of the units, as they define things; what failed and was noted stays with the whole."""
+    functions: dict[str, Defined[FunctionFacts]] = {}
+    for unit in members:
+        for identity, _ in program.units[unit].functions:
+            found = program.function(unit, identity)
+            if identity not in functions and found is not None:
+                functions[identity] = found
+    variables, declared = _variables(program.units, members)
+    return dataclasses.replace(
+        program, members=tuple(members), functions=functions, variables=variables, declared=declared, notes=()
+    )
 
 
 def _several_definitions(program: Program) -> bool:

@@ -25,8 +25,10 @@ class Defined(Generic[T]):
 class Program:
     """``variables`` are definitions by identity, ``declared`` those that no analysed unit defines.
 
-    ``functions`` and ``records`` hold each identity or key once, from the first unit that has it.  ``failed`` are
-    (path, reason) of units without facts.
+    ``functions`` and ``records`` hold each identity or key once, from the first unit that has it; ``others`` are
+    further definitions of external functions (of ``main``), by identity and unit.  ``members`` are the units that the
+    program is made of: those of one executable share ``units`` with the whole.  ``failed`` are (path, reason) of units without
+    facts.
     """
 
     units: tuple[UnitFacts, ...]
@@ -34,6 +36,8 @@ class Program:
     declared: dict[str, Defined[VariableFacts]]
     functions: dict[str, Defined[FunctionFacts]]
     records: dict[str, Defined[RecordFacts]]
+    members: tuple[int, ...]
+    others: dict[tuple[str, int], Defined[FunctionFacts]] = field(default_factory=dict)
     failed: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
@@ -41,6 +45,10 @@ class Program:
     def path(self, unit: int, file: int) -> str:
         """Path of a unit's file index."""
         return self.units[unit].files[file]
+
+    def function(self, unit: int, identity: str) -> Defined[FunctionFacts] | None:
+        """A unit's own definition of a function, or an equal one of another unit."""
+        return self.others.get((identity, unit)) or self.functions.get(identity)
 
     def symbol(self, unit: int, index: int) -> str:
         """Identity behind a unit's symbol index."""

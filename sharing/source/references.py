@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sharing.model.errors import Malformed
 from sharing.model.facts import (
     ACCESS_COLUMNS,
     ARG_COLUMNS,
@@ -57,17 +56,12 @@ class FunctionReferences:
 
 
 def unit_references(program: Program, unit: int) -> tuple[FunctionReferences, ...]:
-    """All functions with a body in the unit, in the order in which the facts have them.
-
-    Raises Malformed where a function document does not have the form of the schema.
-    """
-    facts = program.units[unit]
+    """All functions with a body in the unit, in the order in which the facts have them."""
     found = []
-    for identity, raw in facts.functions:
-        known = program.functions.get(identity)
-        # Another unit's document of an equal function has that unit's numbers.
-        function = known.facts if known is not None and known.unit == unit else _decode(raw, facts)
-        found.append(function_references(facts, function))
+    for identity, _ in program.units[unit].functions:
+        defined = program.function(unit, identity)
+        if defined is not None:
+            found.append(function_references(program.units[defined.unit], defined.facts))
     return tuple(found)
 
 
@@ -86,13 +80,6 @@ def function_references(unit: UnitFacts, function: FunctionFacts) -> FunctionRef
         merged=bool(function.bits & FunctionBits.INLINE)
         or (function.file > 0 and bool(function.bits & FunctionBits.INTERNAL)),
     )
-
-
-def _decode(raw: msgspec.Raw, unit: UnitFacts) -> FunctionFacts:
-    try:
-        return _DECODER.decode(raw)
-    except msgspec.DecodeError as error:
-        raise Malformed(unit.path, 0, f"facts do not have the form of their schema: {error}") from None
 
 
 def _references(unit: UnitFacts, function: FunctionFacts) -> Iterator[Reference]:
