@@ -17,6 +17,8 @@ from sharing.model.errors import LinemateError
 # What others may take of one processor before a run counts as disturbed, and the resolution of the figure.
 _DISTURBED_SHARE = 0.05
 _RESOLUTION_S = 0.03
+_CLEAR = 0.1  # a difference that other load does not explain, if all rounds agree on it
+_MOST_ROUNDS = 3  # times the rounds asked for
 _NUMBER = r"[=:\s]*([-+]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
 
 
@@ -35,7 +37,10 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """``ratios`` are after over before of each round, turned so that more is better."""
+    """``ratios`` are after over before of each round, turned so that more is better.
+
+    ``repeated`` rounds were left out because others used the processors, ``disturbed`` ones count all the same.
+    """
 
     before: tuple[float, ...]
     after: tuple[float, ...]
@@ -57,10 +62,12 @@ class Measured:
         before, after = statistics.median(self.before), statistics.median(self.after)
         how = f"{len(self.ratios)} alternating rounds"
         if self.repeated:
-            how += f", {self.repeated} repeated because of other load"
+            how += f" ({self.repeated} more left out: other load)"
         if self.disturbed:
-            how += f", {self.disturbed} disturbed all the same"
+            how += f", {self.disturbed} of them disturbed by other load: better measured on a quiet machine"
         verdict = "faster" if low > 1 else "slower" if high < 1 else "no clear difference"
+        if 2 * self.disturbed > len(self.ratios) and abs(self.median - 1) < _CLEAR:
+            verdict = "inconclusive"
         return (
             f"benchmark: {self.median:.2f} times as fast (from {low:.2f} to {high:.2f}): {verdict}; "
             f"{before:,.6g} → {after:,.6g} {self.unit}, medians of {how}"
@@ -68,40 +75,40 @@ class Measured:
 
 
 def compare(benchmark: Benchmark, before: Path, after: Path) -> Measured:
-    """Run the benchmark in both folders, taking turns."""
+    """Run the benchmark in both folders, taking turns.
+
+    Rounds that others disturbed are measured again, up to twice the rounds more; of all, the least disturbed count.
+    """
     contenders = (before, after)
     for folder in contenders:
         _figure(benchmark, folder)  # fills the caches, for each the same
-    rows: list[tuple[float, float]] = []
-    spare, repeated, disturbed_rounds = benchmark.rounds, 0, 0
-    for number in range(benchmark.rounds):
-        while True:
-            order = contenders if number % 2 == 0 else contenders[::-1]
-            runs = {folder: _figure(benchmark, folder) for folder in order}
-            disturbed = any(was for _, was in runs.values())
-            if not disturbed or spare == 0:
-                break
-            spare -= 1
-            repeated += 1
-        disturbed_rounds += disturbed
-        rows.append((runs[before][0], runs[after][0]))
+    rows: list[tuple[float, int, float, float]] = []  # worst disturbance of the two runs, number, figures
+    quiet = 0
+    while quiet < benchmark.rounds and len(rows) < _MOST_ROUNDS * benchmark.rounds:
+        order = contenders if len(rows) % 2 == 0 else contenders[::-1]
+        runs = {folder: _figure(benchmark, folder) for folder in order}
+        worst = max(share for _, share in runs.values())
+        quiet += worst <= _DISTURBED_SHARE
+        rows.append((worst, len(rows), runs[before][0], runs[after][0]))
+    kept = sorted(sorted(rows)[: benchmark.rounds], key=lambda row: row[1])
     return Measured(
-        tuple(b for b, _ in rows),
-        tuple(a for _, a in rows),
+        tuple(row[2] for row in kept),
+        tuple(row[3] for row in kept),
         benchmark.metric or "s",
-        repeated,
-        disturbed_rounds,
+        len(rows) - len(kept),
+        sum(row[0] > _DISTURBED_SHARE for row in kept),
     )
 
 
-def _figure(benchmark: Benchmark, folder: Path) -> tuple[float, bool]:
+def _figure(benchmark: Benchmark, folder: Path) -> tuple[float, float]:
+    """The figure of one run, and the share of one processor that others took meanwhile."""
     done = run(benchmark.command, folder, benchmark.timeout_s, priority=True)
     if done.code != 0:
         raise LinemateError(f"`{benchmark.command}` ended with {done.code}: {last_line(done.output)}")
     value = _read(benchmark, done)
     if value <= 0:
         raise LinemateError(f"`{benchmark.command}`: {benchmark.metric or 'its time'} is not above 0")
-    return value, done.others_s > max(_RESOLUTION_S, _DISTURBED_SHARE * done.wall_s)
+    return value, 0.0 if done.others_s <= _RESOLUTION_S else done.others_s / max(done.wall_s, _RESOLUTION_S)
 
 
 def _read(benchmark: Benchmark, done: Ended) -> float:

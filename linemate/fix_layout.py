@@ -22,11 +22,15 @@ _TEMPLATE = re.compile(r"<.*>|\(.*\)")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """[start, end) of a participant in a binary, and (``owner``) of the whole variable."""
+    """[start, end) of a participant in a binary, and (``owner``) of the whole variable.
+
+    ``align`` is what the variable or its type asks for, 0 where nothing says.
+    """
 
     start: int
     end: int
     owner: tuple[int, int]
+    align: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Meeting:
     """What a binary says of a finding: ``together`` are names of participants on one line with the moved one.
 
     ``mates`` are other objects on its lines, ``missing`` names that the binary does not have.  ``whole_lines``: it
-    starts and ends at a line's border.
+    starts and ends at a line's border, and not by luck.
     """
 
     together: tuple[str, ...]
@@ -51,7 +55,7 @@ def meeting(image: Image, finding: Finding, moved: Participant, line_size: int, 
         return Meeting((), (), (moved.full_name,), "")
     name = moved.name if whole else moved.full_name
     if whole:
-        own = Place(*own.owner, own.owner)
+        own = Place(*own.owner, own.owner, own.align)
     lines = set(lines_of(own.start, own.end - own.start, line_size))
     together, missing, known = [], [], {own.owner}
     for other in finding.participants:
@@ -75,9 +79,9 @@ def meeting(image: Image, finding: Finding, moved: Participant, line_size: int, 
         if span not in known and span != own.owner:
             mates.append(_name(image, row))
     where = f"{name} at {own.start:#x}, {own.end - own.start} bytes"
-    return Meeting(
-        tuple(together), tuple(mates), tuple(missing), where, own.start % line_size == own.end % line_size == 0
-    )
+    # An address that happens to be a line's is not one that stays.
+    filled = own.start % line_size == own.end % line_size == 0 and not 0 < own.align < line_size
+    return Meeting(tuple(together), tuple(mates), tuple(missing), where, filled)
 
 
 def find(image: Image, who: Participant) -> Place | None:
@@ -87,14 +91,22 @@ def find(image: Image, who: Participant) -> Place | None:
         return None
     start = int(image.variables["address"][rows[0]])
     end = start + int(image.variables["size"][rows[0]])
+    align = _asked_alignment(image, rows[0])
     if not who.member:
-        return Place(start, end, (start, end))
+        return Place(start, end, (start, end), align)
     wanted = re.sub(r"\[\d+\]", "[]", who.member).lstrip(".")
     kind = int(image.variables["type"][rows[0]])
     for leaf in image.types.flatten(kind) if kind >= 0 else ():
         if leaf.path == wanted or leaf.path.startswith((f"{wanted}.", f"{wanted}[")):
-            return Place(start + leaf.offset, start + leaf.offset + max(leaf.size, 1), (start, end))
+            return Place(start + leaf.offset, start + leaf.offset + max(leaf.size, 1), (start, end), align)
     return None
+
+
+def _asked_alignment(image: Image, row: int) -> int:
+    kind = int(image.variables["type"][row])
+    core, _, _ = image.types.strip(kind) if kind >= 0 else (-1, frozenset(), ())
+    types = [image.types[index].align for index in (kind, core) if index >= 0]
+    return max([int(image.variables["align"][row]), *types])
 
 
 def _is_local_to_thread(image: Image, row: int) -> bool:

@@ -1,0 +1,170 @@
+"""``linemate fix`` on table_cache, from its source to the linked program."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from elfscan.tools import tool_path
+from linemate.cli import main
+from sharing.model.errors import LinemateError
+from tests.fix.conftest import symbols
+
+UNITS = ("table_share", "sys_vars", "table_cache", "main")
+FLAGS = "-std=c++17 -O2 -g -fno-rtti -fno-exceptions -DEXTRA_SYSVAR"
+BUILD = "make -s OUT=out CXXFLAGS='-O2 -g' out/slow"
+SOURCE = "table_cache.cc"
+FIXED = "struct alignas(64) OWN_LINE Open_mutex : instr_mutex_t {};"
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Fix = Callable[..., Result]
+
+
+@pytest.fixture
+def tree(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the program with its compile database, as the current folder."""
+    try:
+        tool_path("linemate-facts")
+    except LinemateError as error:
+        pytest.skip(str(error))
+    for tool in ("make", "g++"):
+        if not shutil.which(tool):
+            pytest.skip(f"no {tool}")
+    copy = tmp_path / "table_cache"
+    shutil.copytree(repository / "testdata/programs/table_cache", copy)
+    entries = [
+        {"directory": str(copy), "file": f"{unit}.cc", "arguments": ["g++", *FLAGS.split(), "-c", f"{unit}.cc"]}
+        for unit in UNITS
+    ]
+    (copy / "compile_commands.json").write_text(json.dumps(entries))
+    monkeypatch.chdir(copy)
+    monkeypatch.setenv("LINEMATE_CACHE", str(tmp_path / "cache"))
+    return copy
+
+
+@pytest.fixture
+def fix(tree: Path, capfd: pytest.CaptureFixture[str]) -> Fix:
+    def run(*arguments: str) -> Result:
+        code = main(["fix", *arguments])
+        return Result(code, *capfd.readouterr())
+
+    return run
+
+
+def test_the_diff_names_the_lock_and_changes_nothing(tree: Path, fix: Fix) -> None:
+    before = (tree / SOURCE).read_text()
+    result = fix()
+    assert result.code == 0
+    assert f"+{FIXED}\n" in result.out
+    assert result.out.startswith("--- a/table_cache.cc\n+++ b/table_cache.cc\n")
+    assert "align Open_mutex to 64 bytes, which rounds its size up from 48" in result.err
+    assert (tree / SOURCE).read_text() == before
+
+
+def test_applied_the_finding_is_gone(tree: Path, fix: Fix) -> None:
+    assert fix("--apply", "-q").code == 0
+    assert FIXED in (tree / SOURCE).read_text()
+    again = fix()
+    assert (again.code, again.out) == (0, "")
+    assert "nothing to fix" in again.err
+
+
+def test_verified_it_is_written(tree: Path, fix: Fix) -> None:
+    result = fix("--verify", "--build", BUILD, "--apply")
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
+    assert "separated: out/slow: LOCK_open shared a line with unused_tables" in lines[0]
+    assert lines[-1] == "the edit holds"
+    assert FIXED in (tree / SOURCE).read_text()
+    assert not (tree / "out").exists()
+
+
+def test_what_does_not_hold_is_not_written(tree: Path, fix: Fix) -> None:
+    """A macro of the project that aligns to half a line."""
+    text = (tree / SOURCE).read_text()
+    (tree / SOURCE).write_text(text.replace('#include "sys_vars.h"', '#include "sys_vars.h"\n#define HALF alignas(32)'))
+    (tree / "linemate.toml").write_text('[fix]\nalign_macro = "HALF"\n')
+    before = (tree / SOURCE).read_text()
+    result = fix("--verify", "--build", BUILD, "--apply")
+    assert result.code == 1
+    assert result.out.startswith("FAILED: out/slow: LOCK_open")
+    assert "the edit does not hold" in result.out
+    assert (tree / SOURCE).read_text() == before
+
+
+def test_a_benchmark_gives_a_ratio_with_its_spread(fix: Fix) -> None:
+    result = fix(
+        "--verify", "--build", BUILD, "--bench", "out/slow seconds=0.05", "--metric", "ops_per_s", "--rounds", "2"
+    )
+    assert result.code == 0, result.err
+    assert " times as fast (from " in result.out
+    assert "medians of 2 alternating rounds" in result.out
+
+
+def test_one_finding_is_chosen_by_its_id(fix: Fix) -> None:
+    identity = fix().err.partition(":")[0]
+    assert identity.startswith("hot-lock-shares-line-")
+    assert FIXED in fix(identity).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["hot-lock-shares-line-0000000000"], "no finding hot-lock-shares-line-0000000000"),
+        (["--verify"], "--verify needs --build CMD"),
+        (["--build", "make"], "--build is for --verify"),
+        (["--bench", "x"], "--bench is for --verify"),
+        (["--verify", "--build", "exit 3"], "the tree does not build: `exit 3` ended with 3"),
+        (["--verify", "--build", BUILD, "--binary", "out/none"], "made no out/none"),
+        (["--verify", "--build", BUILD, "--binary", "/bin/sh"], "is outside of"),
+        (["-o", "none/x"], "no directory none"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(fix: Fix, arguments: list[str], why: str) -> None:
+    result = fix(*arguments)
+    assert result.code == 2
+    assert why in result.err.splitlines()[-1]
+
+
+def test_the_exported_fixes_are_applied_by_clangs_tool(tree: Path, fix: Fix) -> None:
+    tool = shutil.which("clang-apply-replacements-19") or shutil.which("clang-apply-replacements")
+    if not tool:
+        pytest.skip("no clang-apply-replacements")
+    (tree / "fixes").mkdir()
+    assert fix("--export-fixes", "fixes/all.yaml").code == 0
+    subprocess.run([tool, "fixes"], cwd=tree, check=True)
+    assert FIXED in (tree / SOURCE).read_text()
+
+
+def test_a_symbol_order_separates_without_an_edit(tree: Path, fix: Fix) -> None:
+    if not shutil.which("ld.lld-19"):
+        pytest.skip("no ld.lld-19")
+    assert fix("--ordering-file", "order.txt", "-q").code == 0
+    (tree / "ld.lld").symlink_to(str(shutil.which("ld.lld-19")))
+    sources = [f"{unit}.cc" for unit in UNITS]
+    link = [
+        "-fdata-sections",
+        "-pthread",
+        f"-B{tree}",
+        "-fuse-ld=lld",
+        "-Wl,--symbol-ordering-file=order.txt",
+        "-o",
+        "ordered",
+    ]
+    subprocess.run(["g++", *FLAGS.split(), *sources, *link], cwd=tree, check=True)
+    found = symbols(tree / "ordered")
+    lock, head = found["LOCK_open"], found["unused_tables"]
+    lines = [set(range(at // 64, (at + size - 1) // 64 + 1)) for at, size in (lock, head)]
+    assert not lines[0] & lines[1]
