@@ -1,7 +1,7 @@
 """``linemate check`` around the pipeline: which units, compared with what, and what of it is new.
 
 Owns the order of a check: find the commands, gather facts, judge, then judge the base or read the baseline and keep
-what is new.  Judging is the pipeline's, git is ``linemate.gitbase``'s.
+what is new.  Judging is the pipeline's, git is ``linemate.gitbase``'s, edits are ``sharing.fix``'s.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,7 +23,11 @@ from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
 
+if TYPE_CHECKING:
+    from sharing.source.program import Program
+
 SHORT_ID = 12  # digits of a commit that people read
+DEFAULT_LINE_SIZE = 64  # bytes, where nothing was judged that would tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +55,18 @@ def facts_request(
 
 
 def check(options: CheckOptions, against: Comparison) -> Report:
-    """Check the sources, and keep of the findings those that are new against ``against``."""
+    """Check the sources, and keep of the findings those that are new against ``against``, with their edits."""
     _refuse_contradictions(options, against)
-    from linemate.pipeline import check as judge
-
     if not against.base and not against.file and not against.accept:
-        return judge(options)
+        report, program = _judge(options)
+        return _with_edits(report, program, options)
     # Everything is compared: a note that became severe is new, an accepted one is accepted at its severity.
     whole = dataclasses.replace(options, min_severity=Severity.NOTE)
     if against.base:
-        report = _against_revision(whole, against.base)
+        report, program = _against_revision(whole, against.base)
     else:
         root = _root(options)
-        report = judge(whole)
+        report, program = _judge(whole)
         everything = report
         if against.file:
             report = _against_file(report, against.file, root, options)
@@ -70,7 +74,29 @@ def check(options: CheckOptions, against: Comparison) -> Report:
             baseline.write_baseline(against.accept, everything, root)
             if not against.file:
                 report = _accepted(report, against.accept, root)
-    return baseline.at_least(report, options.min_severity)
+    return _with_edits(baseline.at_least(report, options.min_severity), program, options)
+
+
+def _judge(options: CheckOptions) -> tuple[Report, Program]:
+    from linemate.pipeline import check_program
+    from linemate.source import read_program
+
+    program = read_program(options)
+    return check_program(program, options), program
+
+
+def _with_edits(report: Report, program: Program, options: CheckOptions) -> Report:
+    """The report with the edits of those remedies for which they are known."""
+    if not report.findings:
+        return report
+    from sharing.fix.edits import with_edits
+    from sharing.fix.plan import Planner
+    from sharing.fix.style import FixOptions
+
+    size = options.line_size or (report.targets[0].line_size if report.targets else DEFAULT_LINE_SIZE)
+    style = FixOptions(size, options.project.fix.align_macro or "")
+    planner = Planner(program, lambda path: Path(path).read_bytes(), style)
+    return msgspec.structs.replace(report, findings=tuple(with_edits(finding, planner) for finding in report.findings))
 
 
 def _refuse_contradictions(options: CheckOptions, against: Comparison) -> None:
@@ -116,9 +142,7 @@ def _accepted(report: Report, path: str, root: str) -> Report:
     return baseline.only_new(report, baseline.known_findings(report, root), root, f"accepted in {path}")
 
 
-def _against_revision(options: CheckOptions, revision: str) -> Report:
-    from linemate.pipeline import check as judge
-
+def _against_revision(options: CheckOptions, revision: str) -> tuple[Report, Program]:
     request = options.facts
     here = os.getcwd()
     entries = _entries(request, here)
@@ -131,12 +155,11 @@ def _against_revision(options: CheckOptions, revision: str) -> Report:
             return _gather(wanted, options.project)
 
         current = gather(request)
-        report = judge(dataclasses.replace(options, streams=(str(current),)))
+        report, program = _judge(dataclasses.replace(options, streams=(str(current),)))
         trees = bases_folder() if request.cache else None
         base = basefacts.base_facts(repository, commit, entries, request, current, (scratch, trees), gather)
-        if base.stream == current and not options.symbols and options.min_confidence is Confidence.LAYOUT:
-            before = report
-        else:
+        before = report
+        if base.stream != current or options.symbols or options.min_confidence is not Confidence.LAYOUT:
             everything = dataclasses.replace(
                 options,
                 streams=(str(base.stream),),
@@ -144,13 +167,13 @@ def _against_revision(options: CheckOptions, revision: str) -> Report:
                 symbols=(),
                 project=msgspec.structs.replace(options.project, suppress=()),
             )
-            before = judge(everything)
+            before, _ = _judge(everything)
     root = repository.top
     what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
     compared = baseline.only_new(report, baseline.known_findings(before, root), root, what)
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts, notes=(*compared.coverage.notes, *base.notes))
-    return msgspec.structs.replace(compared, coverage=coverage)
+    return msgspec.structs.replace(compared, coverage=coverage), program
 
 
 def _entries(request: FactsRequest, here: str) -> tuple[database.Entry, ...]:

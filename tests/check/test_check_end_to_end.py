@@ -6,7 +6,6 @@ The base has one finding that everybody knows: two locks of different threads in
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -321,9 +320,21 @@ def test_sarif_of_a_check_is_valid_and_points_into_the_repository(run: Run, proj
     assert place["artifactLocation"] == {"uri": "pair.c", "uriBaseId": "SRCROOT"}
     assert place["region"]["startLine"] > 1
     assert len(result["relatedLocations"]) >= 3
-    for fix in result.get("fixes", ()):
-        for change in fix["artifactChanges"]:
-            assert os.path.exists(change["artifactLocation"]["uri"])
+    (change,) = result["fixes"][0]["artifactChanges"]
+    assert change["artifactLocation"] == {"uri": "pair.c", "uriBaseId": "SRCROOT"}
+    assert change["replacements"]
+
+
+def test_the_edits_of_a_remedy_make_the_finding_go_away(run: Run, project: Project, base: str) -> None:
+    (finding,) = report(run("check", "--format", "json"))["findings"]
+    edits = finding["remedies"][0]["edits"]
+    text = (project.top / "pair.c").read_bytes()
+    for edit in sorted(edits, key=lambda edit: edit["begin"], reverse=True):
+        assert edit["file"] == str(project.top / "pair.c")
+        text = text[: edit["begin"]] + edit["replacement"].encode() + text[edit["end"] :]
+    (project.top / "pair.c").write_bytes(text)
+    result = run("check", "--base", base, "--format", "json")
+    assert (result.code, found(result), report(result)["known"]) == (0, [], 0)
 
 
 def test_the_comment_is_short_and_says_the_verdict_first(run: Run, project: Project, base: str) -> None:

@@ -13,19 +13,24 @@ import pytest
 from linemate.cli import main
 from linemate.options import AuditOptions, CheckOptions
 from sharing.model import Report
+from sharing.source.merge import assemble
+from sharing.source.program import Program
 from tests.reports.shared_report import EMPTY
 
 
 @dataclass
 class Pipeline:
-    """Stands in for ``linemate.pipeline``: remembers what it was asked and answers ``report`` or raises ``error``."""
+    """Stands in for ``linemate.pipeline``, with programs of no units.
+
+    Remembers what it was asked and answers ``report`` or raises ``error``.
+    """
 
     report: Report = EMPTY
     error: BaseException | None = None
     asked: list[AuditOptions] = field(default_factory=list)
     checked: list[CheckOptions] = field(default_factory=list)
 
-    def check(self, options: CheckOptions) -> Report:
+    def check_program(self, program: Program, options: CheckOptions) -> Report:
         self.checked.append(options)
         if self.error is not None:
             raise self.error
@@ -50,8 +55,11 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> Pipeline:
     double = Pipeline()
     module = ModuleType("linemate.pipeline")
     module.audit = double.audit  # type: ignore[attr-defined]  # a module made here has no declared names
-    module.check = double.check  # type: ignore[attr-defined]
+    module.check_program = double.check_program  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "linemate.pipeline", module)
+    source = ModuleType("linemate.source")
+    source.read_program = lambda options: assemble(())  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "linemate.source", source)
     return double
 
 
