@@ -160,10 +160,16 @@ class TestHeapAlignment:
         assert len(finding.related) == 2
 
     @pytest.mark.parametrize(
-        "allocation", [("aligned_alloc", 64), ("new", 64), ("kmalloc", 0), ("kmem_cache_alloc", 0)], ids=lambda a: a[0]
+        "allocation",
+        [("aligned_alloc", 64), ("new", 64), ("kmalloc", 0), ("kmem_cache_alloc", 0), ("xx_alignedMalloc", 0)],
+        ids=lambda a: a[0],
     )
     def test_an_allocation_that_keeps_the_alignment_misses(self, allocation: tuple[str, int]) -> None:
         assert verdicts(self.queue(allocation)) == {}
+
+    def test_a_wrapper_may_promise_more_than_malloc(self) -> None:
+        assert verdicts(self.queue(("zmalloc", 0))) == {"aligned-type-from-malloc": "low"}
+        assert verdicts(self.queue(("zmalloc", 0), ("malloc", 0))) == {"aligned-type-from-malloc": "medium"}
 
     def test_what_malloc_promises_depends_on_the_machine(self) -> None:
         assert verdicts(self.queue(("malloc", 0), align=16)) == {}
