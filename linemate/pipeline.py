@@ -108,6 +108,10 @@ def check_program(program: Program, options: CheckOptions) -> Report:
         name = f"{os.path.basename(image.path)}: " if len(part.members) < len(program.members) else ""
         notes.extend(name + note for note in (*image.notes, *result.notes))
 
+    counts["executables_with_threads"] = len(targets)
+    if not targets:
+        notes.append("no executable here starts a thread: only declarations were judged")
+
     def heat(identity: str, offset: int) -> Heat:
         return max((r.heat(at[identity], offset) for at, r in heats if identity in at), default=Heat.COLD)
 

@@ -61,6 +61,8 @@ def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Ite
     built = _built(options.objects, program) if options.objects else {}
     for path, part in [("", program)] if linked is not None else executables(program):
         arch = architecture(part)
+        if linked is None and path and not may_start_threads(part, knowledge):
+            continue
         if linked is not None:
             yield part, _at_link_addresses(part, linked, knowledge)
             continue
@@ -69,6 +71,17 @@ def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Ite
             return predicted(part, lambda unit: _contributions(part, unit, built), instances)
 
         yield part, source_image(part, path or _label(part), arch, knowledge, place)
+
+
+def may_start_threads(program: Program, knowledge: Knowledge) -> bool:
+    """Does an executable name anything that starts a thread?  Without one nothing is shared within the process."""
+    threads = knowledge.threads
+    names = {row.function for row in threads.threads} | {n for n in threads.creators_without_entry if "*" not in n}
+    prefixes = tuple(n.rstrip("*") for n in threads.creators_without_entry if "*" in n)
+    return any(d.facts.starts for d in program.functions.values()) or any(
+        not names.isdisjoint(program.units[i].symbols) or any(s.startswith(prefixes) for s in program.units[i].symbols)
+        for i in program.members
+    )
 
 
 def architecture(program: Program) -> Architecture:

@@ -27,13 +27,13 @@ class Places:
         self._name_of = name_of
         self._names: dict[int, str] = {}
 
-    def where(self, at: int) -> tuple[str, tuple[str, ...]]:
-        """(file:line:column, names of the locks held there); ("", ()) unknown."""
+    def where(self, at: int, *, besides: str = "") -> tuple[str, tuple[str, ...]]:
+        """(file:line:column, names of the locks held there but ``besides``); ("", ()) unknown."""
         if self._origins is None or self._row[at] < 0:
             return "", ()
         row = self._origins.table[self._row[at]]
         path = self._image.files[row["file"]] if row["file"] >= 0 else ""
-        return source_text(path, int(row["line"]), int(row["column"])), tuple(sorted(self.held(at) or ()))
+        return source_text(path, int(row["line"]), int(row["column"])), tuple(sorted((self.held(at) or frozenset()) - {besides}))
 
     def held(self, at: int) -> frozenset[str] | None:
         """Locks held at an access by the dataflow over its source, None where that is not known."""

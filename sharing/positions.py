@@ -138,6 +138,8 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
     steps = 0 if share >= LIKELY else 1 if share >= SELDOM else 2
     if first.name == ALLOCATED and not all(_shared_by_intent(a) for a in draft.actors[:2]):
         steps += 1  # there may be an object for each thread
+    if draft.verdict is Verdict.SPLIT_ACCESS and share < 1:
+        steps += 1  # nothing here is known to straddle
     evidence = f"together at {len(met.shifts)} of the {possible} positions where {_what(first)} can start in a line"
     if possible == 1:
         evidence = f"{_what(first)} is aligned to the line: they are always together"

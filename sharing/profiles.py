@@ -259,7 +259,7 @@ class Profiler:
         return out
 
     def _actor(self, draft: _Draft) -> Actor | None:
-        accesses = self._summed(draft.rows)
+        accesses = self._summed(draft.rows, draft.name if draft.lock else "")
         if not accesses:
             return None
         role = self._role(draft, accesses)
@@ -343,8 +343,8 @@ class Profiler:
         warm = {a.function for a in accesses if a.weight >= 1.0}
         return self.limits.heat(sum(a.weight for a in accesses), len(warm), write=write)
 
-    def _summed(self, rows: list[int]) -> tuple[Access, ...]:
-        """One Access per function and direction, heaviest first."""
+    def _summed(self, rows: list[int], lock: str = "") -> tuple[Access, ...]:
+        """One Access per function and direction, heaviest first; ``lock`` is the actor's name if it is one."""
         total: dict[tuple[int, bool, bool, bool, bool], list[float]] = {}
         busiest: dict[tuple[int, bool, bool, bool, bool], int] = {}
         for at in rows:
@@ -377,7 +377,7 @@ class Profiler:
                 int(sites),
                 bool(cold),
                 int(stride),
-                *self._places.where(busiest[key]),
+                *self._places.where(busiest[key], besides=lock),
             )
             for key, (weight, depth, sites, cold, stride) in total.items()
             for function, writes, reads, atomic, locks in (key,)

@@ -110,6 +110,8 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
         severity = lower(severity, 2)
     if maybe_one_object(writer, victim):
         severity = lower(severity, 1)
+    if writer.guards & victim.guards:
+        severity = lower(severity, 2)  # under one lock there is one user at a time
     if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask():
         severity = lower(severity, 1)
     return severity

@@ -31,7 +31,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         if not crossing:
             continue
         start, end = crossing[0]
-        where = f"bytes {line.end - start} before and {end - line.end} after the boundary at {line.end:#x}"
+        at = "" if line.place else f" at {line.end:#x}"
+        where = f"{line.end - start} bytes before and {end - line.end} after the boundary{at}"
         if not actor.is_lock and any(a.atomic for a in actor.accesses) and end - start <= 16:
             severity = Severity.CRITICAL if actor.heat is Heat.HOT else Severity.HIGH
             text = (
