@@ -44,25 +44,27 @@ def known_findings(report: Report, root: str) -> dict[str, Severity]:
     return known
 
 
-def only_new(report: Report, known: Mapping[str, Severity], root: str, what: str) -> Report:
+def only_new(report: Report, known: Mapping[str, Severity], root: str, what: str, least: Severity) -> Report:
     """The findings that ``known`` lacks or has at a lower severity; the others are counted.
 
-    ``what`` says in words what the report was compared with.
+    ``what`` says in words what the report was compared with.  What is milder than ``least`` was not asked for: new
+    ones count as hidden, known ones not at all.
     """
-    fresh = tuple(finding for finding in report.findings if _is_new(finding, known, root))
-    return msgspec.structs.replace(report, findings=fresh, known=len(report.findings) - len(fresh), baseline=what)
+    fresh = [finding for finding in report.findings if _is_new(finding, known, root)]
+    shown = [finding for finding in fresh if finding.severity.rank >= least.rank]
+    severe = sum(finding.severity.rank >= least.rank for finding in report.findings)
+    return msgspec.structs.replace(
+        report,
+        findings=tuple(shown),
+        hidden=report.hidden + len(fresh) - len(shown),
+        known=severe - len(shown),
+        baseline=what,
+    )
 
 
 def _is_new(finding: Finding, known: Mapping[str, Severity], root: str) -> bool:
     before = known.get(fingerprint(finding, root))
     return before is None or finding.severity.rank > before.rank
-
-
-def at_least(report: Report, severity: Severity) -> Report:
-    """The findings from a severity on; the others count as hidden."""
-    shown = tuple(finding for finding in report.findings if finding.severity.rank >= severity.rank)
-    hidden = report.hidden + len(report.findings) - len(shown)
-    return msgspec.structs.replace(report, findings=shown, hidden=hidden)
 
 
 def read_baseline(path: str) -> dict[str, Severity]:

@@ -63,18 +63,20 @@ def check(options: CheckOptions, against: Comparison) -> Report:
     # Everything is compared: a note that became severe is new, an accepted one is accepted at its severity.
     whole = dataclasses.replace(options, min_severity=Severity.NOTE)
     if against.base:
-        report, program = _against_revision(whole, against.base)
+        report, program = _against_revision(whole, against.base, options.min_severity)
     else:
+        everything, program = _judge(whole)
         root = _root(options)
-        report, program = _judge(whole)
-        everything = report
         if against.file:
-            report = _against_file(report, against.file, root, options)
+            report = _against_file(everything, against.file, root, options)
+        else:
+            accepted = baseline.known_findings(everything, root)
+            report = baseline.only_new(
+                everything, accepted, root, f"accepted in {against.accept}", options.min_severity
+            )
         if against.accept:
             baseline.write_baseline(against.accept, everything, root)
-            if not against.file:
-                report = _accepted(report, against.accept, root)
-    return _with_edits(baseline.at_least(report, options.min_severity), program, options)
+    return _with_edits(report, program, options)
 
 
 def _judge(options: CheckOptions) -> tuple[Report, Program]:
@@ -128,7 +130,7 @@ def _root(options: CheckOptions) -> str:
 
 def _against_file(report: Report, path: str, root: str, options: CheckOptions) -> Report:
     known = baseline.read_baseline(path)
-    compared = baseline.only_new(report, known, root, f"baseline {path}")
+    compared = baseline.only_new(report, known, root, f"baseline {path}", options.min_severity)
     gone = len(known.keys() - baseline.known_findings(report, root).keys())
     if not gone or options.rules or options.symbols or report.incomplete:
         return compared
@@ -138,11 +140,7 @@ def _against_file(report: Report, path: str, root: str, options: CheckOptions) -
     return msgspec.structs.replace(compared, coverage=coverage)
 
 
-def _accepted(report: Report, path: str, root: str) -> Report:
-    return baseline.only_new(report, baseline.known_findings(report, root), root, f"accepted in {path}")
-
-
-def _against_revision(options: CheckOptions, revision: str) -> tuple[Report, Program]:
+def _against_revision(options: CheckOptions, revision: str, least: Severity) -> tuple[Report, Program]:
     request = options.facts
     here = os.getcwd()
     entries = _entries(request, here)
@@ -170,7 +168,7 @@ def _against_revision(options: CheckOptions, revision: str) -> tuple[Report, Pro
             before, _ = _judge(everything)
     root = repository.top
     what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
-    compared = baseline.only_new(report, baseline.known_findings(before, root), root, what)
+    compared = baseline.only_new(report, baseline.known_findings(before, root), root, what, least)
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts, notes=(*compared.coverage.notes, *base.notes))
     return msgspec.structs.replace(compared, coverage=coverage), program

@@ -45,13 +45,26 @@ def test_what_is_written_is_known_when_read(tmp_path: Path) -> None:
     path = str(tmp_path / "accepted.json")
     write_baseline(path, REPORT, ROOT)
     assert read_baseline(path) == known_findings(REPORT, ROOT)
-    assert only_new(REPORT, read_baseline(path), ROOT, "x").findings == ()
+    assert only_new(REPORT, read_baseline(path), ROOT, "x", Severity.NOTE).findings == ()
+
+
+@pytest.mark.parametrize(("least", "counts"), [(Severity.NOTE, (1, 3, 0)), (Severity.LOW, (0, 3, 1))])
+def test_only_what_was_asked_for_is_shown_and_counted(least: Severity, counts: tuple[int, int, int]) -> None:
+    """Of the shared report all but the note is known."""
+    known = known_findings(msgspec.structs.replace(REPORT, findings=REPORT.findings[1:]), ROOT)
+    made = only_new(msgspec.structs.replace(REPORT, hidden=0), known, ROOT, "x", least)
+    assert (len(made.findings), made.known, made.hidden) == counts
+
+
+def test_known_notes_are_not_counted_where_nobody_asked_for_notes() -> None:
+    made = only_new(REPORT, known_findings(REPORT, ROOT), ROOT, "x", Severity.HIGH)
+    assert (made.findings, made.known, made.hidden, made.baseline) == ((), 2, REPORT.hidden, "x")
 
 
 def test_an_empty_baseline_accepts_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "accepted.json")
     write_baseline(path, EMPTY, ROOT)
-    assert only_new(REPORT, read_baseline(path), ROOT, "x").findings == REPORT.findings
+    assert only_new(REPORT, read_baseline(path), ROOT, "x", Severity.NOTE).findings == REPORT.findings
 
 
 def test_a_finding_is_known_again_wherever_it_lies() -> None:
