@@ -44,6 +44,7 @@ _SLABS = (
     "vmalloc",
     "vzalloc",
     "devm_k",
+    "memblock_",  # is told the alignment
 )
 _MALLOCS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "new", "operator new", "operator new[]"})
 _WIDE_MALLOC = (

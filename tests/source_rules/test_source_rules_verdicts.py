@@ -161,7 +161,14 @@ class TestHeapAlignment:
 
     @pytest.mark.parametrize(
         "allocation",
-        [("aligned_alloc", 64), ("new", 64), ("kmalloc", 0), ("kmem_cache_alloc", 0), ("xx_alignedMalloc", 0)],
+        [
+            ("aligned_alloc", 64),
+            ("new", 64),
+            ("kmalloc", 0),
+            ("kmem_cache_alloc", 0),
+            ("xx_alignedMalloc", 0),
+            ("memblock_alloc", 0),
+        ],
         ids=lambda a: a[0],
     )
     def test_an_allocation_that_keeps_the_alignment_misses(self, allocation: tuple[str, int]) -> None:
