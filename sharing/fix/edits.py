@@ -21,6 +21,7 @@ from sharing.model.finding import Finding, Participant, Remedy, SourceEdit
 from sharing.model.types import TypeKind
 from sharing.source.program import Program
 
+_SPLIT = "split-access"
 _EDITED = frozenset({"pad-type", "pad-element", "align-member", "section", "destructive-size"})
 
 
@@ -55,7 +56,7 @@ def plan_finding(finding: Finding, planner: Planner) -> tuple[Planned, ...]:
     for number, remedy in enumerate(finding.remedies):
         participant = _participant(finding, remedy, number)
         try:
-            result.append(Planned(remedy, participant, _plan(planner, participant, remedy)))
+            result.append(Planned(remedy, participant, _plan(planner, participant, remedy, finding.rule)))
         except Refused as reason:
             result.append(Planned(remedy, participant, None, str(reason) or "no edit is known for it"))
     return tuple(result)
@@ -75,7 +76,7 @@ def _participant(finding: Finding, remedy: Remedy, number: int) -> Participant:
     return finding.participants[min(number, len(finding.participants) - 1)]
 
 
-def _plan(planner: Planner, participant: Participant, remedy: Remedy) -> Plan:
+def _plan(planner: Planner, participant: Participant, remedy: Remedy, rule: str) -> Plan:
     identity = participant.identity
     if remedy.kind not in _EDITED:
         raise Refused(f"a change by hand: {remedy.text}")
@@ -84,7 +85,7 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy) -> Plan:
     if remedy.kind == "destructive-size":
         return use_destructive_size(planner, identity)
     if remedy.kind == "align-member" or (remedy.kind == "section" and remedy.breaks_abi):
-        return _member(planner, participant)
+        return _member(planner, participant, split=rule == _SPLIT)
     if identity not in planner.program.variables and identity in planner.program.records:
         return separate_record(planner, planner.program.records[identity])
     if remedy.kind == "pad-element":
@@ -92,7 +93,7 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy) -> Plan:
     return separate_variable(planner, identity, read_mostly="__read_mostly" in remedy.edit)
 
 
-def _member(planner: Planner, participant: Participant) -> Plan:
+def _member(planner: Planner, participant: Participant, *, split: bool) -> Plan:
     identity = participant.identity
     path = participant.member or _inside(planner, participant)
     if identity in planner.program.variables:
@@ -102,7 +103,7 @@ def _member(planner: Planner, participant: Participant) -> Plan:
         record = planner.program.records.get(identity)
     if record is None or not path:
         raise Refused("its type is not the project's own")
-    return align_member(planner, record, path)
+    return align_member(planner, record, path, split=split)
 
 
 def _inside(planner: Planner, participant: Participant) -> str:

@@ -20,6 +20,7 @@ from sharing.source.program import Defined, Program
 
 RECORD_KINDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
 KEPT = "__attribute__((used)) keeps clang from dropping the padding of a static"
+_RECORD = "record "  # before the key of a record among users
 _WRAPPERS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
 
 
@@ -130,8 +131,16 @@ class Planner:
         return frozenset(self._users.get(key, ()))
 
     def allocations(self, key: str) -> tuple[tuple[str, int], ...]:
-        """(``file:line`` of the call, alignment that it promises) of every allocation of the record."""
-        return tuple(self._allocations.get(key, ()))
+        """(``file:line`` of the call, alignment that it promises) of all that allocates the record, or one around it."""
+        found: list[tuple[str, int]] = []
+        seen, front = {key}, [key]
+        while front:
+            at = front.pop()
+            found += self._allocations.get(at, ())
+            around = {user.removeprefix(_RECORD) for user in self._users.get(at, ()) if user.startswith(_RECORD)}
+            front += around - seen
+            seen |= around
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def _hashes(self) -> dict[str, set[str]]:
@@ -171,7 +180,7 @@ class Planner:
                 note(variable.facts.type, variable.unit, identity)
         for key, record in self.program.records.items():
             for member in record.facts.members:
-                note(member.type, record.unit, f"record {key}")
+                note(member.type, record.unit, f"{_RECORD}{key}")
         for key, places in self._allocations.items():
             found[key].update(place for place, _ in places)
         return found

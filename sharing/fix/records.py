@@ -36,7 +36,7 @@ def separate_record(planner: Planner, record: Defined[RecordFacts]) -> Plan:
     """Every object of the type on lines of its own, wherever it is allocated."""
     loose = _loose(planner, record.facts)
     if loose:
-        raise Refused(f"{loose} allocates {_shown(record.facts)} without alignment: use aligned_alloc there first")
+        raise Refused(f"{loose} allocates it without alignment: use aligned_alloc there first")
     return align_record(planner, record)
 
 
@@ -89,8 +89,11 @@ def _align(source: Source, facts: RecordFacts, style: Spelling, changes: Changes
         changes.insert(source, code[at].end, f" {style.record}")
 
 
-def align_member(planner: Planner, record: Defined[RecordFacts], path: str) -> Plan:
-    """Alignment on the member and on the one behind it.  ``path`` as in ``a.b[2].c``."""
+def align_member(planner: Planner, record: Defined[RecordFacts], path: str, *, split: bool = False) -> Plan:
+    """Alignment on the member and on the one behind it, or padding around it.  ``path`` as in ``a.b[2].c``.
+
+    ``split``: it has to start on a line, which padding does not bring about.
+    """
     record, member = _find(planner, record, path)
     facts = record.facts
     if facts.bits & RecordBits.UNION:
@@ -104,11 +107,13 @@ def align_member(planner: Planner, record: Defined[RecordFacts], path: str) -> P
         raise Refused(f"a bit-field follows {member.name}")
     changes = Changes()
     loose = _loose(planner, facts)
+    if loose and split:
+        raise Refused(f"{loose} allocates it without alignment: use aligned_alloc there first")
     if loose:
         _pad_around(source, facts, member, planner.line_size, changes)
         how = f"put a line of padding on both sides of {member.name}"
         notes: tuple[str, ...] = (
-            f"{loose} allocates {_shown(facts)} without alignment: padding holds wherever it starts",
+            f"{loose} allocates it without alignment: padding holds wherever it starts",
             "initialisers that list members in order have to skip the padding",
         )
     else:

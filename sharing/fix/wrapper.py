@@ -67,7 +67,6 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         for token in found:
             _rewrite_use(changes, at, token, elements)
     _check_accesses(planner, facts, changes)
-    what = "each element" if elements else "it"
     what, written = ("each element", f"{name}[...]") if elements else ("it", name)
     return Plan(
         changes.edits(),
@@ -259,8 +258,16 @@ def _rewrite_use(changes: Changes, source: Source, token: Token, elements: bool)
 
 
 def _check_accesses(planner: Planner, facts: VariableFacts, changes: Changes) -> None:
-    """Every file with an access that the facts know must have got an edit."""
-    edited = {edit.file for edit in changes.edits()}
+    """Every file with an access that the facts know must have got an edit, unless a macro's body did.
+
+    Positions of accesses are where macros are expanded.
+    """
+    edits = changes.edits()
+    edited = {edit.file for edit in edits}
+    sources = {path: planner.source(path) for path in edited}
+    for edit in edits:
+        if any(d.begin <= edit.begin < d.end for d in sources[edit.file].directives):
+            return
     width = len(ACCESS_COLUMNS)
     identity = facts.identity
     of_unit = [u.symbols.index(identity) if identity in u.symbols else -1 for u in planner.program.units]

@@ -157,15 +157,15 @@ class Unit:
         )
 
 
-def finding(*identities: str, kind: str = "pad-type", member: str = "") -> Finding:
+def finding(*identities: str, kind: str = "pad-type", member: str = "", rule: str = "independent-writers") -> Finding:
     """A finding whose first participant is to move."""
     participants = tuple(
         Participant(i.split("@")[0], "0x0", 8, ((0, 8),), "counter", "", member=member, identity=i) for i in identities
     )
     remedy = Remedy(kind, f"move {participants[0].full_name}", "", "C", 0, False, True)
     return Finding(
-        "independent-writers-0123456789",
-        "independent-writers",
+        f"{rule}-0123456789",
+        rule,
         Severity.HIGH,
         Confidence.STATIC,
         Verdict.FALSE_SHARING,

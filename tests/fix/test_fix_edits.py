@@ -331,6 +331,27 @@ def test_a_pointer_to_functions_is_wrapped_as_one(builder: ProgramBuilder, build
     assert owns_its_lines(build(path, flags="-O0")["hook"])
 
 
+def test_a_member_of_a_member_of_what_malloc_returns_is_padded_too(builder: ProgramBuilder) -> None:
+    """Alignment inside would be asked of the whole, which malloc does not know of."""
+    text = "struct stats {\n  long reads;\n  long writes;\n};\nstruct job { struct stats stats; };\n"
+    unit = builder.unit(builder.file("job.c", text))
+    members = (("long reads", "reads", LONG), ("long writes", "writes", LONG))
+    stats = unit.record(text[: text.index("};") + 1], "stats", members)
+    inner = (("struct stats stats", "stats", unit.of_record(stats)),)
+    unit.allocation(unit.record("struct job { struct stats stats; }", "job", inner))
+    wanted = finding("key-job", kind="align-member", member="stats.writes")
+    assert "char writes_front[64];\n  long writes;\n  char writes_tail[64];" in edited(builder, wanted)["job.c"]
+
+
+def test_padding_is_no_cure_for_a_split_access(builder: ProgramBuilder) -> None:
+    text = "struct job {\n  long state;\n  long clock;\n};\n"
+    unit = builder.unit(builder.file("job.c", text))
+    members = (("long state", "state", LONG), ("long clock", "clock", LONG))
+    unit.allocation(unit.record(text[: text.index("};") + 1], "job", members))
+    wanted = finding("key-job", kind="align-member", member="clock", rule="split-access")
+    assert refusal(builder, wanted).endswith("allocates it without alignment: use aligned_alloc there first")
+
+
 def test_the_constant_for_keeping_together_is_replaced(builder: ProgramBuilder) -> None:
     text = "alignas(std::hardware_constructive_interference_size) long hits;\n"
     unit = builder.unit(builder.file("new.cc", text), language="C++", standard="c++17")
@@ -348,4 +369,4 @@ def test_a_remedy_that_only_a_person_can_do_says_what_it_is(builder: ProgramBuil
 def test_a_type_from_malloc_is_not_aligned_in_vain(builder: ProgramBuilder) -> None:
     unit = builder.unit(builder.file("job.c", "struct job { long n; };\n"))
     unit.allocation(unit.record("struct job { long n; }", "job", (("long n", "n", LONG),)))
-    assert "job.c:1 allocates job without alignment" in refusal(builder, finding("key-job"))
+    assert "job.c:1 allocates it without alignment" in refusal(builder, finding("key-job"))
