@@ -13,7 +13,7 @@ import numpy as np
 from sharing.explain import blame, identity
 from sharing.explain.activity import Activity, observe
 from sharing.explain.causes import SUSPECTS
-from sharing.explain.causes.base import Builds
+from sharing.explain.causes.base import Builds, is_file
 from sharing.explain.changes import changes
 from sharing.explain.layout import Met, meetings
 from sharing.explain.match import How, Matching, match_functions, match_variables
@@ -70,7 +70,12 @@ def compare(
     new_traits: FileTraits | None = None,
 ) -> Builds:
     """The tables behind ``explain``: activity, matching, shifts, meetings."""
-    if (old.arch.name, old.arch.bits, old.arch.byteorder) != (new.arch.name, new.arch.bits, new.arch.byteorder):
+    known = is_file(old) and is_file(new)
+    if known and (old.arch.name, old.arch.bits, old.arch.byteorder) != (
+        new.arch.name,
+        new.arch.bits,
+        new.arch.byteorder,
+    ):
         raise LinemateError(
             f"{old.path} is for {old.arch.name} and {new.path} for {new.arch.name}: their layouts cannot be compared"
         )

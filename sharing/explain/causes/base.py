@@ -13,7 +13,10 @@ from sharing.explain.layout import Met
 from sharing.explain.match import Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, FileTraits, RuledOut
+from sharing.model.image import Image
 from sharing.naming import Demangle
+
+UNKNOWN_ARCHITECTURE = "unknown"  # of images that were read from a listing or a linker's map
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,10 @@ class Builds:
     demangle: Demangle
 
     @property
-    def paths(self) -> tuple[str, str]:
-        return self.old.image.path, self.new.image.path
+    def programs(self) -> tuple[str, str]:
+        """What to run: the files, or in words where only a listing of them is at hand."""
+        old, new = self.old.image, self.new.image
+        return (old.path if is_file(old) else "the old build", new.path if is_file(new) else "the new build")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,11 @@ class Verdicts:
     causes: tuple[Cause, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def is_file(image: Image) -> bool:
+    """A program, not a listing of one."""
+    return image.arch.name != UNKNOWN_ARCHITECTURE
 
 
 def quoted(name: str) -> str:

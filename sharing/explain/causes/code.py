@@ -126,7 +126,7 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: floa
     ]
     lines += [f"{name}: new" for name in fresh]
     names = [f.name for f in changed] + fresh
-    old, new = builds.paths
+    old, new = builds.programs
     text = f"{counted(len(names), 'busy function')} changed: {', '.join(quoted(n) for n in names[:3])}"
     return Cause(
         kind=CauseKind.CODE,
@@ -157,7 +157,7 @@ def _elsewhere(builds: Builds, function: _Busy) -> str:
 
 def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
     names = [text.partition(":")[0] for text in moved]
-    old, new = builds.paths
+    old, new = builds.programs
     return Cause(
         kind=CauseKind.CODE,
         confidence=Confidence.LAYOUT,

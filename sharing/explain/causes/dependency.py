@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sharing.explain.causes.base import Builds, Verdicts, quoted
+from sharing.explain.causes.base import Builds, Verdicts, is_file, quoted
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag, Image
@@ -42,6 +42,8 @@ ALLOCATOR, LIBRARY, OTHER_VERSION, SYMBOL_VERSION = 0.85, 0.5, 0.4, 0.2
 def ask(builds: Builds) -> Verdicts:
     """One cause for all that differs, or dependencies ruled out as far as the files tell."""
     old, new = builds.old.image, builds.new.image
+    if not is_file(old) or not is_file(new):
+        return Verdicts(notes=("dependencies: a listing does not say what is linked in",))
     before, after = set(old.needed), set(new.needed)
     gone, come = sorted(before - after), sorted(after - before)
     renamed = [(a, b) for a in gone for b in come if _stem(a) == _stem(b)]
@@ -159,7 +161,7 @@ def _summary(
 
 
 def _confirm(builds: Builds, come: list[str], gone: list[str], allocators: list[str]) -> str:
-    old, new = builds.paths
+    old, new = builds.programs
     if come:
         return (
             f"cp {new} new-without && patchelf --remove-needed {come[0]} new-without, then "

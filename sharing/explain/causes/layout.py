@@ -101,7 +101,7 @@ def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: b
     lost = tuple(m.mates for m in _distinct(builds.lost.meetings))
     gained += _wider(gained, builds.pair_gained)
     lost += _wider(lost, builds.pair_lost)
-    old, new = builds.paths
+    old, new = builds.programs
     where = f" of line {lead.mates.line}" if lead is not None else ""
     return Cause(
         kind=CauseKind.LAYOUT,
@@ -180,7 +180,9 @@ def _sentence(
                 text += f", besides the whole section's {signed_hex(whole)}"
         parts.append(text)
     elif lead.matched and pairs and (distance := max((_shift(builds.shifts, p) for p in pairs), key=abs)):
-        parts.append(f"something without a symbol moved them by {signed_hex(distance)}")
+        kept = all(builds.shifts.kept_number(p) >= 0 for p in pairs)
+        what = "something without a symbol moved them by" if kept else "they are in another order than before, moved by"
+        parts.append(f"{what} {signed_hex(distance)}")
     elif not lead.matched:
         new = [m for m, p in zip((mates.first, mates.second), pairs, strict=True) if p < 0]
         parts.append(f"{' and '.join(quoted(n) for n in new)} {'is' if len(new) == 1 else 'are'} new")

@@ -1,0 +1,318 @@
+"""Whether a difference is more than chance, how large it is, and where a series steps.
+
+Owns the tests: counts of two samples (profiles), repeated measurements of two builds, steps in a series.  Numpy and
+the standard library only; every function is pure and, where it draws at random, seeded by its caller's data alone.
+Sources of the methods stand with each function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+LEVEL = 0.95  # of intervals
+ALPHA = 0.05  # chance of a false alarm, over all comparisons of one call
+RESAMPLES = 2000
+EXACT_LIMIT = 200_000  # arrangements that are enumerated rather than drawn
+PERMUTATIONS = 4000
+MIN_SEGMENT = 2  # points on each side of a step
+_SEED = 20131214
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class CountChange:
+    """One row of two profiles.  ``ratio`` is of the shares, new over old, with its interval at LEVEL.
+
+    ``p`` is the chance of a difference at least as large if the shares were equal; ``adjusted`` is that after
+    correction for all rows (Benjamini–Hochberg: of rows called significant at q, a share of q at most is false).
+    """
+
+    old: int
+    new: int
+    old_share: float
+    new_share: float
+    ratio: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+
+    @property
+    def significant(self) -> bool:
+        return self.adjusted < ALPHA
+
+
+def compare_counts(
+    old: Sequence[int], new: Sequence[int], old_total: int | None = None, new_total: int | None = None
+) -> tuple[CountChange, ...]:
+    """Rows of two profiles that changed their share of all samples.
+
+    ``old_total`` and ``new_total`` are all samples of each, where the rows are only the top of a listing.  Raises
+    ValueError for negative counts, unequal lengths, totals below the sums.
+    """
+    a, b = np.asarray(old, np.int64), np.asarray(new, np.int64)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError("both profiles need one count a row")
+    if (a < 0).any() or (b < 0).any():
+        raise ValueError("counts are not negative")
+    n, m = int(a.sum()) if old_total is None else old_total, int(b.sum()) if new_total is None else new_total
+    if n < a.sum() or m < b.sum():
+        raise ValueError("the rows hold more samples than the total")
+    p = np.array([two_proportions(int(x), n, int(y), m) for x, y in zip(a, b, strict=True)], np.float64)
+    adjusted = benjamini_hochberg(p)
+    out = []
+    for x, y, chance, q in zip(a.tolist(), b.tolist(), p.tolist(), adjusted.tolist(), strict=True):
+        ratio, low, high = ratio_of_shares(x, n, y, m)
+        out.append(CountChange(x, y, x / n if n else 0.0, y / m if m else 0.0, ratio, low, high, chance, q))
+    return tuple(out)
+
+
+def two_proportions(x: int, n: int, y: int, m: int) -> float:
+    """Two-sided chance that x of n and y of m differ as much, or more, with equal proportions.
+
+    Fisher's exact test while the margin is small (all tables with the same margins that are no likelier than the one
+    seen), the G test of the 2×2 table beyond (Sokal and Rohlf, Biometry): the two agree where they meet.
+    """
+    if n <= 0 or m <= 0 or x + y == 0 or x + y == n + m:
+        return 1.0
+    if x + y <= 2000:
+        return _fisher(x, n, y, m)
+    return _chi2_tail(_g_statistic(x, n, y, m))
+
+
+def _fisher(x: int, n: int, y: int, m: int) -> float:
+    """Hypergeometric, in logarithms; sums the tables whose chance does not exceed the one seen."""
+    k = x + y
+    low, high = max(0, k - m), min(k, n)
+    values = np.arange(low, high + 1)
+    logs = _log_choose(n, values) + _log_choose(m, k - values)
+    logs -= logs.max()
+    weights = np.exp(logs)
+    seen = logs[x - low]
+    return min(1.0, float(weights[logs <= seen + 1e-9].sum() / weights.sum()))
+
+
+def _log_choose(n: int, k: Counts) -> Floats:
+    """Logarithm of the binomial coefficient."""
+    gamma = np.array([math.lgamma(v + 1) + math.lgamma(n - v + 1) for v in k.tolist()], np.float64)
+    result: Floats = math.lgamma(n + 1) - gamma
+    return result
+
+
+def _g_statistic(x: int, n: int, y: int, m: int) -> float:
+    share = (x + y) / (n + m)
+    cells = ((x, n * share), (n - x, n * (1 - share)), (y, m * share), (m - y, m * (1 - share)))
+    return max(0.0, 2 * sum(seen * math.log(seen / expected) for seen, expected in cells if seen))
+
+
+def _chi2_tail(value: float) -> float:
+    """Chance that chi-squared with one degree of freedom exceeds the value."""
+    return math.erfc(math.sqrt(value / 2))
+
+
+def ratio_of_shares(x: int, n: int, y: int, m: int, level: float = LEVEL) -> tuple[float, float, float]:
+    """(share of y in m over share of x in n, its interval).
+
+    Katz' logarithmic interval with half a count added to each (Walter's estimator), so that zeros have one, too.
+    """
+    if n <= 0 or m <= 0:
+        return math.nan, 0.0, math.inf
+    point = (y / m) / (x / n) if x else (math.inf if y else math.nan)
+    centre = math.log((y + 0.5) / (m + 0.5)) - math.log((x + 0.5) / (n + 0.5))
+    variance = 1 / (x + 0.5) - 1 / (n + 0.5) + 1 / (y + 0.5) - 1 / (m + 0.5)
+    reach = _NORMAL.inv_cdf((1 + level) / 2) * math.sqrt(max(variance, 0.0))
+    return point, math.exp(centre - reach), math.exp(centre + reach)
+
+
+def benjamini_hochberg(p: Floats) -> Floats:
+    """Chances adjusted so that among all rows with adjusted < q at most a share q is false (1995)."""
+    p = np.asarray(p, np.float64)
+    n = len(p)
+    if not n:
+        return p.copy()
+    order = np.argsort(p, kind="stable")
+    scaled = p[order] * n / np.arange(1, n + 1)
+    out = np.empty(n)
+    out[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return out
+
+
+def holm(p: Floats) -> Floats:
+    """Chances adjusted so that any false alarm at all is rarer than the level (Holm 1979)."""
+    p = np.asarray(p, np.float64)
+    n = len(p)
+    if not n:
+        return p.copy()
+    order = np.argsort(p, kind="stable")
+    out = np.empty(n)
+    out[order] = np.minimum(np.maximum.accumulate(p[order] * (n - np.arange(n))), 1.0)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Two sets of repeated measurements.  ``change`` is relative, of the medians: -0.05 is 5 % less than before.
+
+    ``low`` and ``high`` bound it at LEVEL; both None where repetitions are too few to tell (fewer than two a side).
+    ``p`` is the chance of a difference as large by chance alone, None then.
+    """
+
+    old: float
+    new: float
+    change: float
+    low: float | None
+    high: float | None
+    p: float | None
+    repetitions: tuple[int, int]
+
+    @property
+    def significant(self) -> bool:
+        """Significant by the test, and the interval leaves no change out."""
+        known = self.p is not None and self.low is not None and self.high is not None
+        return known and self.p < ALPHA and (self.low > 0 or self.high < 0)  # type: ignore[operator]
+
+
+def compare_samples(old: Sequence[float], new: Sequence[float]) -> Effect:
+    """Repeated measurements of one thing under two builds.  Raises ValueError for empty or non-finite samples.
+
+    The test permutes which measurement belongs to which build (exactly where there are few arrangements); it assumes
+    no shape of the noise.  The interval is Hodges' and Lehmann's, from the quantiles of all pairwise ratios that
+    belong to the rank-sum test, so it is the set of changes that the data do not refute.
+    """
+    a, b = np.asarray(old, np.float64), np.asarray(new, np.float64)
+    if not len(a) or not len(b) or not np.isfinite(a).all() or not np.isfinite(b).all():
+        raise ValueError("each build needs measurements that are numbers")
+    before, after = float(np.median(a)), float(np.median(b))
+    change = after / before - 1 if before else (0.0 if after == before else math.copysign(math.inf, after - before))
+    if len(a) < 2 or len(b) < 2 or not (a > 0).all() or not (b > 0).all():
+        return Effect(before, after, change, None, None, None, (len(a), len(b)))
+    low, high = _ratio_interval(a, b)
+    return Effect(before, after, change, low, high, permutation_test(a, b), (len(a), len(b)))
+
+
+def permutation_test(a: Floats, b: Floats) -> float:
+    """Two-sided chance of a difference of means at least this large if both came from one source."""
+    both = np.concatenate([a, b])
+    n, total = len(a), len(both)
+    seen = abs(float(a.mean() - b.mean()))
+    # Sums decide: with a fixed total, the difference of means grows with the sum of one side.
+    if math.comb(total, n) <= EXACT_LIMIT:
+        sums = _all_sums(both, n)
+    else:
+        rng = np.random.default_rng(_SEED)
+        sums = np.array([float(both[rng.permutation(total)[:n]].sum()) for _ in range(PERMUTATIONS)])
+        sums = np.append(sums, float(a.sum()))  # the arrangement seen is one of them (Phipson and Smyth 2010)
+    difference = np.abs(sums / n - (both.sum() - sums) / (total - n))
+    return float((difference >= seen - 1e-12 * max(seen, 1.0)).mean())
+
+
+def _all_sums(values: Floats, n: int) -> Floats:
+    """The sum of every choice of n of the values."""
+    from itertools import combinations
+
+    rows = np.array(list(combinations(range(len(values)), n)), np.int64)
+    sums: Floats = values[rows].sum(axis=1)
+    return sums
+
+
+def _ratio_interval(a: Floats, b: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """Interval of b over a, less one: order statistics of all ratios (Hodges and Lehmann, in logarithms)."""
+    ratios = np.sort((np.log(b)[:, None] - np.log(a)[None, :]).ravel())
+    count = len(ratios)
+    spread = math.sqrt(len(a) * len(b) * (len(a) + len(b) + 1) / 12)
+    cut = math.floor(count / 2 - _NORMAL.inv_cdf((1 + level) / 2) * spread)
+    cut = max(cut, 0)
+    return math.expm1(float(ratios[cut])), math.expm1(float(ratios[count - 1 - cut]))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step in a series: ``at`` is the first position behind it.  ``before`` and ``after`` are medians of the level.
+
+    ``p`` is the chance of a step as clear anywhere in a series without one.
+    """
+
+    at: int
+    before: float
+    after: float
+    p: float
+
+    @property
+    def change(self) -> float:
+        return self.after / self.before - 1 if self.before else math.inf
+
+
+def steps(series: Sequence[float], alpha: float = ALPHA) -> tuple[Step, ...]:
+    """Where the level of a series changes for good, in order.
+
+    Binary segmentation: the clearest split of a stretch by the CUSUM of ranks (Pettitt 1979, robust against outliers),
+    accepted when fewer than ``alpha`` of permuted stretches have one as clear, then both parts again.  Raises
+    ValueError for values that are no numbers.
+    """
+    values = np.asarray(series, np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("the series holds values that are no numbers")
+    cuts: list[tuple[int, float]] = []
+    _split(values, 0, len(values), alpha, cuts)
+    cuts.sort()
+    edges = [0, *(at for at, _ in cuts), len(values)]
+    out = []
+    for i, (at, p) in enumerate(cuts):
+        before, after = values[edges[i] : at], values[at : edges[i + 2]]
+        out.append(Step(at, float(np.median(before)), float(np.median(after)), p))
+    return tuple(out)
+
+
+def _split(values: Floats, start: int, end: int, alpha: float, cuts: list[tuple[int, float]]) -> None:
+    part = values[start:end]
+    if len(part) < 2 * MIN_SEGMENT or (part == part[0]).all():
+        return
+    at, clear = _clearest(_ranks(part))
+    rng = np.random.default_rng(_SEED + start)
+    drawn = rng.permuted(np.tile(_ranks(part), (RESAMPLES, 1)), axis=1)
+    chance = float((np.append(_clearness(drawn).max(axis=1), clear) >= clear - 1e-9).mean())
+    if chance >= alpha:
+        return
+    cuts.append((start + at, chance))
+    _split(values, start, start + at, alpha, cuts)
+    _split(values, start + at, end, alpha, cuts)
+
+
+def _ranks(values: Floats) -> Floats:
+    """Ranks from 1, ties share their mean."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    result: Floats = (last - (counts - 1) / 2.0)[inverse]
+    return result
+
+
+def _clearness(rows: Floats) -> Floats:
+    """For each row, by position of the split: the standardised difference of rank sums of both sides."""
+    n = rows.shape[1]
+    k = np.arange(1, n)
+    partial = np.cumsum(rows, axis=1)[:, :-1]
+    expected = k * rows.sum(axis=1, keepdims=True) / n
+    spread = np.sqrt(k * (n - k) * rows.var(axis=1, keepdims=True) / max(n - 1, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        clear = np.where(spread > 0, np.abs(partial - expected) / spread, 0.0)
+    clear[:, : MIN_SEGMENT - 1] = 0.0
+    clear[:, n - MIN_SEGMENT :] = 0.0
+    result: Floats = clear
+    return result
+
+
+def _clearest(ranks: Floats) -> tuple[int, float]:
+    """(first position behind the clearest split, how clear it is)."""
+    clear = _clearness(ranks[None, :])[0]
+    at = int(clear.argmax())
+    return at + 1, float(clear[at])
