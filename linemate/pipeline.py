@@ -41,7 +41,7 @@ def audit(options: AuditOptions) -> Report:
         result = judge(image, _judge_options(size, pair, options), knowledge)
         hidden += result.hidden
         targets.append(_target(image, size))
-        found.extend(_with_source(result, image, program, counts) if program is not None else result.findings)
+        found.extend(_with_source(result, image, program, options, counts) if program is not None else result.findings)
         _count(counts, image, result)
         prefix = f"{image.member}: " if image.member else ""
         notes.extend(prefix + note for note in (*image.notes, *result.notes))
@@ -61,12 +61,17 @@ def _program_of(streams: tuple[str, ...]) -> Program | None:
     return merge(line for path in streams for line in read_facts(Path(path)))
 
 
-def _with_source(result: Judgement, image: Image, program: Program, counts: dict[str, int]) -> list[Finding]:
+def _with_source(
+    result: Judgement, image: Image, program: Program, options: AuditOptions, counts: dict[str, int]
+) -> list[Finding]:
     """The findings about a binary with what facts from its source add."""
+    from linemate.source import at_link_addresses
     from sharing.source.join import annotate
-    from sharing.source.objects import from_binary
 
-    findings, joined = annotate(list(result.findings), program, from_binary(image, program))
+    knowledge = vocabulary(options.project)
+    facts = at_link_addresses(program, image, knowledge)
+    source = judge(facts, _judge_options(*_line_sizes(image, options), options), knowledge)
+    findings, joined = annotate(result.findings, source)
     counts["participants_in_source"] = counts.get("participants_in_source", 0) + joined
     return findings
 

@@ -64,7 +64,7 @@ def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Ite
         if linked is None and path and not may_start_threads(part, knowledge):
             continue
         if linked is not None:
-            yield part, _at_link_addresses(part, linked, knowledge)
+            yield part, at_link_addresses(part, linked, knowledge)
             continue
 
         def place(instances: list[str], part: Program = part) -> AddressSpace:
@@ -100,7 +100,8 @@ def _label(program: Program) -> str:
     return paths[0] if len(paths) == 1 else os.path.commonpath(paths) if paths else ""
 
 
-def _at_link_addresses(program: Program, linked: Image, knowledge: Knowledge) -> Image:
+def at_link_addresses(program: Program, linked: Image, knowledge: Knowledge) -> Image:
+    """The program laid out where a linked file has its variables.  Raises LinemateError where it has none of them."""
     addresses = from_binary(linked, program)
     if not addresses:
         raise LinemateError(f"{linked.path}: none of the variables in the source is in its symbol table")

@@ -62,7 +62,11 @@ class Judgement:
     counts: dict[str, int]
     notes: tuple[str, ...]
     hidden: int = 0  # drafts below the asked severity
-    heat: Callable[[int, int], Heat] = lambda address, offset: Heat.COLD  # of an object's byte, by its address
+    actors: Callable[[int, int], tuple[Actor, ...]] = lambda start, size: ()  # all with bytes in a range of addresses
+
+    def heat(self, address: int, offset: int) -> Heat:
+        """How busy the byte at an offset of an object is."""
+        return max((a.heat for a in self.actors(address + offset, 1)), default=Heat.COLD)
 
 
 def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
@@ -98,12 +102,15 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
         lambda a, b: shift_step(image, a, b, options.line_size),
     )
     rules = [r for r in RULES if not options.rules or r.id in options.rules]
+    near = correlate.hottest_lines(table, limits, options.line_size)
     if image.phases:
+        # Neighbouring lines are only known where a linked file fixes them.
+        fixed = [a for a in near if any(s.address <= a < s.end and s.index not in image.phases for s in image.sections)]
         drafts = positions.run(profiler, accesses, table, context, rules)
+        drafts += _run(profiler, [], fixed, context, rules)
     else:
         lines = correlate.lines_of_interest(accesses, table, options.line_size)
         counts["lines_profiled"] = len(lines)
-        near = correlate.hottest_lines(table, limits, options.line_size)
         drafts = _run(profiler, lines, near, context, rules)
     style = Style(options.line_size, image.kind, options.macro)
     merged = _merge(drafts)
@@ -111,7 +118,7 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
     findings = [_finding(d, profiler, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = _distinct(findings)
-    return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made), profiler.heat_at)
+    return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made), profiler.within)
 
 
 def _threads_text(calls: callgraph.CallGraph) -> str:
@@ -262,9 +269,9 @@ def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Fi
         message=draft.message,
         evidence=(
             _layout_evidence(draft, image),
-            *(Evidence(Confidence.STATIC, text) for text in (*draft.evidence, *_guard_evidence(actors))),
+            *(Evidence(Confidence.STATIC, text) for text in (*draft.evidence, *guard_evidence(actors))),
         ),
-        related=tuple(related for a in actors for related in _related(a)),
+        related=tuple(place for a in actors for place in related(a)),
         remedies=tuple(remedies),
         picture=_pictures(draft, profiler, style.line_size, image),
         score=round(draft.score, 3),
@@ -299,14 +306,14 @@ def _contribution(actor: Actor, image: Image) -> str:
     return f"{section} of {image.units[actor.unit].name.rpartition('/')[2]}" if actor.unit >= 0 else section
 
 
-def _guard_evidence(actors: tuple[Actor, ...]) -> list[str]:
+def guard_evidence(actors: tuple[Actor, ...]) -> list[str]:
     """Which locks the accesses to an actor are under, with the support for it."""
     return [
         f"{a.name}: {k} of {n} accesses under {lock}" for a in actors if not a.is_lock for lock, k, n in a.support[:2]
     ]
 
 
-def _related(actor: Actor) -> list[Related]:
+def related(actor: Actor) -> list[Related]:
     """The busiest places in source that touch an actor."""
     out = []
     for access in [a for a in actor.accesses if a.source and a.weight > 0][:MAX_RELATED]:

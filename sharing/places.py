@@ -33,7 +33,9 @@ class Places:
             return "", ()
         row = self._origins.table[self._row[at]]
         path = self._image.files[row["file"]] if row["file"] >= 0 else ""
-        return source_text(path, int(row["line"]), int(row["column"])), tuple(sorted((self.held(at) or frozenset()) - {besides}))
+        return source_text(path, int(row["line"]), int(row["column"])), tuple(
+            sorted((self.held(at) or frozenset()) - {besides})
+        )
 
     def held(self, at: int) -> frozenset[str] | None:
         """Locks held at an access by the dataflow over its source, None where that is not known."""

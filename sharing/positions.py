@@ -42,22 +42,21 @@ class Positions:
         self._line_size = line_size
         self._image = image
         self._sections = {s.index: s for s in image.sections}
-        self._starts = sorted((s.address, s.index) for s in image.sections if s.index in image.phases)
-        writable = [s for s in image.sections if s.kind is SectionKind.WRITABLE and s.index in image.phases]
+        writable = [s for s in image.sections if s.kind is SectionKind.WRITABLE and s.size]
+        self._starts = sorted((s.address, s.index) for s in writable)
+        self.movable = image.phases.keys()
         steps = {self.step(s) for s in writable}
         self.shifts = sorted({shift for step in steps for shift in range(0, line_size, step)} | {0})
 
     def step(self, section: Section) -> int:
-        """Distance in bytes between possible starts that differ for lines."""
+        """Distance in bytes between possible starts that differ for lines; a line where the start is fixed."""
         return min(max(self._image.phases.get(section.index, self._line_size), SMALLEST_STEP), self._line_size)
 
     def section_at(self, address: int) -> Section | None:
-        """The section that holds an address; inputs are synthetic, so sections never overlap."""
-        for start, index in reversed(self._starts):
-            if start <= address:
-                section = self._sections[index]
-                return section if address < section.end else None
-        return None
+        """The writable section that holds an address."""
+        at = bisect.bisect_right(self._starts, address, key=lambda s: s[0]) - 1
+        section = self._sections[self._starts[at][1]] if at >= 0 else None
+        return section if section is not None and address < section.end else None
 
     def sections_on(self, start: int, end: int) -> list[Section]:
         """The sections with bytes in [start, end), which may be all of a small one, in order of address."""
@@ -95,7 +94,8 @@ def run(
             line = profiler.profile(line_address, context.line_size)
             if not line.actors:
                 continue
-            line = dataclasses.replace(line, place=positions.label(sections[0]))
+            if sections[0].index in positions.movable:
+                line = dataclasses.replace(line, place=positions.label(sections[0]))
             for rule in rules:
                 for draft in rule.check(line, context):
                     home = positions.of(draft.actors[0])
@@ -133,6 +133,8 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
                 "at link time; this is the order of the compile commands",
             ),
         )
+    if first.index not in positions.movable:
+        return draft
     possible = line_size // positions.step(first)
     share = len(met.shifts) / possible
     steps = 0 if share >= LIKELY else 1 if share >= SELDOM else 2

@@ -332,12 +332,10 @@ class Profiler:
         declared = [self.image.types[r].align for r in (type_row, core) if 0 <= r < len(self.image.types)]
         return max([d for d in (*declared, declared_here) if d > 0], default=0)
 
-    def heat_at(self, address: int, offset: int) -> Heat:
-        """How busy the byte at an offset of the variable at ``address`` is."""
-        row = self.variable_at(address)
-        at = address + offset
-        covering = [a.heat for a in self.actors(row) if a.span[0] <= at < a.span[1]] if row >= 0 else []
-        return max(covering, default=Heat.COLD)
+    def within(self, start: int, size: int) -> tuple[Actor, ...]:
+        """Actors with bytes in [start, start+size)."""
+        row = self.variable_at(start)
+        return tuple(a for a in self.actors(row) if a.span[0] < start + size and start < a.span[1]) if row >= 0 else ()
 
     def _heat(self, accesses: list[Access], *, write: bool) -> Heat:
         warm = {a.function for a in accesses if a.weight >= 1.0}

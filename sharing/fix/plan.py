@@ -131,7 +131,7 @@ class Planner:
         return frozenset(self._users.get(key, ()))
 
     def allocations(self, key: str) -> tuple[tuple[str, int], ...]:
-        """(``file:line`` of the call, alignment that it promises) of all that allocates the record, or one around it."""
+        """(``file:line`` of the call, alignment that it promises) of what allocates the record, or one around it."""
         found: list[tuple[str, int]] = []
         seen, front = {key}, [key]
         while front:

@@ -77,7 +77,7 @@ SAMPLE_DTYPE = np.dtype(
         ("ip", "<u8"),  # run-time address of the instruction
         ("addr", "<u8"),  # run-time address of the data; 0: this sample has none
         ("phys_addr", "<u8"),
-        ("time", "<u8"),  # nanoseconds of the recording's clock
+        ("time", "<u8"),  # nanoseconds of the recording's clock; without Field.TIME the place in the file
         ("period", "<u8"),  # events since the last sample; without Field.PERIOD the event's fixed one, or 1
         ("data_src", "<u8"),  # union perf_mem_data_src
         ("regs_intr", "<i8"),  # where the registers at the interrupt are in ``Registers``, -1 none
@@ -262,7 +262,7 @@ class Samples:
     def comm_rows(self, tid: npt.NDArray[Any], time: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """Row of ``comms`` for each (thread, time), -1 unknown."""
         out = np.full(len(tid), -1, np.int32)
-        for thread in np.unique(tid):
+        for thread in np.unique(tid[tid >= 0]):
             first, last = np.searchsorted(self.threads["tid"], [thread, thread + 1])
             here = np.flatnonzero(tid == thread)
             at = np.searchsorted(self.threads["time"][first:last], time[here], "right") - 1

@@ -61,7 +61,10 @@ class _Linked:
 
     def together(self, a: str, b: str) -> bool:
         """Does one executable have units with either of two records?"""
-        return any({a, b} <= {key for unit in part.members for key, _ in part.units[unit].records} for part in self._executables)
+        return any(
+            {a, b} <= {key for unit in part.members for key, _ in part.units[unit].records}
+            for part in self._executables
+        )
 
     @cached_property
     def _executables(self) -> tuple[Program, ...]:

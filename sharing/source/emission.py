@@ -17,9 +17,10 @@ Owns the choice of section and the layout in it.  The model of gcc 12 and clang 
 * GCC with section anchors (AArch64 and others, -O1 and above) places variables in the order in which the code that it
   expands first names them; here that is taken to be the order of the unit, which is a guess (``exact`` is False).
 
-What source cannot tell: a variable whose every use the optimizer removes (seen only where all uses are loads, or all
-are stores), LLVM's splitting of internal structs into scalars, and alignment raised for vectorized stores.
-``tests/emission`` compares all of this with the compilers' object files.
+What the facts do not tell: a variable whose every use the optimizer removes (seen only where all uses are loads, or all
+are stores); tables that it finds to be constant; LLVM's splitting of internal structs into scalars; alignment raised
+for vectorized stores; the images of automatic arrays, which GCC may put ahead of all variables of .data.
+``tests/emission`` compares the rest with the compilers' object files.
 """
 
 from __future__ import annotations
@@ -86,12 +87,12 @@ def contributions(
     order, on which clang's order and the statics of C functions depend.  Initialisers are
     read with ``symbols``, the unit's table.  Declarations are passed over.
     """
-    order, constant = in_order(variables, options, language, functions, referenced, symbols)
+    order = in_order(variables, options, language, functions, referenced, symbols)
     local = _local(variables, options, functions)
     filled: dict[tuple[str, SectionKind], list[VariableFacts]] = {}
     for variable in order:
         inside = all(0 <= i < len(symbols) and local(symbols[i]) for i in variable.refers)
-        section = _section(variable, options, language, variable.identity in constant, inside)
+        section = _section(variable, options, language, inside)
         filled.setdefault(section, []).append(variable)
     out = []
     for (name, kind), members in filled.items():
@@ -121,9 +122,7 @@ def unit_contributions(program: Program, unit: int) -> tuple[Contribution, ...]:
     )
 
 
-def _section(
-    variable: VariableFacts, options: UnitOptions, language: str, constant: bool, inside: bool
-) -> tuple[str, SectionKind]:
+def _section(variable: VariableFacts, options: UnitOptions, language: str, inside: bool) -> tuple[str, SectionKind]:
     """Name of the section and who may write it.  ``inside``: all addresses in its initialiser are of this unit."""
     bits = variable.bits
     if variable.section:
@@ -137,7 +136,7 @@ def _section(
     zero = variable.init in (Init.ZERO, Init.DYNAMIC)
     if bits & VariableBits.THREAD:
         base, kind = (".tbss" if zero else ".tdata"), SectionKind.TLS
-    elif readonly or constant:
+    elif readonly:
         if relocated:
             base, kind = f".data.rel.ro{suffix}", SectionKind.RELRO
         else:

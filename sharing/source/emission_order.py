@@ -4,8 +4,9 @@ Owns the two compilers' walks over a unit, as far as facts from source can follo
 compiler first puts a variable on its list:
 
 GCC (cgraphunit.cc) lists file-scope variables where they are defined.  Statics of functions join at the end of the unit
-in C, when their function is lowered: at -O0 in the order of the functions, else in the order in which
-``analyze_functions`` reaches them, callers first, callees right after; in C++ they are listed where they stand.
+in C, in the order in which the lowered function first names them: functions at -O0 in the order of the source, else in
+that in which ``analyze_functions`` reaches them, callers first, callees right after; in C++ they are listed where they
+stand.
 ``output_variables`` then takes the list from its newest end, unless -fno-toplevel-reorder (part of -O0) forbids.
 
 Clang (CodeGenModule) appends a variable to its module's list when it is defined or when code generated before names it
@@ -36,8 +37,8 @@ def in_order(
     functions: Sequence[FunctionReferences] | None,
     referenced: Collection[str] | None,
     symbols: Sequence[str] = (),
-) -> tuple[list[VariableFacts], frozenset[str]]:
-    """The definitions that are written out, first to last, and the identities of those that turn out to be constant.
+) -> list[VariableFacts]:
+    """The definitions that are written out, first to last.
 
     Without ``functions`` order follows the source alone and only what ``referenced`` lacks is dropped.
     """
@@ -45,13 +46,11 @@ def in_order(
     if functions is None:
         if referenced is not None and not _keeps_unused(options):
             definitions = [v for v in definitions if not droppable(v) or v.identity in referenced]
-        return _without_walk(definitions, options, language), frozenset()
+        return _without_walk(definitions, options, language)
     walk = Walk(definitions, functions, symbols)
     clang = options.compiler == "clang"
     order = _clang_order(walk, language) if clang else _gcc_order(walk, options, language)
-    if options.level == "0":
-        return order, frozenset()
-    return _optimized(order, walk)
+    return order if options.level == "0" else _optimized(order, walk)
 
 
 def droppable(variable: VariableFacts) -> bool:
@@ -111,6 +110,17 @@ class Walk:
         events += [(r.line or 1 << 60, r.column, r.identity) for r in function.references]
         return list(dict.fromkeys(identity for _, _, identity in sorted(events, key=lambda e: e[:2])))
 
+    def statics_by_use(self, function: str) -> list[VariableFacts]:
+        """A function's statics in the order in which it first names them, the others last."""
+        statics = self.statics.get(function, [])
+        if len(statics) < 2:
+            return statics
+        named = {
+            identity: i
+            for i, identity in enumerate(dict.fromkeys(r.identity for r in self.function[function].references))
+        }
+        return sorted(statics, key=lambda v: named.get(v.identity, len(named)))
+
     def initializer(self, variable: VariableFacts) -> list[str]:
         """What the initialiser of a variable names."""
         return [self.symbols[i] for i in variable.refers if 0 <= i < len(self.symbols)]
@@ -140,27 +150,29 @@ def _around(variable: VariableFacts, functions: list[FunctionReferences]) -> Fun
 
 
 def _gcc_order(walk: Walk, options: UnitOptions, language: str) -> list[VariableFacts]:
+    visits = _reachable(walk, optimized=not _forwards(options))
+    reached = set(visits)
     if _forwards(options):
         # Only what may be defined in several units is dropped: everything else is output as it was read.
-        reached = set(_reachable(walk, optimized=False))
+        visits = [f.identity for f in walk.functions]
         dropped = {f.identity for f in walk.functions if f.identity not in reached}
-        kept = [
-            v
+        kept = {
+            v.identity
             for v in walk.definitions
             if v.identity in reached or not (v.bits & VariableBits.INLINE or walk.owner.get(v.identity) in dropped)
-        ]
-        if language == "C":
-            kept = [v for v in kept if _listed_early(v)] + [v for v in kept if not _listed_early(v)]
-        return kept
-    visits = _reachable(walk)
-    reached = set(visits)
+        }
+    else:
+        kept = {
+            v.identity
+            for v in walk.definitions
+            if v.identity in reached or not droppable(v) or v.bits & VariableBits.VOLATILE
+        }
+    listed = walk.definitions
     if language == "C":
         listed = [v for v in walk.definitions if _listed_early(v) or v.identity not in walk.owner]
-        late = [s for name in visits if name in walk.function for s in walk.statics.get(name, ())]
-        listed += [s for s in late if not _listed_early(s)]
-    else:
-        listed = list(walk.definitions)
-    return [v for v in reversed(listed) if not droppable(v) or v.identity in reached or v.bits & VariableBits.VOLATILE]
+        listed += [s for name in visits for s in walk.statics_by_use(name) if not _listed_early(s)]
+    listed = [v for v in listed if v.identity in kept]
+    return listed if _forwards(options) else listed[::-1]
 
 
 def _reachable(walk: Walk, optimized: bool = True) -> list[str]:
@@ -197,28 +209,31 @@ def _reachable(walk: Walk, optimized: bool = True) -> list[str]:
 
 
 def _clang_order(walk: Walk, language: str) -> list[VariableFacts]:
+    """Clang's list; the names of the parts are CodeGenModule's."""
     created: dict[str, None] = {}
-    deferred: list[str] = []
-    seen: set[str] = set()
+    parsed: set[str] = set()  # DeferredDecls: definitions that nothing has asked for yet
+    named: set[str] = set()
+    to_emit: list[str] = []  # DeferredDeclsToEmit
+
+    def may_wait(item: VariableFacts | FunctionReferences) -> bool:
+        if isinstance(item, FunctionReferences):
+            return item.deferred
+        return droppable(item) and item.init != Init.DYNAMIC
 
     def name_it(identity: str) -> None:
         """Code names a variable or function: its place on the list is taken now, its definition may follow later."""
-        variable = walk.variable.get(identity)
-        if variable is not None:
+        item = walk.variable.get(identity) or walk.function.get(identity)
+        if isinstance(item, VariableFacts):
             created.setdefault(identity)
-            if identity in seen or (not droppable(variable) and not variable.bits & VariableBits.TENTATIVE):
-                return
-        elif identity not in walk.function or identity in seen or not walk.function[identity].deferred:
-            return
-        seen.add(identity)
-        deferred.append(identity)
+        if item is not None and identity not in named:
+            named.add(identity)
+            if identity in parsed:
+                to_emit.append(identity)
 
     def define(item: VariableFacts | FunctionReferences) -> None:
+        named.add(item.identity)
         if isinstance(item, FunctionReferences):
             for identity in walk.mentions(item):
-                if walk.owner.get(identity) == item.identity:
-                    seen.add(identity)
-                    created.setdefault(identity)
                 name_it(identity)
             return
         for identity in walk.initializer(item):
@@ -228,32 +243,36 @@ def _clang_order(walk: Walk, language: str) -> list[VariableFacts]:
             created.pop(item.identity, None)
         created.setdefault(item.identity)
 
-    def define_deferred() -> None:
-        waiting, deferred[:] = list(deferred), []
+    def emit_deferred() -> None:
+        waiting, to_emit[:] = list(to_emit), []
         for identity in waiting:
-            item = walk.function.get(identity) or walk.variable[identity]
-            define(item)
-            if deferred:
-                define_deferred()
+            define(walk.function.get(identity) or walk.variable[identity])
+            if to_emit:
+                emit_deferred()
 
     tentative = []
     for item in walk.top_level():
-        if isinstance(item, FunctionReferences):
-            if not item.deferred:
-                define(item)
-        elif item.bits & VariableBits.TENTATIVE and language == "C":
+        if isinstance(item, VariableFacts) and item.bits & VariableBits.TENTATIVE and language == "C":
             tentative.append(item)
-        elif not droppable(item) or item.init == Init.DYNAMIC:
+        elif not may_wait(item):
             define(item)
+        else:
+            parsed.add(item.identity)
+            if item.identity in named:
+                to_emit.append(item.identity)
     for item in tentative:
         if not droppable(item) or item.identity in created:
             define(item)
-    define_deferred()
+    emit_deferred()
     return [walk.variable[identity] for identity in created]
 
 
-def _optimized(order: list[VariableFacts], walk: Walk) -> tuple[list[VariableFacts], frozenset[str]]:
-    """Without the internal scalars that are only read or only written, and the names of tables that are only read."""
+def _optimized(order: list[VariableFacts], walk: Walk) -> list[VariableFacts]:
+    """Without the internal scalars that are only read or only written.
+
+    Tables that are only read become constant, too, but only where the optimizer sees through all that is done to
+    them; taking half of them for variables is the smaller error.
+    """
     kinds: dict[str, set[AccessKind]] = {}
     for function in walk.functions:
         for reference in function.references:
@@ -262,16 +281,12 @@ def _optimized(order: list[VariableFacts], walk: Walk) -> tuple[list[VariableFac
         for identity in walk.initializer(variable):
             kinds.setdefault(identity, set()).add(AccessKind.ADDRESS)
     kept = []
-    constant = set()
     for v in order:
         known = set(kinds.get(v.identity, ()))
-        if v.bits & VariableBits.INTERNAL and not v.bits & (_KEPT | VariableBits.CONSTANT):
-            if v.init == Init.DYNAMIC:
-                known.add(AccessKind.STORE)
-            scalar = not is_aggregate(stripped(v.type))
-            if scalar and known in ({AccessKind.LOAD}, {AccessKind.STORE}):
-                continue
-            if known == {AccessKind.LOAD} and not v.section:
-                constant.add(v.identity)
+        if v.init == Init.DYNAMIC:
+            known.add(AccessKind.STORE)
+        owned = v.bits & VariableBits.INTERNAL and not v.bits & (_KEPT | VariableBits.CONSTANT)
+        if owned and not is_aggregate(stripped(v.type)) and known in ({AccessKind.LOAD}, {AccessKind.STORE}):
+            continue
         kept.append(v)
-    return kept, frozenset(constant)
+    return kept
