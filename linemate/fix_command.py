@@ -115,6 +115,11 @@ def command(
     )
     with progress("linemate: checking", quiet=quiet):
         program, findings, size = _check(options, ids, limit)
+    for path, reason in program.failed:
+        print(f"linemate: not analysed: {visible(path)}: {visible(reason)}", file=sys.stderr)
+    if program.failed and (write or verify):
+        # A use in there would be missed, and the tree would not build.
+        return common.EXIT_INCOMPLETE
     if ordering_file is not None:
         return _order(program, findings, size, ordering_file, linker, quiet)
     chosen, edits = _plan(program, findings, options, size)
@@ -126,8 +131,9 @@ def command(
     if export_fixes is not None:
         write_text(replacements_yaml(edits), export_fixes, tuple(str(path) for path in files))
     complete = all(planned.plan is not None for _, plans in chosen for planned in plans)
+    done = common.EXIT_INCOMPLETE if program.failed else common.EXIT_CLEAN
     if not edits:
-        return EXIT_FAILED if chosen else common.EXIT_CLEAN
+        return EXIT_FAILED if chosen else done
     if verify and build is not None:
         from linemate.fix_bench import Benchmark
         from linemate.fix_verify import VerifyOptions
@@ -150,7 +156,7 @@ def command(
     if write:
         write_files(files)
         print(f"wrote {count(len(edits), 'edit')} to {count(len(files), 'file')}", file=sys.stderr)
-    return common.EXIT_CLEAN if complete else EXIT_FAILED
+    return done if complete else EXIT_FAILED
 
 
 def _check(

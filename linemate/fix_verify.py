@@ -1,7 +1,7 @@
 """``fix --verify``: build before and after, audit both, and say whether the edit did what it is for.
 
 Owns the verdict.  An edit holds when each moved object has its lines to itself in the rebuilt program and no finding
-appeared that the program did not have.  Everything else is a failure, said as such.
+appeared that is as severe as those that it removes.  Everything else is a failure, said as such.
 """
 
 from __future__ import annotations
@@ -154,12 +154,21 @@ def _compare(pair: tuple[Path, Path], name: str, fixed: Fixed, options: VerifyOp
             if planned.plan is not None:
                 checks += _separated(before, after, finding, planned, name, options.line_size)
     old, new = (_findings(path, options) for path in pair)
+    limit = _limit(fixed)
     appeared = [new[key] for key in sorted(new.keys() - old.keys())]
     for finding in appeared:
-        checks.append(Check(False, f"{name}: new: {finding.message}"))
+        fails = finding.severity.rank >= limit.rank
+        checks.append(Check(False if fails else None, f"{name}: new, {finding.severity}: {finding.message}"))
     if not appeared:
         checks.append(Check(None, f"{name}: no other finding appeared"))
     return checks
+
+
+def _limit(fixed: Fixed) -> Severity:
+    """An edit must not bring about what it removes, nor hot line mates of any kind."""
+    removed = [finding.severity for finding, plans in fixed if any(one.plan is not None for one in plans)]
+    lowest = min([Severity.HIGH, *removed], key=lambda severity: severity.rank)
+    return max(lowest, Severity.MEDIUM, key=lambda severity: severity.rank)
 
 
 def _findings(path: Path, options: VerifyOptions) -> dict[str, Finding]:

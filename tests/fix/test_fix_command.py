@@ -119,6 +119,21 @@ def test_one_finding_is_chosen_by_its_id(fix: Fix) -> None:
     assert FIXED in fix(identity).out
 
 
+def test_nothing_is_written_while_a_unit_is_not_understood(tree: Path, fix: Fix) -> None:
+    database = tree / "compile_commands.json"
+    entries = json.loads(database.read_text())
+    gone = {"directory": str(tree), "file": "gone.cc", "arguments": ["g++", "-c", "gone.cc"]}
+    database.write_text(json.dumps([*entries, gone]))
+    before = (tree / SOURCE).read_text()
+    result = fix("--apply")
+    assert result.code == 3
+    assert "not analysed" in result.err
+    assert "gone.cc" in result.err
+    assert (tree / SOURCE).read_text() == before
+    shown = fix()
+    assert (shown.code, FIXED in shown.out) == (3, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
