@@ -115,6 +115,7 @@ class Session:
     lost_records: int = 0
     lost_samples: int = 0
     throttled: int = 0
+    _seen: int = 0  # records of earlier blocks
     _known: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]] | None = None
 
     def add_event(self, attr: Attr, ids: tuple[int, ...]) -> None:
@@ -123,6 +124,11 @@ class Session:
         self.ids.update(dict.fromkeys(ids, len(self.attrs)))
         self.attrs.append(attr)
         self._known = None
+
+    @property
+    def timeless(self) -> bool:
+        """Nothing has a time: then the number of the record stands for it."""
+        return not any(attr.sample_type & Sample.TIME for attr in self.attrs)
 
     def take(self, block: Block) -> None:
         """All records of a block.  Descriptions come first: samples of the same block may need them."""
@@ -137,6 +143,7 @@ class Session:
         heads, times = self._samples(block, samples)
         other = ~samples & ~np.isin(block.types, [*COUNTED_ONLY, *DESCRIBING])
         self._others(block, np.flatnonzero(other), heads, times)
+        self._seen += len(block.heads)
 
     # Samples
 
@@ -186,6 +193,8 @@ class Session:
         out = decode(block.words, heads, lengths, misc, attr, big_endian=self.source.big_endian)
         rows = out.rows
         rows["event"] = events
+        if self.timeless:
+            rows["time"] = self._seen + np.searchsorted(block.heads, heads)
         if not out.sound.all():
             self.malformed += int((~out.sound).sum())
             rows = rows[out.sound]
@@ -253,7 +262,9 @@ class Session:
             if body < 16:
                 self.malformed += 1
                 continue
-            if time_at is None:
+            if self.timeless:
+                time = self._seen + at
+            elif time_at is None:
                 before = int(np.searchsorted(heads, block.heads[at])) - 1
                 time = int(times[before]) if before >= 0 else 0
             else:
@@ -282,7 +293,7 @@ class Session:
             case Record.FORK:
                 pid, parent, tid, parent_tid, own_time = struct.unpack_from(order + "iiiiQ", record, 8)
                 inherits = not misc & MISC_FORK_EXEC
-                self.builder.fork(own_time, pid, parent, tid, parent_tid, inherits=inherits)
+                self.builder.fork(time if self.timeless else own_time, pid, parent, tid, parent_tid, inherits=inherits)
             case Record.LOST:
                 self.lost_records += struct.unpack_from(order + "QQ", record, 8)[1]
             case Record.LOST_SAMPLES:
