@@ -82,7 +82,10 @@ def test_what_no_main_needs_is_judged_as_a_library() -> None:
             unit("/src/lib.c", defines=("api",)).build(),
         ]
     )
-    assert [(path, [part.units[i].path for i in part.members]) for path, part in executables(program)][-1] == ("", ["/src/lib.c"])
+    assert [(path, [part.units[i].path for i in part.members]) for path, part in executables(program)][-1] == (
+        "",
+        ["/src/lib.c"],
+    )
 
 
 def test_without_main_everything_is_one_library() -> None:
