@@ -66,16 +66,7 @@ def check(options: CheckOptions, against: Comparison) -> Report:
         report, program = _against_revision(whole, against.base, options.min_severity)
     else:
         everything, program = _judge(whole)
-        root = _root(options)
-        if against.file:
-            report = _against_file(everything, against.file, root, options)
-        else:
-            accepted = baseline.known_findings(everything, root)
-            report = baseline.only_new(
-                everything, accepted, root, f"accepted in {against.accept}", options.min_severity
-            )
-        if against.accept:
-            baseline.write_baseline(against.accept, everything, root)
+        report = _against_files(everything, against, options)
     return _with_edits(report, program, options)
 
 
@@ -128,16 +119,31 @@ def _root(options: CheckOptions) -> str:
     return str(here)
 
 
-def _against_file(report: Report, path: str, root: str, options: CheckOptions) -> Report:
-    known = baseline.read_baseline(path)
-    compared = baseline.only_new(report, known, root, f"baseline {path}", options.min_severity)
-    gone = len(known.keys() - baseline.known_findings(report, root).keys())
-    if not gone or options.rules or options.symbols or report.incomplete:
-        return compared
-    what = "1 finding of the baseline is" if gone == 1 else f"{gone:,} findings of the baseline are"
-    note = f"{what} no longer found: --write-baseline drops what is gone"
-    coverage = msgspec.structs.replace(compared.coverage, notes=(*compared.coverage.notes, note))
-    return msgspec.structs.replace(compared, coverage=coverage)
+def _against_files(everything: Report, against: Comparison, options: CheckOptions) -> Report:
+    """Compare with the accepted findings, and accept all of them where that was asked."""
+    root = _root(options)
+    known = baseline.read_baseline(against.file) if against.file else {}
+    what = f"baseline {against.file}" if against.file else ""
+    notes = []
+    if against.file and not (options.rules or options.symbols or everything.incomplete):
+        gone = len(known.keys() - baseline.known_findings(everything, root).keys())
+        if gone:
+            are = "1 finding of the baseline is" if gone == 1 else f"{gone:,} findings of the baseline are"
+            notes.append(f"{are} no longer found: --write-baseline drops what is gone")
+    if against.accept and everything.incomplete:
+        # A part of the findings would look like all of them, and the rest like new ones next time.
+        notes.append(f"{against.accept} was not written: the analysis is incomplete")
+    elif against.accept:
+        baseline.write_baseline(against.accept, everything, root)
+        if not against.file:
+            known, what = baseline.known_findings(everything, root), f"accepted in {against.accept}"
+    report = baseline.only_new(everything, known, root, what, options.min_severity)
+    return _with_notes(report, notes)
+
+
+def _with_notes(report: Report, notes: Sequence[str]) -> Report:
+    coverage = msgspec.structs.replace(report.coverage, notes=(*report.coverage.notes, *notes))
+    return msgspec.structs.replace(report, coverage=coverage)
 
 
 def _against_revision(options: CheckOptions, revision: str, least: Severity) -> tuple[Report, Program]:
@@ -169,8 +175,9 @@ def _against_revision(options: CheckOptions, revision: str, least: Severity) -> 
     root = repository.top
     what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
     compared = baseline.only_new(report, baseline.known_findings(before, root), root, what, least)
+    compared = _with_notes(compared, base.notes)
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
-    coverage = msgspec.structs.replace(compared.coverage, counts=counts, notes=(*compared.coverage.notes, *base.notes))
+    coverage = msgspec.structs.replace(compared.coverage, counts=counts)
     return msgspec.structs.replace(compared, coverage=coverage), program
 
 

@@ -188,3 +188,13 @@ def test_what_is_gone_from_the_baseline_is_said(run: Run, pipeline: Any, databas
     pipeline.report = with_findings(FROM_SOURCE)
     assert "1 finding of the baseline is no longer found" in run("check", "--baseline", "accepted.json").out
     assert "no longer" not in run("check", "--baseline", "accepted.json", "--symbol", "x*").out
+
+
+def test_an_incomplete_run_is_not_accepted(run: Run, pipeline: Any, database: Path) -> None:
+    """What is missing from it would look new in the next complete one."""
+    pipeline.report = REPORT
+    result = run("check", "--write-baseline", "accepted.json")
+    assert result.code == 3
+    assert "accepted.json was not written: the analysis is incomplete" in result.out
+    assert "3 findings: 1 critical, 1 high, 1 low" in result.out
+    assert not Path("accepted.json").exists()
