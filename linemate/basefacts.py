@@ -140,7 +140,9 @@ def base_facts(
     if not again and not lost:
         return BaseFacts(current, 0, notes)
     with gitbase.base_tree(repository, commit, trees) as tree:
-        gitbase.link_into(tree, repository.top, _generated(repository, tracked | new, read))
+        gitbase.link_into(
+            tree, repository.top, _generated(repository, tracked | new, read, roots.relative(str(trees or scratch)))
+        )
         moved = [found for entry in again if (found := _in_base(entry, tree, changes, roots)) is not None]
         guessed = {str(tree / path) for _, path in lost}
         moved += [_as_unit(_to_tree(donor, tree, roots), str(tree / path)) for donor, path in lost]
@@ -210,12 +212,18 @@ def _folders(path: str) -> Iterator[str]:
         yield path
 
 
-def _generated(repository: gitbase.Repository, not_generated: frozenset[str], read: set[str]) -> list[str]:
-    """Files that the base may need and git cannot give: read by today's units, or headers that a build made."""
+def _generated(
+    repository: gitbase.Repository, not_generated: frozenset[str], read: set[str], ours: str | None
+) -> list[str]:
+    """Files that the base may need and git cannot give: read by today's units, or headers that a build made.
+
+    ``ours`` is where base trees are, if that is below the top: they hold headers too.
+    """
     others = repository.untracked(ignored=True)
     headers = [path for path in others if posixpath.splitext(path)[1] in HEADER_SUFFIXES]
     wanted = [path for path in (*sorted(read), *headers) if path not in not_generated]
-    return list(dict.fromkeys(wanted))[:MAX_LINKED]
+    own = f"{ours}/" if ours else "\0"
+    return list(dict.fromkeys(path for path in wanted if not path.startswith(own)))[:MAX_LINKED]
 
 
 def _deleted_units(

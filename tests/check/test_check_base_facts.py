@@ -358,6 +358,20 @@ def test_the_second_comparison_finds_the_tree_ready(case: Case) -> None:
     assert case.units("HEAD", path)[2]["c.c"]["texts"] == ["int cached;\n"]
 
 
+def test_a_cache_within_the_project_is_no_part_of_it(case: Case) -> None:
+    """As continuous integration keeps it; two runs, since the second finds the first's tree there."""
+    inside = Case(case.project, case.project.top / "cache")
+    inside.scratch.mkdir()
+    path = case.project.database("a.c", "b.c")
+    for text in ("int common2;\n", "int common3;\n"):
+        case.project.write({"common.h": text})
+        _, made, units = inside.units("HEAD", path)
+        assert units["b.c"]["texts"][1] == "int common;\n"
+        assert made.notes == ()
+    (tree,) = [place for place in (inside.scratch / "bases").glob("*/*") if place.is_dir()]
+    assert not (tree / "cache").exists()
+
+
 def test_a_submodule_that_differs_is_named(case: Case, tmp_path: Path) -> None:
     library = make_project(tmp_path / "library")
     library.commit({"lib.h": "int lib;\n"})
