@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 
+import numpy as np
+
 from sharing.model.image import Image, Table
 
 GUARD_SHARE = 0.6  # of an actor's weight under a lock, for the lock to guard it
@@ -21,7 +23,10 @@ class Places:
         self._image = image
         self._origins = image.origins
         self.known = image.origins is not None
-        self._row: list[int] = image.origins.rows(sites["ip"]).tolist() if image.origins is not None else []
+        table, row = _columns(image, sites)
+        self._file, self._line, self._column, self._lockset = table
+        self._row: list[int] = row
+        self._held: dict[tuple[int, int], frozenset[str] | None] = {}
         self._function: list[int] = sites["function"].tolist()
         self._entry = entry  # by function row, see sharing.held
         self._name_of = name_of
@@ -31,9 +36,8 @@ class Places:
         """(file:line:column, names of the locks held there but ``besides``); ("", ()) unknown."""
         if self._origins is None or self._row[at] < 0:
             return "", ()
-        row = self._origins.table[self._row[at]]
-        path = self._image.files[row["file"]] if row["file"] >= 0 else ""
-        return source_text(path, int(row["line"]), int(row["column"])), tuple(
+        path = self._image.files[self._file[at]] if self._file[at] >= 0 else ""
+        return source_text(path, self._line[at], self._column[at]), tuple(
             sorted((self.held(at) or frozenset()) - {besides})
         )
 
@@ -41,12 +45,14 @@ class Places:
         """Locks held at an access by the dataflow over its source, None where that is not known."""
         if self._origins is None or self._row[at] < 0:
             return None
-        number = int(self._origins.table["lockset"][self._row[at]])
-        entry = self._entry[self._function[at]]
-        if number < 0:
-            # The function's own doing is not known, what its callers hold is.
-            return frozenset(self._name(a) for a in entry) or None
-        return frozenset(self._name(a) for a in self._origins.locksets[number] | entry)
+        key = (self._lockset[at], self._function[at])
+        if key not in self._held:
+            number, entry = key[0], self._entry[key[1]]
+            own = self._origins.locksets[number] if number >= 0 else frozenset()
+            names = frozenset(self._name(a) for a in own | entry)
+            # Where the function's own doing is not known, what its callers hold still is.
+            self._held[key] = names if number >= 0 or names else None
+        return self._held[key]
 
     def _name(self, address: int) -> str:
         name = self._names.get(address)
@@ -72,6 +78,16 @@ class Places:
             for lock in locks:
                 under[lock] += weight[at]
         return frozenset(lock for lock, value in under.items() if value >= GUARD_SHARE * total > 0)
+
+
+def _columns(image: Image, sites: Table) -> tuple[tuple[list[int], ...], list[int]]:
+    """File, line, column and lockset of each site as lists, and its row of ``Image.origins`` (-1 none)."""
+    if image.origins is None or not len(image.origins.table):
+        none = [-1] * len(sites)
+        return (none, none, none, none), none
+    row = image.origins.rows(sites["ip"])
+    table = image.origins.table[np.maximum(row, 0)]
+    return tuple(table[name].tolist() for name in ("file", "line", "column", "lockset")), row.tolist()
 
 
 def source_text(path: str, line: int, column: int) -> str:

@@ -187,17 +187,24 @@ class Profiler:
         places = self._lock_places(base, size, type_row, sites)
         drafts: dict[Range, _Draft] = {}
         loose: list[int] = []
+        chosen: dict[int, _Draft | None] = {}  # by offset: most bytes are touched at many sites
         for at in sites:
             offset = self._target[at] - base
+            if offset in chosen:
+                known = chosen[offset]
+                (known.rows if known is not None else loose).append(at)
+                continue
             place = _place_at(places, offset) if places else None
             if place is not None:
                 start = base + place.offset + _element(place, offset) * place.stride
                 span = (start, start + place.size)
                 path = _indexed(place.path, place, offset)
-                drafts.setdefault(span, _Draft(_join(name, path), row, span, lock=place)).rows.append(at)
+                draft = chosen[offset] = drafts.setdefault(span, _Draft(_join(name, path), row, span, lock=place))
+                draft.rows.append(at)
                 continue
             leaf = self.shapes.leaf(type_row, offset)
             if leaf is None:
+                chosen[offset] = None
                 loose.append(at)
                 continue
             start = base + leaf.offset
@@ -207,7 +214,8 @@ class Profiler:
             path = without_internals(leaf.path)
             if leaf.stride and "[]" in path:
                 path = path.replace("[]", f"[{(offset - leaf.offset) // leaf.stride}]", 1)
-            drafts.setdefault(span, _Draft(_join(name, path), row, span, leaf=leaf)).rows.append(at)
+            draft = chosen[offset] = drafts.setdefault(span, _Draft(_join(name, path), row, span, leaf=leaf))
+            draft.rows.append(at)
         for span, rows in self._ranges(base, size, loose):
             whole = span == (base, base + size) or size <= 8
             text = name if whole or span[0] == base else f"{name}+{span[0] - base:#x}"

@@ -165,10 +165,10 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     return Code(
         functions=table,
         symbols=tuple(f.symbol or f.identity for f in facts),
-        sites=np.sort(sites, order=("ip", "target")),
-        calls=np.sort(every_call, order="ip"),
-        args=np.sort(every_arg, order=("ip", "arg")),
-        params=np.sort(params, order="ip"),
+        sites=_by_ip(sites),
+        calls=_by_ip(every_call),
+        args=_by_ip(every_arg),
+        params=_by_ip(params),
         origins=origins,
         callee_names=names,
         init_functions=tuple(
@@ -176,6 +176,11 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         ),
         files=tuple(files),
     )
+
+
+def _by_ip(table: Table) -> Table:
+    """In order of instruction addresses; rows of one instruction stay in theirs."""
+    return table[np.argsort(table["ip"], kind="stable")]
 
 
 def _rank(rows: list[_Rows], starts: list[tuple[int, Any]], address: npt.NDArray[np.uint64]) -> list[Any]:
@@ -408,4 +413,4 @@ def _origins(
             table["column"] = np.clip(r["column"], 0, 2**32 - 1)
             table["lockset"] = locksets.rows(r.function, r["lockset"], ip)
         tables.append(table)
-    return Origins(np.sort(np.concatenate(tables), order="ip"), locksets.sets(), required)
+    return Origins(_by_ip(np.concatenate(tables)), locksets.sets(), required)
