@@ -95,6 +95,7 @@ void write(JsonText &Out, const FunctionFacts &F) {
   Out.optional("acquires", F.Acquires);
   Out.optional("releases", F.Releases);
   Out.optional("taken", F.Taken);
+  Out.optional("names", F.Names);
   Out.close('}');
 }
 

@@ -155,6 +155,7 @@ struct FunctionFacts {
   Rows Acquires;
   Rows Releases;
   Rows Taken;
+  Rows Names;
 };
 
 /// A TypeTree, already written as JSON; owned by the UnitBuilder.

@@ -1,8 +1,8 @@
-//===- InitialValue.cpp - What an initialiser names, and its shape --------===//
+//===- InitialValue.cpp - Shape of the initial value of a variable
+//---------===//
 //
-// Owns two questions whose answers decide where a compiler puts a variable:
-// which symbols its initial value holds, and whether Clang makes the value of
-// another LLVM type than the variable.
+// Owns the question whether Clang makes an initial value of another LLVM type
+// than the variable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,9 +10,7 @@
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Expr.h"
-#include "clang/AST/RecordLayout.h"
-#include "clang/AST/RecursiveASTVisitor.h"
-#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
 
@@ -24,44 +22,6 @@ constexpr unsigned MaxDepth = 64;
 
 /// Zeros at the end of an array that CodeGen's ConstantEmitter leaves out.
 constexpr uint64_t LeftOut = 8;
-
-class Names : public RecursiveASTVisitor<Names> {
-public:
-  Names(UnitBuilder &Unit, Rows &Out) : Unit(Unit), Out(Out) {}
-
-  /// Only what the value is made of, not how it was written.
-  bool TraverseInitListExpr(
-      InitListExpr *List,
-      DataRecursionQueue * = nullptr) { // NOLINT(readability-identifier-naming)
-    InitListExpr *Semantic =
-        List->isSemanticForm() ? List : List->getSemanticForm();
-    for (Expr *Item : (Semantic ? Semantic : List)->inits())
-      if (Item && !TraverseStmt(Item))
-        return false;
-    return true;
-  }
-
-  bool TraverseUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr *,
-                                        DataRecursionQueue * = nullptr) {
-    return true; // sizeof names nothing
-  }
-
-  bool VisitDeclRefExpr(DeclRefExpr *Reference) {
-    const ValueDecl *D = Reference->getDecl();
-    const auto *V = dyn_cast<VarDecl>(D);
-    if (!isa<FunctionDecl>(D) && !(V && V->hasGlobalStorage()))
-      return true;
-    int64_t Symbol = Unit.symbol(*D);
-    if (Symbol >= 0 && Seen.insert(Symbol).second)
-      Out.push_back(Symbol);
-    return true;
-  }
-
-private:
-  UnitBuilder &Unit;
-  Rows &Out;
-  llvm::SmallSet<int64_t, 16> Seen;
-};
 
 /// The member whose LLVM type a union has: the most aligned, of those the
 /// largest, of those the first (CGRecordLowering::lowerUnion).
@@ -110,14 +70,6 @@ bool changesType(ASTContext &Context, const Expr &E, unsigned Depth) {
 }
 
 } // namespace
-
-Rows initialiserSymbols(UnitBuilder &Unit, const VarDecl &D) {
-  Rows Out;
-  const Expr *Init = D.getAnyInitializer();
-  if (Init && !Init->containsErrors() && !Init->isValueDependent())
-    Names(Unit, Out).TraverseStmt(const_cast<Expr *>(Init));
-  return Out;
-}
 
 bool isReshaped(UnitBuilder &Unit, const VarDecl &D) {
   const Expr *Init = D.getAnyInitializer();

@@ -6,6 +6,7 @@
 
 #include "Variables.h"
 
+#include "Names.h"
 #include "Spelling.h"
 
 #include "clang/AST/ASTContext.h"
@@ -140,7 +141,7 @@ VariableFacts variableFacts(UnitBuilder &Unit, TypeTrees &Types,
   Out.Init = IsDefined ? initKind(Unit, D) : InitKind::Zero;
   Out.Bits = bitsOf(Unit, D, Out.Init);
   if (IsDefined) {
-    Out.Refers = initialiserSymbols(Unit, D);
+    Out.Refers = namedByInitialiser(Unit, D);
     if (isReshaped(Unit, D))
       Out.Bits |= variablebits::Reshaped;
   }

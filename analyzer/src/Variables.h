@@ -41,9 +41,6 @@ InitKind initKind(UnitBuilder &Unit, const clang::VarDecl &D);
 /// The same of one element of an initialiser.
 InitKind initKind(clang::ASTContext &Context, const clang::Expr &E);
 
-/// Symbols whose addresses the initialiser holds, in the order of the text.
-Rows initialiserSymbols(UnitBuilder &Unit, const clang::VarDecl &D);
-
 /// Whether Clang makes the initial value of another LLVM type, so that it has
 /// to make the variable anew where something named it before.
 bool isReshaped(UnitBuilder &Unit, const clang::VarDecl &D);

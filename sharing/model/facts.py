@@ -209,7 +209,7 @@ class FunctionFacts(msgspec.Struct, frozen=True):
     acquires: tuple[int, ...] = ()
     releases: tuple[int, ...] = ()
     taken: tuple[int, ...] = ()  # functions (symbols) whose address it stores or passes
-    names: tuple[int, ...] = ()  # all symbols that it names, in the order of evaluation
+    names: tuple[int, ...] = ()  # symbols that it names, in the order of evaluation; own statics where declared, too
 
 
 # A type where it is used, as a small tree: [kind, name, size, align, inner, count].

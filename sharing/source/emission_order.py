@@ -88,7 +88,8 @@ class Walk:
     ) -> None:
         self.definitions = definitions
         self.symbols = symbols
-        self.functions = functions
+        # By the place in the text; what headers have comes first.
+        self.functions = sorted(functions, key=lambda f: (f.file == 0, f.file, f.line, f.column))
         self.variable = {v.identity: v for v in definitions}
         self.function = {f.identity: f for f in functions}
         self.statics: dict[str, list[VariableFacts]] = {}
@@ -106,6 +107,9 @@ class Walk:
 
     def mentions(self, function: FunctionReferences) -> list[str]:
         """What a function defines or names, in the order of its text, each once."""
+        if function.names:
+            unplaced = [r.identity for r in function.references]
+            return list(dict.fromkeys((*function.names, *unplaced)))
         events = [(v.line, v.column, v.identity) for v in self.statics.get(function.identity, ())]
         events += [(r.line or 1 << 60, r.column, r.identity) for r in function.references]
         return list(dict.fromkeys(identity for _, _, identity in sorted(events, key=lambda e: e[:2])))
@@ -115,11 +119,19 @@ class Walk:
         statics = self.statics.get(function, [])
         if len(statics) < 2:
             return statics
-        named = {
-            identity: i
-            for i, identity in enumerate(dict.fromkeys(r.identity for r in self.function[function].references))
-        }
-        return sorted(statics, key=lambda v: named.get(v.identity, len(named)))
+        facts = self.function[function]
+        own = {v.identity for v in statics}
+        uses = [r.identity for r in facts.references if r.identity in own]
+        if facts.names:
+            declared: set[str] = set()
+            uses = []
+            for identity in facts.names:
+                if identity in own and identity not in declared:
+                    declared.add(identity)
+                elif identity in own:
+                    uses.append(identity)
+        at = {identity: place for place, identity in enumerate(dict.fromkeys(uses))}
+        return sorted(statics, key=lambda v: at.get(v.identity, len(at)))
 
     def initializer(self, variable: VariableFacts) -> list[str]:
         """What the initialiser of a variable names."""

@@ -42,7 +42,8 @@ class FunctionReferences:
     """One function that the unit defines.
 
     ``deferred``: an optimizing compiler drops it where nothing refers to it.  ``merged``: so does one that does not
-    optimize, because other units have it, too.
+    optimize, because other units have it, too.  ``references`` are those that are known to be reached, with what is
+    done; ``names`` all, in the order of evaluation, with statics of its own once more where they are declared.
     """
 
     identity: str
@@ -53,6 +54,7 @@ class FunctionReferences:
     deferred: bool
     references: tuple[Reference, ...]
     merged: bool = False
+    names: tuple[str, ...] = ()
 
 
 def unit_references(program: Program, unit: int) -> tuple[FunctionReferences, ...]:
@@ -76,6 +78,7 @@ def function_references(unit: UnitFacts, function: FunctionFacts) -> FunctionRef
         column=function.column,
         deferred=bool(function.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE)),
         references=tuple(ordered),
+        names=tuple(unit.symbols[i] for i in function.names if 0 <= i < len(unit.symbols)),
         # What a header has as "static inline" in C does not say so in its facts.
         merged=bool(function.bits & FunctionBits.INLINE)
         or (function.file > 0 and bool(function.bits & FunctionBits.INTERNAL)),

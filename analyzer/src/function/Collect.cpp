@@ -9,6 +9,7 @@
 
 #include "Bodies.h"
 #include "Body.h"
+#include "Names.h"
 
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
@@ -67,7 +68,7 @@ int64_t bitsOf(const FunctionDecl &F, ASTContext &Context) {
 
 bool isEmpty(const FunctionFacts &F) {
   return F.Accesses.empty() && F.Calls.empty() && F.Taken.empty() &&
-         F.LockOps.empty() && F.Starts.empty();
+         F.Names.empty() && F.LockOps.empty() && F.Starts.empty();
 }
 
 class Collector {
@@ -180,6 +181,7 @@ void Collector::read(Entry &E) {
   place(Out, F.getLocation());
   readInto(Out, F, F.getBody(), *E.Seen, &F);
   readRegions(*E.Seen, F, Out);
+  Out.Names = namedByFunction(Unit, F);
   if (F.isImplicit() && isEmpty(Out))
     return;
   Facts.push_back(std::move(Out));
@@ -221,7 +223,7 @@ void Collector::readRegions(const Scan &Seen, const FunctionDecl &Parent,
 /// What a dynamic initialiser does, or which functions a constant one names.
 void Collector::readInitialiser(const VarDecl &V) {
   Scan Seen;
-  Seen.add(V.getInit());
+  Seen.add(V);
   FunctionFacts Out;
   std::string Name = Unit.identity(V).str();
   if (Name.empty())
@@ -256,7 +258,7 @@ std::vector<FunctionFacts> Collector::run(const TranslationUnitDecl &Root) {
   Found.add(&Root);
   for (const VarDecl *V : Found.Initialised) {
     Scan Seen;
-    Seen.add(V->getInit());
+    Seen.add(*V);
     for (const CXXRecordDecl *Lambda : Seen.Lambdas)
       Found.add(Lambda);
   }
