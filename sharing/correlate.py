@@ -73,7 +73,12 @@ def score(weight: float, functions: int) -> float:
 
 def all_sites(image: Image, knowledge: Knowledge) -> Table:
     """Direct accesses, those made through passed addresses, and those of library functions known by name."""
-    parts = [image.sites, flow.through_arguments(image), flow.by_name(image, knowledge)]
+    parts = [
+        image.sites,
+        flow.through_arguments(image),
+        flow.through_starts(image, knowledge),
+        flow.by_name(image, knowledge),
+    ]
     return np.concatenate([p for p in parts if len(p)] or [np.empty(0, SITE_DTYPE)])
 
 
@@ -115,10 +120,12 @@ def _lock_sites(events: Table) -> Table:
 
 
 def _writable(image: Image, addresses: Table) -> npt.NDArray[np.bool_]:
-    keep = np.zeros(len(addresses), bool)
-    for section in image.sections:
-        if section.kind is SectionKind.WRITABLE and section.size:
-            keep |= (addresses >= section.address) & (addresses < section.end)
+    sections = sorted((s.address, s.end) for s in image.sections if s.kind is SectionKind.WRITABLE and s.size)
+    if not sections:
+        return np.zeros(len(addresses), bool)
+    start, end = np.array(sections, np.uint64).T
+    at = np.searchsorted(start, addresses, "right").astype(np.int64) - 1
+    keep: npt.NDArray[np.bool_] = (at >= 0) & (addresses < end[np.maximum(at, 0)])
     return keep
 
 

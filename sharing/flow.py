@@ -118,6 +118,58 @@ def through_arguments(image: Image) -> Table:
     return sites
 
 
+def through_starts(image: Image, knowledge: Knowledge) -> Table:
+    """Accesses that thread entries make to the static object which the starting call hands them (SITE_DTYPE).
+
+    ``ip`` and ``function`` are the entry's: it is the new thread that counts.  Of an array whose element is chosen by
+    a computed index each thread has another element.
+    """
+    entries = _entries_with_data(image, knowledge)
+    if not entries:
+        return np.empty(0, SITE_DTYPE)
+    given = np.array(entries, np.int64)
+    params = _summaries(image, given[:, 0])
+    params = params[params["arg"] == 0]
+    left, right = _join(given[:, 0], params["function"].astype(np.int64))
+    start, p = given[left], params[right]
+    sites = np.zeros(len(left), SITE_DTYPE)
+    sites["ip"], sites["function"] = p["ip"], start[:, 0]
+    sites["target"] = (start[:, 1] + p["offset"]).astype(np.uint64)
+    sites["size"], sites["kind"], sites["loop_depth"] = p["size"], p["kind"], p["loop_depth"]
+    sites["stride"] = np.where(start[:, 2] > 0, start[:, 2], p["stride"])
+    sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, SiteFlag.INDEXED, 0).astype(np.uint8)
+    return sites
+
+
+def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, int, int]]:
+    """(function row of a thread's entry, static address that it is handed, bytes between elements or 0).
+
+    Addresses are signed as in the arguments: a kernel's have the top bit.
+    """
+    creators = {row.function: row for row in knowledge.threads.threads}
+    callees = np.unique(image.args["callee"])
+    known = {
+        address: creators[name]
+        for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True)
+        if name in creators
+    }
+    rows = image.args[np.isin(image.args["callee"], np.array(list(known), np.uint64))]
+    given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+    for ip, callee, value, _, arg, kind, source, _ in rows.tolist():
+        if kind == ArgKind.ADDRESS:
+            given.setdefault((ip, callee), {})[arg] = (value, source)
+    found = []
+    for (_, callee), values in given.items():
+        creator = known[callee]
+        data = creator.entry + 1 if creator.data is None else creator.data
+        if creator.entry in values and data in values:
+            entry = np.array([values[creator.entry][0] & ADDRESS_MASK], np.uint64)
+            row = int(function_at(image, entry)[0])
+            if row >= 0:
+                found.append((row, *values[data]))
+    return list(dict.fromkeys(found))
+
+
 def by_name(image: Image, knowledge: Knowledge) -> Table:
     """Accesses made by library functions known by name (atomics, memory functions) to static addresses."""
     table = knowledge.access
@@ -158,8 +210,11 @@ def _size_by_name(name: str) -> int:
     return int(digits[0]) if digits and digits[0] in ("1", "2", "4", "8", "16") else 1
 
 
-def _summaries(image: Image) -> Table:
-    """Parameter accesses of each function, its callees' included (PARAM_ROUNDS levels)."""
+def _summaries(image: Image, entries: Table | None = None) -> Table:
+    """Parameter accesses of each function, its callees' included (PARAM_ROUNDS levels).
+
+    ``entries`` are rows of functions that are wanted although no call gives them an address.
+    """
     passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
     callee = function_at(image, passed["callee"])
     keep = callee >= 0
@@ -169,6 +224,8 @@ def _summaries(image: Image) -> Table:
     wanted = np.zeros(len(image.functions), bool)
     wanted[given[given >= 0]] = True
     wanted[callee] = True
+    if entries is not None:
+        wanted[entries] = True
     known = image.params["function"] >= 0
     params = _limit(image.params[known & wanted[image.params["function"]]])
     level = params

@@ -40,11 +40,15 @@ class LockRow(msgspec.Struct, frozen=True):
 
 
 class ThreadRow(msgspec.Struct, frozen=True):
-    """A function that starts a thread: which argument is its entry; ``many``: starts several at once."""
+    """A function that starts a thread: which argument is its entry; ``many``: starts several at once.
+
+    ``data`` is the argument that the entry gets as its first, None for the one behind the entry, -1 for none.
+    """
 
     function: str
     entry: int
     many: bool = False
+    data: int | None = None
 
 
 class ThreadTable(msgspec.Struct, frozen=True):
