@@ -20,6 +20,7 @@ written: their value is known, or nobody asks.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 
 from sharing.model.facts import Init, UnitOptions, VariableBits, VariableFacts
@@ -27,6 +28,7 @@ from sharing.model.image import AccessKind
 from sharing.source.alignment import is_aggregate, stripped
 from sharing.source.references import FunctionReferences
 
+_AROUND = 64  # functions in functions, as lambdas are
 _KEPT = VariableBits.USED | VariableBits.VOLATILE
 
 
@@ -156,7 +158,8 @@ class Walk:
 
 def _around(variable: VariableFacts, functions: list[FunctionReferences]) -> FunctionReferences | None:
     """The function of that file that begins last before the variable; one of the scope's name if there is any."""
-    before = [f for f in functions if (f.line, f.column) <= (variable.line, variable.column)]
+    last = bisect_right(functions, (variable.line, variable.column), key=lambda f: (f.line, f.column))
+    before = functions[max(last - _AROUND, 0) : last]
     named = [f for f in before if f.name == variable.scope] or before
     return named[-1] if named else None
 
@@ -256,11 +259,17 @@ def _clang_order(walk: Walk, language: str) -> list[VariableFacts]:
         created.setdefault(item.identity)
 
     def emit_deferred() -> None:
-        waiting, to_emit[:] = list(to_emit), []
-        for identity in waiting:
+        """What was asked for, each followed at once by what it asks for itself."""
+        pending = [iter(to_emit.copy())]
+        while pending:
+            identity = next(pending[-1], None)
+            if identity is None:
+                pending.pop()
+                continue
+            to_emit.clear()
             define(walk.function.get(identity) or walk.variable[identity])
             if to_emit:
-                emit_deferred()
+                pending.append(iter(to_emit.copy()))
 
     tentative = []
     for item in walk.top_level():
