@@ -123,7 +123,17 @@ THREAD_DTYPE = np.dtype(
 )
 
 # One loaded segment of a file: the part of a program header that turns file offsets into link-time addresses.
-LOAD_DTYPE = np.dtype([("offset", "<u8"), ("address", "<u8"), ("size", "<u8")])
+LOAD_DTYPE = np.dtype(
+    [
+        ("offset", "<u8"),
+        ("address", "<u8"),
+        ("size", "<u8"),  # in the file
+        ("flags", "<u4"),  # PF_* bits, 0 unknown
+        ("reserved", "<u4"),
+    ]
+)
+PF_X, PF_W = 1, 2  # ELF's
+PROT_WRITE, PROT_EXEC = 2, 4  # mmap's
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,20 +291,25 @@ class Samples:
 def load_biases(mappings: Table, loads: Table) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
     """Run-time minus link-time address (modulo 2**64) for each mapping of one file, and whether it is known.
 
-    ``loads`` (LOAD_DTYPE) are the file's own segments.  A mapping starts at a page, and so may start before the
-    segment that it loads: it is known by where it ends and by the pages of the segment.
+    ``loads`` (LOAD_DTYPE) are the file's own segments.  Two segments may share a page of the file, which is then mapped
+    twice: protection tells them apart.  A mapping that two segments explain differently is not known (executable ones
+    always are; what became read-only after relocation looks like constants).
     """
     bias, known = np.zeros(len(mappings), np.uint64), np.zeros(len(mappings), np.bool_)
-    length = mappings["end"] - mappings["start"]
+    torn = np.zeros(len(mappings), np.bool_)
+    length, pgoff, protection = mappings["end"] - mappings["start"], mappings["pgoff"], mappings["protection"]
     for load in loads:
-        offset, address = np.uint64(load["offset"]), np.uint64(load["address"])
-        end = offset + np.uint64(load["size"])
-        pgoff = mappings["pgoff"]
-        exact = ~known & (pgoff < end) & (pgoff + length > offset)
+        offset, address, flags = np.uint64(load["offset"]), np.uint64(load["address"]), int(load["flags"])
+        here = (pgoff < offset + np.uint64(load["size"])) & (pgoff + length > offset)
+        executable, writable = protection & PROT_EXEC != 0, protection & PROT_WRITE != 0
+        fits = (executable == bool(flags & PF_X)) & (~writable | bool(flags & PF_W))
+        here &= (protection == 0) | (flags == 0) | fits
         with np.errstate(over="ignore"):
-            bias[exact] = mappings["start"][exact] - (address + (pgoff[exact] - offset))
-        known |= exact
-    return bias, known
+            own = mappings["start"] - (address + (pgoff - offset))
+        torn |= here & known & (own != bias)
+        bias[here] = own[here]
+        known |= here
+    return bias, known & ~torn
 
 
 def link_addresses(

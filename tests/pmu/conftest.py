@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -53,16 +50,6 @@ int main(int argc, char **argv) {
 Record = Callable[..., Path]
 
 
-def _load(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small threaded program, linked at a fixed address so that breakpoints can be put on its data."""
@@ -94,9 +81,7 @@ def record(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Record:
                 pytest.skip("no perf")
             out = tmp_path_factory.mktemp("recording") / "perf.data"
             line = ["perf", "record", *options, "-o", "-" if to_pipe else str(out), "--", *(command or [str(program)])]
-            done = subprocess.run(
-                line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "LC_ALL": "C"}, check=False
-            )
+            done = subprocess.run(line, capture_output=True, env={**os.environ, "LC_ALL": "C"}, check=False)
             if done.returncode:
                 pytest.skip(f"perf record {' '.join(options)}: {done.stderr.decode().strip()[-200:]}")
             if to_pipe:

@@ -87,10 +87,10 @@ def check_against_perf(path: Path) -> Samples:
         ("data_src", Field.DATA_SRC, DATA_SRC),
         ("weight", Field.WEIGHT, WEIGHT),
     ):
-        if fields & Field.WEIGHT or name == "addr":  # data_src alone ends in no number
-            if fields & flag:
-                wanted.append(name)
-                pattern += part
+        # perf's data_src ends in words; a number must follow for its end to be found.
+        if fields & flag and (name == "addr" or fields & Field.WEIGHT):
+            wanted.append(name)
+            pattern += part
     lines = perf_script(path, ",".join([*wanted, "ip", "dso"]))
     table = samples.samples
     assert len(lines) == len(table) > 0
