@@ -57,7 +57,8 @@ def compare_counts(
 ) -> tuple[CountChange, ...]:
     """Rows of two profiles that changed their share of all samples.
 
-    ``old_total`` and ``new_total`` are all samples of each, where the rows are only the top of a listing.  Raises
+    ``old_total`` and ``new_total`` are all samples of each, where the rows are only the top of a listing.  Samples are
+    taken to be independent; runs that differ among themselves vary more, which only repeated profiles show.  Raises
     ValueError for negative counts, unequal lengths, totals below the sums.
     """
     a, b = np.asarray(old, np.int64), np.asarray(new, np.int64)
@@ -94,19 +95,13 @@ def _fisher(x: int, n: int, y: int, m: int) -> float:
     """Hypergeometric, in logarithms; sums the tables whose chance does not exceed the one seen."""
     k = x + y
     low, high = max(0, k - m), min(k, n)
-    values = np.arange(low, high + 1)
-    logs = _log_choose(n, values) + _log_choose(m, k - values)
+    i = np.arange(low, high, dtype=np.float64)
+    # From one table to the next by the ratio of their chances.
+    logs = np.append(0.0, np.cumsum(np.log((n - i) * (k - i)) - np.log((i + 1) * (m - k + i + 1))))
     logs -= logs.max()
     weights = np.exp(logs)
     seen = logs[x - low]
     return min(1.0, float(weights[logs <= seen + 1e-9].sum() / weights.sum()))
-
-
-def _log_choose(n: int, k: Counts) -> Floats:
-    """Logarithm of the binomial coefficient."""
-    gamma = np.array([math.lgamma(v + 1) + math.lgamma(n - v + 1) for v in k.tolist()], np.float64)
-    result: Floats = math.lgamma(n + 1) - gamma
-    return result
 
 
 def _g_statistic(x: int, n: int, y: int, m: int) -> float:
@@ -273,19 +268,36 @@ def steps(series: Sequence[float], alpha: float = ALPHA) -> tuple[Step, ...]:
     return tuple(out)
 
 
+def clearest_step(series: Sequence[float]) -> Step | None:
+    """The clearest single step, however likely by chance: a short series cannot be significant, and still points.
+
+    None for series that are too short or flat.
+    """
+    values = np.asarray(series, np.float64)
+    if len(values) < 2 * MIN_SEGMENT or not np.isfinite(values).all() or (values == values[0]).all():
+        return None
+    at, chance = _candidate(values, 0)
+    return Step(at, float(np.median(values[:at])), float(np.median(values[at:])), chance)
+
+
 def _split(values: Floats, start: int, end: int, alpha: float, cuts: list[tuple[int, float]]) -> None:
     part = values[start:end]
     if len(part) < 2 * MIN_SEGMENT or (part == part[0]).all():
         return
-    at, clear = _clearest(_ranks(part))
-    rng = np.random.default_rng(_SEED + start)
-    drawn = rng.permuted(np.tile(_ranks(part), (RESAMPLES, 1)), axis=1)
-    chance = float((np.append(_clearness(drawn).max(axis=1), clear) >= clear - 1e-9).mean())
+    at, chance = _candidate(part, start)
     if chance >= alpha:
         return
     cuts.append((start + at, chance))
     _split(values, start, start + at, alpha, cuts)
     _split(values, start + at, end, alpha, cuts)
+
+
+def _candidate(part: Floats, seed: int) -> tuple[int, float]:
+    """(first position behind the clearest split, chance of one as clear in a shuffled stretch)."""
+    ranks = _ranks(part)
+    at, clear = _clearest(ranks)
+    drawn = np.random.default_rng(_SEED + seed).permuted(np.tile(ranks, (RESAMPLES, 1)), axis=1)
+    return at, float((np.append(_clearness(drawn).max(axis=1), clear) >= clear - 1e-9).mean())
 
 
 def _ranks(values: Floats) -> Floats:
@@ -316,3 +328,28 @@ def _clearest(ranks: Floats) -> tuple[int, float]:
     clear = _clearness(ranks[None, :])[0]
     at = int(clear.argmax())
     return at + 1, float(clear[at])
+
+
+def paired_change(old: Floats, new: Floats) -> Effect:
+    """The change over pairs measured under equal conditions, all positive.
+
+    Wilcoxon's signed ranks of the logarithmic changes, by flipping signs: exactly up to 17 pairs, drawn beyond.  The
+    interval is that of the Walsh averages (Hodges and Lehmann).
+    """
+    change = np.log(new) - np.log(old)
+    n = len(change)
+    ranks = _ranks(np.abs(change)) * (change != 0)
+    seen = abs(float((np.sign(change) * ranks).sum()))
+    if n <= 17:
+        signs = 1 - 2.0 * ((np.arange(1 << n)[:, None] >> np.arange(n)) & 1)
+    else:
+        signs = np.random.default_rng(_SEED).choice([-1.0, 1.0], (PERMUTATIONS, n))
+        signs = np.vstack([signs, np.ones(n) * np.sign(change)])
+    p = float((np.abs(signs @ ranks) >= seen - 1e-9).mean())
+    i, j = np.triu_indices(n)
+    walsh = np.sort((change[i] + change[j]) / 2)
+    spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    cut = max(math.floor(n * (n + 1) / 4 - _NORMAL.inv_cdf((1 + LEVEL) / 2) * spread), 0)
+    middle = math.expm1(float(np.median(walsh)))
+    low, high = math.expm1(float(walsh[cut])), math.expm1(float(walsh[len(walsh) - 1 - cut]))
+    return Effect(float(np.median(old)), float(np.median(new)), middle, low, high, p, (n, n))

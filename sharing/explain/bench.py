@@ -1,0 +1,101 @@
+"""Benchmarks of two builds, or of a series of revisions: what changed by more than chance, and where.
+
+Owns the pairing of measurements by their labels and the correction over all of them.  The tests are
+``statistics``'.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharing.explain.statistics import ALPHA, Effect, Step, compare_samples, holm, paired_change, steps
+from sharing.explain.tables.base import Measurement
+
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchChange:
+    """One metric under one set of conditions, in both builds.  ``effect.p`` is corrected for all cells compared."""
+
+    metric: str
+    labels: Labels
+    effect: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesStep:
+    """A step of one metric along a label; ``after`` is the first text of that label behind it."""
+
+    metric: str
+    labels: Labels
+    before: str
+    after: str
+    step: Step
+
+
+def compare_measurements(
+    old: Iterable[Measurement], new: Iterable[Measurement], ignore: Sequence[str] = ()
+) -> tuple[BenchChange, ...]:
+    """Every metric that both have under the same labels (those in ``ignore`` aside), the clearest change first.
+
+    Cells of a table that are measured once a build cannot be tested one by one; see ``paired``.
+    """
+    before, after = _cells(old, ignore), _cells(new, ignore)
+    common = sorted(before.keys() & after.keys())
+    effects = [compare_samples(before[key], after[key]) for key in common]
+    tested = [i for i, effect in enumerate(effects) if effect.p is not None]
+    adjusted = holm(np.array([effects[i].p for i in tested], np.float64))
+    for i, p in zip(tested, adjusted.tolist(), strict=True):
+        effects[i] = replace(effects[i], p=p)
+    out = [BenchChange(metric, labels, effect) for (metric, labels), effect in zip(common, effects, strict=True)]
+    return tuple(sorted(out, key=lambda c: (1.0 if c.effect.p is None else c.effect.p, -abs(c.effect.change))))
+
+
+def paired(
+    old: Iterable[Measurement], new: Iterable[Measurement], metric: str, ignore: Sequence[str] = ()
+) -> Effect | None:
+    """The change of one metric over all cells of a table together: the same conditions before and after.
+
+    The test flips the sign of each cell's logarithmic change (exactly, or by drawing); the interval is that of Walsh
+    averages.  None when fewer than two cells have both.
+    """
+    before, after = _cells(old, ignore), _cells(new, ignore)
+    common = sorted(key for key in before.keys() & after.keys() if key[0] == metric)
+    a = np.array([np.median(before[k]) for k in common], np.float64)
+    b = np.array([np.median(after[k]) for k in common], np.float64)
+    if len(a) < 2 or not (a > 0).all() or not (b > 0).all():
+        return None
+    return paired_change(a, b)
+
+
+def series_steps(
+    measurements: Iterable[Measurement], along: str, metric: str, alpha: float = ALPHA
+) -> tuple[SeriesStep, ...]:
+    """Steps of a metric along the values of a label, in the order in which they come, for each set of other labels.
+
+    ``alpha`` is shared among the series.
+    """
+    series: dict[Labels, list[tuple[str, float]]] = defaultdict(list)
+    for measured in measurements:
+        position = measured.label(along)
+        if measured.metric == metric and position:
+            rest = tuple((k, v) for k, v in measured.labels if k != along)
+            series[rest].append((position, measured.value))
+    out = []
+    for labels, points in series.items():
+        for step in steps([value for _, value in points], alpha / len(series)):
+            out.append(SeriesStep(metric, labels, points[step.at - 1][0], points[step.at][0], step))
+    return tuple(out)
+
+
+def _cells(measurements: Iterable[Measurement], ignore: Sequence[str]) -> dict[tuple[str, Labels], list[float]]:
+    out: dict[tuple[str, Labels], list[float]] = defaultdict(list)
+    for measured in measurements:
+        labels = tuple((k, v) for k, v in measured.labels if k not in ignore)
+        out[measured.metric, labels].append(measured.value)
+    return out
