@@ -25,11 +25,13 @@ _ATTRIBUTES = frozenset(b"__attribute__ __attribute alignas asm __asm__".split()
 class Declarator:
     """One declared name: ``begin``..``end`` from its first ``*`` to before ``,`` or ``;``.
 
-    ``suffix`` is where its array bounds or parameters end; attributes stand between there and ``init``.  ``init`` is
-    where the initialiser (with its ``=``) begins, equal to ``end`` without one.
+    ``scope`` is where the qualifier of the name begins (``Class::``).  ``suffix`` is where its array bounds or
+    parameters end; attributes stand between there and ``init``.  ``init`` is where the initialiser (with its ``=``)
+    begins, equal to ``end`` without one.
     """
 
     begin: int
+    scope: int
     name: Token
     suffix: int
     init: int
@@ -158,6 +160,8 @@ def _first_declarator(code: list[Token], first: int, last: int) -> int:
         at += 1
     if name <= first:
         raise Refused("its declaration was not understood")
+    while name - 2 > first and code[name - 1].text == b"::" and code[name - 2].kind is Kind.NAME:
+        name -= 2  # Class::name
     while name - 1 > first and code[name - 1].text in _AROUND_NAME:
         before = code[name - 1].text
         if before in (b"const", b"volatile") and not any(t.text in (b"*", b"&") for t in code[first : name - 1]):
@@ -198,6 +202,7 @@ def _declarator(code: list[Token], first: int, last: int) -> Declarator:
     at = first
     while at < last and (code[at].text in _AROUND_NAME or code[at].text == b"::"):
         at += 1
+    scope = at
     while at + 2 < last and code[at + 1].text == b"::":
         at += 2  # Class::name
     if at >= last or code[at].kind is not Kind.NAME:
@@ -225,4 +230,4 @@ def _declarator(code: list[Token], first: int, last: int) -> Declarator:
             at = _skip(code, at, last)
         attributes_end = code[at - 1].end
     init = code[at].begin if at < last else attributes_end
-    return Declarator(code[first].begin, name, suffix, init, code[last - 1].end)
+    return Declarator(code[first].begin, code[scope].begin, name, suffix, init, code[last - 1].end)

@@ -16,9 +16,11 @@ from sharing.model.facts import VariableFacts
 def member_text(statement: Statement, declarator: Declarator, facts: VariableFacts, name: str) -> str:
     """The declaration as that of a member called ``name``; an array takes its size from the facts."""
     source = statement.source
+    if any(token.text == b"{" for token in statement.specifiers):
+        raise Refused("it is declared together with its type")
     if re.search(r"\bauto\b", statement.type_text):
         raise Refused("its type is deduced: write it out first")
-    before = source.text(declarator.begin, declarator.name.begin)
+    before = source.text(declarator.begin, declarator.scope)
     after = source.text(declarator.name.end, declarator.suffix)
     array = strip(facts.type)
     if after.replace(" ", "").startswith("[]"):
@@ -29,14 +31,15 @@ def member_text(statement: Statement, declarator: Declarator, facts: VariableFac
 
 
 def replace_declarator(changes: Changes, statement: Statement, declarator: Declarator, new: str) -> None:
-    """Put the statement ``new`` in place of one declarator; the others stay in the statement that they are in."""
-    source = statement.source
-    if len(statement.declarators) == 1:
+    """Put the statement ``new`` in place of one declarator; those before and behind it keep their order."""
+    source, all_of = statement.source, statement.declarators
+    if len(all_of) == 1:
         changes.replace(source, statement.begin, statement.end, new)
         return
-    at = statement.declarators.index(declarator)
-    if at == 0:
-        changes.replace(source, declarator.begin, statement.declarators[1].begin, "")
-    else:
-        changes.replace(source, statement.declarators[at - 1].end, declarator.end, "")
-    changes.insert(source, statement.end, f"\n{source.indent(statement.begin)}{new}")
+    at = all_of.index(declarator)
+    newline = f"\n{source.indent(statement.begin)}"
+    specifiers = source.text(statement.begin, statement.specifiers[-1].end)
+    begin, before = (statement.begin, "") if at == 0 else (all_of[at - 1].end, f";{newline}")
+    last = at == len(all_of) - 1
+    end, behind = (statement.end, "") if last else (all_of[at + 1].begin, f"{newline}{specifiers} ")
+    changes.replace(source, begin, end, f"{before}{new}{behind}")

@@ -23,6 +23,19 @@ _RECORDS = frozenset((b"struct", b"union", b"class"))
 _CONTROL = frozenset((b"if", b"for", b"while", b"switch", b"catch", b"return", b"sizeof"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The variable's name and the namespaces and classes around it."""
+
+    name: bytes
+    scope: tuple[bytes, ...]
+
+    def names(self, qualifier: tuple[bytes, ...]) -> bool:
+        """May the qualifier mean this scope?  Unnamed and inline namespaces are left out of it."""
+        at = iter(self.scope)
+        return all(part in at for part in qualifier)
+
+
 @dataclass(slots=True)
 class _Scope:
     """An open brace: ``kind`` is record, enum, body (of a function), or other (namespace, initialiser, extern "C")."""
@@ -89,14 +102,16 @@ class _Branches:
 def uses(source: Source, name: str, declared: frozenset[int]) -> tuple[Token, ...]:
     """Tokens that use the variable ``name``; ``declared`` are the offsets of the name in its own declarations.
 
-    Uses in the bodies of macros count.  Raises Refused where a macro or a class means something else by the name.
+    ``name`` may be qualified: ``space::name`` counts where it says that, and ``other::name`` does not.  Uses in the
+    bodies of macros count.  Raises Refused where a macro or a class means something else by the name.
     """
-    wanted = name.encode("utf-8", "surrogateescape")
+    *scope, last = name.encode("utf-8", "surrogateescape").split(b"::")
+    wanted = _Wanted(last, tuple(scope))
     branches = _Branches(source.directives)
     found = list(_walk(source, wanted, declared, branches))
     for directive in source.directives:
         if directive.begin not in branches.hidden:
-            found += _in_macro(source, directive, wanted)
+            found += _in_macro(source, directive, last)
     return tuple(sorted(found, key=lambda token: token.begin))
 
 
@@ -122,7 +137,7 @@ def _in_macro(source: Source, directive: Token, wanted: bytes) -> Iterator[Token
             yield token
 
 
-def _walk(source: Source, wanted: bytes, declared: frozenset[int], branches: _Branches) -> Iterator[Token]:
+def _walk(source: Source, wanted: _Wanted, declared: frozenset[int], branches: _Branches) -> Iterator[Token]:
     code, walk = source.code, _Walk()
     own: set[int] = set()  # scopes that declare the variable
     others: set[int] = set()  # scopes that declare something else of its name
@@ -142,8 +157,8 @@ def _walk(source: Source, wanted: bytes, declared: frozenset[int], branches: _Br
             walk.depth -= 1
         elif text == b";" and walk.depth <= 0:
             walk.parameter = False
-        elif text == wanted and token.kind is Kind.NAME:
-            role = "own" if token.begin in declared else _role(code, at, walk)
+        elif text == wanted.name and token.kind is Kind.NAME:
+            role = "own" if token.begin in declared else _role(code, at, walk, wanted)
             scope = walk.scopes[-1] if walk.scopes else None
             opened = scope.opened if scope is not None else -1
             if role == "use" and not walk.hidden:
@@ -219,14 +234,14 @@ def _has_methods(code: list[Token], at: int) -> bool:
     return False
 
 
-def _role(code: list[Token], at: int, walk: _Walk) -> str:
+def _role(code: list[Token], at: int, walk: _Walk, wanted: _Wanted) -> str:
     """What this occurrence of the name is: use, member, parameter, local, or other (label, tag, enumerator)."""
     before = code[at - 1].text if at else b";"
     after = code[at + 1].text if at + 1 < len(code) else b";"
     if before in (b".", b"->", b".*", b"->*", b"goto", b"struct", b"union", b"class", b"enum", b"namespace"):
         return "other"
-    if before == b"::" and at >= 2 and code[at - 2].kind is Kind.NAME:
-        return "other"  # a name of some class or namespace
+    if before == b"::":
+        return "use" if wanted.names(_qualifier(code, at)) else "other"  # a name of some class or namespace
     if walk.innermost == "enum":
         return "other"
     if walk.innermost == "record":
@@ -240,6 +255,17 @@ def _role(code: list[Token], at: int, walk: _Walk) -> str:
     if walk.in_body:
         return "local"
     return "parameter"
+
+
+def _qualifier(code: list[Token], at: int) -> tuple[bytes, ...]:
+    """``a``, ``b`` of ``a::b::name``."""
+    found: list[bytes] = []
+    while at >= 2 and code[at - 1].text == b"::" and code[at - 2].kind is Kind.NAME:
+        if code[at - 2].text in _BEFORE_USE:
+            break  # return ::name
+        found.append(code[at - 2].text)
+        at -= 2
+    return tuple(reversed(found))
 
 
 def _initialises(code: list[Token], at: int) -> bool:

@@ -45,7 +45,7 @@ def separate_variable(planner: Planner, identity: str, *, read_mostly: bool = Fa
             return way(planner, variable)
         except Refused as reason:
             reasons.append(str(reason))
-    raise Refused("; ".join(reason for reason in reasons if reason))
+    raise Refused("; ".join(dict.fromkeys(reason for reason in reasons if reason)))
 
 
 def separate_elements(planner: Planner, identity: str) -> Plan:
@@ -95,6 +95,8 @@ def _by_own_type(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
         raise Refused("")  # nothing to say: most variables have no type of their own
     if planner.users(record.facts.key) - {variable.facts.identity}:
         raise Refused("")
+    if 0 < variable.facts.declared_align < planner.line_size:
+        raise Refused("")  # what the variable asks for itself counts, even if that is less
     plan, keep = align_record(planner, record), planner.keep(variable.facts)
     if not keep:
         return plan

@@ -22,6 +22,8 @@ VALUE = "value"
 _TAGS = frozenset((b"struct", b"union", b"enum", b"class"))
 _HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+)$")
 _MAX_COLUMNS = 100
+# On a variable it may ask for less than its type does, and gets that.
+_ALIGNED = re.compile(r"__attribute__\s*\(\(\s*(__)?aligned(__)?\s*(\([^()]*\))?\s*\)\)")
 _COLUMN = {name: at for at, name in enumerate(ACCESS_COLUMNS)}
 
 
@@ -29,8 +31,8 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
     """Wrap the variable, or (``elements``) each element of an array."""
     facts = variable.facts
     name = last_name(facts.name)
-    if facts.bits & (VariableBits.EMBEDDED | VariableBits.INLINE):
-        raise Refused("it is declared together with its type" if facts.bits & VariableBits.EMBEDDED else "it is inline")
+    if "<" in facts.name:
+        raise Refused("it is a template's")
     source = planner.source(planner.program.path(variable.unit, facts.file))
     places = sorted({(source.path, facts.begin), *_declarations(planner, facts)})
     paths = [path for path, _ in places]
@@ -61,7 +63,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         )
     for path in _readers(planner, facts, source.path, set(paths)):
         at = planner.source(path)
-        found = uses(at, name, frozenset(declared.get(path, ())))
+        found = uses(at, name if facts.scope else facts.name, frozenset(declared.get(path, ())))
         if facts.scope:
             found = tuple(_in_block(at, facts, found))
         for token in found:
@@ -137,12 +139,11 @@ def _rewrite(
     """One declaration: the wrapper type where it comes first, the variable with that type."""
     source = statement.source
     name = declarator.name.text.decode("utf-8", "surrogateescape")
-    if source.code[source.at(declarator.name.begin) - 1].text == b"::":
-        raise Refused("it is a static member of a class")
+    scope = source.text(declarator.scope, declarator.name.begin)
     member, suffix = _member(statement, declarator, facts, elements)
     body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
-    attributes = source.text(declarator.suffix, declarator.init).strip()
-    behind = " ".join(part for part in (f"{name}{suffix}", attributes, keep) if part)
+    attributes = _ALIGNED.sub("", source.text(declarator.suffix, declarator.init)).strip()
+    behind = " ".join(part for part in (f"{scope}{name}{suffix}", attributes, keep) if part)
     init = _initialiser(statement, declarator, elements, constructs)
     storage = f"{statement.storage} " if statement.storage else ""
     indent = source.indent(statement.begin)
@@ -150,7 +151,7 @@ def _rewrite(
     keyword = f"struct {style.record}" if style.cxx and style.record else "struct"
     body = f"{member};" if style.cxx else body
     if not defines:
-        new = f"{storage}{'' if style.cxx else 'struct '}{tag} {behind}{init};"
+        new = f"{storage}{'' if style.cxx else 'struct '}{scope}{tag} {behind}{init};"
     elif inline:
         new = f"{keyword} {tag} {{ {body} }};\n{indent}{storage}{'' if style.cxx else 'struct '}{tag} {behind}{init};"
     else:
@@ -175,7 +176,7 @@ def _member(statement: Statement, declarator: Declarator, facts: VariableFacts, 
     if bracket >= len(code) or code[bracket].text != b"[" or code[bracket].begin >= declarator.suffix:
         raise Refused("its elements are hidden in a typedef")
     closing = code[matching(code, bracket)].end
-    before = source.text(declarator.begin, declarator.name.begin)
+    before = source.text(declarator.begin, declarator.scope)
     suffix = source.text(code[bracket].begin, closing)
     return f"{statement.type_text} {before}{VALUE}{source.text(closing, declarator.suffix)}", suffix
 

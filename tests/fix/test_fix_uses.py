@@ -50,6 +50,7 @@ CASES = {
     "method": "class c { public: int get() const { return @n; } int a; };",
     "namespace": "namespace a { int f() { return @n; } }",
     "other namespace": "int f() { return other::n + ::@n; }",
+    "qualified": "int f() { return ::@n + other::n; }",
     "lambda": "auto f = [](int x) { return x + @n; };",
     "constructor": "struct c { c() : a(@n) { b = @n; } int a, b; };",
     "raw string": 'auto s = R"x(n " )" n)x"; int f() { return @n; }',
@@ -66,6 +67,12 @@ def test_a_use_is_told_from_other_things_of_the_name(text: str) -> None:
             expected.append(at - removed)
             removed += 1
     assert [token.begin for token in uses(Source("a.c", plain.encode()), "n", frozenset())] == expected
+
+
+def test_a_qualifier_has_to_name_the_scope_of_the_variable() -> None:
+    text = "int f() { return n + a::n + a::b::n + ::a::b::n + b::n + c::n + a::c::n + b::a::n; }"
+    found = uses(Source("a.cc", text.encode()), "a::(anonymous namespace)::b::n", frozenset())
+    assert [text[: t.begin].rpartition(" ")[2] for t in found] == ["", "a::", "a::b::", "::a::b::", "b::"]
 
 
 @pytest.mark.parametrize(
