@@ -7,7 +7,7 @@ shows.  Source: tools/perf/Documentation/perf.data-file-format.txt and include/u
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 # PERF_SAMPLE_*
@@ -129,7 +129,7 @@ class Builder:
         chain, branches = numbers("callchain"), numbers("branches")
         raw += bytes(-(len(raw) + 4) % 8)
         extra = 1 if attr.branch & 1 << 17 else 0
-        parts = [
+        parts: list[tuple[int, Callable[[], bytes]]] = [
             (IDENTIFIER, lambda: self.words(event_id)),
             (IP, lambda: self.words(number("ip"))),
             (TID, lambda: self.pack("ii", number("pid"), number("tid"))),
