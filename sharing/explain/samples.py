@@ -1,0 +1,144 @@
+"""Two profiles by function, joined to what moved: which functions rose, and which of them touch the new line mates.
+
+Owns the join by names.  Which function rose by more than chance is ``statistics``'; what touches what is the access
+graph's, through the line mates' functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from sharing.explain.identity import base_name
+from sharing.explain.statistics import CountChange, compare_counts
+from sharing.model.comparison import Cause, CauseKind, Comparison
+from sharing.model.finding import Confidence
+from sharing.naming import without_parameters
+
+# Functions that only take, release or count: a rise in these alone is contention or true sharing, wherever data lie.
+_LOCK_WORDS = ("lock", "unlock", "mutex", "spin", "rwlock", "sync", "latch", "semaphore", "futex")
+_COUNT_WORDS = ("addref", "incref", "decref", "refcount", "get_ref", "put_ref", "retain")
+MAX_NAMED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Samples of one event by function, as the profile names them; ``total`` are all samples, listed or not."""
+
+    event: str
+    counts: Mapping[str, int]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionChange:
+    """One function of both profiles.  ``kind`` is "lock", "reference count" or "", by its name."""
+
+    function: str
+    change: CountChange
+    kind: str
+
+
+def compare_profiles(old: Profile, new: Profile) -> tuple[FunctionChange, ...]:
+    """Functions by how much their share rose, significant ones first.
+
+    A function that one listing lacks counts as not sampled there only if that listing is complete; else it is left
+    out, since the end of a listing says nothing of what is behind it.
+    """
+    before, after = _folded(old.counts), _folded(new.counts)
+    complete = (sum(before.values()) == old.total, sum(after.values()) == new.total)
+    names = sorted(
+        name
+        for name in before.keys() | after.keys()
+        if (name in before or complete[0]) and (name in after or complete[1])
+    )
+    changes = compare_counts([before.get(n, 0) for n in names], [after.get(n, 0) for n in names], old.total, new.total)
+    out = [FunctionChange(n, c, kind_of(n)) for n, c in zip(names, changes, strict=True)]
+    return tuple(sorted(out, key=lambda f: (not f.change.significant, -_rise(f.change), f.function)))
+
+
+def _rise(change: CountChange) -> float:
+    return change.new_share - change.old_share
+
+
+def function_key(name: str) -> str:
+    """What a function is called in profiles, symbol tables and reports alike: no parameters, no clone suffix."""
+    return base_name(without_parameters(name))
+
+
+def _folded(counts: Mapping[str, int]) -> dict[str, int]:
+    out: dict[str, int] = {}
+    for name, count in counts.items():
+        key = function_key(name)
+        out[key] = out.get(key, 0) + count
+    return out
+
+
+def kind_of(name: str) -> str:
+    """Whether a function's name says that it takes locks, or counts references."""
+    word = name.rpartition("::")[2].lower()
+    owner = name.lower()
+    if word == "release" or any(w in word for w in _COUNT_WORDS):
+        return "reference count"
+    if any(w in owner for w in _LOCK_WORDS):
+        return "lock"
+    return ""
+
+
+def with_profiles(comparison: Comparison, old: Profile, new: Profile) -> Comparison:
+    """The comparison with the profiles' evidence: a layout cause whose pair the risen functions touch is confirmed.
+
+    Its strength rises where a function that touches the new pair rose, and falls where all of them were seen and none
+    did; its confidence becomes SAMPLED in both cases.  A rise of lock and count functions alone, with no pair to
+    explain it, is noted as contention.
+    """
+    changes = compare_profiles(old, new)
+    rose = [f for f in changes if f.change.significant and f.change.low > 1]
+    by_name = {f.function: f for f in changes}
+    causes = tuple(sorted((_weighed(c, by_name, old.event) for c in comparison.causes), key=lambda c: -c.strength))
+    notes = list(comparison.notes)
+    lines = [f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED]]
+    notes.append(
+        f"{old.event or 'samples'}: " + ("; ".join(lines) if lines else "no function's share rose by more than chance")
+    )
+    traffic = [f for f in rose if f.kind]
+    if len(traffic) >= 2 and not any(c.kind is CauseKind.LAYOUT and c.new_line_mates for c in causes):
+        names = ", ".join(f"{f.function} ({f.kind})" for f in traffic[:4])
+        notes.append(f"{names} rose together: more contention for the same locks and counts, which no padding cures")
+    return msgspec.structs.replace(comparison, causes=causes, notes=tuple(notes))
+
+
+def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str) -> Cause:
+    if cause.kind is not CauseKind.LAYOUT or not cause.new_line_mates or cause.improves:
+        return cause
+    touching = {function_key(f) for mates in cause.new_line_mates[:3] for f in mates.functions}
+    seen = [by_name[name] for name in sorted(touching & by_name.keys())]
+    if not seen:
+        return cause
+    rose = [f for f in seen if f.change.significant and f.change.low > 1]
+    if rose:
+        worst = max(rose, key=lambda f: _rise(f.change))
+        return msgspec.structs.replace(
+            cause,
+            confidence=Confidence.SAMPLED,
+            strength=min(1.0, cause.strength + (1 - cause.strength) / 2),
+            summary=f"{cause.summary}; the share of {worst.function} in {event or 'the samples'} rose "
+            f"from {100 * worst.change.old_share:.1f}% to {100 * worst.change.new_share:.1f}%",
+            evidence=(*cause.evidence, *(f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED])),
+        )
+    return msgspec.structs.replace(
+        cause,
+        confidence=Confidence.SAMPLED,
+        strength=cause.strength / 2,
+        evidence=(*cause.evidence, *(f"{f.function}: {_shares(f)}, within chance" for f in seen[:MAX_NAMED])),
+    )
+
+
+def _shares(function: FunctionChange) -> str:
+    change = function.change
+    return (
+        f"{100 * change.old_share:.2f}% to {100 * change.new_share:.2f}% "
+        f"(×{change.ratio:.2f}, {change.low:.2f}–{change.high:.2f})"
+    )

@@ -1,0 +1,140 @@
+"""Profiles of two builds joined to the layout: the published listings, and table_cache's own comparison."""
+
+from __future__ import annotations
+
+import pytest
+
+from sharing.explain.samples import Profile, compare_profiles, function_key, kind_of, with_profiles
+from sharing.model.comparison import CauseKind
+from sharing.model.finding import Confidence
+from tests.explain.conftest import BuildTableCache, Explain
+
+# LLC_MISSES of the fast and the slow build; the totals follow from the percentages printed beside the counts.
+FAST = Profile(
+    "LLC_MISSES",
+    {
+        "/no-vmlinux": 43387,
+        "pthread_mutex_lock": 21919,
+        "pthread_mutex_unlock": 6986,
+        "tc_release_table(TABLE*)": 5427,
+        "TABLE::init(THD*, TABLE_LIST*)": 3741,
+        "open_tables(THD*, TABLE_LIST*, unsigned int, unsigned int, Prelocking_strategy*)": 3014,
+    },
+    round(43387 / 0.374148),
+)
+SLOW = Profile(
+    "LLC_MISSES",
+    {
+        "/no-vmlinux": 43059,
+        "pthread_mutex_lock": 20065,
+        "tc_release_table(TABLE*)": 5736,
+        "pthread_mutex_unlock": 5633,
+        "TABLE::init(THD*, TABLE_LIST*)": 3331,
+        "open_tables(THD*, TABLE_LIST*, unsigned int, unsigned int, Prelocking_strategy*)": 2913,
+    },
+    round(43059 / 0.391488),
+)
+# Oprofile of two versions of a storage engine: the functions that the report calls out, with their totals.
+BEFORE = Profile(
+    "",
+    {
+        "(no symbols)": 509411,
+        "Record::addRef()": 46598,
+        "my_hash_sort_simple": 36387,
+        "SyncObject::lock(Sync*, LockType, int)": 30671,
+        "SyncObject::unlock(Sync*, LockType)": 19435,
+        "Table::fetch(int)": 16090,
+        "malloc": 16077,
+        "code_state": 14200,
+    },
+    round(509411 / 0.414194),
+)
+AFTER = Profile(
+    "",
+    {
+        "(no symbols)": 338705,
+        "Record::addRef()": 127634,
+        "SyncObject::lock(Sync*, LockType, int)": 113885,
+        "SyncObject::unlock(Sync*, LockType)": 84493,
+        "Table::fetch(int)": 51897,
+        "my_hash_sort_simple": 14938,
+        "malloc": 8352,
+        "code_state": 8267,
+    },
+    round(338705 / 0.261383),
+)
+
+
+def test_of_the_functions_listed_twice_the_release_rises_and_the_unlock_falls() -> None:
+    found = {f.function: f.change for f in compare_profiles(FAST, SLOW)}
+    assert found["tc_release_table"].significant
+    assert (
+        round(100 * found["tc_release_table"].old_share, 1),
+        round(100 * found["tc_release_table"].new_share, 1),
+    ) == (
+        4.7,
+        5.2,
+    )
+    assert found["pthread_mutex_unlock"].high < 1
+    assert found["TABLE::init"].high < 1
+
+
+def test_locks_and_reference_counts_rise_together_and_are_known_by_name() -> None:
+    found = compare_profiles(BEFORE, AFTER)
+    rose = {f.function: f.kind for f in found if f.change.significant and f.change.low > 1}
+    assert rose == {
+        "Record::addRef": "reference count",
+        "SyncObject::lock": "lock",
+        "SyncObject::unlock": "lock",
+        "Table::fetch": "",
+    }
+    assert found[0].function == "SyncObject::lock"  # 2.5 % to 8.8 %: the largest rise of all
+
+
+def test_the_end_of_a_listing_is_no_zero() -> None:
+    """A function that only one cut listing shows is left out; of complete profiles it counts as not sampled."""
+    cut = compare_profiles(Profile("", {"a": 10}, 1000), Profile("", {"a": 10, "b": 500}, 1000))
+    assert [f.function for f in cut] == ["a"]
+    whole = compare_profiles(Profile("", {"a": 1000}, 1000), Profile("", {"a": 500, "b": 500}, 1000))
+    assert [f.function for f in whole if f.change.significant and f.change.low > 1] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "kind"),
+    [
+        ("tc_release_table(TABLE*)", "tc_release_table", ""),
+        ("Record::addRef()", "Record::addRef", "reference count"),
+        ("Record::release()", "Record::release", "reference count"),
+        ("SyncObject::unlock(Sync*, LockType)", "SyncObject::unlock", "lock"),
+        ("pthread_mutex_lock", "pthread_mutex_lock", "lock"),
+        ("feed.part.0", "feed", ""),
+    ],
+)
+def test_names_of_functions(name: str, key: str, kind: str) -> None:
+    assert (function_key(name), kind_of(key)) == (key, kind)
+
+
+def test_a_rise_of_a_function_that_touches_the_pair_confirms_the_layout(
+    table_cache: BuildTableCache, explained: Explain
+) -> None:
+    found = explained(table_cache(), table_cache("-DEXTRA_SYSVAR"))
+    before = found.causes[0]
+    after = with_profiles(found, FAST, SLOW).causes[0]
+    assert (after.kind, after.confidence) == (CauseKind.LAYOUT, Confidence.SAMPLED)
+    assert after.strength > before.strength
+    assert after.summary.endswith("the share of tc_release_table in LLC_MISSES rose from 4.7% to 5.2%")
+
+
+def test_no_rise_where_the_pair_is_touched_weakens_the_layout(table_cache: BuildTableCache, explained: Explain) -> None:
+    found = explained(table_cache(), table_cache("-DEXTRA_SYSVAR"))
+    weaker = with_profiles(found, FAST, FAST)
+    cause = next(c for c in weaker.causes if c.kind is CauseKind.LAYOUT)
+    assert (cause.confidence, cause.strength) == (Confidence.SAMPLED, found.causes[0].strength / 2)
+    assert any("no function's share rose" in note for note in weaker.notes)
+
+
+def test_contention_without_a_pair_is_said_to_be_no_case_for_padding(
+    table_cache: BuildTableCache, explained: Explain
+) -> None:
+    found = with_profiles(explained(table_cache(), table_cache()), BEFORE, AFTER)
+    assert any("rose together" in note and "which no padding cures" in note for note in found.notes)
