@@ -122,7 +122,9 @@ InitKind initKind(ASTContext &Context, const Expr &E) {
 }
 
 InitKind initKind(UnitBuilder &Unit, const VarDecl &D) {
-  const Expr *Init = D.getAnyInitializer();
+  // A member that is initialised in its class is defined without initialiser.
+  const VarDecl *Holder = &D;
+  const Expr *Init = D.getAnyInitializer(Holder);
   if (!Init || Init->containsErrors())
     return InitKind::Zero;
   ASTContext &Context = Unit.context();
@@ -130,9 +132,9 @@ InitKind initKind(UnitBuilder &Unit, const VarDecl &D) {
     return ofExpression(Context, *Init, 0);
   if (Init->isValueDependent() || Init->isTypeDependent())
     return InitKind::Data;
-  if (!D.hasConstantInitialization())
+  if (!Holder->hasConstantInitialization())
     return InitKind::Dynamic;
-  const APValue *Value = D.evaluateValue();
+  const APValue *Value = Holder->evaluateValue();
   return Value ? ofValue(*Value, 0) : InitKind::Dynamic;
 }
 

@@ -19,6 +19,7 @@ from sharing.source.emission import COMMON, Contribution, Placed
 from sharing.source.program import Program
 
 _NUMBERED = re.compile(r"\.\d+$")  # GCC: count.0, clang: count.1 for the second of the name
+_TAGGED = re.compile(r"B\d+cxx11$")  # clang mangles the ABI tag of internal variables, GCC does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,7 @@ def _joined(rows: Iterable[_Row], variables: Sequence[VariableFacts]) -> Iterato
     for row in rows:
         for name in row.names:
             exact.setdefault(name, []).append(row)
-            if _plain(name) != name:
-                plain.setdefault(_plain(name), []).append(row)
+            plain.setdefault(_plain(name), []).append(row)
     wanted: dict[str, list[VariableFacts]] = {}
     for variable in variables:
         if not variable.bits & VariableBits.DECLARED_ONLY and variable.symbol:
@@ -158,7 +158,7 @@ def _fits(row: _Row, variable: VariableFacts) -> bool:
 
 
 def _plain(name: str) -> str:
-    return _NUMBERED.sub("", name)
+    return _TAGGED.sub("", _NUMBERED.sub("", name))
 
 
 def _path(directory: str, path: str) -> str:
