@@ -309,9 +309,7 @@ void Body::construct(const CXXConstructExpr &C) {
     return;
   const Callee &Info = Known.of(*D);
   if (Info.IsLibrary) {
-    // A global's constant initialiser runs at no time.
-    if (Target.In != Place::Kind::Variable ||
-        !Target.Var->hasConstantInitialization())
+    if (Function) // that globals are made is no access
       access(Target, Type, AccessKind::Store, MemoryOrder::Plain, Where);
     for (const Expr *Arg : C.arguments())
       if (const FunctionDecl *F = lambdaOf(Arg) ? callable(Arg) : nullptr)

@@ -362,7 +362,13 @@ void Body::branch(const CFGBlock &B) {
 void Body::requirements() {
   if (!Function)
     return;
-  for (const Effect &E : Known.of(*Function->getMostRecentDecl()).Requires) {
+  const Callee &Own = Known.of(*Function->getMostRecentDecl());
+  // An annotation that says what it releases says what it is called with.
+  for (const Effect &E : Own.Effects)
+    if (E.What == LockEffect::Unlock && !E.OfGuard && !Own.IsPrimitive &&
+        E.Where.In != Place::Kind::Record)
+      Locks.entry(Locks.lock(E.Where, E.Shared, E.Row, E.Text));
+  for (const Effect &E : Own.Requires) {
     int Lock = Locks.lock(E.Where, E.Shared, E.Row, E.Text);
     if (Lock < 0)
       continue;

@@ -165,7 +165,8 @@ bool Locksets::solve(const CFG &Graph, const Shape &Order) {
       unsigned Way = 0;
       for (const CFGBlock::AdjacentBlock &To : B->succs()) {
         const CFGBlock *S = To.getReachableBlock();
-        if (S) {
+        // Unwinding ends guards in ways that the graph does not show.
+        if (S && !Order[S->getBlockID()].Handler) {
           LockState Next = State;
           for (auto It = Ways.first; It != Ways.second; ++It)
             if (It->Successor == Way)

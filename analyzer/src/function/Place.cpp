@@ -337,6 +337,8 @@ Place Places::pointeeOf(const Expr *E) {
     return pointee(llvm::cast<FullExpr>(E)->getSubExpr());
   case Stmt::CXXBindTemporaryExprClass:
     return pointee(llvm::cast<CXXBindTemporaryExpr>(E)->getSubExpr());
+  case Stmt::MaterializeTemporaryExprClass:
+    return pointee(llvm::cast<MaterializeTemporaryExpr>(E)->getSubExpr());
   case Stmt::StmtExprClass: {
     const CompoundStmt *Body = llvm::cast<StmtExpr>(E)->getSubStmt();
     if (const auto *Last =

@@ -25,6 +25,17 @@ bool isFollowed(const ValueDecl &V) {
   return V.getType()->isAnyPointerType() || V.getType()->isReferenceType();
 }
 
+/// The initialiser, be it of the constructor or of the member.
+const Expr *given(const Expr *E) {
+  E = E->IgnoreImplicit();
+  if (const auto *Default = dyn_cast<CXXDefaultInitExpr>(E))
+    E = Default->getExpr()->IgnoreImplicit();
+  if (const auto *List = dyn_cast<InitListExpr>(E);
+      List && List->getNumInits() == 1 && List->getType()->isRecordType())
+    E = List->getInit(0)->IgnoreImplicit();
+  return E;
+}
+
 /// Builtins that look at their arguments without running them.
 bool looksOnly(const CallExpr &Call) {
   switch (Call.getBuiltinCallee()) {
@@ -63,12 +74,17 @@ void Scan::add(const CXXConstructorDecl &Constructor) {
   for (const CXXCtorInitializer *Init : Constructor.inits()) {
     const Expr *Value = Init->getInit();
     if (Init->isAnyMemberInitializer() && Value)
-      Made[Value->IgnoreImplicit()] = Init->getAnyMember();
+      Made[given(Value)] = Init->getAnyMember();
     const FieldDecl *Field = Init->getMember();
     if (Field && Value && isFollowed(*Field))
       Fields[Field] = Value;
     add(Value);
   }
+}
+
+void Scan::add(const VarDecl &Global) {
+  declare(Global);
+  add(Global.getInit());
 }
 
 void Scan::declare(const VarDecl &V) {
@@ -207,6 +223,8 @@ void Scan::see(const Item &I) {
     Regions.push_back(D);
     How = As::Unevaluated; // here; it is a function of its own
   }
+  if (const auto *Captured = dyn_cast<CapturedStmt>(S)) // no child of it
+    Work.push_back({Captured->getCapturedStmt(), Critical, How});
   for (const Stmt *Child : S->children())
     if (Child)
       Work.push_back({Child, Critical, How});

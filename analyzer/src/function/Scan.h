@@ -54,6 +54,8 @@ struct Scan {
   /// Looks at one more statement that belongs to the body.
   void add(const clang::Stmt *Body);
   void add(const clang::CXXConstructorDecl &Constructor);
+  /// The initialiser of a global.
+  void add(const clang::VarDecl &Global);
 
 private:
   enum class As : uint8_t { Usual, Unevaluated, Atomic };

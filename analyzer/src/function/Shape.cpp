@@ -107,7 +107,7 @@ void Shape::reach() {
   };
   walk(Graph.getEntry(), Colour, Blocks, Leave, Retreat);
   for (const CFGBlock *B : Graph)
-    if (isHandler(*B) && !Colour[B->getBlockID()]) {
+    if (isHandler(*B)) {
       Blocks[B->getBlockID()].Handler = true;
       walk(*B, Colour, Blocks, Leave, Retreat);
     }

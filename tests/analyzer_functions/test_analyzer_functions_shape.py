@@ -1,0 +1,145 @@
+"""How rarely code runs, what comes before what, and that hostile sizes end.
+
+Owns the comparisons of rarity and order, which depend on a whole function and so are no single words.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.analyzer_functions.facts_in_words import Unit, read_unit, rows, tool
+
+pytestmark = pytest.mark.skipif(tool() is None, reason="linemate-facts is not built")
+
+USUAL_LIMIT = 4  # one even branch: 4 * -log2(1/2)
+
+
+def read(folder: Path, text: str, *flags: str) -> Unit:
+    source = folder / "unit.c"
+    source.write_text(text)
+    return read_unit(source, list(flags))
+
+
+def column(unit: Unit, function: str, index: int) -> dict[str, int]:
+    """A column of the accesses of a function, by the variable."""
+    accesses = rows(unit.functions[function].get("accesses", []), 16)
+    return {unit.symbol(row[1]): row[index] for row in accesses}
+
+
+RARE = [
+    ("__builtin_expect(x, 0)", "", 12, 16),
+    ("__builtin_expect(!!(x), 0)", "", 12, 16),
+    ("x", "abort();", 30, 80),
+    ("x", "exit(1);", 30, 80),
+    ("x < 0", "", 8, 12),
+    ("x == -1", "", 8, 12),
+    ("!p", "", 5, 7),
+    ("p == 0", "", 5, 7),
+    ("x", "return -1;", 12, 16),
+    ("x", "goto err;", 12, 16),
+    ("x", "", 4, 4),
+    ("x > y", "", 4, 4),
+]
+
+
+@pytest.mark.parametrize(("condition", "tail", "least", "most"), RARE, ids=[f"{c} {t}" for c, t, _l, _m in RARE])
+def test_rarity_follows_what_the_condition_and_its_branch_say(
+    tmp_path: Path, condition: str, tail: str, least: int, most: int
+) -> None:
+    text = f"""
+    void abort(void) __attribute__((noreturn)); void exit(int) __attribute__((noreturn));
+    static int seen, after;
+    int f(int x, int y, char *p) {{
+      if ({condition}) {{ seen = 1; {tail} }}
+      after = 1;
+      return 0;
+    err:
+      return -1;
+    }}
+    """
+    rarity = column(read(tmp_path, text), "f", 13)
+    assert least <= rarity["seen"] <= most
+    assert rarity["after"] <= 2 if tail else rarity["after"] == 0
+
+
+def test_a_likely_branch_is_no_rarer_than_its_function(tmp_path: Path) -> None:
+    text = "static int a, b; void f(int x) { if (__builtin_expect(x, 1)) a = 1; else b = 1; }"
+    rarity = column(read(tmp_path, text), "f", 13)
+    assert rarity["a"] <= 1
+    assert rarity["b"] >= 12
+
+
+def test_attributes_of_cxx20_say_the_same(tmp_path: Path) -> None:
+    source = tmp_path / "unit.cpp"
+    source.write_text("int a, b; void f(int x) { if (x) [[unlikely]] a = 1; else b = 1; }")
+    facts = read_unit(source, ["-std=c++20"])
+    rarity = column(facts, "f", 13)
+    assert rarity["a"] >= 12 > USUAL_LIMIT > rarity["b"]
+
+
+def test_rarity_leaves_loops_to_their_depth(tmp_path: Path) -> None:
+    text = "static int a, b; void f(int n) { for (int i = 0; i < n; i++) { a = 1; if (i == 7) break; } b = 1; }"
+    unit = read(tmp_path, text)
+    assert column(unit, "f", 13) == {"a": 0, "b": 0}
+    assert column(unit, "f", 12) == {"a": 1, "b": 0}
+
+
+def test_order_puts_what_follows_a_loop_behind_all_of_it(tmp_path: Path) -> None:
+    text = """
+    static int first, inside, deep, last;
+    void f(int n) {
+      first = 1;
+      while (n--) { inside = 1; if (n & 1) deep = 1; }
+      last = 1;
+    }
+    """
+    order = column(read(tmp_path, text), "f", 14)
+    assert sorted(order, key=lambda name: order[name]) == ["first", "inside", "deep", "last"]
+    assert len(set(order.values())) == 4
+
+
+def test_nested_loops_count(tmp_path: Path) -> None:
+    body = "{ while (a) " * 6 + "{ a = 1; if (a) return; }" + "}" * 6
+    unit = read(tmp_path, f"static volatile int a; void f(void) {body}")
+    assert {row[12] for row in rows(unit.functions["f"]["accesses"], 16) if row[5] == 1} == {6}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "pthread_mutex_lock(&m); a++; pthread_mutex_unlock(&m);\n" * 20_000,
+        "if (a) { pthread_mutex_lock(&m); a++; pthread_mutex_unlock(&m); }\n" * 10_000,
+        "while (a) { a++; if (a == 3) break; }\n" * 10_000,
+        "switch (x) {" + "".join(f"case {i}: a = {i}; break;\n" for i in range(20_000)) + "}",
+    ],
+    ids=["straight", "branches", "loops", "switch"],
+)
+def test_a_huge_function_takes_linear_time(tmp_path: Path, body: str) -> None:
+    text = f"#include <pthread.h>\nstatic int a; static pthread_mutex_t m; void f(int x) {{\n{body}\n}}"
+    began = time.monotonic()
+    unit = read(tmp_path, text)
+    assert time.monotonic() - began < 30
+    assert len(unit.functions["f"]["accesses"]) >= 10_000 * 16
+
+
+def test_more_locks_than_the_analysis_follows_are_unknown(tmp_path: Path) -> None:
+    locks = "".join(f"pthread_mutex_lock(&m[{i}]);" for i in range(80))
+    text = f"#include <pthread.h>\nstatic int a; static pthread_mutex_t m[80]; void f(void) {{ {locks} a = 1; }}"
+    assert column(read(tmp_path, text), "f", 15) == {"a": -1}
+
+
+def test_bits_say_what_runs_before_main_and_what_is_cold(tmp_path: Path) -> None:
+    text = """
+    __attribute__((constructor)) void early(void) {}
+    __attribute__((cold)) void rare(void) {}
+    __attribute__((hot)) void often(void) {}
+    __attribute__((noreturn)) void ends(void) { for (;;) ; }
+    static void hidden(void) {}
+    static inline void small(void) {}
+    void visible(void) { hidden(); small(); }
+    """
+    bits = {name: facts["bits"] for name, facts in read(tmp_path, text).functions.items()}
+    assert bits == {"early": 4, "rare": 8, "often": 64, "ends": 16, "hidden": 1, "small": 1, "visible": 0}
