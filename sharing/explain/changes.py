@@ -6,57 +6,58 @@ Owns the list and its order: busiest first, then the largest.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from sharing.explain.activity import Activity
-from sharing.explain.identity import Objects
+from sharing.explain.identity import Ids, Objects
 from sharing.explain.match import How, Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import ChangeKind, SymbolChange
 
 
-def changes(matching: Matching, shifts: Shifts, activity: Activity) -> list[SymbolChange]:
-    """Every change, one row each.  Sizes that were only inferred are no resizing."""
+def changes(matching: Matching, shifts: Shifts, activity: Activity, limit: int) -> tuple[tuple[SymbolChange, ...], int]:
+    """(the first ``limit`` changes, how many there are).  Sizes that were only inferred are no resizing."""
     old, new = matching.old, matching.new
-    out: list[tuple[int, SymbolChange]] = []
-    for row in np.flatnonzero((matching.of_old < 0) & matching.told_old).tolist():
-        out.append((int(old.size[row]), _change(ChangeKind.REMOVED, old, row, new, -1)))
-    for row in np.flatnonzero((matching.of_new < 0) & matching.told_new).tolist():
-        out.append((int(new.size[row]), _change(ChangeKind.ADDED, old, -1, new, row)))
+    gone = np.flatnonzero((matching.of_old < 0) & matching.told_old)
+    come = np.flatnonzero((matching.of_new < 0) & matching.told_new)
     row_old, row_new = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
     sized = ~old.inferred[row_old] & ~new.inferred[row_new]
-    resized = sized & (old.size[row_old] != new.size[row_new])
     one, other = old.align[row_old], new.align[row_new]
-    realigned = (one > 0) & (other > 0) & (one != other)
     section = old.section[row_old] != new.section[row_new]
     renamed = np.isin(matching.pairs["how"], [How.SUFFIX, How.ACCESS]) & (old.name[row_old] != new.name[row_new])
-    renamed &= (old.name[row_old] >= 0) & (new.name[row_new] >= 0)
     kept = np.zeros(len(row_old), bool)
     kept[shifts.order[shifts.kept]] = True
-    for mask, kind in (
-        (resized, ChangeKind.RESIZED),
-        (realigned, ChangeKind.REALIGNED),
-        (section, ChangeKind.MOVED),
-        (renamed, ChangeKind.RENAMED),
-        (~kept & ~section, ChangeKind.REORDERED),
-    ):
-        for pair in np.flatnonzero(mask).tolist():
-            a, b = int(row_old[pair]), int(row_new[pair])
-            weight = abs(int(new.size[b]) - int(old.size[a])) if kind is ChangeKind.RESIZED else int(new.size[b])
-            out.append((weight, _change(kind, old, a, new, b)))
-    busy = _busy(activity)
-    order = {kind: number for number, kind in enumerate(ChangeKind)}
-    out.sort(key=lambda item: (-busy.get(item[1].name, 0.0), -item[0], order[item[1].kind], item[1].name))
-    return [change for _, change in out]
+    masks = (
+        (ChangeKind.RESIZED, sized & (old.size[row_old] != new.size[row_new])),
+        (ChangeKind.REALIGNED, (one > 0) & (other > 0) & (one != other)),
+        (ChangeKind.MOVED, section),
+        (ChangeKind.RENAMED, renamed & (old.name[row_old] >= 0) & (new.name[row_new] >= 0)),
+        (ChangeKind.REORDERED, ~kept & ~section),
+    )
+    nothing = np.full(len(gone), -1, np.int64)
+    rows = [(ChangeKind.REMOVED, gone, nothing), (ChangeKind.ADDED, np.full(len(come), -1, np.int64), come)]
+    rows += [(kind, row_old[mask], row_new[mask]) for kind, mask in masks]
+    kinds = list(ChangeKind)
+    kind = np.concatenate([np.full(len(a), kinds.index(k)) for k, a, _ in rows])
+    a, b = np.concatenate([a for _, a, _ in rows]), np.concatenate([b for _, _, b in rows])
+    size_old, size_new = _sizes(old, a), _sizes(new, b)
+    resized = kind == kinds.index(ChangeKind.RESIZED)
+    bytes_ = np.where(resized, np.abs(size_new - size_old), np.where(b >= 0, size_new, size_old))
+    order = np.lexsort((b, a, kind, -bytes_, -_busy(activity, len(new))[b]))
+    shown = tuple(_change(kinds[int(kind[i])], old, int(a[i]), new, int(b[i])) for i in order[:limit])
+    return shown, len(order)
 
 
-def _busy(activity: Activity) -> dict[str, float]:
-    """Weight of written bytes by variable name."""
-    if activity.profiler is None:
-        return {}
+def _sizes(objects: Objects, rows: Ids) -> Ids:
+    """Sizes in bytes, 0 for row -1."""
+    return np.append(objects.size, np.uint64(0))[rows].view(np.int64)
+
+
+def _busy(activity: Activity, variables: int) -> npt.NDArray[np.float64]:
+    """Weight of writes by row of the new side; the last entry, of row -1, is 0."""
     slots = activity.slots
-    rows, inverse = np.unique(slots["row"], return_inverse=True)
-    total = np.bincount(inverse, weights=slots["write"], minlength=len(rows))
-    return {activity.profiler.variable_name(int(r)): float(w) for r, w in zip(rows, total, strict=True) if w > 0}
+    total = np.bincount(slots["row"], weights=slots["write"], minlength=variables + 1) if len(slots) else None
+    return np.zeros(variables + 1) if total is None else total[: variables + 1].astype(np.float64)
 
 
 def _change(kind: ChangeKind, old: Objects, a: int, new: Objects, b: int) -> SymbolChange:

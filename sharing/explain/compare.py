@@ -121,7 +121,7 @@ def document(builds: Builds) -> Comparison:
     ruled_out = tuple(r for v in verdicts for r in v.ruled_out)
     if not causes:
         causes = [_nothing(ruled_out)]
-    found = changes(builds.variables, builds.shifts, builds.new)
+    found, number_of_changes = changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES)
     return Comparison(
         schema=EXPLAIN_SCHEMA,
         command="explain",
@@ -131,11 +131,11 @@ def document(builds: Builds) -> Comparison:
         functions=_summary(builds.functions),
         causes=tuple(causes),
         ruled_out=ruled_out,
-        changes=tuple(found[:MAX_CHANGES]),
+        changes=found,
         runs=_runs(builds),
         straddles=(*builds.gained.straddles, *builds.lost.straddles),
         totals={
-            "changes": len(found),
+            "changes": number_of_changes,
             "runs": len(builds.shifts.runs),
             "runs_moved": int((builds.shifts.runs["shift"] != 0).sum()),
             "variables_moved": int((builds.shifts.shift != 0).sum()),

@@ -87,6 +87,7 @@ class Objects:
     bound: Words
     alias_row: Ids
     alias_name: Ids
+    words: list[str]  # of the vocabulary
     code: bool  # functions
     complete: bool  # all objects that have a name in source have one here
 
@@ -111,11 +112,9 @@ class Objects:
         return self.image.units[unit].name if unit >= 0 else ""
 
     def section_name(self, row: int) -> str:
-        return next((s.name for s in self.image.sections if s.index == self._index(row)), "")
-
-    def _index(self, row: int) -> int:
-        table = self.image.functions if self.code else self.image.variables
-        return int(table["section"][row])
+        """The name of the section that a row is in, "" for none."""
+        number = int(self.section[row])
+        return self.words[number] if number >= 0 else ""
 
 
 def variables(image: Image, words: Vocabulary) -> Objects:
@@ -162,6 +161,7 @@ def variables(image: Image, words: Vocabulary) -> Objects:
         bound=_bounds(image, table),
         alias_row=np.array(alias_row, np.int64),
         alias_name=words.ids(alias_words),
+        words=words.words,
         code=False,
         complete=_complete(image, bool(recovered.any())),
     )
@@ -194,6 +194,7 @@ def functions(image: Image, words: Vocabulary) -> Objects:
         bound=_bounds(image, table),
         alias_row=np.zeros(0, np.int64),
         alias_name=np.zeros(0, np.int64),
+        words=words.words,
         code=True,
         complete=bool((named | stub).all()),
     )

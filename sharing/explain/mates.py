@@ -15,7 +15,8 @@ import numpy.typing as npt
 from sharing.explain.identity import Ids
 
 MISSING = np.iinfo(np.int64).min  # address of what is not in a layout; kernel addresses are negative numbers here
-MAX_ON_LINE = 256  # spans of one line that are paired; more only a hostile table has
+MAX_ON_LINE = 256  # spans of one line that are paired; more only a hostile table has,
+MAX_PAIRS = 4_000_000  # and more pairs than this in all
 
 # Spans of bytes in use, or of whole variables, as they lie here and would lie there.
 SPAN_DTYPE = np.dtype(
@@ -63,6 +64,8 @@ def _together(start: Ids, extent: Ids, line_size: int) -> tuple[Ids, Ids, Ids]:
         if not same.any():
             break
         at = np.flatnonzero(same)
+        if sum(len(column[0]) for column in found) + len(at) > MAX_PAIRS:
+            break
         found.append((span[at], span[at + step], line[at]))
     if not found:
         none = np.zeros(0, np.int64)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from sharing.explain.identity import Vocabulary
 from sharing.model.image import Image, Section, SectionKind
 
+MAX_SECTIONS = 512  # that are named one by one; linked files have less than a hundred
+
 
 @dataclass(frozen=True, slots=True)
 class SectionShift:
@@ -46,6 +48,9 @@ def section_shifts(old: Image, new: Image, words: Vocabulary) -> dict[int, Secti
             out[number] = SectionShift(name, one, other, 0, (), 0)
             continue
         shift = other.address - one.address
+        if shift and len(before) + len(after) > MAX_SECTIONS:
+            out[number] = SectionShift(name, one, other, shift, (("sections in front", shift),), 0)
+            continue
         grown = (
             {n: _bytes_before(after, n, other) - _bytes_before(before, n, one) for n in {*before, *after}}
             if shift

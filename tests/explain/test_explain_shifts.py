@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharing.explain import blame, identity
+from sharing.explain.compare import ExplainOptions, explain
 from sharing.explain.match import Matching, match_variables
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import Shifts, account_for
+from sharing.knowledge import default_knowledge
 from sharing.model import Image
 from sharing.model.comparison import Contribution, Share
 from tests.explain.layouts import Var, laid
@@ -134,6 +136,21 @@ def test_contributions_add_up_to_the_change_of_shift(pair: tuple[Image, Image]) 
                 assert sum(c.bytes for c in blame.of_run(shifts, number, most)) == run["jump"]
     for k, position in enumerate(shifts.kept.tolist()):
         assert sum(c.bytes for c in blame.behind_section_start(shifts, k)) == shifts.shift[position]
+
+
+@given(builds())
+@settings(max_examples=100, deadline=None)
+def test_what_one_direction_gains_the_other_loses(pair: tuple[Image, Image]) -> None:
+    there = explain(pair[0], pair[1], default_knowledge(), ExplainOptions())
+    back = explain(pair[1], pair[0], default_knowledge(), ExplainOptions())
+    assert there.totals["line_mates_gained"] == back.totals["line_mates_lost"]
+    assert there.totals["line_mates_lost"] == back.totals["line_mates_gained"]
+    assert there.totals["changes"] == back.totals["changes"]
+    swapped = {"added": "removed", "removed": "added"}
+    kinds = sorted((c.kind.value, c.name) for c in there.changes if c.kind.value != "reordered")
+    assert kinds == sorted(
+        (swapped.get(c.kind.value, c.kind.value), c.name) for c in back.changes if c.kind.value != "reordered"
+    )
 
 
 @given(builds())
