@@ -37,6 +37,7 @@ constexpr const char *Usage =
     "  --memory MB          for one process (default 2048)\n"
     "  --resource-dir DIR   clang's own headers\n"
     "  --progress           lines \"DONE/ALL\" on standard error\n"
+    "  --no-shared-prefix   parse each unit from its first line\n"
     "  --version            version of the tool and of clang\n"
     "  -- FLAGS             compile SOURCEs with these instead of -p\n";
 
@@ -73,6 +74,10 @@ Expected<Options> readOptions(int Argc, char **Argv) {
       outs() << "linemate-facts " LINEMATE_VERSION " clang "
              << LINEMATE_CLANG_VERSION << '\n';
       std::exit(0);
+    }
+    if (Word == "--no-shared-prefix") {
+      Out.SharePrefixes = false;
+      continue;
     }
     if (Word == "--progress") {
       Out.Progress = true;
@@ -135,7 +140,7 @@ Expected<Options> readOptions(int Argc, char **Argv) {
     else
       Problem = Number(Out.Limits.MemoryBytes, 1 << 20, 1 << 20);
     if (Problem)
-      return std::move(Problem);
+      return Problem;
   }
   if (Out.Database.empty() == !Out.HasFlags)
     return wrong("expected either -p or -- FLAGS; see --help");

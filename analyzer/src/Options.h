@@ -29,6 +29,7 @@ struct Options {
   std::string ResourceDirectory; ///< of clang's own headers, "" the default
   WorkerLimits Limits;
   bool Progress = false;
+  bool SharePrefixes = true;
 };
 
 llvm::Expected<Options> readOptions(int Argc, char **Argv);

@@ -11,6 +11,7 @@
 #include "Flags.h"
 #include "Json.h"
 #include "Knowledge.h"
+#include "Prefix.h"
 #include "Unit.h"
 #include "Workers.h"
 
@@ -285,18 +286,29 @@ Error streamFacts(const Options &Asked) {
     }
   };
   Progress Shown(Asked.Progress, Units.size());
+  PrefixPlan Prefixes;
+  Prefixes.OfUnit.resize(Todo->Commands.size());
+  if (Asked.SharePrefixes)
+    Prefixes = planPrefixes(Todo->Commands, Todo->Normal, Units);
+  auto Store = [&](const Command &From, const Flags &F,
+                   const UnitResult &Result, FileCache &Files) {
+    if (Kept)
+      Kept->store(From, F, Result, Files);
+  };
   std::optional<UnitReader> Reader; // made in the worker, once
+  std::optional<PrefixServers> Servers;
   runWorkers(
       Units, Asked.Limits,
       [&](size_t Index) {
-        if (!Reader)
-          Reader.emplace(*Rows, Asked.ResourceDirectory);
-        const Command &From = Todo->Commands[Index];
-        const Flags &F = Todo->Normal[Index];
-        UnitResult Result = Reader->read(From, F);
-        if (Kept)
-          Kept->store(From, F, Result, Reader->files());
-        return Result;
+        if (!Reader) {
+          Reader.emplace(*Rows, Asked.ResourceDirectory, Store);
+          Servers.emplace(*Reader, Todo->Commands, Todo->Normal,
+                          Asked.Limits.MemoryBytes);
+        }
+        if (const PrefixGroup *Group = Prefixes.OfUnit[Index])
+          if (auto Result = Servers->read(*Group, Index))
+            return std::move(*Result);
+        return Reader->read(Todo->Commands[Index], Todo->Normal[Index]);
       },
       [&](size_t Index, UnitResult Result) {
         WriteHitsBefore(Index);

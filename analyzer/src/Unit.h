@@ -13,6 +13,7 @@
 #include "Flags.h"
 #include "Knowledge.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,17 +28,27 @@ struct UnitResult {
 /// Reads units one after the other, with what they share kept warm.
 class UnitReader {
 public:
-  UnitReader(const Knowledge &Rows, std::string ResourceDirectory);
+  /// \p Finished is told of each result in the process that made it.
+  using Sink = std::function<void(const Command &, const Flags &,
+                                  const UnitResult &, FileCache &)>;
+  UnitReader(const Knowledge &Rows, std::string ResourceDirectory,
+             Sink Finished);
 
   UnitResult read(const Command &From, const Flags &F);
 
-  /// Of the last unit.
+  void finished(const Command &From, const Flags &F, const UnitResult &Result) {
+    if (Finished)
+      Finished(From, F, Result, *Files);
+  }
+  const Knowledge &rows() const { return Rows; }
+  Invocations &invocations() { return Prepare; }
   FileCache &files() { return *Files; }
 
 private:
   const Knowledge &Rows;
   llvm::IntrusiveRefCntPtr<FileCache> Files;
   Invocations Prepare;
+  Sink Finished;
 };
 
 } // namespace linemate

@@ -52,7 +52,8 @@ UnitBuilder::UnitBuilder(ASTContext &Context, const Knowledge &Rows,
     : Context(Context), Sources(Context.getSourceManager()), Rows(Rows),
       UnitPath(std::move(UnitPath)), Directory(std::move(Directory)),
       Options(std::move(Options)), Mangler(Context.createMangleContext()) {
-  file(Sources.getMainFileID()); // the unit itself is first
+  // The unit itself is first, whatever the parser calls it.
+  FileOf[Sources.getMainFileID()] = fileOfPath(this->UnitPath);
 }
 
 std::string UnitBuilder::normalised(StringRef Path) const {

@@ -7,6 +7,8 @@
 
 #include "Workers.h"
 
+#include "Frame.h"
+
 #include "clang/Basic/Stack.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -31,71 +33,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int OutOfMemory = 77; // exit status of a worker
-constexpr uint64_t MaxResultBytes = 1ULL << 30;
 constexpr uint64_t MaxWaitingBytes = 256ULL << 20;
 constexpr rlim_t StackBytes = 64 << 20;
 
-[[noreturn]] void exitOutOfMemory() { _exit(OutOfMemory); }
+[[noreturn]] void exitOutOfMemory() { _exit(OutOfMemoryStatus); }
 
 void onBadAlloc(void *, const char *, bool) { exitOutOfMemory(); }
-
-bool writeAll(int Descriptor, const char *Data, size_t Size) {
-  while (Size) {
-    ssize_t Written = ::send(Descriptor, Data, Size, MSG_NOSIGNAL);
-    if (Written < 0 && errno == EINTR)
-      continue;
-    if (Written <= 0)
-      return false;
-    Data += Written;
-    Size -= size_t(Written);
-  }
-  return true;
-}
-
-/// A frame: the number of bytes, then strings with their lengths.
-void putString(std::string &Out, const std::string &Text) {
-  uint64_t Size = Text.size();
-  Out.append(reinterpret_cast<const char *>(&Size), sizeof Size);
-  Out += Text;
-}
-
-bool takeString(llvm::StringRef &In, std::string &Out) {
-  uint64_t Size = 0;
-  if (In.size() < sizeof Size)
-    return false;
-  std::memcpy(&Size, In.data(), sizeof Size);
-  In = In.drop_front(sizeof Size);
-  if (Size > In.size())
-    return false;
-  Out = In.take_front(Size).str();
-  In = In.drop_front(Size);
-  return true;
-}
-
-std::string frame(const UnitResult &R) {
-  std::string Out(sizeof(uint64_t), '\0');
-  Out.reserve(R.Json.size() + R.Failure.size() + 64);
-  putString(Out, R.Json);
-  putString(Out, R.Failure);
-  for (const std::string &Flag : R.Dropped)
-    putString(Out, Flag);
-  uint64_t Size = Out.size() - sizeof(uint64_t);
-  std::memcpy(Out.data(), &Size, sizeof Size);
-  return Out;
-}
-
-bool unframe(llvm::StringRef In, UnitResult &Out) {
-  if (!takeString(In, Out.Json) || !takeString(In, Out.Failure))
-    return false;
-  std::string Flag;
-  while (!In.empty()) {
-    if (!takeString(In, Flag))
-      return false;
-    Out.Dropped.push_back(Flag);
-  }
-  return true;
-}
 
 void limit(int Resource, rlim_t Value) {
   rlimit Now{};
@@ -123,7 +66,7 @@ void limit(int Resource, rlim_t Value) {
     if (Got != ssize_t(sizeof Index))
       _exit(0);
     std::string Out = frame(Work(size_t(Index)));
-    if (!writeAll(Socket, Out.data(), Out.size()))
+    if (!sendAll(Socket, Out.data(), Out.size()))
       _exit(0);
   }
 }
@@ -154,7 +97,6 @@ private:
   void receive(Worker &W);
   void expire(Worker &W);
   void done(Worker &W, UnitResult Result);
-  std::string reasonOfEnd(Worker &W);
 
   const std::vector<size_t> &Units;
   const WorkerLimits &Limits;
@@ -221,7 +163,7 @@ void Pool::hand(Worker &W) {
   W.Deadline = Clock::now() + std::chrono::seconds(Limits.TimeoutSeconds);
   uint64_t Index = Units[W.Unit];
   // A worker that died meanwhile shows when its answer is read.
-  writeAll(W.Socket, reinterpret_cast<const char *>(&Index), sizeof Index);
+  sendAll(W.Socket, reinterpret_cast<const char *>(&Index), sizeof Index);
 }
 
 void Pool::done(Worker &W, UnitResult Result) {
@@ -237,24 +179,6 @@ void Pool::done(Worker &W, UnitResult Result) {
   Finished(++Done);
 }
 
-std::string Pool::reasonOfEnd(Worker &W) {
-  int Status = 0;
-  while (waitpid(W.Pid, &Status, 0) < 0 && errno == EINTR)
-    ;
-  W.Pid = -1;
-  if (WIFEXITED(Status))
-    return WEXITSTATUS(Status) == OutOfMemory
-               ? "needs more than " + std::to_string(Limits.MemoryBytes >> 20) +
-                     " MB of memory"
-               : "the analysis ended with status " +
-                     std::to_string(WEXITSTATUS(Status));
-  int Signal = WTERMSIG(Status);
-  const char *Name = sigabbrev_np(Signal);
-  std::string Text = "the analysis crashed (SIG";
-  Text += Name ? Name : std::to_string(Signal).c_str();
-  return Text + ")";
-}
-
 void Pool::receive(Worker &W) {
   char Buffer[1 << 16];
   ssize_t Got = ::recv(W.Socket, Buffer, sizeof Buffer, 0);
@@ -262,7 +186,11 @@ void Pool::receive(Worker &W) {
     return;
   if (Got <= 0) {
     UnitResult Result;
-    Result.Failure = reasonOfEnd(W);
+    int Status = 0;
+    while (waitpid(W.Pid, &Status, 0) < 0 && errno == EINTR)
+      ;
+    W.Pid = -1;
+    Result.Failure = reasonOfEnd(Status, Limits.MemoryBytes);
     size_t Unit = W.Unit;
     stop(W);
     W.Unit = Unit;
@@ -275,7 +203,7 @@ void Pool::receive(Worker &W) {
     return;
   std::memcpy(&Size, W.Received.data(), sizeof Size);
   UnitResult Result;
-  if (Size > MaxResultBytes) {
+  if (Size > MaxFrameBytes) {
     Result.Failure = "its facts are too large";
   } else {
     W.Received.reserve(Size + sizeof Size);
