@@ -87,8 +87,7 @@ class Planner:
         if is_system(path):
             raise Refused(f"{path} belongs to the system")
         source = self.files.source(path)
-        known = self._hashes.get(path, set())
-        if known and source.sha256 not in known:
+        if source.sha256 not in self._hashes.get(path, ()):
             raise Refused(f"{path} changed since it was analysed")
         return source
 
