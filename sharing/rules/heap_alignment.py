@@ -46,7 +46,7 @@ _SLABS = (
     "devm_k",
     "memblock_",  # is told the alignment
 )
-_MALLOCS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "new", "operator new", "operator new[]"})
+_MALLOCS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "new", "new[]", "operator new", "operator new[]"})
 _WIDE_MALLOC = (
     "x86_64",
     "aarch64",

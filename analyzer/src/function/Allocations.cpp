@@ -71,8 +71,11 @@ void Body::allocates(const CXXNewExpr &N) {
   T = Context.getBaseElementType(T);
   if (N.getNumPlacementArgs() || !T->isRecordType())
     return;
-  int64_t Guarantee =
-      N.passAlignment() ? Context.getTypeAlignInChars(T).getQuantity() : 0;
+  // A class that brings its own operator does so to place its objects.
+  bool Own = isa_and_nonnull<CXXMethodDecl>(N.getOperatorNew());
+  int64_t Guarantee = N.passAlignment() || Own
+                          ? Context.getTypeAlignInChars(T).getQuantity()
+                          : 0;
   allocated(N.isArray() ? "new[]" : "new", T, Guarantee, N.getExprLoc());
 }
 
