@@ -112,6 +112,8 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
         severity = lower(severity, 1)
     if writer.guards & victim.guards:
         severity = lower(severity, 2)  # under one lock there is one user at a time
+    elif any(k == n for _, k, n in victim.support):
+        severity = lower(severity, 1)  # readers fetch the line of a lock each time anyway
     if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask():
         severity = lower(severity, 1)
     return severity
