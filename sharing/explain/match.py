@@ -174,7 +174,7 @@ def match_variables(old: Objects, new: Objects, functions: Matching | None = Non
 
 def _by_body(search: _Search) -> None:
     """Functions that one side has no name for: of equal size, with equal accesses and calls at equal offsets."""
-    bodies = (_bodies(search.old.image), _bodies(search.new.image))
+    bodies = (function_bodies(search.old.image), function_bodies(search.new.image))
     for columns in ([], [search.anchors(after=False)], [search.anchors(after=True)]):
         old = np.flatnonzero((search.of_old < 0) & (bodies[0] != 0))
         new = np.flatnonzero((search.of_new < 0) & (bodies[1] != 0))
@@ -184,7 +184,7 @@ def _by_body(search: _Search) -> None:
         search.unique([bodies, *columns], How.BODY, (old, new))
 
 
-def _bodies(image: Image) -> Ids:
+def function_bodies(image: Image) -> Ids:
     """One number for what a function does where; 0 for stubs and for functions of which nothing is known."""
     functions = image.functions
     out = np.zeros(len(functions), np.uint64)

@@ -157,6 +157,24 @@ class Cause(msgspec.Struct, frozen=True):
     refute: str = ""
 
 
+class Sensitivity(msgspec.Struct, frozen=True):
+    """A busy pair and the insertions in front of it: at how many of the ``possible`` places it is on one line.
+
+    Edits elsewhere move the pair by multiples of ``step`` bytes.  ``now``: it is on one line as built; ``next_shift``
+    is the smallest move, in bytes, that changes that, 0 where none does.
+    """
+
+    first: str
+    second: str
+    together: int
+    possible: int
+    step: int
+    now: bool
+    next_shift: int
+    weight: float
+    hot: bool
+
+
 class RuledOut(msgspec.Struct, frozen=True):
     """A kind of cause that the files exclude, and why."""
 

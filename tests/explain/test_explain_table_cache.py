@@ -81,6 +81,16 @@ def test_other_code_alone_rules_the_layout_out(table_cache: BuildTableCache, exp
     assert ruled_out(found) == {CauseKind.LAYOUT, CauseKind.DEPENDENCY, CauseKind.TOOLCHAIN}
 
 
+def test_other_code_that_is_not_busy_is_named_and_weighs_little(
+    table_cache: BuildTableCache, explained: Explain
+) -> None:
+    edit = {"table_cache.cc": ("  tdc_end();", "  tdc_end();\n  table_counts.open = 0;")}
+    found = explained(table_cache(), table_cache(edit=edit))
+    assert [(c.kind, c.symbols) for c in found.causes] == [(CauseKind.CODE, ("tc_end",))]
+    assert found.causes[0].strength < 0.3
+    assert CauseKind.LAYOUT in ruled_out(found)
+
+
 def test_another_level_of_optimisation_comes_before_what_it_does(
     table_cache: BuildTableCache, explained: Explain
 ) -> None:

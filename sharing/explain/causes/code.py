@@ -12,6 +12,7 @@ import numpy as np
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, Verdicts, counted, quoted
 from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
+from sharing.explain.match import function_bodies
 from sharing.model.comparison import Cause, CauseKind, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag
@@ -20,6 +21,7 @@ from sharing.naming import readable_names
 BUSY_FUNCTIONS = 60  # of each build, by estimated executions
 DECADES = 3.0  # nothing this many powers of ten below the busiest is busy
 CHANGED_LEAST, CHANGED_MOST = 0.35, 0.65  # by the share of the busy weight that is in changed functions
+CHANGED_ELSEWHERE = 0.2  # functions that the estimate does not hold for busy
 ELSEWHERE = 0.1  # the same instructions from another place within a line
 FETCH_BYTES = 32  # what decoders take at once on common processors; gcc aligns entries to 16
 MAX_NAMED = 12
@@ -38,7 +40,7 @@ class _Busy:
 
 
 def ask(builds: Builds) -> Verdicts:
-    """Changed code of busy functions; else whether their places changed; else the code is ruled out."""
+    """Changed code of busy functions, then of others; else their places; else the code is ruled out."""
     shown = _busy(builds)
     if not shown:
         return Verdicts(notes=("code: no busy functions are known to compare",))
@@ -52,14 +54,57 @@ def ask(builds: Builds) -> Verdicts:
         total = sum(f.weight for f in shown) + sum(w for _, w in fresh)
         share = (sum(f.weight for f in changed) + sum(w for _, w in fresh)) / total if total else 0.0
         return Verdicts((_changed(builds, changed, [n for n, _ in fresh], share),), notes=notes)
+    if others := _others(builds):
+        return Verdicts((_changed_elsewhere(builds, others),), notes=notes)
     moved = [text for f in known if (text := _elsewhere(builds, f))]
     if moved:
         return Verdicts((_moved(builds, moved, len(known)),), notes=notes)
     if not known:
         return Verdicts(notes=notes)
     what = counted(len(known), "busy function")
-    why = f"the {what} compared are the same, but for addresses, at the same places in their lines"
+    why = (
+        f"the {what} compared are the same, but for addresses, at the same places in their lines, and no other "
+        "function came, went, or changed its size or what it accesses and calls"
+    )
     return Verdicts(ruled_out=(RuledOut(CauseKind.CODE, why),), notes=notes)
+
+
+def _others(builds: Builds) -> list[str]:
+    """Functions that changed by what is known without decoding them, the most executed first.
+
+    Size, and where in it which accesses and calls are; new ones where both sides name their functions.
+    """
+    matching = builds.functions
+    old_row, new_row = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
+    sizes = matching.old.size[old_row], matching.new.size[new_row]
+    bodies = function_bodies(builds.old.image)[old_row], function_bodies(builds.new.image)[new_row]
+    differ = (sizes[0] != sizes[1]) & (sizes[0] > 0) & (sizes[1] > 0)
+    differ |= (bodies[0] != bodies[1]) & (bodies[0] != 0) & (bodies[1] != 0)
+    weight = np.maximum(_weights(builds.old)[old_row], _weights(builds.new)[new_row])
+    names = [matching.new.label(int(new_row[i])) for i in np.flatnonzero(differ)[np.argsort(-weight[differ])]]
+    for objects, of, told in (
+        (matching.new, matching.of_new, matching.told_new),
+        (matching.old, matching.of_old, matching.told_old),
+    ):
+        names += [objects.label(int(row)) for row in np.flatnonzero((of < 0) & told)]
+    shown = readable_names(names, builds.demangle)
+    return [shown[name] for name in names]
+
+
+def _changed_elsewhere(builds: Builds, names: list[str]) -> Cause:
+    old, new = builds.programs
+    text = f"{counted(len(names), 'function')} changed, none of them among the busiest by estimate: "
+    return Cause(
+        kind=CauseKind.CODE,
+        confidence=Confidence.STATIC,
+        strength=CHANGED_ELSEWHERE,
+        summary=text
+        + ", ".join(quoted(n) for n in names[:3])
+        + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
+        symbols=tuple(names[:MAX_NAMED]),
+        confirm=f"perf record -- {new}; perf report: {names[0]} or another takes time that it did not in {old}",
+        refute=f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+    )
 
 
 def _weights(activity: Activity) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -1,0 +1,100 @@
+"""Which harmless-looking change is next: busy pairs that some move of what is in front of them joins or parts.
+
+Owns the count over all moves that edits elsewhere can make.  Moves are multiples of the contribution's alignment, as
+in the rule for pairs that are safe by luck.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.correlate import WARM_WEIGHT
+from sharing.explain.activity import Activity
+from sharing.explain.identity import Ids
+from sharing.judge import shift_step
+from sharing.model.comparison import Sensitivity
+from sharing.model.profile import Actor, Heat, Range
+
+MAX_EXAMINED = 400  # pairs of slots, busiest first
+MAX_NEAR = 64  # neighbours of one slot
+
+
+def sensitivities(activity: Activity, line_size: int, limit: int = 20) -> tuple[Sensitivity, ...]:
+    """Busy pairs whose being on one line depends on where both start, the busiest first."""
+    slots = activity.slots
+    if activity.profiler is None or not len(slots):
+        return ()
+    first, second, weight = _near(slots, _addresses(activity, slots), line_size)
+    order = np.lexsort((second, first, -weight))
+    seen: set[tuple[str, str]] = set()
+    out: list[Sensitivity] = []
+    for at in order[:MAX_EXAMINED].tolist():
+        actors = [activity.actor_at(int(slots["row"][i]), int(slots["offset"][i])) for i in (first[at], second[at])]
+        a, b = actors
+        if a is None or b is None or a.owner == b.owner or (a.name, b.name) in seen:
+            continue
+        seen.add((a.name, b.name))
+        found = _count(activity, a, b, line_size, float(weight[at]))
+        if 0 < found.together < found.possible:
+            out.append(found)
+    out.sort(key=lambda s: (not s.hot, -s.weight, s.first, s.second))
+    return tuple(out[:limit])
+
+
+def _addresses(activity: Activity, slots: npt.NDArray[Any]) -> Ids:
+    start: Ids = activity.image.variables["address"][slots["row"]].view(np.int64) + slots["offset"]
+    return start
+
+
+def _near(slots: npt.NDArray[Any], start: Ids, line_size: int) -> tuple[Ids, Ids, npt.NDArray[np.float64]]:
+    """Pairs of slots close enough to be on one line somewhere, of two variables, with what the pair weighs."""
+    order = np.argsort(start, kind="stable")
+    begin, end = start[order], start[order] + slots["extent"][order]
+    found: list[tuple[Ids, Ids]] = []
+    for step in range(1, min(MAX_NEAR, len(order))):
+        close = begin[step:] - end[:-step] < line_size - 1
+        if not close.any():
+            break
+        at = np.flatnonzero(close)
+        found.append((order[at], order[at + step]))
+    if not found:
+        none = np.zeros(0, np.int64)
+        return none, none, np.zeros(0)
+    first, second = (np.concatenate(column) for column in zip(*found, strict=True))
+    total = slots["write"] + slots["read"]
+    weight = np.maximum(
+        np.minimum(slots["write"][first], total[second]), np.minimum(slots["write"][second], total[first])
+    )
+    keep = (weight >= WARM_WEIGHT) & (slots["row"][first] != slots["row"][second])
+    return first[keep], second[keep], weight[keep]
+
+
+def _count(activity: Activity, a: Actor, b: Actor, line_size: int, weight: float) -> Sensitivity:
+    step = shift_step(activity.image, a, b, line_size)
+    shifts = range(0, line_size, step)
+    met = [_together(a, b, shift, line_size) for shift in shifts]
+    change = next((shift for shift, together in zip(shifts, met, strict=True) if together != met[0]), 0)
+    return Sensitivity(
+        a.name,
+        b.name,
+        sum(met),
+        len(met),
+        step,
+        met[0],
+        change,
+        round(weight, 3),
+        a.heat is Heat.HOT and b.heat is Heat.HOT,
+    )
+
+
+def _together(a: Actor, b: Actor, shift: int, line_size: int) -> bool:
+    """Whether bytes in use of both are on one line when everything starts that many bytes later."""
+    return bool(_lines(a, shift, line_size) & _lines(b, shift, line_size))
+
+
+def _lines(actor: Actor, shift: int, line_size: int) -> set[int]:
+    ranges: tuple[Range, ...] = (*actor.hot, *actor.read_hot)
+    return {(at + shift) // line_size for start, end in ranges for at in (start, end - 1)}
