@@ -24,9 +24,14 @@ class Reader:
 
 def readers() -> tuple[Reader, ...]:
     """Every reader, the strictest about what it accepts first."""
-    from pmu import perfdata
+    from pmu import csvfile, oprofile, perfdata, perfscript
 
-    return (Reader("perf.data", "what perf record writes, to a file or to a pipe", perfdata.read),)
+    return (
+        Reader("perf.data", "what perf record writes, to a file or to a pipe", perfdata.read),
+        Reader("csv", "a table with a header: ip, addr, tid and others", csvfile.read),
+        Reader("oprofile", "symbol listings of opreport", oprofile.read),
+        Reader("perf script", "text that perf script prints", perfscript.read),
+    )
 
 
 def read_samples(path: str | Path) -> Samples:

@@ -71,6 +71,13 @@ class MappingFlag(IntFlag):
     KERNEL = 2
 
 
+# Bits of union perf_mem_data_src that verdicts rest on.
+DATA_SRC_LOAD, DATA_SRC_STORE = 2, 4
+DATA_SRC_HITM = 0x10 << 19  # the line was modified in another cache
+DATA_SRC_LOCKED = 2 << 24  # a locked instruction
+DATA_SRC_REMOTE = 1 << 37  # another socket
+DATA_SRC_PEER = 2 << 38  # another core's cache, which need not have modified it (Arm)
+
 # One sample, or one line of a listing that stands for several (``period`` says for how many events).
 SAMPLE_DTYPE = np.dtype(
     [

@@ -93,7 +93,7 @@ def test_changed_bytes_never_escape_as_another_error(
     rows = np.arange(len(samples.samples))
     for bit in (0, 1, 40):
         samples.register(rows, bit)
-    assert all(samples.image_of(row) is not None for row in rows)
+    assert all(samples.image_of(int(row)) is not None for row in rows)
     assert (samples.samples["event"] < len(samples.events)).all()
 
 

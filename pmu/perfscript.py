@@ -1,0 +1,174 @@
+"""The reader of what ``perf script`` prints, with its usual fields in perf's order.
+
+Owns the grammar of these lines: comm, pid/tid, [cpu], time, period, event, addr, data_src, weight, ip, symbol, (file),
+phys_addr.  Thread and event must be there.  Of a call chain the first frame names the function; its number is no
+run-time address (perf prints it relative to the file) and is not used.  A binary perf.data says more than its text.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pmu.samplesbuilder import Builder, Names
+from pmu.textlines import Rows, lines
+from sharing.model.errors import Unrecognized
+from sharing.model.samples import Counts, Event, Field, Recording, Samples
+
+SAMPLE = re.compile(
+    r"\s*(?:(?P<comm>\S.*?)\s+)??(?:(?P<pid>-?\d+)/)?(?P<tid>-?\d+)\s+(?:\[(?P<cpu>\d+)\]\s+)?"
+    r"(?:(?P<s>\d+)\.(?P<fraction>\d{1,9}):\s+)?(?:(?P<period>\d+)\s+)?(?P<event>[^\s:][^\s]*):(?P<rest>\s.*|)$"
+)
+DATA_SRC = re.compile(
+    r"(?P<before>.*?)\b(?P<data_src>[0-9a-f]+) \|OP .*?(?:N/A|No|Yes|hit|miss|\s)\s{2,}(?P<after>.*)$"
+)
+FILE = r"(?:\((?P<dso>[/\[][^()]*(?: \(deleted\))?|[^()\s]+)\))"
+HEX = re.compile(r"\s*([0-9a-f]{1,16})(?=\s|$)")
+DATA_FILE = re.compile(r"\s*" + FILE.replace("dso", "data") + r"(?=\s)")
+NUMBER = re.compile(r"\s*(\d+)(?=\s)")
+PLACE = re.compile(
+    r"\s*(?P<symbol>\S.*?)??(?:\+0x[0-9a-f]+)?(?:\s*(?<=[\s])" + FILE + r")?(?:\s+(?P<phys>[0-9a-f]+))?$"
+)
+FRAME = re.compile(r"\s+[0-9a-f]+ (?P<place>\S.*)$")
+REGISTERS = re.compile(r"\s+ABI:\d.*$")
+UNKNOWN = "[unknown]"
+LOOK_AT = 100  # lines that may come before the first sample
+MIN_ADDRESS_DIGITS = 5  # shorter words of a-f are names of functions
+
+
+def read(path: Path) -> Samples:
+    """Raises Unrecognized where none of the first lines is a sample."""
+    reader = _Reader()
+    for number, line in enumerate(lines(path), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        reader.line(line)
+        if not reader.samples and number >= LOOK_AT:
+            break
+    if not reader.samples:
+        raise Unrecognized(str(path), "no line reads like a sample: comm pid/tid time: event: …")
+    return reader.finish()
+
+
+class _Reader:
+    """Samples so far, and the one whose call chain may follow."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self._builder = Builder()
+        self._rows = Rows(self._builder)
+        self._events = Names()
+        self._fields: dict[int, Field] = {}
+        self._named: dict[int, str] = {}
+        self._open: dict[str, int] | None = None
+        self._bad = 0
+
+    def line(self, line: str) -> None:
+        if self._open is not None and "symbol" not in self._open and (frame := FRAME.match(line)):
+            self._place(frame["place"], self._open)
+            self._fields[self._open["event"]] |= Field.CALLCHAIN
+            return
+        if self._open is not None and FRAME.match(line):
+            return
+        found = SAMPLE.match(line)
+        if found is None:
+            self._bad += self.samples > 0
+            return
+        self._close()
+        self._sample(found)
+
+    def _sample(self, found: re.Match[str]) -> None:
+        event = self._events.row(found["event"])
+        values = {"event": event, "tid": int(found["tid"]), "period": 1}
+        fields = Field.THREAD
+        if found["pid"]:
+            values["pid"] = int(found["pid"])
+        if found["cpu"]:
+            values["cpu"] = int(found["cpu"])
+            fields |= Field.CPU
+        if found["s"]:
+            values["time"] = int(found["s"]) * 1_000_000_000 + int(found["fraction"].ljust(9, "0"))
+            fields |= Field.TIME
+        if found["period"]:
+            values["period"] = int(found["period"])
+            fields |= Field.PERIOD
+        self._fields[event] = self._fields.get(event, Field(0)) | fields
+        comm, tid = found["comm"], values["tid"]
+        if comm and tid >= 0 and self._named.get(tid) != comm:
+            self._named[tid] = comm
+            self._builder.comm(values.get("time", 0), values.get("pid", -1), tid, comm, executed=False)
+        self._open = values
+        self.samples += 1
+        self._numbers(REGISTERS.sub("", found["rest"]), values)
+
+    def _numbers(self, rest: str, values: dict[str, int]) -> None:
+        """addr, data_src, weight and ip, which perf prints as bare numbers in this order."""
+        event = values["event"]
+        if source := DATA_SRC.match(rest):
+            values["data_src"] = int(source["data_src"], 16)
+            self._fields[event] |= Field.DATA_SRC
+            addresses = [int(word, 16) for word in HEX.findall(source["before"])]
+            if addresses:
+                values["addr"] = addresses[0]
+                self._fields[event] |= Field.ADDR
+            rest = source["after"]
+            found = self._run(rest)
+            if len(found) > 1 and (weight := NUMBER.match(rest)):
+                values["weight"] = int(weight[1])
+                self._fields[event] |= Field.WEIGHT
+                rest = rest[weight.end() :]
+                if len(found) > 2 and (latency := NUMBER.match(rest)):
+                    values["ins_latency"] = int(latency[1])
+                    self._fields[event] |= Field.INS_LATENCY
+        elif len(self._run(rest)) > 1 and (first := HEX.match(rest)):
+            values["addr"] = int(first[1], 16)
+            self._fields[event] |= Field.ADDR
+            rest = rest[first.end() :]
+            if data_file := DATA_FILE.match(rest):
+                rest = rest[data_file.end() :]
+        run = self._run(rest)
+        if run:
+            values["ip"], end = run[-1]
+            self._fields[event] |= Field.IP
+            self._place(rest[end:], values)
+
+    def _run(self, rest: str) -> list[tuple[int, int]]:
+        """Numbers at the beginning of the rest, each with where it ends; a short word of letters is no number."""
+        out, at = [], 0
+        while found := HEX.match(rest, at):
+            word = found[1]
+            if len(word) < MIN_ADDRESS_DIGITS and not word.isdigit():
+                break
+            out.append((int(word, 16), found.end()))
+            data_file = DATA_FILE.match(rest, found.end()) if len(out) == 1 else None
+            at = data_file.end() if data_file and HEX.match(rest, data_file.end()) else found.end()
+        return out
+
+    def _place(self, text: str, values: dict[str, int]) -> None:
+        found = PLACE.match(" " + text)
+        if found is None:
+            return
+        name, image = found["symbol"] or "", found["dso"] or ""
+        name, image = ("" if part == UNKNOWN else part for part in (name, image))
+        if found["phys"]:
+            values["phys_addr"] = int(found["phys"], 16)
+            self._fields[values["event"]] |= Field.PHYS_ADDR
+        if name or image:
+            values["symbol"] = self._builder.symbols.row((name, image))
+            self._fields[values["event"]] |= Field.SYMBOL
+
+    def _close(self) -> None:
+        if self._open is not None:
+            try:
+                self._rows.add(self._open)
+            except ValueError:
+                self._bad += 1
+        self._open = None
+
+    def finish(self) -> Samples:
+        self._close()
+        self._rows.flush()
+        notes = (f"{self._bad} lines read like no sample",) if self._bad else ()
+        counts = Counts(samples=self._builder.store.size, malformed_records=self._bad, notes=notes)
+        events = tuple(Event(name, self._fields[row]) for row, name in enumerate(self._events.all()))
+        return self._builder.finish(events, Recording("perf script", recorder="perf"), counts)
