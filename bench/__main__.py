@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import peers, scaling, starts, table_cache
+from bench import facts, peers, scaling, starts, table_cache
 from bench.measure import Unavailable
 
 
@@ -29,6 +29,8 @@ BENCHMARKS = (
     Benchmark("table_cache", "statements/s of the fixture's three layouts", table_cache.measure),
     Benchmark("objdump", "audit of mariadbd against objdump -d", peers.measure_objdump),
     Benchmark("pahole", "audit of vmlinux against pahole -F dwarf -j2", peers.measure_pahole),
+    Benchmark("facts", "facts of Redis against clang -fsyntax-only, and from the cache", facts.measure_redis),
+    Benchmark("heavy", "facts of a heavy C++ unit against clang++ -fsyntax-only", facts.measure_heavy),
     Benchmark("startup", "linemate --version", starts.measure_startup),
     Benchmark("scaling", "audit time over file size, 1 to 600 MB", scaling.measure),
     Benchmark("launcher", "what scripts/linemate adds to a start", starts.measure_launcher),

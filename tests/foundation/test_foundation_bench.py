@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from bench.__main__ import BENCHMARKS
 from bench.corpus import unit_source
+from bench.database import commands
+from bench.facts import heavy_source
 from bench.measure import Series, Unavailable, compare, peak_rss_bytes, run, seconds
 from bench.report import limit
 from bench.scaling import exponent
@@ -96,6 +98,37 @@ def test_the_generated_unit_is_the_same_every_time_and_compiles(tmp_path: Path) 
     assert unit_source() == unit_source()
     (tmp_path / "unit.c").write_text(unit_source())
     subprocess.run(["gcc", "-fsyntax-only", "-Wall", "-Werror", str(tmp_path / "unit.c")], check=True)
+
+
+DRY_RUN = """\
+make: Entering directory '/src/redis'
+cd src && make all
+make[1]: Entering directory '/src/redis/src'
+printf '%b' CC; cc -O2 -DNAME='"a b"' -c -o one.o one.c
+cc -MM one.c two.c > Makefile.dep
+cc -O2 -o redis-server one.o two.o
+c++ -c two.cpp && true
+echo 'unclosed
+make[1]: Leaving directory '/src/redis/src'
+cc -c three.c
+"""
+
+
+def test_a_dry_run_becomes_a_compile_database() -> None:
+    assert commands(DRY_RUN, Path("/src/redis")) == [
+        {
+            "directory": "/src/redis/src",
+            "file": "/src/redis/src/one.c",
+            "arguments": ["cc", "-O2", '-DNAME="a b"', "-c", "-o", "one.o", "one.c"],
+        },
+        {"directory": "/src/redis/src", "file": "/src/redis/src/two.cpp", "arguments": ["c++", "-c", "two.cpp"]},
+        {"directory": "/src/redis", "file": "/src/redis/three.c", "arguments": ["cc", "-c", "three.c"]},
+    ]
+
+
+def test_the_heavy_unit_compiles(tmp_path: Path) -> None:
+    (tmp_path / "heavy.cpp").write_text(heavy_source())
+    subprocess.run(["g++", "-std=c++17", "-fsyntax-only", str(tmp_path / "heavy.cpp")], check=True)
 
 
 def bench(repository: Path, *args: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
