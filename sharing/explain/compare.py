@@ -37,6 +37,7 @@ from sharing.naming import Demangle
 
 MAX_RUNS = 200
 MAX_CHANGES = 400
+PLAUSIBLE = 0.3  # strength from which a cause may explain a slowdown
 FEW_MATCHED = 0.5  # below this share of common variables the builds may not be of one program
 
 
@@ -117,7 +118,10 @@ def compare(
 def document(builds: Builds) -> Comparison:
     """The comparison for a report: causes best first, then changes, runs and straddles."""
     verdicts = [suspect.ask(builds) for suspect in SUSPECTS]
-    causes = sorted((c for v in verdicts for c in v.causes), key=lambda c: -c.strength)
+    causes = [c for v in verdicts for c in v.causes]
+    # What got better explains no slowdown: it comes behind what may, unless it is all there is.
+    slowdown = any(not c.improves and c.strength >= PLAUSIBLE for c in causes)
+    causes.sort(key=lambda c: (slowdown and c.improves, -c.strength))
     ruled_out = tuple(r for v in verdicts for r in v.ruled_out)
     if not causes:
         causes = [_nothing(ruled_out)]

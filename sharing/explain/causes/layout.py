@@ -27,32 +27,33 @@ SYMBOL_SHARES = {Share.ADDED, Share.REMOVED, Share.RESIZED, Share.ARRIVED, Share
 
 
 def ask(builds: Builds) -> Verdicts:
-    """At most one cause: the worst of what changed, a gain of trouble before the loss of it."""
-    worse, better = _harm(builds.gained.meetings), _harm(builds.lost.meetings)
-    split = max((s.weight for s in builds.gained.straddles if s.atomic), default=0.0)
-    mended = max((s.weight for s in builds.lost.straddles if s.atomic), default=0.0)
-    apart = [m for m in builds.lost.meetings if m.severity is None and m.together and m.mates.hot and m.matched]
-    gain = max(worse, SPLIT if split else 0.0, LOST_TOGETHER if apart else 0.0)
-    loss = max(better, SPLIT if mended else 0.0)
-    known = builds.old.known and builds.new.known
-    if not known:
+    """What the layout made worse and what it made better, one cause each, or why it is ruled out."""
+    if not (builds.old.known and builds.new.known):
         return _without_accesses(builds)
-    moved = int((builds.shifts.runs["shift"] != 0).sum())
-    if max(gain, loss) < STRENGTH[Severity.NOTE]:
-        why = _nothing_met(builds, moved)
-        return Verdicts(ruled_out=(RuledOut(CauseKind.LAYOUT, why),))
-    improves = loss > gain
-    chosen = builds.lost.meetings if improves else builds.gained.meetings
-    crossing = builds.lost.straddles if improves else builds.gained.straddles
-    shown = _distinct(chosen)
-    if _harm(shown) < max(gain, loss):
-        shown = []  # not a pair that meets, but a straddle or a pair that parted says more
-    text = "" if shown else _other_sentence(crossing, [] if improves else apart, improves=improves)
-    cause = _cause(builds, shown, max(gain, loss), improves=improves, text=text)
-    ruled: tuple[RuledOut, ...] = ()
-    if gain < STRENGTH[Severity.NOTE]:
-        ruled = (RuledOut(CauseKind.LAYOUT, "as the reason of a slowdown: " + _nothing_met(builds, moved)),)
-    return Verdicts((cause,), ruled)
+    apart: list[Meeting] = []
+    if builds.new.threaded:  # of one thread's data, a second line costs next to nothing
+        apart = [m for m in builds.lost.meetings if m.severity is None and m.together and m.mates.hot and m.matched]
+    worse = _side(builds, builds.gained, apart, improves=False)
+    better = _side(builds, builds.lost, [], improves=True)
+    causes = tuple(c for c in (worse, better) if c is not None)
+    if worse is not None:
+        return Verdicts(causes)
+    why = _nothing_met(builds)
+    if better is not None:
+        why = f"as the reason of a slowdown: {why}"
+    return Verdicts(causes, (RuledOut(CauseKind.LAYOUT, why),))
+
+
+def _side(builds: Builds, met: Met, apart: list[Meeting], *, improves: bool) -> Cause | None:
+    """What one side's meetings, straddles and lost company amount to; None for nothing that a rule objects to."""
+    harm = _harm(met.meetings)
+    split = SPLIT if any(s.atomic for s in met.straddles) else 0.0
+    strength = max(harm, split, LOST_TOGETHER if apart else 0.0)
+    if strength < STRENGTH[Severity.NOTE]:
+        return None
+    shown = _distinct(met.meetings) if harm == strength else []
+    text = "" if shown else _other_sentence(met.straddles, apart, improves=improves)
+    return _cause(builds, shown, strength, improves=improves, text=text)
 
 
 def _harm(meetings: Iterable[Meeting]) -> float:
@@ -67,13 +68,18 @@ def _strength(meeting: Meeting) -> float:
     return value if meeting.matched else value * ADDED_PAIR
 
 
-def _nothing_met(builds: Builds, moved: int) -> str:
-    shifted = int(builds.shifts.runs["count"][builds.shifts.runs["shift"] != 0].sum())
-    if not moved:
+def _nothing_met(builds: Builds) -> str:
+    runs = builds.shifts.runs
+    moved = int(runs["count"][runs["shift"] != 0].sum())
+    if not moved and not builds.gained.total:
         return "no variable of both builds moved"
+    if not builds.new.threaded:
+        return f"{counted(moved, 'variable')} moved, but no second thread was found that could take lines away"
+    met = counted(builds.gained.total, "pair")
     return (
-        f"{counted(shifted, 'variable')} moved, but no two variables that busy code touches came onto one line of "
-        f"{builds.line_size} bytes, and no lock or atomic came to cross one"
+        f"{counted(moved, 'variable')} moved, but of the {met} that came onto one line of "
+        f"{builds.line_size} bytes none is one that busy threads take from each other, and no lock or atomic came to "
+        "cross a line"
     )
 
 
@@ -102,7 +108,12 @@ def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: b
     gained += _wider(gained, builds.pair_gained)
     lost += _wider(lost, builds.pair_lost)
     old, new = builds.programs
-    where = f" of line {lead.mates.line}" if lead is not None else ""
+    slower = old if improves else new
+    confirm = f"perf stat -e L1-dcache-load-misses -r 10 -- {slower}: more misses than the other build has"
+    if lead is not None:
+        confirm = (
+            f"perf c2c record -a -- {slower}; perf c2c report --stdio: HITM on the bytes of line {lead.mates.line}"
+        )
     return Cause(
         kind=CauseKind.LAYOUT,
         confidence=Confidence.STATIC if known else Confidence.LAYOUT,
@@ -114,16 +125,16 @@ def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: b
         lost_line_mates=lost[: 2 * MAX_PAIRS],
         evidence=tuple(_words(c) for c in contributions),
         improves=improves,
-        confirm=f"perf c2c record -a -- {old if improves else new}; perf c2c report --stdio: HITM on the bytes{where}",
+        confirm=confirm,
         refute=_refutation(symbols, lead, new, improves=improves),
     )
 
 
 def _refutation(symbols: tuple[str, ...], lead: Meeting | None, new: str, *, improves: bool) -> str:
-    if lead is None:
-        return ""
     if improves:
         return f"perf stat -r 10 -- {new}: as slow as before"
+    if lead is None:
+        return f"perf stat -e L1-dcache-load-misses -r 10 -- {new}: no more misses than before"
     pad = f"rebuild with {lead.mates.first} alone on its line (aligned and padded to a whole line), then "
     if symbols:
         pad = f"rebuild without {symbols[0]}, or with {lead.mates.first} alone on its line, then "
@@ -145,7 +156,7 @@ def _blame(builds: Builds, lead: Meeting | None, *, improves: bool) -> tuple[tup
             return apart, pairs  # their distance changed
     if not kept:
         return (), pairs
-    if blame.section_shift(shifts, pairs[0]) % builds.line_size:
+    if blame.section_shift(shifts, next(p for p in pairs if p >= 0)) % builds.line_size:
         return blame.behind_section_start(shifts, kept[0]), pairs
     return blame.within_section(shifts, kept[0]), pairs  # whole lines change nothing
 
