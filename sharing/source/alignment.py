@@ -42,8 +42,18 @@ def alignment(variable: VariableFacts, options: UnitOptions, triple: str, record
     if architecture in ("x86_64", "i386", "i686"):
         return _gcc_x86(type_, variable, natural, 8 if architecture == "x86_64" else 4)
     if architecture in ("aarch64", "arm64"):
-        return _gcc_aarch64(type_, variable, natural, options, records)
+        return _gcc_aarch64(type_, variable, natural, options, records, anchored(options, triple))
     return natural
+
+
+def anchored(options: UnitOptions, triple: str) -> bool:
+    """Does GCC place variables for section anchors?  On AArch64 by default from -O1 on.
+
+    -fno-section-anchors there cannot be told from silence; it is rare.
+    """
+    if options.compiler == "clang" or options.level == "0" or not options.toplevel_reorder:
+        return False
+    return options.section_anchors or triple.partition("-")[0] in ("aarch64", "arm64")
 
 
 def stripped(type_: TypeTree) -> TypeTree:
@@ -100,14 +110,19 @@ def _gcc_x86(type_: TypeTree, variable: VariableFacts, natural: int, word: int) 
 
 
 def _gcc_aarch64(
-    type_: TypeTree, variable: VariableFacts, natural: int, options: UnitOptions, records: Records | None
+    type_: TypeTree,
+    variable: VariableFacts,
+    natural: int,
+    options: UnitOptions,
+    records: Records | None,
+    anchors: bool,
 ) -> int:
     """AARCH64_EXPAND_ALIGNMENT, and the pass that aligns what could be vectorized (ipa-increase-alignment)."""
     if options.level in ("s", "z") or not is_aggregate(type_):
         return natural
     wanted = max(natural, 8)
     vectorized = options.level not in ("0", "1", "g", "")
-    if vectorized and options.section_anchors and not variable.bits & VariableBits.WEAK:
+    if vectorized and anchors and not variable.bits & VariableBits.WEAK:
         wanted = max(wanted, _vector_alignment(type_, records, 0))
     return wanted
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 from sharing.model.facts import Init, RecordFacts, UnitOptions, VariableBits, VariableFacts
 from sharing.model.image import SectionKind
-from sharing.source.alignment import Records, alignment
+from sharing.source.alignment import Records, alignment, anchored
 from sharing.source.emission_order import in_order
 from sharing.source.program import Program
 from sharing.source.references import FunctionReferences, unit_references
@@ -185,7 +185,7 @@ def _laid_out(
     language: str,
     records: Records | None,
 ) -> Contribution:
-    if options.compiler != "clang" and name == ".bss" and not options.section_anchors:
+    if options.compiler != "clang" and name == ".bss" and not anchored(options, triple):
         # Subsection 0, then subsection 1.
         members = sorted(members, key=lambda v: bool(v.bits & VariableBits.INTERNAL))
     offset, strictest = 0, 1
@@ -204,7 +204,7 @@ def _laid_out(
             offset = _up(offset, _GUARD_BYTES) + _GUARD_BYTES
         if guarded:
             strictest = max(strictest, _GUARD_BYTES)
-    return Contribution(name, kind, strictest, offset, tuple(placed), exact=not options.section_anchors)
+    return Contribution(name, kind, strictest, offset, tuple(placed), exact=not anchored(options, triple))
 
 
 def _forwards(options: UnitOptions) -> bool:
