@@ -5,7 +5,7 @@
 // where each is explained.  Collects and writes nothing.
 //
 // Rows that occur in thousands are flat integer lists with the columns that
-// the *_COLUMNS tuples of facts.py name; append with llvm::append_values.
+// the *_COLUMNS tuples of facts.py name;.
 //
 //===----------------------------------------------------------------------===//
 

@@ -32,7 +32,7 @@ bool isFolded(const Place &P) {
 
 void Body::position(Rows &To, SourceLocation Where) {
   Position P = Unit.position(Where);
-  llvm::append_values(To, P.File, P.Line, P.Column);
+  append(To, {P.File, P.Line, P.Column});
 }
 
 void Body::access(const Expr &E, AccessKind Kind) {
@@ -71,13 +71,13 @@ void Body::access(const Place &P, QualType T, AccessKind Kind,
   Events.push_back({Here.Block, Row::Access,
                     uint32_t(Out.Accesses.size() / AccessColumns), Critical});
   AccessPlaces.push_back(P);
-  llvm::append_values(Out.Accesses, int64_t(P.base()), Id, Record, P.Offset,
-                      At.sizeOf(T), int64_t(Kind), int64_t(Order), Flags,
-                      P.Indexed ? P.Stride : 0);
+  append(Out.Accesses,
+         {int64_t(P.base()), Id, Record, P.Offset, At.sizeOf(T), int64_t(Kind),
+          int64_t(Order), Flags, P.Indexed ? P.Stride : 0});
   position(Out.Accesses, Where);
-  llvm::append_values(Out.Accesses, int64_t(Here.Shape.LoopDepth),
-                      int64_t(Here.Shape.Rarity), int64_t(Here.Shape.Order),
-                      int64_t(0));
+  append(Out.Accesses,
+         {int64_t(Here.Shape.LoopDepth), int64_t(Here.Shape.Rarity),
+          int64_t(Here.Shape.Order), int64_t(0)});
 }
 
 void Body::atomic(const AtomicUse &Use, const Expr &E) {

@@ -20,7 +20,14 @@
 
 #include "clang/Analysis/CFG.h"
 
+#include <initializer_list>
+
 namespace linemate {
+
+/// One more row.
+inline void append(Rows &To, std::initializer_list<int64_t> Row) {
+  To.insert(To.end(), Row.begin(), Row.end());
+}
 
 /// Where statements of the block that is being read stand.
 struct Spot {

@@ -76,24 +76,22 @@ uint32_t Body::callRow(const FunctionDecl *F, bool Virtual,
   Events.push_back({Here.Block, Row::Call, Number, Critical});
   Out.Calls.push_back(F && !Virtual ? Unit.symbol(*F) : -1);
   position(Out.Calls, Where);
-  llvm::append_values(Out.Calls, int64_t(Here.Shape.LoopDepth),
-                      int64_t(Here.Shape.Rarity), int64_t(Here.Shape.Order),
-                      int64_t(0));
+  append(Out.Calls, {int64_t(Here.Shape.LoopDepth), int64_t(Here.Shape.Rarity),
+                     int64_t(Here.Shape.Order), int64_t(0)});
   return Number;
 }
 
 void Body::receiver(uint32_t Row, const Place &P) {
   int64_t Stride = P.Indexed ? P.Stride : 0;
   if (P.In == Place::Kind::Variable)
-    llvm::append_values(Out.Args, int64_t(Row), int64_t(0), int64_t(OfVariable),
-                        Unit.symbol(*P.Var), P.Offset, Stride);
+    append(Out.Args, {int64_t(Row), int64_t(0), int64_t(OfVariable),
+                      Unit.symbol(*P.Var), P.Offset, Stride});
   else if (P.In == Place::Kind::Parameter)
-    llvm::append_values(Out.Args, int64_t(Row), int64_t(0),
-                        int64_t(OwnParameter), int64_t(P.Param), P.Offset,
-                        Stride);
+    append(Out.Args, {int64_t(Row), int64_t(0), int64_t(OwnParameter),
+                      int64_t(P.Param), P.Offset, Stride});
   else if (P.In == Place::Kind::Record && P.Record)
-    llvm::append_values(Out.Args, int64_t(Row), int64_t(0), int64_t(InRecord),
-                        Unit.record(*P.Record), P.Offset, Stride);
+    append(Out.Args, {int64_t(Row), int64_t(0), int64_t(InRecord),
+                      Unit.record(*P.Record), P.Offset, Stride});
 }
 
 void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
@@ -108,8 +106,8 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
     if (const CXXRecordDecl *Lambda = lambdaOf(Value))
       F = callable(Value) ? callable(Value) : Lambda->getLambdaCallOperator();
   if (F) {
-    llvm::append_values(Out.Args, int64_t(Row), Number, int64_t(OfFunction),
-                        Unit.symbol(*F), int64_t(0), int64_t(0));
+    append(Out.Args, {int64_t(Row), Number, int64_t(OfFunction),
+                      Unit.symbol(*F), int64_t(0), int64_t(0)});
     return;
   }
   if (Value->getType()->isAnyPointerType() || Value->isGLValue()) {
@@ -124,8 +122,8 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
     return;
   }
   if (auto Number64 = constantArgument(Value, Context))
-    llvm::append_values(Out.Args, int64_t(Row), Number, int64_t(Constant),
-                        *Number64, int64_t(0), int64_t(0));
+    append(Out.Args, {int64_t(Row), Number, int64_t(Constant), *Number64,
+                      int64_t(0), int64_t(0)});
 }
 
 void Body::call(const CallExpr &C) {

@@ -96,11 +96,11 @@ void Body::lockRow(int Lock, LockEffect What, SourceLocation Where) {
     return;
   Events.push_back(
       {Here.Block, Row::LockOp, uint32_t(Out.LockOps.size() / 9), Critical});
-  llvm::append_values(Out.LockOps, int64_t(Lock), int64_t(What));
+  append(Out.LockOps, {int64_t(Lock), int64_t(What)});
   position(Out.LockOps, Where);
-  llvm::append_values(Out.LockOps, int64_t(Here.Shape.LoopDepth),
-                      int64_t(Here.Shape.Rarity), int64_t(Here.Shape.Order),
-                      int64_t(0));
+  append(Out.LockOps,
+         {int64_t(Here.Shape.LoopDepth), int64_t(Here.Shape.Rarity),
+          int64_t(Here.Shape.Order), int64_t(0)});
 }
 
 void Body::effects(const Callee &C, const Actual &A, const Expr *Call,
