@@ -87,7 +87,8 @@ class Planner:
         if is_system(path):
             raise Refused(f"{path} belongs to the system")
         source = self.files.source(path)
-        if source.sha256 not in self._hashes.get(path, ()):
+        known = self._hashes.get(path)
+        if known and source.sha256 not in known:
             raise Refused(f"{path} changed since it was analysed")
         return source
 
