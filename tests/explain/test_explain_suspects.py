@@ -1,0 +1,218 @@
+"""Suspects other than the layout: an allocator that appeared, other libraries, compilers, flags, masked code."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sharing.explain.causes.dependency import allocator_of_library
+from sharing.explain.causes.toolchain import parse_producer
+from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
+from sharing.explain.compare import ExplainOptions, explain
+from sharing.knowledge import default_knowledge
+from sharing.model import Image
+from sharing.model.comparison import CauseKind, Comparison, FileTraits, SegmentTrait
+from sharing.model.image import Unit
+from tests.explain.conftest import BuildTableCache, Explain, read
+from tests.sharing.builder import Builder
+
+# An allocator of four functions: enough for a program to be linked with it.
+ALLOCATOR = """\
+#include <stddef.h>
+#include <string.h>
+static char arena[1 << 20];
+static size_t used;
+void *malloc(size_t n) { void *p = arena + used; used += (n + 15) & ~(size_t)15; return p; }
+void *calloc(size_t n, size_t m) { return memset(malloc(n * m), 0, n * m); }
+void *realloc(void *p, size_t n) { void *q = malloc(n); if (p) memcpy(q, p, n); return q; }
+void free(void *p) { (void)p; }
+"""
+
+
+@pytest.fixture(scope="module")
+def allocator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of the name and interface of tcmalloc."""
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc")
+    folder = tmp_path_factory.mktemp("allocator")
+    (folder / "allocator.c").write_text(ALLOCATOR)
+    command = ["gcc", "-O2", "-shared", "-fPIC", "-fno-builtin", "-Wl,-soname,libtcmalloc.so.0"]
+    subprocess.run([*command, "-o", str(folder / "libtcmalloc.so"), str(folder / "allocator.c")], check=True)
+    return folder
+
+
+def kinds(comparison: Comparison) -> set[CauseKind]:
+    return {r.kind for r in comparison.ruled_out}
+
+
+def test_an_allocator_that_appeared_comes_first_and_the_layout_is_ruled_out(
+    table_cache: BuildTableCache, explained: Explain, allocator: Path
+) -> None:
+    """The builds differ in one library; what it moved came onto no line with anything."""
+    found = explained(table_cache(), table_cache(link=f"-L{allocator} -ltcmalloc"))
+    first = found.causes[0]
+    assert (first.kind, first.symbols) == (CauseKind.DEPENDENCY, ("libtcmalloc.so.0",))
+    assert "the new build is linked with `libtcmalloc.so.0`" in first.summary
+    assert "brings tcmalloc: every allocation goes through it" in first.summary
+    assert "patchelf --remove-needed libtcmalloc.so.0" in first.confirm
+    assert kinds(found) >= {CauseKind.LAYOUT, CauseKind.TOOLCHAIN}
+
+
+def test_an_allocator_that_went_is_said_so(table_cache: BuildTableCache, explained: Explain, allocator: Path) -> None:
+    first = explained(table_cache(link=f"-L{allocator} -ltcmalloc"), table_cache()).causes[0]
+    assert first.kind is CauseKind.DEPENDENCY
+    assert "`libtcmalloc.so.0` is no longer linked" in first.summary
+
+
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [
+        ("libtcmalloc.so.0", "tcmalloc"),
+        ("libtcmalloc_minimal.so.4", "tcmalloc"),
+        ("libjemalloc.so.2", "jemalloc"),
+        ("libmimalloc.so.2.1", "mimalloc"),
+        ("libc.so.6", ""),
+        ("libmallocator.so", ""),
+    ],
+)
+def test_allocators_are_known_by_the_names_of_their_libraries(library: str, name: str) -> None:
+    assert allocator_of_library(library) == name
+
+
+def needing(*libraries: str, units: tuple[str, ...] = ()) -> Image:
+    b = Builder(needed=libraries)
+    b.function("main")
+    b.variable("hits", 8)
+    image = b.image()
+    made = [dataclasses.replace(u, producer=p) for p in units for u in [_unit()]]
+    return dataclasses.replace(image, units=tuple(made))
+
+
+def _unit() -> Unit:
+    return Unit("a.c", "/src", "", "C99")
+
+
+def asked(old: Image, new: Image, old_traits: FileTraits, new_traits: FileTraits) -> Comparison:
+    return explain(old, new, default_knowledge(), ExplainOptions(), old_traits, new_traits)
+
+
+def test_another_version_of_a_library_is_one_change_and_not_two() -> None:
+    found = asked(
+        needing("libssl.so.1.1", "libc.so.6"), needing("libssl.so.3", "libc.so.6"), FileTraits(), FileTraits()
+    )
+    first = found.causes[0]
+    assert (first.kind, first.summary) == (CauseKind.DEPENDENCY, "`libssl.so.1.1` became `libssl.so.3`")
+
+
+def test_symbol_versions_and_the_loader_are_compared() -> None:
+    old = FileTraits(versions=("libc.so.6:GLIBC_2.17",), interpreter="/lib64/ld-linux-x86-64.so.2")
+    new = FileTraits(versions=("libc.so.6:GLIBC_2.17", "libc.so.6:GLIBC_2.34"), interpreter="/lib/ld-musl-x86_64.so.1")
+    evidence = asked(needing("libc.so.6"), needing("libc.so.6"), old, new).causes[0].evidence
+    assert evidence == (
+        "symbol version libc.so.6:GLIBC_2.34: needed by the new build only",
+        "program interpreter: /lib64/ld-linux-x86-64.so.2, now /lib/ld-musl-x86_64.so.1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "family", "version", "level", "flags"),
+    [
+        ("GNU C17 12.2.0 -mtune=generic -march=x86-64 -g -O2 -std=c17", "gcc", "12.2.0", "-O2",
+         {"-mtune=generic", "-march=x86-64", "-std=c17"}),
+        ("GNU C++17 12.2.0 -O1 -g -O3 -flto", "gcc", "12.2.0", "-O3", {"-flto"}),
+        ("GNU C17 12.2.0 -mtune=generic -g", "gcc", "12.2.0", "-O0", {"-mtune=generic"}),
+        ("Debian clang version 19.1.7 (3)", "clang", "19.1.7", "", set()),
+        ("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0", "gcc", "12.2.0", "", set()),
+        ("rustc version 1.70.0 (90c541806 2023-05-31)", "rustc", "1.70.0", "", set()),
+    ],
+)  # fmt: skip
+def test_producers_are_taken_apart(text: str, family: str, version: str, level: str, flags: set[str]) -> None:
+    found = parse_producer(text)
+    assert (found.family, found.version, found.level, set(found.flags)) == (family, version, level, flags)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("GNU C17 11.4.0 -O2", "GNU C17 12.2.0 -O2", "compiler: gcc 11.4.0, now 12.2.0"),
+        ("GNU C17 12.2.0 -O2", "GNU C17 12.2.0 -O3", "optimisation level: -O2, now -O3"),
+        ("GNU C17 12.2.0 -O2", "GNU C17 12.2.0 -O2 -flto", "flag -flto: only the new build has it"),
+        ("GNU C17 12.2.0 -O2 -march=native", "GNU C17 12.2.0 -O2", "flag -march=native: only the old build has it"),
+        ("GNU C17 12.2.0 -O2", "clang version 19.1.7", "compiler: gcc 12.2.0, now clang 19.1.7"),
+    ],
+)
+def test_what_differs_in_the_toolchain_is_said(old: str, new: str, words: str) -> None:
+    found = asked(needing(units=(old,)), needing(units=(new,)), FileTraits(), FileTraits())
+    assert (found.causes[0].kind, found.causes[0].summary) == (CauseKind.TOOLCHAIN, words)
+
+
+def test_flags_that_change_no_code_are_no_difference() -> None:
+    old, new = "GNU C17 12.2.0 -O2 -g -Wall", "GNU C17 12.2.0 -O2 -ggdb3 -ffile-prefix-map=a=b"
+    found = asked(needing(units=(old,)), needing(units=(new,)), FileTraits(), FileTraits())
+    assert CauseKind.TOOLCHAIN in kinds(found)
+
+
+def test_linkers_and_segments_are_compared() -> None:
+    old = FileTraits(comments=("GCC: 12.2.0",), segments=(SegmentTrait("RW", 0x4000, 100, 0x1000),))
+    new = FileTraits(
+        comments=("GCC: 12.2.0", "Linker: LLD 19.1.7"), segments=(SegmentTrait("RW", 0x4000, 100, 0x200000),)
+    )
+    found = asked(needing(), needing(), old, new).causes[0]
+    assert found.evidence == (
+        "linker: one that leaves no name, now Linker: LLD 19.1.7",
+        "alignment of the RW segment: 0x1000, now 0x200000",
+    )
+
+
+def test_files_that_do_not_say_what_built_them_rule_nothing_out() -> None:
+    found = asked(needing(), needing(), FileTraits(), FileTraits())
+    assert CauseKind.TOOLCHAIN not in kinds(found)
+    assert any(note.startswith("toolchain: nothing in") for note in found.notes)
+
+
+@pytest.fixture(scope="module")
+def image(table_cache: BuildTableCache) -> Image:
+    return read(table_cache())
+
+
+# call; mov of a variable relative to rip; add of a constant; jump back to the start; ret
+CODE = "e8 00 01 00 00  48 8b 05 00 20 00 00  48 83 c0 08  eb ee  c3"
+
+
+def code(text: str, at: int = 0x1200) -> Code:
+    return Code(bytes.fromhex(text), at)
+
+
+@pytest.mark.parametrize(
+    ("other", "change"),
+    [
+        (CODE, CodeChange.SAME),
+        (CODE.replace("00 01 00 00", "40 01 00 00"), CodeChange.RELOCATED),  # another callee's place
+        (CODE.replace("00 20 00 00", "e0 20 00 00"), CodeChange.RELOCATED),  # the variable moved
+        (CODE.replace("c0 08", "c0 10"), CodeChange.CHANGED),  # another constant
+        (CODE.replace("eb ee", "eb f3"), CodeChange.CHANGED),  # a loop from elsewhere
+        (CODE.replace("48 8b 05", "48 89 05"), CodeChange.CHANGED),  # a store for the load
+        (CODE + " 90", CodeChange.CHANGED),
+    ],
+)
+def test_operands_that_a_linker_sets_are_no_change(image: Image, other: str, change: CodeChange) -> None:
+    assert compare_code(image, code(CODE), image, code(other)) is change
+
+
+def test_the_same_code_at_another_address_is_the_same_code(image: Image) -> None:
+    there = CODE.replace("00 01 00 00", "80 00 00 00").replace("00 20 00 00", "80 1f 00 00")
+    assert compare_code(image, code(CODE), image, code(there, 0x1280)) is CodeChange.RELOCATED
+
+
+def test_loops_are_where_jumps_lead_back_to(image: Image) -> None:
+    assert loop_heads(image, code(CODE)) == [0]
+    assert loop_heads(image, code("90 90 eb 00 c3")) == []
+
+
+def test_without_bytes_nothing_is_said(image: Image) -> None:
+    assert code_of(image, memoryview(b""), 0) is None
+    assert compare_code(image, None, image, code(CODE)) is CodeChange.UNKNOWN
