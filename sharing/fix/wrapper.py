@@ -48,6 +48,8 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         token = _name_in(at, begin, name, facts.name_begin if own else None)
         declared.setdefault(path, set()).add(token.begin)
         statement = read_declaration(at, begin, token.begin, name)
+        if own and not style.cxx and _static_by_macro(statement, facts):
+            raise Refused("a macro gives it its storage class")
         declarator = statement.declarator(token.begin)
         _rewrite(
             changes,
@@ -76,6 +78,12 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         breaks_abi=not facts.bits & VariableBits.INTERNAL and any(_HEADER.search(path) for path in paths),
         notes=(KEPT,) if planner.keep(facts) else (),
     )
+
+
+def _static_by_macro(statement: Statement, facts: VariableFacts) -> bool:
+    """``LOCAL int name`` in C, where a macro says ``static``: it cannot go into the wrapper with the type."""
+    said = "static" in statement.storage.split() or facts.declarations
+    return bool(facts.bits & VariableBits.INTERNAL) and not said
 
 
 def _declarations(planner: Planner, facts: VariableFacts) -> Iterator[tuple[str, int]]:

@@ -278,6 +278,7 @@ def test_a_member_of_what_malloc_returns_is_padded_instead(builder: ProgramBuild
     ("text", "declaration", "why"),
     [
         ("DECLARE(hits);\n", "DECLARE(hits)", "a macro"),
+        ("LOCAL long hits;\n", "LOCAL long hits", "a macro gives it its storage class"),
         ("static long hits;\n#define NAME hits_ ## x, #hits\n", "static long hits", "a macro builds names from it"),
         ("static long hits;\n#define GET(hits) (hits)\n", "static long hits", "a macro or its parameter has this name"),
         ("static long hits;\n#define STR() x(a ## hits)\n", "static long hits", "a macro builds names from it"),
