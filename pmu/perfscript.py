@@ -16,21 +16,21 @@ from sharing.model.errors import Unrecognized
 from sharing.model.samples import Counts, Event, Field, Recording, Samples
 
 SAMPLE = re.compile(
-    r"\s*(?:(?P<comm>\S.*?)\s+)??(?:(?P<pid>-?\d+)/)?(?P<tid>-?\d+)\s+(?:\[(?P<cpu>\d+)\]\s+)?"
-    r"(?:(?P<s>\d+)\.(?P<fraction>\d{1,9}):\s+)?(?:(?P<period>\d+)\s+)?(?P<event>[^\s:][^\s]*):(?P<rest>\s.*|)$"
+    r"\s*(?:(?P<comm>\S.{0,15}?)\s+)??(?:(?P<pid>-?\d{1,10})/)?(?P<tid>-?\d{1,10})\s+(?:\[(?P<cpu>\d{1,5})\]\s+)?"
+    r"(?:(?P<s>\d{1,10})\.(?P<fraction>\d{1,9}):\s+)?(?:(?P<period>\d{1,20})\s+)?(?P<event>[^\s:][^\s]*):(?P<rest>\s.*|)$"
 )
+# What follows the event is matched with one blank between words, which keeps these patterns linear.
 DATA_SRC = re.compile(
-    r"(?P<before>.*?)\b(?P<data_src>[0-9a-f]+) \|OP .*?(?:N/A|No|Yes|hit|miss|\s)\s{2,}(?P<after>.*)$"
+    r"(?P<before>.*?)\b(?P<data_src>[0-9a-f]{1,16}) \|OP (?:[^|]*\|)*+[^|]*? (?P<after>[0-9a-f]+(?: .*)?)$"
 )
+HEX = re.compile(r"(?:^| )([0-9a-f]{1,16})(?= |$)")
 FILE = r"(?:\((?P<dso>[/\[][^()]*(?: \(deleted\))?|[^()\s]+)\))"
-HEX = re.compile(r"\s*([0-9a-f]{1,16})(?=\s|$)")
-DATA_FILE = re.compile(r"\s*" + FILE.replace("dso", "data") + r"(?=\s)")
-NUMBER = re.compile(r"\s*(\d+)(?=\s)")
-PLACE = re.compile(
-    r"\s*(?P<symbol>\S.*?)??(?:\+0x[0-9a-f]+)?(?:\s*(?<=[\s])" + FILE + r")?(?:\s+(?P<phys>[0-9a-f]+))?$"
-)
+# The symbol and file of a data address stand between it and the ip, which in turn is followed by something.
+DATA_PLACE = re.compile(r"(?P<addr>[0-9a-f]{1,16}) (?P<place>[^ 0-9(].*?|\(.*?\)) (?=[0-9a-f]{5,16} \S)")
+NUMBER = re.compile(r"(\d{1,20}) ")
+PLACE = re.compile(r" ?(?P<symbol>\S.*?)??(?:\+0x[0-9a-f]+)?(?: " + FILE + r")?(?: (?P<phys>[0-9a-f]{1,16}))?$")
 FRAME = re.compile(r"\s+[0-9a-f]+ (?P<place>\S.*)$")
-REGISTERS = re.compile(r"\s+ABI:\d.*$")
+REGISTERS = " ABI:"
 UNKNOWN = "[unknown]"
 LOOK_AT = 100  # lines that may come before the first sample
 MIN_ADDRESS_DIGITS = 5  # shorter words of a-f are names of functions
@@ -99,37 +99,35 @@ class _Reader:
             self._builder.comm(values.get("time", 0), values.get("pid", -1), tid, comm, executed=False)
         self._open = values
         self.samples += 1
-        self._numbers(REGISTERS.sub("", found["rest"]), values)
+        self._numbers(" ".join(found["rest"].split(REGISTERS, 1)[0].split()), values)
 
     def _numbers(self, rest: str, values: dict[str, int]) -> None:
         """addr, data_src, weight and ip, which perf prints as bare numbers in this order."""
-        event = values["event"]
+        fields = Field(0)
         if source := DATA_SRC.match(rest):
             values["data_src"] = int(source["data_src"], 16)
-            self._fields[event] |= Field.DATA_SRC
-            addresses = [int(word, 16) for word in HEX.findall(source["before"])]
-            if addresses:
-                values["addr"] = addresses[0]
-                self._fields[event] |= Field.ADDR
+            fields |= Field.DATA_SRC
+            if address := HEX.match(source["before"]):
+                values["addr"] = int(address[1], 16)
+                fields |= Field.ADDR
             rest = source["after"]
-            found = self._run(rest)
-            if len(found) > 1 and (weight := NUMBER.match(rest)):
-                values["weight"] = int(weight[1])
-                self._fields[event] |= Field.WEIGHT
-                rest = rest[weight.end() :]
-                if len(found) > 2 and (latency := NUMBER.match(rest)):
-                    values["ins_latency"] = int(latency[1])
-                    self._fields[event] |= Field.INS_LATENCY
-        elif len(self._run(rest)) > 1 and (first := HEX.match(rest)):
-            values["addr"] = int(first[1], 16)
-            self._fields[event] |= Field.ADDR
-            rest = rest[first.end() :]
-            if data_file := DATA_FILE.match(rest):
-                rest = rest[data_file.end() :]
+            for name, field in (("weight", Field.WEIGHT), ("ins_latency", Field.INS_LATENCY)):
+                if len(self._run(rest)) > 1 and (number := NUMBER.match(rest)):
+                    values[name] = int(number[1])
+                    fields |= field
+                    rest = rest[number.end() :]
+        elif placed := DATA_PLACE.match(rest):
+            values["addr"] = int(placed["addr"], 16)
+            fields |= Field.ADDR
+            rest = rest[placed.end() :]
+        elif len(run := self._run(rest)) > 1:
+            values["addr"] = run[0][0]
+            fields |= Field.ADDR
         run = self._run(rest)
+        self._fields[values["event"]] |= fields
         if run:
             values["ip"], end = run[-1]
-            self._fields[event] |= Field.IP
+            self._fields[values["event"]] |= Field.IP
             self._place(rest[end:], values)
 
     def _run(self, rest: str) -> list[tuple[int, int]]:
@@ -140,12 +138,11 @@ class _Reader:
             if len(word) < MIN_ADDRESS_DIGITS and not word.isdigit():
                 break
             out.append((int(word, 16), found.end()))
-            data_file = DATA_FILE.match(rest, found.end()) if len(out) == 1 else None
-            at = data_file.end() if data_file and HEX.match(rest, data_file.end()) else found.end()
+            at = found.end()
         return out
 
     def _place(self, text: str, values: dict[str, int]) -> None:
-        found = PLACE.match(" " + text)
+        found = PLACE.match(" " + " ".join(text.split()))
         if found is None:
             return
         name, image = found["symbol"] or "", found["dso"] or ""
