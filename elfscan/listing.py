@@ -7,6 +7,7 @@ file brought what.  Nothing is known of accesses, types or the processor, so not
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,7 +102,7 @@ _LLD_LINE = re.compile(
 
 @dataclass(slots=True)
 class _Rows:
-    """What was read, one entry a symbol; ``unit`` is "" unknown, ``size`` -1 unknown."""
+    """What was read, one entry a symbol; ``unit`` is "" unknown, ``size`` -1 unknown, ``guessed`` at most that."""
 
     name: list[str] = field(default_factory=list)
     address: list[int] = field(default_factory=list)
@@ -110,6 +111,7 @@ class _Rows:
     local: list[bool] = field(default_factory=list)
     unit: list[str] = field(default_factory=list)
     place: list[str] = field(default_factory=list)
+    guessed: list[bool] = field(default_factory=list)
 
     def add(
         self, name: str, address: int, size: int, section: str, *, local: bool = False, unit: str = "", place: str = ""
@@ -121,6 +123,7 @@ class _Rows:
         self.local.append(local)
         self.unit.append(unit)
         self.place.append(place)
+        self.guessed.append(False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,13 +255,15 @@ def _read_ld_map(path: str, text: str) -> tuple[_Rows, list[_Region]]:
 
 
 def _bounded_by_inputs(rows: _Rows, inputs: list[tuple[str, int, int, str]], regions: list[_Region]) -> None:
-    """Sizes up to the next symbol or the end of the input section; inputs without a symbol become objects themselves.
+    """Sizes up to the next symbol or the end of the input section; inputs without a symbol become objects
+    without a name.
 
     -fdata-sections names an input after its one object (``.bss.lock``), which gives file-static variables a name.
     """
     starts = np.sort(np.array(rows.address, np.uint64))
     edge = np.array([low for _, low, _, _ in inputs], np.uint64)
     ends = np.array([low + size for _, low, size, _ in inputs], np.uint64)
+    split = [name.count(".") > 1 for name, _, _, _ in inputs]  # .bss.lock: a section of its own
     order = np.argsort(edge, kind="stable")
     edge, ends = edge[order], ends[order]
     address = np.array(rows.address, np.uint64)
@@ -269,15 +274,21 @@ def _bounded_by_inputs(rows: _Rows, inputs: list[tuple[str, int, int, str]], reg
         follows = int(np.searchsorted(starts, np.uint64(place), "right"))
         following = int(starts[follows]) if follows < len(starts) else int(ends[position])
         rows.size[row] = min(following, int(ends[position])) - place
+        # The only symbol of its input, from its first byte on, has it all; others may be followed by statics.
+        alone = place == int(edge[position]) and following >= int(ends[position])
+        rows.guessed[row] = not (alone and split[order[position]])
+    homes = sorted(regions, key=lambda r: r.start)
+    begins = [r.start for r in homes]
     for section, low, size, unit in inputs:
         first = int(np.searchsorted(starts, np.uint64(low), "left"))
         if first < len(starts) and int(starts[first]) < low + size:
             continue
-        home = next((r for r in regions if r.start <= low < r.end), None)
-        if home is None:
+        position = bisect_right(begins, low) - 1
+        if position < 0 or low >= homes[position].end:
             continue
+        home = homes[position]
         name = section[len(home.name) + 1 :] if section.startswith(home.name + ".") else ""
-        rows.add(name or f"{unit.rpartition('/')[2]}({section})", low, size, home.name, local=True, unit=unit)
+        rows.add(name, low, size, home.name, local=True, unit=unit)
 
 
 def _read_lld_map(path: str, text: str) -> tuple[_Rows, list[_Region]]:
@@ -341,17 +352,21 @@ def _image(path: str, rows: _Rows, regions: Iterable[_Region], what: str) -> Ima
     variables = np.zeros(len(leads), VARIABLE_DTYPE)
     for column in ("type", "scope", "file", "unit"):
         variables[column] = -1
-    variables["address"], variables["section"], variables["name"] = address[leads], section[leads], leads
+    variables["address"], variables["section"] = address[leads], section[leads]
+    has_name = np.array([bool(name) for name in rows.name], bool)
+    variables["name"] = np.where(has_name[leads], leads, -1)
     variables["unit"] = [unit_number.get(rows.unit[row], -1) for row in leads.tolist()]
     variables["file"] = [files.get(places[row][0], -1) for row in leads.tolist()]
     variables["line"] = [places[row][1] for row in leads.tolist()]
+    guessed = np.array(rows.guessed, bool)
     variables["flags"] = np.where(local[leads], VariableFlag.LOCAL, 0)
+    variables["flags"] |= np.where(guessed[leads], VariableFlag.SIZE_INFERRED, 0).astype(np.uint32)
     _fill_sizes(variables, size[leads], regions)
     functions = np.flatnonzero(code)
     functions = functions[np.argsort(address[functions], kind="stable")]
     table = np.zeros(len(functions), FUNCTION_DTYPE)
     table["address"], table["size"] = address[functions], np.maximum(size[functions], 0)
-    table["name"], table["section"] = functions, section[functions]
+    table["name"], table["section"] = np.where(has_name[functions], functions, -1), section[functions]
     table["flags"] = np.where(local[functions], 0, FunctionFlag.EXPORTED)
     return Image(
         path=path,
@@ -374,7 +389,7 @@ def _image(path: str, rows: _Rows, regions: Iterable[_Region], what: str) -> Ima
         aliases=aliases,
         notes=(
             f"{what}: no code, no types, no processor"
-            + ("; sizes reach up to the next symbol" if (size <= 0).any() else ""),
+            + ("; sizes reach up to the next symbol" if ((size <= 0) | guessed)[leads].any() else ""),
         ),
         counts={"symbols": len(rows.name), "symtab_symbols": len(rows.name), "variables": len(variables)},
     )

@@ -81,7 +81,8 @@ def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bo
     for at in order[:most].tolist():
         side = old if parts.old[at] else new
         row = int(parts.row[at])
-        named.append(Contribution(parts.share[at], side.label(row), int(parts.bytes[at]), side.place(row)))
+        guessed = bool(side.inferred[row])
+        named.append(Contribution(parts.share[at], side.label(row), int(parts.bytes[at]), side.place(row), guessed))
     rest = order[most:]
     if len(rest):
         named.append(Contribution(Share.OTHERS, f"{len(rest)} more", int(parts.bytes[rest].sum())))

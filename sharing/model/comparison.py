@@ -65,12 +65,16 @@ class SymbolChange(msgspec.Struct, frozen=True):
 
 
 class Contribution(msgspec.Struct, frozen=True):
-    """A signed number of bytes of a shift, and what they come from.  ``name`` is "" for padding."""
+    """A signed number of bytes of a shift, and what they come from.  ``name`` is "" for padding.
+
+    ``inferred``: nothing says how large the symbol is, so the bytes are those up to the next symbol.
+    """
 
     share: Share
     name: str
     bytes: int
     source: str = ""
+    inferred: bool = False
 
 
 class ShiftRun(msgspec.Struct, frozen=True):

@@ -43,7 +43,7 @@ def variables(image: Image) -> dict[str, tuple[int, int]]:
     """name → (address, size); alias names as well."""
     out = {}
     for row, v in enumerate(image.variables):
-        for name in (image.names[v["name"]], *image.aliases.get(row, ())):
+        for name in (image.names[v["name"]] if v["name"] >= 0 else "", *image.aliases.get(row, ())):
             out[name] = (int(v["address"]), int(v["size"]))
     return out
 
@@ -119,7 +119,7 @@ def test_a_map_agrees_with_nm(folder: Path, linker: str) -> None:
 
 def test_a_map_says_which_object_brought_a_variable(folder: Path) -> None:
     image = read_listing(str(folder / "ld.map"))
-    row = next(i for i, v in enumerate(image.variables) if image.names[v["name"]] == "shown")
+    row = next(i for i, v in enumerate(image.variables) if v["name"] >= 0 and image.names[v["name"]] == "shown")
     assert image.units[image.variables["unit"][row]].name.endswith(".o")
 
 
@@ -139,6 +139,15 @@ def test_other_text_is_refused_in_one_line(tmp_path: Path, text: str, error: typ
     with pytest.raises(error) as caught:
         read_listing(write(tmp_path, text))
     assert "\n" not in str(caught.value)
+
+
+def test_a_map_of_very_many_sections_is_read_in_a_moment(tmp_path: Path) -> None:
+    """-ffunction-sections and a linker script that keeps them apart: an input and an output each."""
+    lines = ["Linker script and memory map", ""]
+    for i in range(20_000):
+        lines += [f".bss.v{i}  0x{0x1000 + 16 * i:016x} 0x10", f" .bss.v{i}  0x{0x1000 + 16 * i:016x} 0x10 a.o"]
+    image = read_listing(write(tmp_path, "\n".join(lines) + "\n"))
+    assert len(image.variables) == 20_000
 
 
 @given(st.text("0123456789abcdefBbDdTtUu _.\n\t$", max_size=400))

@@ -178,7 +178,8 @@ def _sentence(
     if named:
         top = named[0]
         mover = max((p for p in pairs if p >= 0), key=lambda p: abs(_shift(builds.shifts, p)), default=-1)
-        about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), top.source) if part)
+        reach = "up to the next symbol" if top.inferred else ""
+        about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), reach, top.source) if part)
         text = f"{quoted(top.name)} ({about})"
         if len(named) > 1:
             text += f" and {counted(len(named) - 1, 'other symbol')}"
@@ -270,5 +271,7 @@ def _wider(shown: tuple[LineMates, ...], met: Met) -> tuple[LineMates, ...]:
 
 def _words(contribution: Contribution) -> str:
     what = contribution.share.value if not contribution.name else f"{contribution.name} {contribution.share.value}"
-    where = f" ({contribution.source})" if contribution.source else ""
+    reach = "up to the next symbol" if contribution.inferred else ""
+    where = ", ".join(part for part in (contribution.source, reach) if part)
+    where = f" ({where})" if where else ""
     return f"{signed_bytes(contribution.bytes)}: {what}{where}"
