@@ -183,21 +183,21 @@ class _Words:
         words += "".join(f" {name}" for bit, name in FLAGS if flags & bit)
         return words + _loop(row[12]) + self.held(row[15])
 
+    def argument(self, kind: int, value: int, place: str) -> str:
+        if kind in (1, 4):
+            name = self.unit.symbol(value)
+            return f"var {name}{place}" if kind == 1 else f"fn {name}"
+        if kind == 5:
+            return f"record {self.unit.record(value)['name']}{place}"
+        return f"param {value}{place}" if kind == 2 else f"const {value}"
+
     def call(self, number: int, row: list[int]) -> str:
         args = []
         for call, _arg, kind, value, offset, stride in rows(self.facts.get("args", []), 6):
             if call != number:
                 continue
             place = f"+{offset}" + (f" stride {stride}" if stride else "")
-            args.append(
-                {
-                    1: lambda v=value, p=place: f"var {self.unit.symbol(v)}{p}",
-                    2: lambda v=value, p=place: f"param {v}{p}",
-                    3: lambda v=value: f"const {v}",
-                    4: lambda v=value: f"fn {self.unit.symbol(v)}",
-                    5: lambda v=value, p=place: f"record {self.unit.record(v)['name']}{p}",
-                }[kind]()
-            )
+            args.append(self.argument(kind, value, place))
         words = f"call {self.unit.symbol(row[0])}" + (f" args ({', '.join(args)})" if args else "")
         return words + _loop(row[4]) + self.held(row[7])
 

@@ -18,7 +18,7 @@
 namespace linemate {
 
 /// sharing.model.image.AccessKind.
-enum class AccessKind : int64_t { Load = 1, Store = 2, Rmw = 3, Address = 4 };
+enum class AccessKind : uint8_t { Load = 1, Store = 2, Rmw = 3, Address = 4 };
 
 struct AtomicUse {
   const clang::Expr *Target; ///< a pointer to the object, or the object

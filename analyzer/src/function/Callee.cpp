@@ -263,7 +263,9 @@ void Callees::annotated(const FunctionDecl &F, Callee &Out) {
           Out.Effects);
     } else if (const auto *Try = dyn_cast<TryAcquireCapabilityAttr>(A)) {
       bool Value = true;
-      Try->getSuccessValue()->EvaluateAsBooleanCondition(Value, Unit.context());
+      if (const Expr *Success = Try->getSuccessValue();
+          !Success->isValueDependent())
+        Success->EvaluateAsBooleanCondition(Value, Unit.context());
       Say(Try->args(), LockEffect::TryLock, Try->isShared(), !Value,
           Out.Effects);
     } else if (const auto *Need = dyn_cast<RequiresCapabilityAttr>(A)) {

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t CallColumns = 8;
 
-enum ArgKind : int64_t {
+enum ArgKind : uint8_t {
   OfVariable = 1,
   OwnParameter = 2,
   Constant = 3,
