@@ -255,8 +255,7 @@ def _read_ld_map(path: str, text: str) -> tuple[_Rows, list[_Region]]:
 
 
 def _bounded_by_inputs(rows: _Rows, inputs: list[tuple[str, int, int, str]], regions: list[_Region]) -> None:
-    """Sizes up to the next symbol or the end of the input section; inputs without a symbol become objects
-    without a name.
+    """Sizes up to the next symbol or the end of the input section; inputs without a symbol are objects without a name.
 
     -fdata-sections names an input after its one object (``.bss.lock``), which gives file-static variables a name.
     """
