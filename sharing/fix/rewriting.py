@@ -12,8 +12,10 @@ from sharing.fix.plan import Changes, strip
 from sharing.fix.tokens import Refused
 from sharing.model.facts import VariableFacts
 
+_ALIGNMENT = re.compile(r"\b(?:alignas|_Alignas)\s*\(\s*(\d{1,6})\s*\)\s*")
 
-def member_text(statement: Statement, declarator: Declarator, facts: VariableFacts, name: str) -> str:
+
+def member_text(statement: Statement, declarator: Declarator, facts: VariableFacts, name: str, line_size: int) -> str:
     """The declaration as that of a member called ``name``; an array takes its size from the facts."""
     source = statement.source
     if any(token.text == b"{" for token in statement.specifiers):
@@ -27,7 +29,12 @@ def member_text(statement: Statement, declarator: Declarator, facts: VariableFac
         after = f"[{array.count}]{after[after.index(']') + 1 :]}"
     if not before and after.startswith("("):
         raise Refused("its declaration was not understood")
-    return f"{statement.type_text} {before}{name}{after}"
+    return f"{unaligned(statement.type_text, line_size)} {before}{name}{after}"
+
+
+def unaligned(text: str, line_size: int) -> str:
+    """Specifiers without an alignment that the wrapper's makes superfluous."""
+    return _ALIGNMENT.sub(lambda found: "" if int(found[1]) <= line_size else found[0], text).strip()
 
 
 def replace_declarator(changes: Changes, statement: Statement, declarator: Declarator, new: str) -> None:

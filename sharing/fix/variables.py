@@ -121,7 +121,7 @@ def _by_union(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
     if not style.cxx:
         raise Refused("")  # a header that C reads too
     statement, declarator = _declaration(source, facts)
-    inner = member_text(statement, declarator, facts, last_name(facts.name))
+    inner = member_text(statement, declarator, facts, last_name(facts.name), planner.line_size)
     init = _member_initialiser(source, declarator, facts, statement)
     attributes = source.text(declarator.suffix, declarator.init).strip()
     if attributes:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from sharing.fix.declaration import Declarator, Statement, read_declaration
 from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
-from sharing.fix.rewriting import member_text, replace_declarator
+from sharing.fix.rewriting import member_text, replace_declarator, unaligned
 from sharing.fix.style import Spelling, is_system
 from sharing.fix.tokens import Refused, Source, Token, matching
 from sharing.fix.uses import index_end, uses, within_sizeof
@@ -62,6 +62,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
             defines=(path, begin) == (where, first),
             keep=planner.keep(facts) if own else "",
             constructs=_elides_copies(planner, variable),
+            line_size=planner.line_size,
         )
     for path in _readers(planner, facts, source.path, set(paths)):
         at = planner.source(path)
@@ -143,12 +144,13 @@ def _rewrite(
     defines: bool,
     keep: str,
     constructs: bool,
+    line_size: int,
 ) -> None:
     """One declaration: the wrapper type where it comes first, the variable with that type."""
     source = statement.source
     name = declarator.name.text.decode("utf-8", "surrogateescape")
     scope = source.text(declarator.scope, declarator.name.begin)
-    member, suffix = _member(statement, declarator, facts, elements)
+    member, suffix = _member(statement, declarator, facts, elements, line_size)
     body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
     attributes = _ALIGNED.sub("", source.text(declarator.suffix, declarator.init)).strip()
     behind = " ".join(part for part in (f"{scope}{name}{suffix}", attributes, keep) if part)
@@ -174,10 +176,12 @@ def _alone(facts: VariableFacts) -> bool:
     return bool(facts.bits & VariableBits.INTERNAL) and not facts.declarations
 
 
-def _member(statement: Statement, declarator: Declarator, facts: VariableFacts, elements: bool) -> tuple[str, str]:
+def _member(
+    statement: Statement, declarator: Declarator, facts: VariableFacts, elements: bool, line_size: int
+) -> tuple[str, str]:
     """The declaration of the member, and the array bounds that stay with the variable."""
     if not elements:
-        return member_text(statement, declarator, facts, VALUE), ""
+        return member_text(statement, declarator, facts, VALUE, line_size), ""
     source = statement.source
     code = source.code
     bracket = source.at(declarator.name.end)
@@ -186,7 +190,10 @@ def _member(statement: Statement, declarator: Declarator, facts: VariableFacts, 
     closing = code[matching(code, bracket)].end
     before = source.text(declarator.begin, declarator.scope)
     suffix = source.text(code[bracket].begin, closing)
-    return f"{statement.type_text} {before}{VALUE}{source.text(closing, declarator.suffix)}", suffix
+    return (
+        f"{unaligned(statement.type_text, line_size)} {before}{VALUE}{source.text(closing, declarator.suffix)}",
+        suffix,
+    )
 
 
 def _elides_copies(planner: Planner, variable: Defined[VariableFacts]) -> bool:

@@ -293,6 +293,14 @@ def test_what_is_not_understood_is_refused_with_its_reason(
     assert why in refusal(builder, finding(unit.variable(declaration, "hits", internal=True)))
 
 
+def test_alignment_of_the_variable_alone_becomes_that_of_the_wrapper(builder: ProgramBuilder, build: Build) -> None:
+    path = builder.file("naive.cc", "alignas(64) long hits = 1;\nlong f() { return hits; }\n")
+    unit = builder.unit(path, language="C++", standard="c++17")
+    result = edited(builder, finding(unit.variable("alignas(64) long hits = 1", "hits")))["naive.cc"]
+    assert result.startswith("struct alignas(64) hits_line { long value; };\nhits_line hits = { 1 };\n")
+    assert owns_its_lines(build(path, compiler="g++")["hits"])
+
+
 def test_what_has_whole_lines_needs_nothing(builder: ProgramBuilder) -> None:
     unit = builder.unit(builder.file("own.c", "static struct own hits;\n"))
     kind = LONG.__class__(TypeKind.STRUCT, "own", LINE, LINE)
