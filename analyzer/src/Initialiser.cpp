@@ -9,6 +9,7 @@
 
 #include "clang/AST/APValue.h"
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/Expr.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -115,6 +116,23 @@ InitKind ofExpression(ASTContext &Context, const Expr &E, unsigned Depth) {
   return ofValue(Result.Val, 0);
 }
 
+/// Whether objects of the type hold a pointer to virtual functions.
+bool hasTablePointer(QualType Type, unsigned Depth) {
+  const CXXRecordDecl *R =
+      Type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (!R || !R->hasDefinition() || Depth > MaxDepth)
+    return false;
+  if (R->isDynamicClass())
+    return true;
+  for (const CXXBaseSpecifier &B : R->bases())
+    if (hasTablePointer(B.getType(), Depth + 1))
+      return true;
+  for (const FieldDecl *F : R->fields())
+    if (hasTablePointer(F->getType(), Depth + 1))
+      return true;
+  return false;
+}
+
 } // namespace
 
 InitKind initKind(ASTContext &Context, const Expr &E) {
@@ -134,6 +152,8 @@ InitKind initKind(UnitBuilder &Unit, const VarDecl &D) {
     return InitKind::Data;
   if (!Holder->hasConstantInitialization())
     return InitKind::Dynamic;
+  if (hasTablePointer(D.getType(), 0))
+    return InitKind::Addresses;
   const APValue *Value = Holder->evaluateValue();
   return Value ? ofValue(*Value, 0) : InitKind::Dynamic;
 }
