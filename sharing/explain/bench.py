@@ -10,11 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
+from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import ALPHA, Effect, Step, compare_samples, holm, paired_change, steps
 from sharing.explain.tables.base import Measurement
+from sharing.model.comparison import CauseKind, Comparison
 
+MAX_NOTES = 12
 Labels = tuple[tuple[str, str], ...]
 
 
@@ -91,6 +95,49 @@ def series_steps(
         for step in steps([value for _, value in points], alpha / len(series)):
             out.append(SeriesStep(metric, labels, points[step.at - 1][0], points[step.at][0], step))
     return tuple(out)
+
+
+def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: Sequence[Measurement]) -> Comparison:
+    """The comparison with what was measured of both builds: notes of what changed by more than chance.
+
+    System-wide figures that speak against lines that bounce halve the strength of the layout as a cause.
+    """
+    notes = list(comparison.notes)
+    changed = [c for c in compare_measurements(old, new) if c.effect.significant]
+    notes += [_words(change) for change in changed[:MAX_NOTES]]
+    whole = {metric: effect for metric in sorted({m.metric for m in old}) if (effect := paired(old, new, metric))}
+    for metric, effect in whole.items():
+        if effect.significant and not any(c.metric == metric for c in changed):
+            notes.append(f"{metric}, over all conditions: {_percent(effect)}")
+            changed.append(BenchChange(metric, (), effect))
+    if not changed:
+        notes.append("measurements: no change that is more than chance")
+    causes = comparison.causes
+    signature = read_signature(medians(old), medians(new))
+    if signature.reading is not Reading.UNCLEAR:
+        notes.append(f"{signature.reading.value}: {signature.why}")
+    if signature.reading is Reading.AGAINST_BOUNCING:
+        weaker = [
+            msgspec.structs.replace(c, strength=c.strength / 2, evidence=(*c.evidence, signature.why))
+            if c.kind is CauseKind.LAYOUT and not c.improves
+            else c
+            for c in causes
+        ]
+        causes = tuple(sorted(weaker, key=lambda c: -c.strength))
+    return msgspec.structs.replace(comparison, causes=causes, notes=tuple(notes))
+
+
+def _words(change: BenchChange) -> str:
+    where = ", ".join(f"{name} {text}" for name, text in change.labels)
+    return f"{change.metric}{f' ({where})' if where else ''}: {_percent(change.effect)}"
+
+
+def _percent(effect: Effect) -> str:
+    low, high = effect.low or 0.0, effect.high or 0.0
+    return (
+        f"{100 * effect.change:+.1f}% ({100 * low:+.1f}% to {100 * high:+.1f}%; "
+        f"medians {effect.old:g} and {effect.new:g}, {effect.repetitions[0]} and {effect.repetitions[1]} values)"
+    )
 
 
 def _cells(measurements: Iterable[Measurement], ignore: Sequence[str]) -> dict[tuple[str, Labels], list[float]]:

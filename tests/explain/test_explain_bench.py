@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sharing.explain.bench import compare_measurements, paired, series_steps
+from sharing.explain.bench import compare_measurements, paired, series_steps, with_measurements
 from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import clearest_step, paired_change
 from sharing.explain.tables.base import Measurement
+from sharing.model.comparison import CauseKind
+from tests.explain.conftest import BuildTableCache, Explain
 from tests.explain.test_explain_tables import data
 
 
@@ -32,7 +34,8 @@ def test_the_table_as_a_whole_gained_half_a_percent_and_chance_may_be_all_of_it(
     effect = paired(of(found, "revno", "950"), of(found, "revno", "968"), "tps", ignore=("revno",))
     assert effect is not None
     assert effect.change == pytest.approx(0.0055, abs=1e-4)
-    assert (effect.low, effect.high) == (pytest.approx(-0.0048, abs=1e-4), pytest.approx(0.0093, abs=1e-4))
+    assert effect.low == pytest.approx(-0.0048, abs=1e-4)
+    assert effect.high == pytest.approx(0.0093, abs=1e-4)
     assert effect.p == pytest.approx(0.065, abs=1e-3)
     assert not effect.significant
 
@@ -83,6 +86,35 @@ def test_the_step_of_the_changesets_is_on_the_day_of_the_one_that_was_named() ->
     ]
     # Six revisions are too few for a level of five percent, and the result says so.
     assert step.p > 0.05
+
+
+def repeated(level: float, seed: int) -> list[Measurement]:
+    return [Measurement("tps", float(v), (("threads", "16"),)) for v in np.random.default_rng(seed).normal(level, 5, 8)]
+
+
+def test_a_regression_is_noted_with_its_interval(table_cache: BuildTableCache, explained: Explain) -> None:
+    found = with_measurements(
+        explained(table_cache(), table_cache("-DEXTRA_SYSVAR")), repeated(1000, 1), repeated(940, 2)
+    )
+    note = next(n for n in found.notes if n.startswith("tps"))
+    assert note.startswith("tps (threads 16): -6.")
+    assert "by chance" not in note
+
+
+def test_no_regression_is_said_to_be_none(table_cache: BuildTableCache, explained: Explain) -> None:
+    found = with_measurements(
+        explained(table_cache(), table_cache("-DEXTRA_SYSVAR")), repeated(1000, 1), repeated(1000, 3)
+    )
+    assert "measurements: no change that is more than chance" in found.notes
+
+
+def test_sleeping_threads_weaken_the_layout_as_a_cause(table_cache: BuildTableCache, explained: Explain) -> None:
+    vmstat = tuple(m for m in data("two_machines.txt") if m.label("under") == "vmstat")
+    before = explained(table_cache(), table_cache("-DEXTRA_SYSVAR"))
+    after = with_measurements(before, of(vmstat, "build", "1-mysql"), of(vmstat, "build", "1-drizzle"))
+    old, new = (next(c for c in x.causes if c.kind is CauseKind.LAYOUT) for x in (before, after))
+    assert new.strength == old.strength / 2
+    assert any("threads sleep" in text for text in new.evidence)
 
 
 def test_idle_processors_that_nothing_wakes_speak_against_bouncing_lines() -> None:
