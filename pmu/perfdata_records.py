@@ -42,7 +42,7 @@ Positions = npt.NDArray[np.int64]
 TRAILER = Sample.TID | Sample.TIME | Sample.ID | Sample.STREAM_ID | Sample.CPU | Sample.IDENTIFIER
 MAX_COPIED_BYTES = 1 << 26
 UPDATE_NAME = 2  # PERF_EVENT_UPDATE__NAME
-COUNTED_ONLY = frozenset(Record) - {
+TELLING = [
     Record.MMAP,
     Record.MMAP2,
     Record.COMM,
@@ -50,11 +50,7 @@ COUNTED_ONLY = frozenset(Record) - {
     Record.LOST,
     Record.LOST_SAMPLES,
     Record.THROTTLE,
-    Record.HEADER_ATTR,
-    Record.HEADER_BUILD_ID,
-    Record.HEADER_FEATURE,
-    Record.EVENT_UPDATE,
-}
+]
 DESCRIBING = (Record.HEADER_ATTR, Record.EVENT_UPDATE, Record.HEADER_FEATURE, Record.HEADER_BUILD_ID)
 
 
@@ -132,8 +128,8 @@ class Session:
 
     def take(self, block: Block) -> None:
         """All records of a block.  Descriptions come first: samples of the same block may need them."""
-        kinds, counts = np.unique(block.types, return_counts=True)
-        for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
+        kinds = _distinct(block.types)
+        for kind, count in kinds.items():
             self.records[kind] += count
         for kind in DESCRIBING:
             if kind in kinds:
@@ -141,8 +137,8 @@ class Session:
                     self._describe(kind, block, at)
         samples = block.types == Record.SAMPLE
         heads, times = self._samples(block, samples)
-        other = ~samples & ~np.isin(block.types, [*COUNTED_ONLY, *DESCRIBING])
-        self._others(block, np.flatnonzero(other), heads, times)
+        other = np.flatnonzero(~samples)
+        self._others(block, other[np.isin(block.types[other], TELLING)], heads, times)
         self._seen += len(block.heads)
 
     # Samples
@@ -158,12 +154,17 @@ class Session:
         events = self._events(block, heads, block.lengths[which])
         misc, lengths = block.misc[which], block.lengths[which]
         layouts: dict[tuple[int, ...], list[int]] = {}
-        for number in np.unique(events[events >= 0]).tolist():
+        several = len(self.attrs) > 1
+        for number in np.unique(events[events >= 0]).tolist() if several else [0]:
             layouts.setdefault(self._layout(number), []).append(number)
         if len(layouts) == 1 and (events >= 0).all():
-            rows = self._decode(block, heads, lengths, misc, events)
-            self.builder.store.append(rows)
-            return heads, rows["time"]
+            room = self.builder.store.reserve(len(heads))
+            rows, sound = self._decoded(block, heads, lengths, misc, events, room)
+            if len(rows) < len(room):
+                room[: len(rows)] = rows
+                room[len(rows) :] = 0
+            self.builder.store.keep(len(rows))
+            return heads[sound], rows["time"].copy()
         parts, order = [], []
         for members in layouts.values():
             mine = np.flatnonzero(np.isin(events, members))
@@ -183,14 +184,17 @@ class Session:
         attr = self.attrs[number]
         return (*attr.layout, 0 if attr.sample_type & Sample.PERIOD else attr.period)
 
-    def _decode(self, block: Block, heads: Positions, lengths: Positions, misc: Positions, events: Positions) -> Table:
-        return self._decoded(block, heads, lengths, misc, events)[0]
-
     def _decoded(
-        self, block: Block, heads: Positions, lengths: Positions, misc: Positions, events: Positions
+        self,
+        block: Block,
+        heads: Positions,
+        lengths: Positions,
+        misc: Positions,
+        events: Positions,
+        into: Table | None = None,
     ) -> tuple[Table, npt.NDArray[np.bool_]]:
         attr = self.attrs[int(events[0])]
-        out = decode(block.words, heads, lengths, misc, attr, big_endian=self.source.big_endian)
+        out = decode(block.words, heads, lengths, misc, attr, big_endian=self.source.big_endian, into=into)
         rows = out.rows
         rows["event"] = events
         if self.timeless:
@@ -255,8 +259,6 @@ class Session:
         trailer, time_at = self._trailer()
         for at in which.tolist():
             kind, misc = int(block.types[at]), int(block.misc[at])
-            if kind not in Record._value2member_map_:
-                continue
             record = self._bytes(block, at)
             body = len(record) - trailer
             if body < 16:
@@ -334,6 +336,16 @@ class Session:
     def _bytes(self, block: Block, at: int) -> bytes:
         first = 8 * int(block.heads[at])
         return bytes(block.raw[first : first + 8 * int(block.lengths[at])])
+
+
+def _distinct(types: npt.NDArray[np.int64]) -> dict[int, int]:
+    """How often each record type occurs."""
+    if int(types.max()) < 1 << 10:
+        counts = np.bincount(types)
+        kinds = np.flatnonzero(counts)
+        return dict(zip(kinds.tolist(), counts[kinds].tolist(), strict=True))
+    kinds, counts = np.unique(types, return_counts=True)
+    return dict(zip(kinds.tolist(), counts.tolist(), strict=True))
 
 
 def _text(raw: bytes) -> str:

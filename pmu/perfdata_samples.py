@@ -95,10 +95,19 @@ class Decoded:
     sound: npt.NDArray[np.bool_]
 
 
-def decode(words: Words, heads: Indices, lengths: Indices, misc: Indices, attr: Attr, *, big_endian: bool) -> Decoded:
-    """Samples of one layout.  ``event`` of the rows is left 0."""
+def decode(
+    words: Words,
+    heads: Indices,
+    lengths: Indices,
+    misc: Indices,
+    attr: Attr,
+    *,
+    big_endian: bool,
+    into: Table | None = None,
+) -> Decoded:
+    """Samples of one layout.  ``event`` of the rows is left 0.  ``into``: zeroed room for the rows, if there is any."""
     kind = attr.sample_type
-    rows = np.zeros(len(heads), SAMPLE_DTYPE)
+    rows = np.zeros(len(heads), SAMPLE_DTYPE) if into is None else into
     for name in ("regs_intr", "regs_user", "pid", "tid", "mapping", "symbol", "cpu"):
         rows[name] = -1
     rows["mode"] = misc & MISC_CPUMODE

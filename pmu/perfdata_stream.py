@@ -21,7 +21,8 @@ from pmu.perfevent import Record
 Words = npt.NDArray[np.uint64]
 
 FIRST_BLOCK_WORDS = 1 << 14  # more than the longest record, whose size is a 16-bit number of bytes
-BLOCK_WORDS = 1 << 21
+BLOCK_WORDS = 1 << 17  # a block and the rows made of it stay in a core's second-level cache
+INFLATED_WORDS = 1 << 18
 STREAK = 8  # equal sizes in a row after which a run is tried
 RUN = 1 << 16
 # Compressed profiles shrink to a tenth or a fiftieth; a file that claims more than this is made to exhaust memory.
@@ -94,6 +95,8 @@ class Walk:
                         self.compressed.append((at + 8, size - 8))
                     yield odd
                     at, block_words = at + size, FIRST_BLOCK_WORDS
+                    continue
+                block_words = min(2 * block_words, BLOCK_WORDS)
             else:
                 block_words = min(2 * block_words, BLOCK_WORDS)
         if at < end:
@@ -114,7 +117,7 @@ class Walk:
         rest = b""
         while True:
             try:
-                part = reader.read(8 * BLOCK_WORDS - len(rest))
+                part = reader.read(8 * INFLATED_WORDS - len(rest))
             except (zstandard.ZstdError, MemoryError) as error:
                 self.losses.notes.append(f"compressed records cannot be read further: {error}")
                 self.losses.missing_bytes += len(rest)
@@ -211,7 +214,7 @@ class Walk:
 
     def _forget(self, at: int, size: int) -> None:
         """Pages that were read need not stay in memory; they come back when registers are asked for."""
-        if isinstance(self.data, mmap.mmap) and size >= 1 << 20:
+        if isinstance(self.data, mmap.mmap) and size >= 1 << 19:
             first = -(-at // mmap.PAGESIZE) * mmap.PAGESIZE
             length = (at + size - first) // mmap.PAGESIZE * mmap.PAGESIZE
             if length > 0:

@@ -53,11 +53,19 @@ class SampleStore:
         self.size = 0
 
     def append(self, rows: Table) -> None:
-        need = self.size + len(rows)
+        self.reserve(len(rows))[:] = rows
+        self.size += len(rows)
+
+    def reserve(self, count: int) -> Table:
+        """Room for so many rows, all zero unless used before; valid until the next call, and kept by ``keep``."""
+        need = self.size + count
         if need > len(self._rows):
             self._rows.resize(max(need, len(self._rows) + len(self._rows) // 2), refcheck=False)
-        self._rows[self.size : need] = rows
-        self.size = need
+        return self._rows[self.size : need]
+
+    def keep(self, count: int) -> None:
+        """The first ``count`` of the rows that were reserved belong to the table now."""
+        self.size += count
 
     def take(self, *, by_time: bool) -> Table:
         """The rows, which the store gives away; stably sorted by time if so wished."""
@@ -77,13 +85,15 @@ def _sort_in_place(rows: Table) -> None:
     del time
     # Before position i all rows come from before i: the two sides can be sorted on their own.
     closed = np.flatnonzero(np.maximum.accumulate(order) == np.arange(len(order))) + 1
+    # numpy moves rows of plain words several times faster than structures.
+    words = rows.view(np.uint64).reshape(len(rows), -1)
     start = 0
     while start < len(rows):
         at = int(np.searchsorted(closed, min(start + SORT_ROWS, len(rows))))
         stop = int(closed[min(at, len(closed) - 1)])
         part = order[start:stop]
         if not np.all(part[:-1] < part[1:]):
-            rows[start:stop] = rows[part]
+            words[start:stop] = words.take(part, axis=0)
         start = stop
 
 
