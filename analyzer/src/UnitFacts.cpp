@@ -13,9 +13,7 @@
 #include "Types.h"
 #include "UnitBuilder.h"
 #include "Variables.h"
-#ifdef LINEMATE_FUNCTIONS
 #include "function/Collect.h"
-#endif
 
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
@@ -69,14 +67,12 @@ void registerFiles(UnitBuilder &Unit) {
 void FactsConsumer::functions(UnitBuilder &Unit,
                               const TranslationUnitDecl &Root) {
   Functions.open('[');
-#ifdef LINEMATE_FUNCTIONS
   for (const FunctionFacts &F : collectFunctions(Unit, Root)) {
     Functions.open('[');
     Functions.value(F.Identity);
     write(Functions, F);
     Functions.close(']');
   }
-#endif
   Functions.close(']');
 }
 
