@@ -193,10 +193,10 @@ class Walk:
         """Notes where compressed payloads are."""
         if block.file_offset is None:
             return
-        for kind in (Record.COMPRESSED, Record.COMPRESSED2):
-            for index in np.flatnonzero(block.types == kind).tolist():
-                at = 8 * int(block.heads[index])
-                self._payload(kind, block.file_offset + at, 8 * int(block.lengths[index]))
+        packed = (block.types == Record.COMPRESSED) | (block.types == Record.COMPRESSED2)
+        for index in np.flatnonzero(packed).tolist():
+            at = 8 * int(block.heads[index])
+            self._payload(int(block.types[index]), block.file_offset + at, 8 * int(block.lengths[index]))
 
     def _payload(self, kind: int, at: int, size: int) -> None:
         if kind == Record.COMPRESSED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -230,6 +231,28 @@ def test_descriptions_are_read_from_files_and_pipes(tmp_path: Path, big: bool) -
         assert samples.events[0].name == "arm_spe//"
         assert samples.build_ids[samples.mappings["build_id"][0]] == "0001020304050607"
         assert samples.image_of(0) == "/bin/a"
+
+
+def test_half_a_million_samples_take_a_moment_and_little_more_than_their_table(tmp_path: Path) -> None:
+    builder = Builder([intel()], big=False)
+    for row in range(100):
+        builder.mmap2(5, row << 16, 0x8000, 0, "/bin/a")
+    count, kind = 500_000, builder.attrs[0].sample_type
+    random = np.random.default_rng(1)
+    records = np.zeros((count, kind.bit_count() + 1), "<u8")
+    records[:, 0] = 9 | b.USER << 32 | 8 * records.shape[1] << 48
+    ip, when = random.integers(0, 100 << 16, count), np.arange(count) * 100 + random.integers(0, 3000, count)
+    records[:, 1], records[:, 2], records[:, 3] = ip, 5 | 6 << 32, when
+    builder.records.append(records.tobytes())
+    (tmp_path / "perf.data").write_bytes(builder.file())
+    began = process_time()
+    samples = read_samples(tmp_path / "perf.data")
+    assert process_time() - began < 1.5
+    order = np.argsort(when, kind="stable")
+    assert samples.samples["ip"].tolist() == ip[order].tolist()
+    placed = np.where(ip & 0xFFFF < 0x8000, ip >> 16, -1)[order]
+    assert samples.samples["mapping"].tolist() == placed.tolist()
+    assert samples.samples.nbytes == count * 96
 
 
 def test_a_recording_that_was_killed_is_read_to_its_end(tmp_path: Path) -> None:
