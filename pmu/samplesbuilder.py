@@ -30,6 +30,7 @@ from sharing.model.samples import (
 Table = npt.NDArray[Any]
 
 SORT_ROWS = 1 << 18
+NOBODY = -2  # no process has this id
 
 
 class Names:
@@ -196,8 +197,10 @@ class Builder:
         spaces = AddressSpaces.replay(mappings, np.array(self.spaces, SPACE_EVENT_DTYPE))
         samples = self.store.take(by_time=bool(events) and all(e.fields & Field.TIME for e in events))
         if len(mappings):
-            kernel = (samples["mode"] == Mode.KERNEL) | (samples["mode"] == Mode.GUEST_KERNEL)
-            pid = np.where(kernel, np.int32(KERNEL_PID), samples["pid"])
+            # Guests and hypervisors have address spaces of their own, of which a recording of the host says nothing.
+            mode = samples["mode"]
+            pid = np.where(mode == Mode.KERNEL, np.int32(KERNEL_PID), samples["pid"])
+            pid[mode > Mode.USER] = NOBODY
             samples["mapping"] = spaces.resolve(pid, samples["ip"], samples["time"])
         threads = self._threads()
         return Samples(

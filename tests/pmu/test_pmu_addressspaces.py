@@ -208,10 +208,12 @@ def test_kernel_samples_are_looked_up_among_kernel_mappings(tmp_path: Path) -> N
     builder.mmap2(5, 0x1000, 0x1000, 0, "/bin/a")
     builder.sample(misc=1, ip=0xFFFF_FFFF_8100_0010, pid=5, tid=5, time=1)
     builder.sample(misc=2, ip=0x1010, pid=5, tid=5, time=2)
+    builder.sample(misc=5, ip=0x1010, pid=5, tid=5, time=3)  # a guest's
+    builder.sample(misc=4, ip=0xFFFF_FFFF_8100_0010, pid=5, tid=5, time=4)
     path = tmp_path / "perf.data"
     path.write_bytes(builder.file())
     samples = read_samples(path)
-    assert [samples.image_of(row) for row in (0, 1)] == ["[kernel.kallsyms]_text", "/bin/a"]
+    assert [samples.image_of(row) for row in range(4)] == ["[kernel.kallsyms]_text", "/bin/a", "", ""]
 
 
 def mapped(count: int) -> Any:
