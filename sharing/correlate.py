@@ -28,6 +28,7 @@ MAX_EXTRA_LINES = 400
 MAX_LINES = 240  # lines profiled in full; the rest have a lower score than these
 VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
 INDEXED_WEIGHT = 0.3  # one of several elements
+WARM_ELEMENT = WARM_WEIGHT * INDEXED_WEIGHT  # such an element of an array that is warm as a whole
 UNBOUNDED = 4096  # sizes beyond are string operations of unknown length
 
 Floats = npt.NDArray[np.float64]
@@ -216,7 +217,8 @@ def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: i
     extent = np.where(accesses.lock >= 0, 16, np.minimum(sites["size"], 64)).astype(np.uint64)
     split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (target % size + extent > size)
     split &= weighty | (accesses.lock < 0)
-    array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & weighty
+    array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & (accesses.mask != 0)
+    array &= accesses.weight >= WARM_ELEMENT
     array &= (sites["stride"] > 0) & (sites["stride"] < line_size)
     extra: list[int] = []
     for chosen in (split, array):

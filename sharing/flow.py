@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sharing.callgraph import function_at, names_of_callees, of_call
 from sharing.knowledge import Knowledge
@@ -93,7 +94,8 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
 def through_arguments(image: Image) -> Table:
     """Accesses that callees make to static addresses which their callers pass (SITE_DTYPE, VIA_CALL).
 
-    ``ip`` is the call, ``function`` the caller: it is the caller whose thread and frequency count.
+    ``ip`` is the call, ``function`` the caller: it is the caller whose thread and frequency count.  An element chosen
+    by a computed index stays one: an array does not turn into its first element because a function is handed one.
     """
     params = _summaries(image)
     args = image.args[image.args["kind"] == ArgKind.ADDRESS]
@@ -109,9 +111,9 @@ def through_arguments(image: Image) -> Table:
     sites["target"] = (a["value"] + p["offset"]).astype(np.uint64)
     sites["function"] = a["function"]
     sites["size"] = p["size"]
-    sites["stride"] = p["stride"]
+    sites["stride"] = np.where(a["source"] > 0, a["source"], p["stride"])
     sites["kind"] = p["kind"]
-    sites["flags"] = p["flags"] | SiteFlag.VIA_CALL
+    sites["flags"] = p["flags"] | SiteFlag.VIA_CALL | _indexed(a)
     sites["loop_depth"] = np.minimum(a["loop_depth"].astype(np.int64) + p["loop_depth"], 255)
     sites["rarity"] = np.minimum(of_call(image, a["ip"], "rarity"), 255)
     sites["order"] = of_call(image, a["ip"], "order")
@@ -196,12 +198,19 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
             sites["ip"], sites["function"], sites["loop_depth"] = rows["ip"], rows["function"], rows["loop_depth"]
             sites["target"] = rows["value"].astype(np.uint64)
             sites["size"] = _size_by_name(name)
+            sites["stride"] = rows["source"]
             sites["kind"] = kind
-            sites["flags"] = flags | SiteFlag.VIA_CALL
+            sites["flags"] = flags | SiteFlag.VIA_CALL | _indexed(rows)
             sites["rarity"] = np.minimum(of_call(image, rows["ip"], "rarity"), 255)
             sites["order"] = of_call(image, rows["ip"], "order")
             parts.append(sites)
     return np.concatenate(parts) if parts else np.empty(0, SITE_DTYPE)
+
+
+def _indexed(args: Table) -> npt.NDArray[np.uint8]:
+    """Flags of accesses through these addresses (ArgKind.ADDRESS): of an element at a computed index, or none."""
+    flags: npt.NDArray[np.uint8] = np.where(args["source"] > 0, SiteFlag.INDEXED, 0).astype(np.uint8)
+    return flags
 
 
 def _size_by_name(name: str) -> int:

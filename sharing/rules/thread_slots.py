@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sharing.correlate import WARM_ELEMENT
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Access, Heat, LineProfile
 from sharing.rules.base import Context, Draft, Rule, Scope, by_threads, heat_evidence, lower, who
@@ -39,8 +40,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     for actor in line.actors:
         writers = tuple(a for a in actor.writers if a.stride and not a.cold and not a.locks)
         stride = max((a.stride for a in writers), default=0)
-        if not 0 < stride < line.size or actor.write_heat is Heat.COLD:
-            continue
+        if not 0 < stride < line.size or sum(a.weight for a in writers) < WARM_ELEMENT:
+            continue  # of the elements together: which of them a line holds makes no difference here
         start, end = actor.owner_span
         if not line.address <= max(start, line.address) < line.end or start < line.address:
             continue  # reported once, on the line where the array starts

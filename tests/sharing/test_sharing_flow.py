@@ -144,6 +144,15 @@ class TestThroughArguments:
         b.function("bump").through(0, 16, AccessKind.RMW, 8, loop=1).through(0, 24, AccessKind.LOAD, 4)
         assert through(b) == [("f", stats + 16, 8, "RMW", 2), ("f", stats + 24, 4, "LOAD", 1)]
 
+    def test_an_element_at_a_computed_index_stays_one(self) -> None:
+        b = Builder()
+        b.variable("stats", 256)
+        b.function("f").call("bump", Element("stats", 32))
+        b.function("bump").through(0, 8, AccessKind.RMW)
+        (site,) = flow.through_arguments(b.image())
+        assert site["stride"] == 32
+        assert site["flags"] & SiteFlag.INDEXED
+
     def test_two_levels_add_their_offsets_and_loops(self) -> None:
         b = Builder()
         stats = b.variable("stats", 256)
