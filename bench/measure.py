@@ -160,9 +160,7 @@ def peak_rss_bytes(command: Sequence[str]) -> int:
 
     Sampled every few milliseconds; pages that two of its processes share count twice.
     """
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
         peak = max(peak, _tree_rss_bytes(process.pid))

@@ -11,6 +11,7 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
@@ -120,7 +121,11 @@ void Walk::variable(const VarDecl &V) {
 void Walk::record(const RecordDecl &R, unsigned Depth) {
   if (R.isDependentContext() || !R.isThisDeclarationADefinition())
     return;
-  if (!R.isInvalidDecl() && !Unit.inSystemHeader(R.getLocation()))
+  // Those of headers come with what the unit does to them: every unit would
+  // repeat the rest.
+  const SourceManager &Sources = Unit.context().getSourceManager();
+  if (!R.isInvalidDecl() &&
+      Sources.isInMainFile(Sources.getExpansionLoc(R.getLocation())))
     Out.Records.push_back(&R);
   context(R, Depth + 1);
 }

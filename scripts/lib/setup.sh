@@ -159,7 +159,7 @@ build_native() {
 
 ensure_native() {
   local stamp=$root/build/.native-ready want
-  want=$(hash_of elfscan/native CMakeLists.txt CMakePresets.json requirements.txt)
+  want=$(hash_of elfscan/native analyzer/src analyzer/CMakeLists.txt CMakeLists.txt CMakePresets.json requirements.txt)
   if ! is_current "$stamp" "$want" || [ ! -e "$root/build/release/CMakeCache.txt" ]; then
     step "build the native tools" build_native
   fi

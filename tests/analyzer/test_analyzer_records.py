@@ -198,8 +198,18 @@ def test_keys_are_equal_for_equal_definitions_only(tmp_path: Path) -> None:
         unit: UnitFacts = facts(tmp_path, text, *flags)
         return records(unit)["s"].key
 
-    assert key('#include "s.h"\n', "-DN=2") == key('struct other { int o; } o;\n#include "s.h"\n', "-DN=2")
-    assert key('#include "s.h"\n', "-DN=2") != key('#include "s.h"\n', "-DN=3")
+    used = '#include "s.h"\nstruct s v;\n'
+    assert key(used, "-DN=2") == key("struct other { int o; } o;\n" + used, "-DN=2")
+    assert key(used, "-DN=2") != key(used, "-DN=3")
+
+
+def test_records_of_headers_come_with_what_the_unit_does_to_them(tmp_path: Path) -> None:
+    header = (
+        "struct held { int a; };\nstruct s { struct held h; };\nstruct passed { int b; };\nstruct idle { int c; };\n"
+    )
+    (tmp_path / "s.h").write_text(header)
+    text = '#include "s.h"\nstruct s v;\nint get(struct passed *p) { return p->b; }\nstruct own { int d; };\n'
+    assert records(facts(tmp_path, text)).keys() == {"s", "held", "passed", "own"}
 
 
 def test_templates_are_listed_by_instance(tmp_path: Path) -> None:
