@@ -27,8 +27,8 @@ class Program:
 
     ``functions`` and ``records`` hold each identity or key once, from the first unit that has it; ``others`` are
     further definitions of external functions (of ``main``), by identity and unit.  ``members`` are the units that the
-    program is made of: those of one executable share ``units`` with the whole.  ``failed`` are (path, reason) of units without
-    facts.
+    program is made of: those of one executable share ``units`` with the whole.  ``failed`` are (path, reason) of units
+    without facts.
     """
 
     units: tuple[UnitFacts, ...]
