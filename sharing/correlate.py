@@ -98,13 +98,23 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
     weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
     weight = np.where(graph.phases.sequential(function, place(image, rows)), 0.0, weight)
     weight = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, weight * VIA_CALL_WEIGHT, weight)
-    weight = np.where((rows["flags"] & SiteFlag.INDEXED) != 0, weight * INDEXED_WEIGHT, weight)
     variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
     if len(image.variables):
         safe = np.maximum(variable, 0)
         end = image.variables["address"][safe] + np.maximum(image.variables["size"][safe], 1)
         variable = np.where((variable >= 0) & (rows["target"] < end), variable, -1)
+    weight = np.where(_one_of_several(image, rows, variable), weight * INDEXED_WEIGHT, weight)
     return Accesses(rows, weight, graph.mask[function], lock_row, variable, graph.cold[function])
+
+
+def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Accesses of which an index decides where they are; reading any part of a table within one line reads the line."""
+    indexed: npt.NDArray[np.bool_] = (rows["flags"] & SiteFlag.INDEXED) != 0
+    if not len(image.variables):
+        return indexed
+    small = (variable >= 0) & (image.variables["size"][np.maximum(variable, 0)] <= image.arch.line_size)
+    several: npt.NDArray[np.bool_] = indexed & ~(small & (rows["kind"] == AccessKind.LOAD))
+    return several
 
 
 def _lock_sites(events: Table) -> Table:

@@ -27,7 +27,7 @@ from sharing.model.finding import (
     Related,
     Severity,
 )
-from sharing.model.image import Image, SectionKind, Table
+from sharing.model.image import ALLOCATED, Image, SectionKind, Table
 from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.naming import Demangle, readable_names
 from sharing.profiles import Profiler
@@ -307,7 +307,7 @@ def _layout_evidence(draft: Draft, image: Image) -> Evidence:
 
 def _contribution(actor: Actor, image: Image) -> str:
     section = actor.section
-    if section == positions.ALLOCATED:
+    if section == ALLOCATED:
         return f"the {actor.owner_span[1] - actor.owner_span[0]} bytes of {actor.owner}"
     return f"{section} of {image.units[actor.unit].name.rpartition('/')[2]}" if actor.unit >= 0 else section
 

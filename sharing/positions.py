@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 from sharing import correlate
 from sharing.model.finding import Severity, Verdict
-from sharing.model.image import Image, Section, SectionKind
+from sharing.model.image import ALLOCATED, Image, Section, SectionKind
 from sharing.model.profile import Actor, Role
 from sharing.profiles import Profiler
 from sharing.rules.base import Context, Draft, Rule, Scope, lower
 
-ALLOCATED = "allocated"  # section name of record instances
 MAX_POSSIBLE = 5  # pairs across units; more of what may never happen is noise
 SMALLEST_STEP = 4
 LIKELY, SELDOM = 0.5, 0.25  # shares of positions from which a pair loses no, one, two severities
@@ -154,7 +153,8 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
 
 
 def _shared_by_intent(actor: Actor) -> bool:
-    return actor.is_lock or actor.role is Role.ATOMIC or actor.is_volatile
+    atomic = actor.role is Role.ATOMIC or any(a.atomic for a in actor.accesses)
+    return actor.is_lock or actor.is_volatile or atomic
 
 
 def _what(section: Section) -> str:
@@ -165,7 +165,7 @@ def _one_per_object(drafts: list[Draft]) -> list[Draft]:
     """Of pairs with an object in common the worst: separating that object mends the others, too."""
     drafts.sort(key=lambda d: (-d.severity.rank, -d.score, d.line.address, d.rule))
     taken: set[tuple[str, str]] = set()
-    kept = []
+    kept: list[Draft] = []
     possible = 0
     for draft in drafts:
         if draft.verdict is Verdict.FRAGILE:
@@ -174,7 +174,8 @@ def _one_per_object(drafts: list[Draft]) -> list[Draft]:
                 continue
         blamed = {(draft.rule, a.name) for a in (draft.separate or draft.actors)[:2]}
         everywhere = {("", a.name) for a in draft.actors[:1]}
-        if blamed & taken or everywhere & taken:
+        pair = {a.name for a in draft.actors[:2]}
+        if blamed & taken or everywhere & taken or any(pair <= {a.name for a in k.actors} for k in kept):
             continue
         taken |= blamed | everywhere
         kept.append(draft)

@@ -18,17 +18,18 @@ from sharing.held import held_on_entry
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Range, Role
-from sharing.model.types import Member
+from sharing.model.types import Member, TypeKind
 from sharing.naming import Demangle, readable_names, without_internals
 from sharing.places import GUARD_SHARE, Places, source_text
+from sharing.roles import role_of
 from sharing.shapes import LockPlace, Shapes
 
-READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
+MAX_ELEMENTS = 64  # of an array that are told apart
 MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is looked for
 WRAPPER_BYTES = 16  # what a lock type may add to the lock it wraps (an instrumentation pointer, a name)
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
-INDEXED, ATOMIC = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC)
+INDEXED, ATOMIC, WALKS = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC), int(SiteFlag.WALKS)
 MAX_NEIGHBOURS = 64
 
 
@@ -216,12 +217,34 @@ class Profiler:
                 path = path.replace("[]", f"[{(offset - leaf.offset) // leaf.stride}]", 1)
             draft = chosen[offset] = drafts.setdefault(span, _Draft(_join(name, path), row, span, leaf=leaf))
             draft.rows.append(at)
+        for draft in [d for d in drafts.values() if d.leaf is not None and d.name == name]:
+            elements = self._elements(draft)
+            if elements:
+                del drafts[draft.span]
+                drafts.update((d.span, d) for d in elements)
         for span, rows in self._ranges(base, size, loose):
             whole = span == (base, base + size) or size <= 8
             text = name if whole or span[0] == base else f"{name}+{span[0] - base:#x}"
             draft = drafts.setdefault(span, _Draft(text, row, span))
             draft.rows.extend(rows)
         return list(drafts.values())
+
+    def _elements(self, draft: _Draft) -> list[_Draft]:
+        """An array variable of scalars as the elements that are touched; none where an access may be of any of them."""
+        leaf = draft.leaf
+        if leaf is None or leaf.kind != TypeKind.ARRAY or not 0 < leaf.stride < leaf.size:
+            return []
+        out: dict[int, _Draft] = {}
+        for at in draft.rows:
+            offset = self._target[at] - draft.span[0]
+            index = offset // leaf.stride
+            exact = not self._flags[at] & (INDEXED | SiteFlag.VIA_CALL) and self._size[at] > 0
+            if not exact or offset + self._size[at] > (index + 1) * leaf.stride or len(out) > MAX_ELEMENTS:
+                return []
+            start = draft.span[0] + index * leaf.stride
+            element = _Draft(f"{draft.name}[{index}]", draft.owner, (start, start + leaf.stride), leaf=leaf)
+            out.setdefault(index, element).rows.append(at)
+        return list(out.values())
 
     def _lock_places(self, base: int, variable_size: int, type_row: int, sites: list[int]) -> list[LockPlace]:
         """Locks by type, and where no type says so, by the calls that take them."""
@@ -270,7 +293,7 @@ class Profiler:
         accesses = self._summed(draft.rows, draft.name if draft.lock else "")
         if not accesses:
             return None
-        role = self._role(draft, accesses)
+        role = Role.LOCK if draft.lock is not None else role_of(draft.leaf, accesses, self.knowledge)
         if draft.lock is not None:
             hot = tuple((draft.span[0] + a, draft.span[0] + b) for a, b in draft.lock.hot)
             read = tuple((draft.span[0] + a, draft.span[0] + b) for a, b in draft.lock.read)
@@ -283,6 +306,8 @@ class Profiler:
         shared = [a for a in accesses if a.mask]
         writes = [a for a in shared if a.writes or a.locks]
         reads = [a for a in shared if a.reads and not a.locks]
+        if draft.leaf is not None and not self.knowledge.threads.handles.isdisjoint((*draft.leaf.via, type_name)):
+            writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
         return Actor(
             name=draft.name,
             owner=owner.name,
@@ -302,6 +327,7 @@ class Profiler:
             identity=owner.identity,
             support=self._places.support([at for at in draft.rows if self._lock[at] < 0 and self._weight[at] > 0]),
             accesses=accesses,
+            callers=self._callers(draft.rows),
             write_heat=self._heat(writes, write=True),
             read_heat=self._heat(reads, write=False),
             guards=self._guards(draft.rows),
@@ -311,6 +337,12 @@ class Profiler:
             stride=draft.leaf.stride if draft.leaf else (draft.lock.stride if draft.lock else 0),
             count=draft.leaf.count if draft.leaf else (draft.lock.count if draft.lock else 1),
         )
+
+    def _callers(self, rows: list[int]) -> frozenset[str]:
+        """Functions that call those which make these accesses: helpers, as nothing else enters them."""
+        helpers = {f for f in (self._function[at] for at in rows) if not self.graph.entered[f]}
+        callers = {c for f in helpers for c in self.graph.callers(f)}
+        return frozenset(self._names[c] for c in callers if c in self._names)
 
     def _owner(self, row: int) -> _Owner:
         """What all actors of a variable have in common; read once."""
@@ -360,7 +392,7 @@ class Profiler:
             key = (self._function[at], writes, reads, bool(flags & ATOMIC), locks)
             entry = total.get(key)
             if entry is None:
-                entry = total[key] = [0.0, 0, 0, 1, 0]
+                entry = total[key] = [0.0, 0, 0, 1, 0, 0]
                 busiest[key] = at
             elif self._weight[at] > self._weight[busiest[key]]:
                 busiest[key] = at
@@ -370,6 +402,7 @@ class Profiler:
             entry[3] = min(entry[3], self._cold[at])
             if flags & INDEXED:
                 entry[4] = max(entry[4], self._stride[at])
+                entry[5] = max(entry[5], flags & WALKS)
         out = [
             Access(
                 self._names[function],
@@ -384,33 +417,13 @@ class Profiler:
                 bool(cold),
                 int(stride),
                 *self._places.where(busiest[key], besides=lock),
+                walks=bool(walks),
             )
-            for key, (weight, depth, sites, cold, stride) in total.items()
+            for key, (weight, depth, sites, cold, stride, walks) in total.items()
             for function, writes, reads, atomic, locks in (key,)
         ]
         out.sort(key=lambda a: (-a.weight, a.function, a.writes))
         return tuple(out)
-
-    def _role(self, draft: _Draft, accesses: tuple[Access, ...]) -> Role:
-        if draft.lock is not None:
-            return Role.LOCK
-        names = (*draft.leaf.via, draft.leaf.type_name) if draft.leaf else ()
-        if any(self.knowledge.list_types.find(n) >= 0 for n in names):
-            return Role.LIST_HEAD
-        writes = sum(a.weight for a in accesses if a.writes)
-        reads = sum(a.weight for a in accesses if a.reads)
-        if any(a.atomic and a.writes and a.mask for a in accesses):
-            return Role.ATOMIC
-        if draft.leaf is not None and (
-            draft.leaf.is_atomic or any(self.knowledge.atomic_types.find(n) >= 0 for n in names)
-        ):
-            return Role.ATOMIC
-        if not any(a.writes for a in accesses):
-            return Role.CONSTANT
-        if reads > READ_MOSTLY * writes:
-            return Role.READ_MOSTLY
-        changed = sum(a.weight for a in accesses if a.writes and a.reads)
-        return Role.COUNTER if changed > 0.5 * writes else Role.WRITTEN
 
     def _guards(self, rows: list[int]) -> frozenset[str]:
         """Locks that most of the weight is under: held there by the source, else taken by the function."""

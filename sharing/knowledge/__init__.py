@@ -59,6 +59,7 @@ class ThreadTable(msgspec.Struct, frozen=True):
     signal_handlers: tuple[ThreadRow, ...]
     joins: frozenset[str]
     runtime_functions: frozenset[str]
+    handles: frozenset[str]
 
 
 class AccessTable(msgspec.Struct, frozen=True):

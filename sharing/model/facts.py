@@ -44,6 +44,7 @@ class AccessFlag(IntFlag):
     INDEXED = 1  # an index that is not constant was added; offset is that of element 0
     VOLATILE = 2
     BIT_FIELD = 4
+    WALKS = 8  # the index is one that moves on, from element to element: no place of one thread's own
 
 
 class FunctionBits(IntFlag):

@@ -53,6 +53,9 @@ class AccessKind(IntEnum):
     ADDRESS = 4
 
 
+ALLOCATED = "allocated"  # section name of record instances
+
+
 class SiteFlag(IntFlag):
     ATOMIC = 1  # lock prefix, xchg with memory, LSE, LL/SC pair
     INDEXED = 2  # an unknown index was added: the target is the lowest byte of a series
@@ -60,6 +63,7 @@ class SiteFlag(IntFlag):
     VIA_CALL = 8  # done by a callee to an address that this function passed
     RELOCATED = 16  # the operand has a relocation: the target is exact
     GUARDED = 32  # reached only behind a branch away from the straight path (unlikely block)
+    WALKS = 64  # the unknown index moves on from element to element (known from source only)
 
 
 class FunctionFlag(IntFlag):

@@ -52,6 +52,7 @@ class Access:
     stride: int = 0  # bytes between elements when it touches an unknown one of several
     source: str = ""  # file:line:column of the busiest of its sites
     under: tuple[str, ...] = ()  # locks held there
+    walks: bool = False  # the elements are taken in turn or at random, by whichever thread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +88,7 @@ class Actor:
     stride: int = 0
     count: int = 1
     identity: str = ""  # see Participant.identity
+    callers: frozenset[str] = frozenset()  # functions with data of their own here, whose helpers make the accesses
     support: tuple[tuple[str, int, int], ...] = ()  # guards with (accesses under it, accesses in all), from source
     # Of ``accesses``, made once: rules ask for them for every pair.
     writers: tuple[Access, ...] = field(init=False)

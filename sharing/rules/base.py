@@ -143,9 +143,12 @@ def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
     return 1 if shared and a.owner != b.owner and (a.synchronised or b.synchronised) else 3
 
 
-def together(a: Actor, b: Actor) -> float:
-    """Share of the victim's weight in functions that also touch ``a``: used together, the line is fetched once."""
-    functions = a.functions
+def together(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
+    """Share of the victim's weight in functions that also touch ``a``: used together, the line is fetched once.
+
+    ``by_helpers``: or that call one which does.
+    """
+    functions = a.functions | a.callers if by_helpers else a.functions
     total = sum(x.weight for x in b.accesses if not x.cold)
     both = sum(x.weight for x in b.accesses if not x.cold and x.function in functions)
     return both / total if total else 0.0

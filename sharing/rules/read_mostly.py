@@ -51,10 +51,12 @@ USED_TOGETHER = 0.8
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     """1. the busiest written data of the line; 2. its readers-only neighbours; 3. grade by both."""
+    locks = {a.name for a in line.actors if a.is_lock}
     writers = [
         a
         for a in line.actors
         if not a.is_lock
+        and not a.guards & locks  # the lock is written twice as often: hot-lock-shares-line speaks of it
         and a.role not in READ_ROLES
         and a.write_heat is not Heat.COLD
         and a.hot_on(line.address, line.end)
@@ -106,8 +108,9 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     """A reader that updates the neighbour as well gains nothing from a second line."""
     severity = lower(grade(writer.write_heat, victim.read_heat), doubt(writer, victim, ctx, reading=True))
-    if together(writer, victim) >= USED_TOGETHER:
-        severity = lower(severity, 2)
+    if together(writer, victim, by_helpers=True) >= USED_TOGETHER:
+        others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
+        severity = lower(severity, 2 if others else 3)
     if maybe_one_object(writer, victim):
         severity = lower(severity, 1)
     if writer.guards & victim.guards:

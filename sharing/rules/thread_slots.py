@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from sharing.correlate import WARM_ELEMENT
 from sharing.model.finding import Severity, Verdict
+from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Heat, LineProfile
 from sharing.rules.base import Context, Draft, Rule, Scope, by_threads, heat_evidence, lower, who
 
@@ -38,15 +39,19 @@ HINTS = ("thread", "worker", "per_cpu", "percpu", "slot", "tid", "cpu", "shard")
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     """1. arrays updated at an unknown index; 2. few elements, each below a line; 3. by threads of one kind."""
     for actor in line.actors:
-        writers = tuple(a for a in actor.writers if a.stride and not a.cold and not a.locks)
+        writers = tuple(
+            a for a in actor.writers if a.stride and not a.cold and not a.locks and (a.atomic or not a.walks)
+        )
         stride = max((a.stride for a in writers), default=0)
         if not 0 < stride < line.size or sum(a.weight for a in writers) < WARM_ELEMENT:
             continue  # of the elements together: which of them a line holds makes no difference here
         start, end = actor.owner_span
         if not line.address <= max(start, line.address) < line.end or start < line.address:
             continue  # reported once, on the line where the array starts
-        slots = (end - start) // stride if actor.sized else 0
-        if actor.sized and not (MIN_SLOTS <= slots <= MAX_SLOTS and end - start <= MAX_BYTES):
+        # One record stands for those on the heap: an index says that there are several, not how many.
+        sized = actor.sized and not (actor.section == ALLOCATED and stride >= end - start)
+        slots = (end - start) // stride if sized else 0
+        if sized and not (MIN_SLOTS <= slots <= MAX_SLOTS and end - start <= MAX_BYTES):
             continue
         if not _several(writers, ctx) or actor.guards:
             continue
@@ -56,15 +61,17 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         in_loop = any(a.loop_depth for a in writers)
         confined = not by_threads(actor, ctx)
         severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
-        if not (hinted or updates) or not actor.sized:
+        if not (hinted or updates) or not sized:
             severity = lower(severity, 1)
         if not _entry_writes(writers, ctx) and not hinted:
             severity = lower(severity, 1)
         if not ctx.thread_mask:
             severity = lower(severity, 1)  # no thread entry is known: the index is as likely anything else
+        if all(a.walks for a in writers):
+            severity = lower(severity, 1)  # elements of all threads: sharing of the elements themselves as well
         if confined:
             severity = lower(severity, 3)
-        count = f"{slots} elements of {stride} bytes" if actor.sized else f"elements of {stride} bytes"
+        count = f"{slots} elements of {stride} bytes" if sized else f"elements of {stride} bytes"
         yield Draft(
             rule=RULE.id,
             severity=severity,

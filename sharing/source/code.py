@@ -203,7 +203,7 @@ def _rank(rows: list[_Rows], starts: list[tuple[int, Any]], address: npt.NDArray
 
 def _taken(facts: list[Any], unit: Ints, args: _Rows, functions: _Places) -> set[int]:
     rows = [(u, t) for f, u in zip(facts, unit.tolist(), strict=True) for t in f.taken]
-    pairs = np.array(rows or [(0, -1)], np.int64)
+    pairs = np.array(rows, np.int64).reshape(-1, 2)
     addresses = functions.find(pairs[:, 0], pairs[:, 1]).tolist()
     passed = args["kind"] == 4
     if passed.any():
@@ -225,7 +225,7 @@ def _functions(facts: list[Any], address: npt.NDArray[np.uint64], length: Any, t
             value |= FunctionFlag.INIT
         if f.bits & FunctionBits.COLD:
             value |= FunctionFlag.COLD
-        if a in taken:
+        if a in taken or f.bits & FunctionBits.VIRTUAL:  # its address is in a table that source does not show
             value |= FunctionFlag.ADDRESS_TAKEN
         flags.append(int(value))
     table["flags"] = flags
@@ -269,7 +269,8 @@ def _sites(rows: _Rows, ip: Any, unit: Ints, variables: _Places, records: _Place
 def _flags(rows: _Rows, keep: Any) -> Any:
     atomic = np.where(rows["memory_order"][keep] > 0, int(SiteFlag.ATOMIC), 0)
     indexed = np.where(rows["flags"][keep] & AccessFlag.INDEXED, int(SiteFlag.INDEXED), 0)
-    return (atomic | indexed).astype(np.uint8)
+    walks = np.where(rows["flags"][keep] & AccessFlag.WALKS, int(SiteFlag.WALKS), 0)
+    return (atomic | indexed | walks).astype(np.uint8)
 
 
 def _calls(

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sharing.model.facts import Base, RecordBits
-from sharing.model.image import Section, SectionKind
-from sharing.positions import ALLOCATED
+from sharing.model.image import ALLOCATED, Section, SectionKind
 from sharing.source.emission import Contribution
 from sharing.source.program import Program
 from sharing.source.types import TypeBuilder
@@ -101,7 +100,10 @@ def _with_instances(
 ) -> AddressSpace:
     address = max([HEAP_BASE, *(_up(s.end, GAP) + GAP for s in sections)])
     records: dict[str, int] = {}
+    parts = _bases(program, instances)
     for key in instances:
+        if key in parts:
+            continue
         defined = program.records[key]
         alignment = max(defined.facts.align, HEAP_ALIGNMENT)
         address = _up(address, max(alignment, GAP))
@@ -112,9 +114,40 @@ def _with_instances(
         objects.append(Placed(key, address, size, index, defined.unit, record=True))
         records[key] = address
         address += size + GAP
+    for key, (whole, offset) in parts.items():
+        while whole in parts:
+            whole, more = parts[whole]
+            offset += more
+        records[key] = records[whole] + offset
     objects.sort(key=lambda o: o.address)
     variables = {o.identity: o.address for o in objects if not o.record}
     return AddressSpace(tuple(objects), tuple(sections), phases, variables, records)
+
+
+def _bases(program: Program, instances: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """Records that are a base class of exactly one other: what is done to them is done to that, so many bytes in."""
+    chosen = set(instances)
+    found: dict[str, dict[tuple[str, int], None]] = {}
+    for key in instances:
+        defined = program.records[key]
+        for member in defined.facts.members:
+            at = member.type.count
+            if not member.is_base or member.offset_bits < 0 or not 0 <= at < len(program.units[defined.unit].records):
+                continue
+            base = program.record_key(defined.unit, at)
+            if base in chosen and base != key and member.offset_bits // 8 + member.type.size <= defined.facts.size:
+                found.setdefault(base, {})[key, member.offset_bits // 8] = None
+    parts: dict[str, tuple[str, int]] = {}
+    for base, wholes in found.items():
+        whole = next(iter(wholes))
+        seen = {base}
+        at_top = whole[0]
+        while at_top not in seen and at_top in parts:  # hostile facts may have a class below itself
+            seen.add(at_top)
+            at_top = parts[at_top][0]
+        if len(wholes) == 1 and at_top not in seen:
+            parts[base] = whole
+    return parts
 
 
 def shared_instances(program: Program, types: TypeBuilder) -> list[str]:
@@ -122,16 +155,23 @@ def shared_instances(program: Program, types: TypeBuilder) -> list[str]:
 
     A record counts when it is reached through pointers of unknown origin, allocated, or passed on as an address.
     One that is only seen through parameters counts unless a variable with static storage has the type: then what
-    the callee does is attributed to that.
+    the callee does is attributed to that.  What a C++ thread starts with is not seen passed: it counts as a pointer.
     """
     through_pointers: dict[str, None] = {}
     by_parameter: dict[str, None] = {}
+    entries = {
+        program.symbol(d.unit, s.entry)
+        for d in program.functions.values()
+        for s in d.facts.starts
+        if 0 <= s.entry < len(program.units[d.unit].symbols)
+    }
     for defined in program.functions.values():
         f, unit = defined.facts, defined.unit
+        is_entry = f.identity in entries
         for at in range(0, len(f.accesses), 16):
             record = f.accesses[at + 2]
             if record >= 0:
-                table = through_pointers if f.accesses[at] == Base.RECORD else by_parameter
+                table = through_pointers if is_entry or f.accesses[at] == Base.RECORD else by_parameter
                 table[program.record_key(unit, record)] = None
         for at in range(0, len(f.args), 6):
             if f.args[at + 2] == 5 and f.args[at + 3] >= 0:

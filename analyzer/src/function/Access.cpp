@@ -55,6 +55,8 @@ void Body::access(const Place &P, QualType T, AccessKind Kind,
   int64_t Flags = 0;
   if (P.Indexed)
     Flags |= accessflag::Indexed;
+  if (P.Indexed && P.Walks)
+    Flags |= accessflag::Walks;
   if (P.BitField)
     Flags |= accessflag::BitField;
   if (T.isVolatileQualified())

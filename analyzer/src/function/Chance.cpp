@@ -10,6 +10,7 @@
 
 #include "clang/AST/ExprCXX.h"
 #include "clang/Basic/Builtins.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <optional>
 
@@ -113,6 +114,80 @@ bool isFailureValue(const Expr *E) {
          (*Value < 0 || (*Value == 0 && E->getType()->isAnyPointerType()));
 }
 
+/// What a test for zero or null looks at: "!x", "x == 0", atomic or not.
+const Expr *testedForZero(const Expr *E) {
+  E = E->IgnoreParenImpCasts();
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && U->getOpcode() == UO_LNot)
+    return U->getSubExpr()->IgnoreParenImpCasts();
+  const auto *B = dyn_cast<BinaryOperator>(E);
+  if (!B || B->getOpcode() != BO_EQ)
+    return nullptr;
+  auto Right = smallConstant(B->getRHS());
+  return Right && *Right == 0 ? B->getLHS()->IgnoreParenImpCasts() : nullptr;
+}
+
+const ValueDecl *named(const Expr *E) {
+  E = E->IgnoreParenImpCasts();
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && U->getOpcode() == UO_AddrOf)
+    E = U->getSubExpr()->IgnoreParenImpCasts();
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+    return Ref->getDecl();
+  if (const auto *M = dyn_cast<MemberExpr>(E))
+    return M->getMemberDecl();
+  return nullptr;
+}
+
+/// The variable or member of which \p E is the value, loaded atomically or
+/// not.
+const ValueDecl *valueOf(const Expr *E) {
+  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(E))
+    return named(Member->getImplicitObjectArgument());
+  if (const auto *Atomic = dyn_cast<AtomicExpr>(E))
+    return named(Atomic->getPtr());
+  return named(E);
+}
+
+/// Does \p S give \p V a value that is not zero?
+bool sets(const Stmt *S, const ValueDecl &V) {
+  if (const auto *B = dyn_cast<BinaryOperator>(S)) {
+    if (!B->isAssignmentOp() || named(B->getLHS()) != &V)
+      return false;
+    auto Value = smallConstant(B->getRHS());
+    return !Value || *Value != 0;
+  }
+  if (const auto *Atomic = dyn_cast<AtomicExpr>(S))
+    return !Atomic->isCmpXChg() && Atomic->getNumSubExprs() > 2 &&
+           named(Atomic->getPtr()) == &V;
+  if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(S))
+    return Operator->isAssignmentOp() && Operator->getNumArgs() == 2 &&
+           named(Operator->getArg(0)) == &V;
+  const auto *Call = dyn_cast<CXXMemberCallExpr>(S);
+  const auto *Method = Call ? Call->getMethodDecl() : nullptr;
+  return Method && Method->getIdentifier() && Method->getName() == "store" &&
+         named(Call->getImplicitObjectArgument()) == &V;
+}
+
+/// "if (!x) { ...; x = ...; }": what is made once, and found from then on.
+bool makesOnce(const IfStmt &If) {
+  const Expr *Tested = testedForZero(If.getCond());
+  const ValueDecl *V = Tested ? valueOf(Tested) : nullptr;
+  if (!V)
+    return false;
+  constexpr unsigned MaxStatements = 256;
+  llvm::SmallVector<const Stmt *, 32> Work{If.getThen()};
+  for (unsigned Seen = 0; !Work.empty() && Seen < MaxStatements; ++Seen) {
+    const Stmt *S = Work.pop_back_val();
+    if (sets(S, *V))
+      return true;
+    for (const Stmt *Child : S->children())
+      if (Child)
+        Work.push_back(Child);
+  }
+  return false;
+}
+
 enum class Way { Usual, Returns, Fails };
 
 Way wayOf(const Stmt *Branch) {
@@ -161,6 +236,8 @@ float chanceOfTrue(const CFGBlock &B, const ASTContext &Context) {
   case Stmt::LH_None:
     break;
   }
+  if (makesOnce(*If))
+    return combine(Holds, UnlikelyChance);
   Way Then = wayOf(If->getThen());
   Way Else = wayOf(If->getElse());
   if (Then != Else)

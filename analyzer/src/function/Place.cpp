@@ -9,8 +9,10 @@
 
 #include "clang/AST/RecordLayout.h"
 #include "llvm/ADT/FoldingSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <optional>
+#include <utility>
 
 using namespace clang;
 
@@ -52,12 +54,61 @@ std::optional<int64_t> constantOf(const Expr *E, const ASTContext &Context) {
   return Result.Val.getInt().getExtValue();
 }
 
+/// What an index that is not constant counts: \p Index is Factor * x + Sum.
+struct Steps {
+  int64_t Factor = 1;
+  int64_t Sum = 0;
+};
+
+/// An index beyond is not of an array in memory; products stay far from 2^63.
+constexpr int64_t MaxIndex = int64_t(1) << 28;
+
+Steps stepsOf(const Expr *Index, const ASTContext &Context,
+              unsigned Depth = 0) {
+  Steps S;
+  const auto *B = dyn_cast<BinaryOperator>(Index->IgnoreParenImpCasts());
+  if (!B || Depth > MaxDepth)
+    return S;
+  const Expr *Left = B->getLHS();
+  const Expr *Right = B->getRHS();
+  if (B->getOpcode() == BO_Add || B->getOpcode() == BO_Mul)
+    if (constantOf(Left, Context))
+      std::swap(Left, Right);
+  auto Constant = constantOf(Right, Context);
+  if (!Constant || *Constant < 0 || *Constant > MaxIndex)
+    return S;
+  int64_t Times = 1;
+  switch (B->getOpcode()) {
+  case BO_Add:
+  case BO_Sub:
+    S = stepsOf(Left, Context, Depth + 1);
+    S.Sum += B->getOpcode() == BO_Add ? *Constant : -*Constant;
+    break;
+  case BO_Mul:
+    Times = *Constant;
+    break;
+  case BO_Shl:
+    Times = *Constant < 28 ? int64_t(1) << *Constant : 0;
+    break;
+  default:
+    return S;
+  }
+  if (B->getOpcode() == BO_Mul || B->getOpcode() == BO_Shl) {
+    Steps Inner = stepsOf(Left, Context, Depth + 1);
+    if (Times <= 0 || Inner.Factor > MaxIndex / Times)
+      return {};
+    S = {Inner.Factor * Times, Inner.Sum * Times};
+  }
+  return S.Sum > MaxIndex || S.Sum < -MaxIndex ? Steps() : S;
+}
+
 } // namespace
 
 Place nested(Place Outer, const Place &Inner) {
   Outer.Offset += Inner.Offset;
   if (Inner.Indexed && !Outer.Indexed) {
     Outer.Indexed = true;
+    Outer.Walks = Inner.Walks;
     Outer.Stride = Inner.Stride;
     if (Outer.In != Place::Kind::Record)
       Outer.Root = Inner.Root;
@@ -181,10 +232,39 @@ Place Places::element(Place In, const Expr *Index, QualType Element,
   if (In.Indexed)
     return In; // the outermost array is what threads share out
   In.Indexed = true;
-  In.Stride = Size;
+  Steps S = stepsOf(Index, Context);
+  In.Stride = S.Factor * Size;
+  if (!Subtract && S.Sum > 0 && S.Sum < S.Factor &&
+      In.In != Place::Kind::Record)
+    In.Offset += S.Sum * Size;
+  In.Walks = walks(Index);
   if (In.In != Place::Kind::Record)
     In.Root = hash(Index);
   return In;
+}
+
+/// Does a local that the index is made from change by what it was before?
+bool Places::walks(const Expr *Index) const {
+  if (!Locals || Locals->Numbers.empty())
+    return false;
+  llvm::SmallVector<const Stmt *, 16> Work{Index};
+  llvm::SmallPtrSet<const VarDecl *, 4> Seen;
+  for (unsigned Looked = 0; !Work.empty() && Looked < MaxDepth; ++Looked) {
+    const Stmt *S = Work.pop_back_val();
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
+      const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+      auto Known = V ? Locals->Numbers.find(V) : Locals->Numbers.end();
+      if (Known == Locals->Numbers.end() || !Seen.insert(V).second)
+        continue;
+      if (Known->second.Counts)
+        return true;
+      Work.append(Known->second.Values.begin(), Known->second.Values.end());
+    }
+    for (const Stmt *Child : S->children())
+      if (Child)
+        Work.push_back(Child);
+  }
+  return false;
 }
 
 Place Places::objectOf(const Expr *E) {

@@ -29,6 +29,7 @@ struct Place {
   Kind In = Kind::None;
   bool Indexed = false;
   bool BitField = false;
+  bool Walks = false; ///< the index goes from element to element
   unsigned Param = 0; ///< `this` is 0, the others follow
   const clang::VarDecl *Var = nullptr;
   const clang::RecordDecl *Record = nullptr; ///< what Offset is relative to
@@ -96,6 +97,7 @@ private:
   const clang::Expr *initial(const clang::MemberExpr &M,
                              const clang::FieldDecl &Field) const;
   unsigned hash(const clang::Expr *E) const;
+  bool walks(const clang::Expr *Index) const;
 };
 
 } // namespace linemate

@@ -36,6 +36,21 @@ const Expr *given(const Expr *E) {
   return E;
 }
 
+/// Is \p V among the names of \p E?  Of a large expression, its first ones.
+bool mentions(const Expr *E, const VarDecl &V) {
+  constexpr unsigned MaxNodes = 64;
+  llvm::SmallVector<const Stmt *, 16> Work{E};
+  for (unsigned Seen = 0; !Work.empty() && Seen < MaxNodes; ++Seen) {
+    const Stmt *S = Work.pop_back_val();
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(S); Ref && Ref->getDecl() == &V)
+      return true;
+    for (const Stmt *Child : S->children())
+      if (Child)
+        Work.push_back(Child);
+  }
+  return false;
+}
+
 /// Builtins that look at their arguments without running them.
 bool looksOnly(const CallExpr &Call) {
   switch (Call.getBuiltinCallee()) {
@@ -96,6 +111,8 @@ void Scan::declare(const VarDecl &V) {
   if (Init && !V.hasGlobalStorage() && V.getType()->isIntegerType() &&
       isa<CallExpr>(Init->IgnoreParenImpCasts()))
     Results[&V].push_back(Init);
+  if (Init && !V.hasGlobalStorage() && V.getType()->isIntegerType())
+    Numbers[&V].Values.push_back(Init);
   if (const auto *Split = dyn_cast<DecompositionDecl>(&V))
     for (const BindingDecl *B : Split->bindings())
       if (const VarDecl *Holder = B->getHoldingVar())
@@ -109,11 +126,16 @@ void Scan::value(const Expr *Target, const Expr *Value) {
     ++Locals[V].Harmless;
   } else if (V && V->getType()->isIntegerType()) {
     Results[V].push_back(Value);
+    LocalNumber &N = Numbers[V];
+    N.Values.push_back(Value);
+    N.Counts |= mentions(Value, *V);
   }
 }
 
 void Scan::harmless(const Expr *Target, bool Steps) {
   const VarDecl *V = localOf(Target);
+  if (V && Steps && V->getType()->isIntegerType())
+    Numbers[V].Counts = true;
   if (!V || !V->getType()->isAnyPointerType())
     return;
   LocalValues &L = Locals[V];

@@ -29,6 +29,12 @@ struct LocalValues {
   bool escapes() const { return Uses != Harmless; }
 };
 
+/// All values that a local number ever gets.
+struct LocalNumber {
+  llvm::SmallVector<const clang::Expr *, 1> Values;
+  bool Counts = false; ///< a new value is made from the old one
+};
+
 /// Statements below an OpenMP directive that changes what they do.
 struct Mark {
   const clang::OMPCriticalDirective *Critical = nullptr;
@@ -44,6 +50,7 @@ struct Scan {
   llvm::DenseMap<const clang::VarDecl *,
                  llvm::SmallVector<const clang::Expr *, 1>>
       Results;
+  llvm::DenseMap<const clang::VarDecl *, LocalNumber> Numbers;
   llvm::DenseSet<const clang::Stmt *> Unevaluated;
   llvm::DenseMap<const clang::Stmt *, Mark> Marks;
   llvm::SmallVector<const clang::CXXRecordDecl *, 2> Lambdas;
