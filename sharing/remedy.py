@@ -13,6 +13,8 @@ from sharing.model.finding import Remedy
 from sharing.model.image import ImageKind
 from sharing.model.profile import Actor, Role
 
+_NAMELESS = ("", "struct", "class", "union")
+
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -34,7 +36,8 @@ def remedy(actor: Actor, style: Style, *, inside: bool = False) -> Remedy:
         return _unnamed(actor, style)
     if style.kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return _kernel(actor, style, member, rounded - size)
-    if actor.count > 1 or (any(a.stride for a in actor.accesses) and size > max(_stride(actor), 1)):
+    of_array = actor.count > 1 or (any(a.stride for a in actor.accesses) and size > max(_stride(actor), 1))
+    if of_array and not actor.name.startswith(actor.owner + "."):  # not of a member that is an array
         return _array(actor, style, language)
     if member:
         return _member(actor, style, language)
@@ -118,7 +121,8 @@ def _array(actor: Actor, style: Style, language: str) -> Remedy:
     size = actor.owner_span[1] - actor.owner_span[0]
     count = max(size // stride, 1) if stride else actor.count
     rounded = -(-max(stride, 1) // style.line_size) * style.line_size
-    element = re.sub(r"\[\d*\]$", "", _owner_type(actor)) or "T"
+    element = re.sub(r"\[\d*\]$", "", _owner_type(actor))
+    element = element if element not in _NAMELESS else "T"
     if language == "C++":
         edit = (
             f"struct {_align(style)} Slot_{name} {{ {element} value; }};  // {rounded} bytes\n"
@@ -183,6 +187,6 @@ def _identifier(name: str) -> str:
 
 def _owner_type(actor: Actor) -> str:
     """The variable's type: its own where known, else the lock's when the lock is all of it."""
-    if actor.owner_type and actor.owner_type not in ("struct", "class", "union"):
+    if actor.owner_type and actor.owner_type not in _NAMELESS:
         return actor.owner_type
     return actor.type_name if actor.span == actor.owner_span else ""

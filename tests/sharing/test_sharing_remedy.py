@@ -218,3 +218,13 @@ def every_remedy() -> list[Remedy]:
 
 def test_no_remedy_leaves_the_tail_to_the_next_variable() -> None:
     assert all(r.protects_tail and r.text and r.edit and r.cost_bytes >= 0 for r in every_remedy())
+
+
+def test_a_member_that_is_an_array_does_not_make_its_variable_one() -> None:
+    ring = actor("ring.buffer", 4096, owner="ring", owner_size=4112, owner_type="Ring", at=16, stride=4, count=1024)
+    assert remedy(ring, USER).kind == "pad-type"
+
+
+def test_elements_of_a_type_without_a_name_get_no_name_that_is_none() -> None:
+    found = remedy(actor("r[0].v", 8, owner="r", owner_size=16, owner_type="struct[2]", stride=8, count=2), USER)
+    assert "{ T value; }" in found.edit

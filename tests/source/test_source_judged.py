@@ -220,3 +220,7 @@ def test_at_link_addresses_the_line_is_exact() -> None:
     (finding,) = judged(image).findings
     assert finding.line.address == f"{section.address:#x}"
     assert not finding.line.place
+
+
+def test_a_program_of_which_no_unit_could_be_read_has_no_findings() -> None:
+    assert not judged(image_of(assemble([]))).findings
