@@ -107,6 +107,7 @@ void FileCache::beginUnit() {
 
 std::vector<std::string> FileCache::filesRead() const {
   std::vector<std::string> Out;
+  Out.reserve(Read.size());
   for (StringRef Path : Read)
     Out.push_back(Path.str());
   return Out;

@@ -141,8 +141,8 @@ Error Knowledge::readLocks(const json::Value &Document, StringRef Path) {
     return malformed(Path, "expected a list of lock rows");
   for (const auto &[Index, Item] : enumerate(*List)) {
     const json::Object *Row = Item.getAsObject();
-    auto Bad = [&](StringRef What) {
-      return malformed(Path, "lock row " + Twine(Index) + ": " + What);
+    auto Bad = [Path, At = size_t(Index)](StringRef What) {
+      return malformed(Path, "lock row " + Twine(At) + ": " + What);
     };
     if (!Row)
       return Bad("expected an object");

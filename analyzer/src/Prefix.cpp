@@ -57,7 +57,9 @@ std::optional<Beginning> beginningOf(StringRef Content) {
       !skipBlank(Rest, /*Newlines=*/false) || !Rest.consume_front("include"))
     return std::nullopt;
   Rest = Rest.ltrim(" \t");
-  char Close = Rest.starts_with("\"") ? '"' : Rest.starts_with("<") ? '>' : 0;
+  char Close = Rest.starts_with("\"")  ? '"'
+               : Rest.starts_with("<") ? '>'
+                                       : '\0';
   size_t End = Close ? Rest.find(Close, 1) : StringRef::npos;
   if (End == StringRef::npos || Rest.take_front(End).contains('\n'))
     return std::nullopt;
