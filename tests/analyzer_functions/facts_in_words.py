@@ -19,12 +19,14 @@ flags; each is a run of its own.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from elfscan.tools import tool_path
+from sharing.model import LinemateError
 
 ACCESS_KINDS = {1: "load", 2: "store", 3: "rmw", 4: "address"}
 ORDERS = ("plain", "relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
@@ -35,11 +37,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def tool() -> Path | None:
-    """The built linemate-facts, None if there is none."""
-    for folder in (os.environ.get("LINEMATE_NATIVE_DIR"), REPOSITORY / "build" / "bin"):
-        if folder and (Path(folder) / "linemate-facts").is_file():
-            return Path(folder) / "linemate-facts"
-    return None
+    """The tool of this checkout, None where it is not built."""
+    try:
+        return tool_path("linemate-facts")
+    except LinemateError:
+        return None
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,9 @@ def checkout(repository: Path, tmp_path: Path) -> Checkout:
         shutil.copy(repository / name, root)
     (root / "elfscan/native").mkdir(parents=True)
     (root / "elfscan/native/tool.cpp").write_text("int main() {}\n")
+    (root / "analyzer/src").mkdir(parents=True)
+    (root / "analyzer/CMakeLists.txt").write_text("add_executable(linemate-facts src/facts.cpp)\n")
+    (root / "analyzer/src/facts.cpp").write_text("int main() {}\n")
     write_program(root / ".venv/bin/python", PYTHON_STAND_IN)
     tools = tmp_path / "tools"
     write_program(tools / "cmake", CMAKE_STAND_IN)
@@ -114,10 +117,11 @@ def test_a_later_start_only_runs(checkout: Checkout) -> None:
     assert (done.stdout, done.stderr, checkout.calls()) == ("ran --version\n", "", [])
 
 
-def test_an_edited_source_is_rebuilt_once(checkout: Checkout) -> None:
+@pytest.mark.parametrize("source", ["elfscan/native/tool.cpp", "analyzer/src/facts.cpp"])
+def test_an_edited_source_is_rebuilt_once(checkout: Checkout, source: str) -> None:
     checkout.start()
     checkout.calls()
-    (checkout.root / "elfscan/native/tool.cpp").write_text("int main() { return 1; }\n")
+    (checkout.root / source).write_text("int main() { return 1; }\n")
     checkout.start()
     assert checkout.builds() == 1
     checkout.start()
