@@ -51,6 +51,9 @@ def facts_request(
             raise LinemateError("flags after --, but no SOURCE to compile with them")
         return FactsRequest(sources=tuple(sources), flags=tuple(flags), jobs=jobs, cache=cache)
     path = database.named_database(named) if named is not None else database.find_database(Path.cwd())
+    if not database.read_database(path):
+        # A gate that passes because nothing was looked at would be worse than none.
+        raise LinemateError(f"{path}: names no unit")
     return FactsRequest(database=str(path), sources=tuple(sources), jobs=jobs, cache=cache)
 
 

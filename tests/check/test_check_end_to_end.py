@@ -346,6 +346,13 @@ def test_the_comment_is_short_and_says_the_verdict_first(run: Run, project: Proj
     assert len(text) < 6000
 
 
+def test_a_database_without_units_is_no_clean_bill(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "compile_commands.json").write_text("[]")
+    result = run("check", "-p", str(tmp_path))
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"linemate: error: {tmp_path}/compile_commands.json: names no unit\n"
+
+
 def test_a_revision_that_is_none_is_one_line(run: Run, project: Project, base: str) -> None:
     result = run("check", "--base", "nope")
     assert (result.code, result.out) == (2, "")
