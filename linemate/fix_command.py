@@ -115,9 +115,10 @@ def command(
     )
     with progress("linemate: checking", quiet=quiet):
         program, findings, size = _check(options, ids, limit)
-    for path, reason in program.failed:
+    unread = [*program.failed, *((u.path, f"only in part: {u.errors[0]}") for u in program.units if u.errors)]
+    for path, reason in unread:
         print(f"linemate: not analysed: {visible(path)}: {visible(reason)}", file=sys.stderr)
-    if program.failed and (write or verify):
+    if unread and (write or verify):
         # A use in there would be missed, and the tree would not build.
         return common.EXIT_INCOMPLETE
     if ordering_file is not None:
@@ -131,7 +132,7 @@ def command(
     if export_fixes is not None:
         write_text(replacements_yaml(edits), export_fixes, tuple(str(path) for path in files))
     complete = all(planned.plan is not None for _, plans in chosen for planned in plans)
-    done = common.EXIT_INCOMPLETE if program.failed else common.EXIT_CLEAN
+    done = common.EXIT_INCOMPLETE if unread else common.EXIT_CLEAN
     if not edits:
         return EXIT_FAILED if chosen else done
     if verify and build is not None:

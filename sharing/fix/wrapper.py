@@ -113,7 +113,7 @@ def _shared_file(planner: Planner, paths: list[str]) -> str:
 def _tag(planner: Planner, name: str, places: list[tuple[str, int]]) -> str:
     """A name for the wrapper type that no file with a declaration uses."""
     for suffix in ("_line", "_own_line", "_wrapper_line"):
-        tag = name + suffix
+        tag = name.rstrip("_") + suffix  # two underscores in a row are reserved in C++
         if not any(tag.encode() in planner.source(path).names for path, _ in places):
             return tag
     raise Refused(f"{name}_line is taken")

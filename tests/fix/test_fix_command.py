@@ -134,6 +134,20 @@ def test_nothing_is_written_while_a_unit_is_not_understood(tree: Path, fix: Fix)
     assert (shown.code, FIXED in shown.out) == (3, True)
 
 
+def test_nothing_is_written_while_a_unit_is_understood_in_part(tree: Path, fix: Fix) -> None:
+    broken = tree / "broken.cc"
+    broken.write_text('#include "nowhere.h"\nint half;\n')
+    database = tree / "compile_commands.json"
+    row = {"directory": str(tree), "file": "broken.cc", "arguments": ["g++", "-c", "broken.cc"]}
+    database.write_text(json.dumps([*json.loads(database.read_text()), row]))
+    before = (tree / SOURCE).read_text()
+    result = fix("--apply")
+    assert result.code == 3
+    assert "broken.cc" in result.err
+    assert "only in part" in result.err
+    assert (tree / SOURCE).read_text() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
