@@ -173,7 +173,17 @@ def _align_one(source: Source, facts: RecordFacts, member: MemberFact, style: Sp
     if style.member and not _shares_declaration(facts, member):
         changes.insert(source, member.begin, f"{style.member} ")
     else:
-        changes.insert(source, member.end, f" {style.trailing}")
+        changes.insert(source, _before_initialiser(source, member), f" {style.trailing}")
+
+
+def _before_initialiser(source: Source, member: MemberFact) -> int:
+    """Where an attribute of one of several declarators stands: behind its name and bounds."""
+    code, last = source.code, source.at(member.end)
+    name = member.name.encode()
+    at = next((i for i in range(source.at(member.begin), last) if code[i].text == name), last)
+    while at < last and code[at].text not in (b"=", b"{"):
+        at += 1
+    return code[at - 1].end if at < last else member.end
 
 
 def _check_plain(source: Source, member: MemberFact) -> None:

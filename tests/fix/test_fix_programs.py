@@ -1,4 +1,4 @@
-"""Every faulty program of the end-to-end tests: check finds it, fix edits it, it compiles, and check is silent."""
+"""Every faulty program of the end-to-end tests, and some of our own: check finds it, fix edits it, it compiles, and check is silent."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from elfscan.tools import tool_path
 from linemate.cli import main
 from sharing.model.errors import LinemateError
 
+OWN = "tests/fix/programs"
 PROGRAMS = [
     "aligned_tail.cc",
     "hot_lock.c",
@@ -22,6 +23,7 @@ PROGRAMS = [
     "struct_counters.c",
     "thread_slots.c",
     "two_counters.c",
+    "ring_members.cc",
 ]
 
 
@@ -43,7 +45,8 @@ def test_what_check_finds_fix_ends(
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler}")
     source = tmp_path / name
-    shutil.copy(repository / "tests/e2e/programs" / name, source)
+    own = repository / OWN / name
+    shutil.copy(own if own.exists() else repository / "tests/e2e/programs" / name, source)
     entry = {"directory": str(tmp_path), "file": name, "arguments": [compiler, "-O2", "-c", name]}
     (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
     monkeypatch.chdir(tmp_path)
