@@ -1,4 +1,4 @@
-"""Every faulty program of the end-to-end tests, and some of our own: check finds it, fix edits it, it compiles, and check is silent."""
+"""Faulty programs of the end-to-end tests, and our own: check finds it, fix edits it, it compiles, check is silent."""
 
 from __future__ import annotations
 
