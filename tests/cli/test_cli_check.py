@@ -16,6 +16,8 @@ from sharing.model import Confidence, Severity
 from sharing.rules import RULES
 from tests.reports.shared_report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, HOSTILE_NAMES, PAIR_OF_LINES, REPORT
 
+ONE_UNIT = '[{"directory": "/src", "file": "a.c", "arguments": ["gcc", "-c", "a.c"]}]'
+
 Run = Callable[..., Any]
 
 
@@ -25,8 +27,8 @@ def with_findings(*findings: Any) -> Any:
 
 @pytest.fixture
 def database(run: Run) -> Path:
-    """An empty compile database in the current folder (``run`` made it an empty one)."""
-    Path(FILE_NAME).write_text("[]")
+    """A compile database of one unit in the current folder (``run`` made it an empty one)."""
+    Path(FILE_NAME).write_text(ONE_UNIT)
     return Path(FILE_NAME)
 
 
@@ -61,7 +63,7 @@ def test_the_nearest_database_is_found(
 ) -> None:
     here = tmp_path / "a" / "b"
     (here / place).mkdir(parents=True, exist_ok=True)
-    (here / place / FILE_NAME).write_text("[]")
+    (here / place / FILE_NAME).write_text(ONE_UNIT)
     monkeypatch.chdir(here)
     assert run("check").code == 0
     assert Path(pipeline.checked[0].facts.database).resolve() == (here / place / FILE_NAME).resolve()
@@ -69,7 +71,7 @@ def test_the_nearest_database_is_found(
 
 def test_a_nearer_database_wins(run: Run, pipeline: Any, database: Path) -> None:
     Path("build").mkdir()
-    Path("build", FILE_NAME).write_text("[]")
+    Path("build", FILE_NAME).write_text(ONE_UNIT)
     run("check")
     assert Path(pipeline.checked[0].facts.database).resolve() == database.resolve()
 
