@@ -1,12 +1,11 @@
-"""From an image to findings: the passes of the judgement, in order.
+"""From an image to findings: rules on chosen lines, drafts merged and worded.
 
-Owns the order of the passes and the merging of drafts into findings.  The patterns are in ``sharing.rules``, the
-edits in ``sharing.remedy``.
+Owns the choice of lines and the merging of drafts into findings.  The passes before are in ``sharing.passes``, the
+patterns in ``sharing.rules``, the edits in ``sharing.remedy``.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import re
 from collections.abc import Callable, Iterable
@@ -27,11 +26,11 @@ from sharing.model.finding import (
     Related,
     Severity,
 )
-from sharing.model.image import ALLOCATED, Image, SectionKind, Table
+from sharing.model.image import ALLOCATED, Image
 from sharing.model.profile import Actor, Heat, LineProfile
-from sharing.naming import Demangle, readable_names
+from sharing.naming import Demangle
+from sharing.passes import run_passes
 from sharing.profiles import Profiler
-from sharing.recover import recover
 from sharing.remedy import Style, remedy
 from sharing.rules import RULES, Context, Draft, Rule, Scope
 
@@ -71,18 +70,12 @@ class Judgement:
 
 
 def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
-    """The passes: threads and frequencies, lock calls, all accesses, objects, busy lines, profiles, rules, findings."""
-    image = _without_tls(image)
-    calls = callgraph.build(image, knowledge)
-    shown = readable_names([r.name for r in calls.roots], options.demangle)
-    calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
-    events = flow.lock_events(image, knowledge)
-    sites = correlate.all_sites(image, knowledge)
-    image = recover(image, sites, events, knowledge)
-    accesses = correlate.gather(image, calls, sites, events)
+    """Who touches what (``run_passes``), then busy lines, their profiles, rules and findings."""
+    passes = run_passes(image, knowledge, options.demangle)
+    image, calls, accesses = passes.image, passes.calls, passes.accesses
     counts = {
-        "access_sites": len(sites),
-        "lock_calls": int(np.count_nonzero(events["effect"] == flow.LOCK)),
+        "access_sites": len(passes.sites),
+        "lock_calls": int(np.count_nonzero(passes.events["effect"] == flow.LOCK)),
         "thread_entries": sum(r.name != "main" for r in calls.roots),
     }
     notes = [f"threads: {_threads_text(calls)}"]
@@ -90,20 +83,11 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
         notes.append(f"access sites are not decoded for {image.arch.name}: the layout is shown, nothing is judged")
     if not calls.threaded or not len(accesses.sites):
         return Judgement((), image, counts, tuple(notes))
-    table = correlate.slots(accesses)
-    limits = correlate.thresholds(table)
-    profiler = Profiler(image, calls, accesses, events, knowledge, limits, options.demangle)
-    context = Context(
-        options.line_size,
-        options.pair_size,
-        Confidence.STATIC,
-        calls.concurrent,
-        sum(1 << i for i, r in enumerate(calls.roots) if r.function >= 0 and r.name != "main"),
-        calls.root_names,
-        lambda a, b: shift_step(image, a, b, options.line_size),
-    )
+    profiled = passes.profiled()
+    profiler, table = profiled.profiler, profiled.table
+    context = profiled.context(options.line_size, options.pair_size)
     rules = [r for r in RULES if not options.rules or r.id in options.rules]
-    near = correlate.hottest_lines(table, limits, options.line_size)
+    near = correlate.hottest_lines(table, profiled.limits, options.line_size)
     if image.phases:
         # Neighbouring lines are only known where a linked file fixes them.
         fixed = [a for a in near if any(s.address <= a < s.end and s.index not in image.phases for s in image.sections)]
@@ -130,13 +114,6 @@ def _threads_text(calls: callgraph.CallGraph) -> str:
     names = [f"{r.name} (several)" if r.many else r.name for r in entries[:MAX_THREAD_NAMES]]
     more = f" and {len(entries) - MAX_THREAD_NAMES} more" if len(entries) > MAX_THREAD_NAMES else ""
     return f"main, {', '.join(names)}{more}"
-
-
-def _without_tls(image: Image) -> Image:
-    """Thread-local variables are not shared, and their nominal addresses overlap other sections'."""
-    local = [s.index for s in image.sections if s.kind is SectionKind.TLS]
-    keep = ~np.isin(image.variables["section"], local)
-    return image if keep.all() else dataclasses.replace(image, variables=image.variables[keep], aliases={})
 
 
 def _run(profiler: Profiler, lines: list[int], near: list[int], context: Context, rules: Iterable[Rule]) -> list[Draft]:
@@ -194,36 +171,6 @@ def _merge(drafts: list[Draft]) -> list[Draft]:
         pairs.add(key)
         kept.append(draft)
     return kept
-
-
-def shift_step(image: Image, a: Actor, b: Actor, line_size: int) -> int:
-    """By what multiple of bytes an edit elsewhere moves a pair that stays in order: the contribution's alignment.
-
-    The largest alignment that the objects around the pair visibly have: those of their unit where debug
-    information tells it, else those within a line of the pair.  gcc aligns objects of 32 bytes and more to 32 on
-    x86-64, so a contribution with such an object moves by multiples of 32.
-    """
-    table = image.variables
-    if a.unit >= 0 and a.unit == b.unit:
-        rows = np.flatnonzero(table["unit"] == a.unit)
-    else:
-        low = min(a.owner_span[0], b.owner_span[0]) - line_size
-        high = max(a.owner_span[1], b.owner_span[1]) + line_size
-        first, last = np.searchsorted(table["address"], [np.uint64(max(low, 0)), np.uint64(high)])
-        rows = np.arange(int(first), int(last))
-    section = [s.index for s in image.sections if s.name == a.section]
-    rows = rows[np.isin(table["section"][rows], section)] if section else rows
-    declared = max(a.alignment, b.alignment)
-    return min(max(_visible_alignment(table[rows]), declared, 1), line_size)
-
-
-def _visible_alignment(rows: Table) -> int:
-    """Alignment that all objects of at least that size share: 32, 16 or 8; 4 where nothing is seen."""
-    for step in (32, 16, 8):
-        big = rows["address"][rows["size"] >= step]
-        if len(big) and not (big % np.uint64(step)).any():
-            return step
-    return 4
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:

@@ -1,7 +1,7 @@
 """What the code of one image does to its variables: bytes in use, how busy they are, and what a rule says of a line.
 
-Owns the run of the judge's passes up to profiles, for a caller that wants to look at chosen lines.  The passes
-themselves, their weights and the rules are those of ``sharing.judge``.
+Owns what a comparison asks of one image.  The passes (``sharing.passes``), their weights and the rules are the
+judgement's.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing import callgraph, correlate, flow
-from sharing.judge import shift_step
+from sharing import correlate
 from sharing.knowledge import Knowledge
-from sharing.model.finding import Confidence
-from sharing.model.image import AccessKind, Image, SectionKind, SiteFlag
+from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Actor
 from sharing.naming import Demangle
+from sharing.passes import run_passes, without_tls
 from sharing.profiles import Profiler
-from sharing.recover import recover
 from sharing.rules import RULES, Context, Draft, Scope
 
 MAX_ACCESS = 64  # bytes of one slot: wider accesses copy or clear whole objects
@@ -79,41 +77,15 @@ class Activity:
 
 def observe(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, demangle: Demangle) -> Activity:
     """The passes of the judgement on one image."""
-    image = without_tls(image)
     if not image.arch.decodes or not len(image.sites):
-        return Activity(image, np.zeros(0, SLOT_DTYPE), None, None, False)
-    calls = callgraph.build(image, knowledge)
-    events = flow.lock_events(image, knowledge)
-    sites = correlate.all_sites(image, knowledge)
-    image = recover(image, sites, events, knowledge)
-    accesses = correlate.gather(image, calls, sites, events)
+        return Activity(without_tls(image), np.zeros(0, SLOT_DTYPE), None, None, False)
+    passes = run_passes(image, knowledge, demangle)
+    image, accesses = passes.image, passes.accesses
     if not len(accesses.sites):
         return Activity(image, np.zeros(0, SLOT_DTYPE), None, None, False)
-    limits = correlate.thresholds(correlate.slots(accesses))
-    profiler = Profiler(image, calls, accesses, events, knowledge, limits, demangle)
-    context = Context(
-        line_size,
-        pair_size,
-        Confidence.STATIC,
-        calls.concurrent,
-        sum(1 << i for i, r in enumerate(calls.roots) if r.function >= 0 and r.name != "main"),
-        calls.root_names,
-        lambda a, b: shift_step(image, a, b, line_size),
-    )
-    return Activity(image, _slots(image, accesses, knowledge), profiler, context, calls.threaded)
-
-
-def without_tls(image: Image) -> Image:
-    """Without thread-local variables, which are not shared and whose nominal addresses overlap other sections'."""
-    import dataclasses
-
-    local = [s.index for s in image.sections if s.kind is SectionKind.TLS]
-    keep = ~np.isin(image.variables["section"], local)
-    if keep.all():
-        return image
-    place = np.cumsum(keep) - 1
-    aliases = {int(place[row]): names for row, names in image.aliases.items() if keep[row]}
-    return dataclasses.replace(image, variables=image.variables[keep], aliases=aliases)
+    profiled = passes.profiled()
+    context = profiled.context(line_size, pair_size)
+    return Activity(image, _slots(image, accesses, knowledge), profiled.profiler, context, passes.calls.threaded)
 
 
 def _slots(image: Image, accesses: correlate.Accesses, knowledge: Knowledge) -> npt.NDArray[Any]:

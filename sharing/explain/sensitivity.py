@@ -14,9 +14,9 @@ import numpy.typing as npt
 from sharing.correlate import WARM_WEIGHT
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids
-from sharing.judge import shift_step
 from sharing.model.comparison import Sensitivity
 from sharing.model.profile import Actor, Heat, Range
+from sharing.passes import shift_step
 
 MAX_EXAMINED = 400  # pairs of slots, busiest first
 MAX_NEAR = 64  # neighbours of one slot
