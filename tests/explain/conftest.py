@@ -11,11 +11,11 @@ import pytest
 
 from elfscan.demangle import demangle
 from elfscan.image import read_images
+from elfscan.traits import read_traits
 from sharing.explain.compare import ExplainOptions, explain
 from sharing.knowledge import default_knowledge
 from sharing.model import Image
 from sharing.model.comparison import Comparison
-from tests.explain.traits_reader import read_traits
 
 PROGRAM = "testdata/programs/table_cache"
 UNITS = ("table_share", "sys_vars", "table_cache", "main")

@@ -1,0 +1,97 @@
+"""What an ELF file says of how it was made: compilers' comments, needed symbol versions, segments, its bytes.
+
+Owns .comment, .gnu.version_r, program headers and the interpreter as ``FileTraits``.  Does not interpret them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elfscan import constants as c
+from elfscan.elf import ElfFile, map_file
+from sharing.model.comparison import FileTraits, SegmentTrait
+
+MAX_COMMENT_BYTES = 1 << 20  # linkers merge equal strings: more than a page is rare
+MAX_VERSIONS = 65_536  # version numbers are 16 bits wide
+MAX_TEXT_BYTES = 4096  # of one name
+_FLAGS = ((4, "R"), (2, "W"), (1, "X"))
+
+
+def read_traits(path: str) -> FileTraits:
+    """The traits of an ELF file; what the file does not say is left empty.  Raises Unrecognized or Malformed."""
+    data = map_file(path)
+    elf = ElfFile(path, data)
+    interpreters = elf.segments[elf.segments["type"] == c.PT_INTERP]
+    return FileTraits(
+        comments=_comments(elf),
+        versions=tuple(sorted(set(_versions(elf)))),
+        segments=tuple(
+            SegmentTrait(_flags(int(s["flags"])), int(s["address"]), int(s["size"]), int(s["align"])) for s in elf.loads
+        ),
+        interpreter="".join(_interpreter(elf, int(s["offset"]), int(s["file_size"])) for s in interpreters[:1]),
+        code=memoryview(data.data),
+    )
+
+
+def _comments(elf: ElfFile) -> tuple[str, ...]:
+    row = elf.find_section(".comment")
+    if row is None:
+        return ()
+    found = elf.section_bytes(row)[:MAX_COMMENT_BYTES].tobytes().split(b"\0")
+    return tuple(dict.fromkeys(_text(text) for text in found if text))
+
+
+def _interpreter(elf: ElfFile, offset: int, size: int) -> str:
+    return _text(elf.bytes_at(offset, min(size, MAX_TEXT_BYTES), "the interpreter").tobytes().partition(b"\0")[0])
+
+
+def _flags(bits: int) -> str:
+    return "".join(letter for bit, letter in _FLAGS if bits & bit)
+
+
+def _versions(elf: ElfFile) -> list[str]:
+    """``library:version`` of every needed version: chains of Verneed, each with a chain of Vernaux (gABI)."""
+    row = elf.find_section(".gnu.version_r")
+    if row is None:
+        return []
+    strings = int(elf.sections[row]["link"])
+    if strings >= len(elf.sections):
+        raise elf.malformed(
+            None, f"the needed versions name section {strings} of {len(elf.sections)} for their strings"
+        )
+    data, names = elf.section_bytes(row).tobytes(), elf.section_bytes(strings)
+    half, word = f"{elf.order}u2", f"{elf.order}u4"
+    need_dtype = np.dtype([("version", half), ("count", half), ("file", word), ("aux", word), ("next", word)])
+    aux_dtype = np.dtype([("hash", word), ("flags", half), ("other", half), ("name", word), ("next", word)])
+    start = int(elf.sections[row]["offset"])
+
+    def record(dtype: np.dtype[np.void], at: int) -> np.void:
+        if at < 0 or at + dtype.itemsize > len(data):
+            raise elf.malformed(start + min(max(at, 0), len(data)), "a needed version lies outside of its section")
+        entry: np.void = np.frombuffer(data, dtype, 1, at)[0]
+        return entry
+
+    def name(offset: int) -> str:
+        if offset >= len(names):
+            raise elf.malformed(start, f"the name of a needed version at {offset:#x} lies outside of its strings")
+        return _text(names[offset : offset + MAX_TEXT_BYTES].tobytes().partition(b"\0")[0])
+
+    out: list[str] = []
+    at = 0
+    for _ in range(MAX_VERSIONS if data else 0):
+        need = record(need_dtype, at)
+        library, place = name(int(need["file"])), at + int(need["aux"])
+        for _ in range(int(need["count"])):
+            entry = record(aux_dtype, place)
+            out.append(f"{library}:{name(int(entry['name']))}")
+            if len(out) > MAX_VERSIONS:
+                raise elf.malformed(start, f"more than {MAX_VERSIONS} needed versions")
+            place += int(entry["next"])
+        if not need["next"]:
+            break
+        at += int(need["next"])
+    return out
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
