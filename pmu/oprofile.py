@@ -8,7 +8,7 @@ samples.  Each listing is an event of its own, with the line above it as its lab
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pmu.samplesbuilder import Builder
@@ -38,6 +38,7 @@ class _Listing:
     row: re.Pattern[str]
     first_event: int
     counts: tuple[int, ...]
+    largest: list[tuple[int, float]]  # samples and percentage of the largest row, by column
     rows: int = 0
 
 
@@ -58,7 +59,7 @@ def read(path: Path) -> Samples:
     for number, line in enumerate(lines(path), 1):
         line = " ".join(line.split())  # copied listings have lost their columns; and patterns stay linear
         if heading := HEADING.match(line):
-            _end(path, listing, heading_at)
+            _end(path, listing, heading_at, events)
             listing, heading_at = _begin(heading, page, events), number
             page = _Page()
             continue
@@ -68,7 +69,7 @@ def read(path: Path) -> Samples:
             if row := listing.row.match(line):
                 bad += not _take(row, listing, builder, rows)
                 continue
-            _end(path, listing, heading_at)
+            _end(path, listing, heading_at, events)
             listing = None
         if counted := COUNTED.match(line):
             page.counted.append((counted["event"], min(int(counted["count"]), MAX_COUNT)))
@@ -76,7 +77,7 @@ def read(path: Path) -> Samples:
             cpu = processor["cpu"]
         elif line:
             page.label = line.rstrip(":")
-    _end(path, listing, heading_at)
+    _end(path, listing, heading_at, events)
     if not events:
         raise Unrecognized(str(path), "no line of column headings: samples, %, symbol name")
     rows.flush()
@@ -99,6 +100,7 @@ def _begin(heading: re.Match[str], page: _Page, events: list[Event]) -> _Listing
         re.compile(r"\s*(?:[0-9a-fA-F]{8,16}\s+(?=\d+\s+\d+(?:\.|\s)))?" + COLUMN * columns + r"(?P<names>\S.*)$"),
         first,
         tuple(count for _, count in counted),
+        [(0, 0.0)] * columns,
     )
 
 
@@ -122,13 +124,23 @@ def _take(row: re.Match[str], listing: _Listing, builder: Builder, rows: Rows) -
         samples = int(row[2 * column + 1])
         if samples > MAX_COUNT or samples * count >= 1 << 63:
             return False
+        if samples > listing.largest[column][0]:
+            listing.largest[column] = (samples, float(row[2 * column + 2]))
         if samples:
             rows.add({"symbol": symbol, "period": samples * count, "event": listing.first_event + column})
     return True
 
 
-def _end(path: Path, listing: _Listing | None, heading_at: int) -> None:
-    if listing is not None and not listing.rows:
+def _end(path: Path, listing: _Listing | None, heading_at: int, events: list[Event]) -> None:
+    if listing is None:
+        return
+    if not listing.rows:
         raise Malformed(str(path), None, f"line {heading_at}: column headings of opreport without any row")
-    if listing is not None and listing.first_event >= MAX_EVENTS:
+    if listing.first_event >= MAX_EVENTS:
         raise Malformed(str(path), None, f"more than {MAX_EVENTS} listings")
+    for column, (samples, percent) in enumerate(listing.largest):
+        # Listings are often cut behind their first rows; percentages are of all samples.
+        total = round(100 * samples / percent) if percent else 0
+        if 0 < total <= MAX_COUNT:
+            number = listing.first_event + column
+            events[number] = replace(events[number], listed_total=total)

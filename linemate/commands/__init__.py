@@ -14,6 +14,7 @@ import click
 COMMANDS = {
     "audit": "linemate.commands.audit",
     "check": "linemate.commands.check",
+    "explain": "linemate.commands.explain",
     "fix": "linemate.fix_command",
     "lines": "linemate.commands.lines",
     "rules": "linemate.commands.rules",

@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 
+from sharing.explain.causes.base import ranked
 from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import ALPHA, Effect, Step, compare_samples, holm, paired_change, steps
 from sharing.explain.tables.base import Measurement
-from sharing.model.comparison import CauseKind, Comparison
+from sharing.model.comparison import CauseKind, Comparison, MeasuredChange
 
 MAX_NOTES = 12
+MAX_LISTED = 40  # changes in the document
 Labels = tuple[tuple[str, str], ...]
 
 
@@ -103,15 +105,20 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
     System-wide figures that speak against lines that bounce halve the strength of the layout as a cause.
     """
     notes = list(comparison.notes)
-    changed = [c for c in compare_measurements(old, new) if c.effect.significant]
+    cells = compare_measurements(old, new)
+    if not cells:
+        notes.append("measurements: the two have no metric under equal conditions in common")
+    changed = [c for c in cells if c.effect.significant]
     notes += [_words(change) for change in changed[:MAX_NOTES]]
-    whole = {metric: effect for metric in sorted({m.metric for m in old}) if (effect := paired(old, new, metric))}
-    for metric, effect in whole.items():
-        if effect.significant and not any(c.metric == metric for c in changed):
-            notes.append(f"{metric}, over all conditions: {_percent(effect)}")
-            changed.append(BenchChange(metric, (), effect))
-    if not changed:
-        notes.append("measurements: no change that is more than chance")
+    metrics = dict.fromkeys(m.metric for m in old)
+    whole = [BenchChange(metric, (), effect) for metric in metrics if (effect := paired(old, new, metric))]
+    for change in whole:
+        if change.effect.significant and not any(c.metric == change.metric for c in changed):
+            notes.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
+            changed.append(change)
+    if cells and not changed:
+        notes.append("no significant regression: nothing measured changed by more than chance")
+    listed = [*changed, *(c for c in whole if c not in changed), *(c for c in cells if c not in changed)][:MAX_LISTED]
     causes = comparison.causes
     signature = read_signature(medians(old), medians(new))
     if signature.reading is not Reading.UNCLEAR:
@@ -123,8 +130,26 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
             else c
             for c in causes
         ]
-        causes = tuple(sorted(weaker, key=lambda c: -c.strength))
-    return msgspec.structs.replace(comparison, causes=causes, notes=tuple(notes))
+        causes = ranked(weaker)
+    return msgspec.structs.replace(
+        comparison, causes=causes, notes=tuple(notes), measurements=tuple(_measured(c) for c in listed)
+    )
+
+
+def _measured(change: BenchChange) -> MeasuredChange:
+    effect = change.effect
+    return MeasuredChange(
+        change.metric,
+        dict(change.labels),
+        effect.old,
+        effect.new,
+        effect.change,
+        effect.low,
+        effect.high,
+        effect.p,
+        effect.repetitions,
+        effect.significant,
+    )
 
 
 def _words(change: BenchChange) -> str:

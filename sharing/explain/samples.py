@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import msgspec
 
+from sharing.explain.causes.base import ranked
 from sharing.explain.identity import base_name
 from sharing.explain.statistics import CountChange, compare_counts
-from sharing.model.comparison import Cause, CauseKind, Comparison
+from sharing.model.comparison import Cause, CauseKind, Comparison, ShareChange
 from sharing.model.finding import Confidence
 from sharing.naming import without_parameters
 
@@ -21,6 +22,7 @@ from sharing.naming import without_parameters
 _LOCK_WORDS = ("lock", "unlock", "mutex", "spin", "rwlock", "sync", "latch", "semaphore", "futex")
 _COUNT_WORDS = ("addref", "incref", "decref", "refcount", "get_ref", "put_ref", "retain")
 MAX_NAMED = 12
+MAX_LISTED = 40  # functions of one event
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +89,18 @@ def kind_of(name: str) -> str:
     return ""
 
 
-def with_profiles(comparison: Comparison, old: Profile, new: Profile) -> Comparison:
+def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: bool = True) -> Comparison:
     """The comparison with the profiles' evidence: a layout cause whose pair the risen functions touch is confirmed.
 
     Its strength rises where a function that touches the new pair rose, and falls where all of them were seen and none
     did; its confidence becomes SAMPLED in both cases.  A rise of lock and count functions alone, with no pair to
-    explain it, is noted as contention.
+    explain it, is noted as contention.  ``weigh`` False lists what changed and leaves the causes as they are: of
+    several events of one run, each would count the same evidence again.
     """
     changes = compare_profiles(old, new)
     rose = [f for f in changes if f.change.significant and f.change.low > 1]
     by_name = {f.function: f for f in changes}
-    causes = tuple(sorted((_weighed(c, by_name, old.event) for c in comparison.causes), key=lambda c: -c.strength))
+    causes = ranked(_weighed(c, by_name, old.event) for c in comparison.causes) if weigh else comparison.causes
     notes = list(comparison.notes)
     lines = [f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED]]
     notes.append(
@@ -107,7 +110,27 @@ def with_profiles(comparison: Comparison, old: Profile, new: Profile) -> Compari
     if len(traffic) >= 2 and not any(c.kind is CauseKind.LAYOUT and c.new_line_mates for c in causes):
         names = ", ".join(f"{f.function} ({f.kind})" for f in traffic[:4])
         notes.append(f"{names} rose together: more contention for the same locks and counts, which no padding cures")
-    return msgspec.structs.replace(comparison, causes=causes, notes=tuple(notes))
+    listed = tuple(_listed(f, old.event) for f in changes if f.change.significant)[:MAX_LISTED]
+    return msgspec.structs.replace(
+        comparison, causes=causes, notes=tuple(notes), profile=(*comparison.profile, *listed)
+    )
+
+
+def _listed(function: FunctionChange, event: str) -> ShareChange:
+    change = function.change
+    return ShareChange(
+        event,
+        function.function,
+        function.kind,
+        change.old,
+        change.new,
+        change.old_share,
+        change.new_share,
+        change.ratio,
+        change.low,
+        change.high,
+        change.adjusted,
+    )
 
 
 def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str) -> Cause:

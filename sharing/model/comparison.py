@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
-from sharing.model.finding import Confidence, Target
+from sharing.model.finding import Confidence, Finding, Target
 
 EXPLAIN_SCHEMA = "linemate-explain-1"
 
@@ -179,6 +179,45 @@ class Sensitivity(msgspec.Struct, frozen=True):
     hot: bool
 
 
+class ShareChange(msgspec.Struct, frozen=True):
+    """One function of two profiles.  Shares are of all samples of the event; ``ratio`` has its 95 % interval.
+
+    ``adjusted`` is the chance of such a difference with equal shares, corrected for all functions compared.  ``kind``
+    is "lock" or "reference count" by its name, else "".
+    """
+
+    event: str
+    function: str
+    kind: str
+    old_samples: int
+    new_samples: int
+    old_share: float
+    new_share: float
+    ratio: float
+    low: float
+    high: float
+    adjusted: float
+
+
+class MeasuredChange(msgspec.Struct, frozen=True):
+    """One metric of two benchmarks under equal ``labels``; none: over all conditions together.
+
+    ``old`` and ``new`` are medians, ``change`` is relative (0.05: 5 % more) with its 95 % interval; ``p``, corrected
+    for all that was compared, is None where there are too few values to say.
+    """
+
+    metric: str
+    labels: dict[str, str]
+    old: float
+    new: float
+    change: float
+    low: float | None
+    high: float | None
+    p: float | None
+    repetitions: tuple[int, int]
+    significant: bool
+
+
 class RuledOut(msgspec.Struct, frozen=True):
     """A kind of cause that the files exclude, and why."""
 
@@ -196,7 +235,11 @@ class MatchSummary(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """The result document.  ``causes`` are best first, ``totals`` count what the lists were cut from."""
+    """The result document.  ``causes`` are best first, ``totals`` count what the lists were cut from.
+
+    ``profile`` and ``measurements`` hold what changed by more than chance, the clearest first.  ``findings`` are what
+    the audit says of the new line mates.  ``incomplete``: a part of an input failed; ``notes`` say which.
+    """
 
     schema: str
     command: str
@@ -211,6 +254,11 @@ class Comparison(msgspec.Struct, frozen=True):
     straddles: tuple[Straddle, ...]
     totals: dict[str, int]
     notes: tuple[str, ...]
+    profile: tuple[ShareChange, ...] = ()
+    measurements: tuple[MeasuredChange, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    incomplete: bool = False
 
 
 class SegmentTrait(msgspec.Struct, frozen=True):

@@ -161,6 +161,7 @@ class Event:
     regs_intr_mask: int = 0
     regs_user_mask: int = 0
     label: str = ""  # what sets apart listings of one file
+    listed_total: int = 0  # all samples of a listing that may show only its top, by its percentages; 0 unknown
 
 
 @dataclass(frozen=True, slots=True)

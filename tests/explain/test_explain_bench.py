@@ -105,7 +105,7 @@ def test_no_regression_is_said_to_be_none(table_cache: BuildTableCache, explaine
     found = with_measurements(
         explained(table_cache(), table_cache("-DEXTRA_SYSVAR")), repeated(1000, 1), repeated(1000, 3)
     )
-    assert "measurements: no change that is more than chance" in found.notes
+    assert "no significant regression: nothing measured changed by more than chance" in found.notes
 
 
 def test_sleeping_threads_weaken_the_layout_as_a_cause(table_cache: BuildTableCache, explained: Explain) -> None:

@@ -6,6 +6,7 @@ else is known; it orders causes and is no probability.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sharing.explain.activity import Activity
@@ -16,6 +17,7 @@ from sharing.model.comparison import Cause, FileTraits, RuledOut
 from sharing.model.image import Image
 from sharing.naming import Demangle
 
+PLAUSIBLE = 0.3  # strength from which a cause may explain a slowdown
 UNKNOWN_ARCHITECTURE = "unknown"  # of images that were read from a listing or a linker's map
 
 
@@ -49,6 +51,13 @@ class Verdicts:
     causes: tuple[Cause, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+    """Best first.  What got better explains no slowdown: it comes behind what may, unless it is all there is."""
+    causes = tuple(causes)
+    slowdown = any(not c.improves and c.strength >= PLAUSIBLE for c in causes)
+    return tuple(sorted(causes, key=lambda c: (slowdown and c.improves, -c.strength)))
 
 
 def is_file(image: Image) -> bool:

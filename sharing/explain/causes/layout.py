@@ -44,6 +44,12 @@ def ask(builds: Builds) -> Verdicts:
     return Verdicts(causes, (RuledOut(CauseKind.LAYOUT, why),))
 
 
+def severity_of(strength: float) -> Severity:
+    """How bad a layout cause of that strength is: the severity of a pair that would have it."""
+    ranks = sorted(STRENGTH, key=lambda severity: -STRENGTH[severity])
+    return next((severity for severity in ranks if strength >= STRENGTH[severity]), Severity.NOTE)
+
+
 def _side(builds: Builds, met: Met, apart: list[Meeting], *, improves: bool) -> Cause | None:
     """What one side's meetings, straddles and lost company amount to; None for nothing that a rule objects to."""
     harm = _harm(met.meetings)

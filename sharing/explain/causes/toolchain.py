@@ -14,7 +14,9 @@ from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import Image
 
-OTHER_COMPILER, OTHER_LEVEL, LTO, OTHER_VERSION, OTHER_FLAG, ALIGNMENT = 0.93, 0.92, 0.6, 0.55, 0.45, 0.3
+# Another compiler or level lays everything out anew: pairs that met are its doing, however bad they are.
+OTHER_COMPILER, OTHER_LEVEL = 0.97, 0.96
+LTO, OTHER_VERSION, OTHER_FLAG, ALIGNMENT = 0.6, 0.55, 0.45, 0.3
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?")
 _LEVELS = re.compile(r"-O(?:\d|s|z|g|fast)?$")
 _FAMILIES = (("clang", "clang"), ("GNU", "gcc"), ("GCC", "gcc"), ("rustc", "rustc"), ("Go cmd", "go"), ("Intel", "icc"))

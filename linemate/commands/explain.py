@@ -1,0 +1,90 @@
+"""``linemate explain``: flags of a comparison into a request, the comparison out."""
+
+from __future__ import annotations
+
+import click
+
+from linemate.commands import common
+from linemate.output import check_output, progress, write_text
+from reports.escape import visible
+from reports.explain import EXPLAIN_EMITTERS
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Severity
+
+
+@click.command("explain", short_help="Say why NEW may be slower than OLD.")
+@click.argument("old")
+@click.argument("new")
+@click.option("--samples-old", metavar="FILE", help="A profile of OLD: perf.data, perf script, opreport, CSV.")
+@click.option("--samples-new", metavar="FILE", help="A profile of NEW.")
+@click.option("--bench-old", multiple=True, metavar="FILE", help="Measurements of OLD; repeat for repetitions.")
+@click.option("--bench-new", multiple=True, metavar="FILE", help="Measurements of NEW.")
+@click.option("--sensitivity", is_flag=True, help="Say which other insertions would join or part busy pairs.")
+@click.option("--debug-old", metavar="FILE", help="Debug information of OLD, if not in the usual places.")
+@click.option("--debug-new", metavar="FILE", help="Debug information of NEW.")
+@click.option(
+    "--fail-on",
+    type=click.Choice([*(severity.value for severity in Severity), "never"]),
+    help="Exit with 1 where the layout explains a slowdown from this severity on.  [default: high]",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(EXPLAIN_EMITTERS)),
+    help="How to show it; default: by the ending of --output, else text.",
+)
+@common.common_options
+def command(
+    old: str,
+    new: str,
+    samples_old: str | None,
+    samples_new: str | None,
+    bench_old: tuple[str, ...],
+    bench_new: tuple[str, ...],
+    sensitivity: bool,
+    debug_old: str | None,
+    debug_new: str | None,
+    fail_on: str | None,
+    format_name: str | None,
+    line_size: str | None,
+    config: str | None,
+    output: str | None,
+    quiet: bool,
+) -> int:
+    """Say why NEW may be slower than OLD: what moved, which variables share a line now, and what else differs.
+
+    OLD and NEW are two builds of one program, or listings of them (nm -nS, System.map, a linker's map).  A profile or
+    table may be a part of its file: FILE#PART is the listing, or the rows, with that label.
+    """
+    if bool(samples_old) != bool(samples_new):
+        raise LinemateError("--samples-old and --samples-new belong together: one profile of each build")
+    if bool(bench_old) != bool(bench_new):
+        raise LinemateError("--bench-old and --bench-new belong together: measurements of each build")
+    project = common.read_project(config)
+    limit = common.fail_limit(fail_on, project)
+    inputs = (old, new, debug_old, debug_new, samples_old, samples_new, *bench_old, *bench_new, project.path or None)
+    check_output(output, inputs)
+    from linemate.explain import ExplainRequest, explain, failing
+
+    request = ExplainRequest(
+        old=old,
+        new=new,
+        samples_old=samples_old or "",
+        samples_new=samples_new or "",
+        bench_old=bench_old,
+        bench_new=bench_new,
+        debug_old=debug_old,
+        debug_new=debug_new,
+        sensitivity=sensitivity,
+        line_size=common.line_size_of(line_size, project),
+        project=project,
+    )
+    with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=quiet):
+        comparison = explain(request)
+    suffixes = {emitter.suffix: name for name, emitter in EXPLAIN_EMITTERS.items()}
+    ending = output[output.rfind(".") :] if output and "." in output else ""
+    emitter = EXPLAIN_EMITTERS[format_name or suffixes.get(ending, "text")]
+    write_text(emitter.render(comparison, common.render_options(output, quiet)), output, inputs)
+    if comparison.incomplete:
+        return common.EXIT_INCOMPLETE
+    return common.EXIT_FINDINGS if failing(comparison, limit) else common.EXIT_CLEAN

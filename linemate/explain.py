@@ -1,0 +1,117 @@
+"""``linemate explain`` as a table of contents: read both builds, compare, add what was sampled and measured.
+
+Owns the joining of the stages and what is refused.  Comparing is ``sharing.explain``'s, reading each reader's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from elfscan.demangle import demangle
+from elfscan.image import read_images
+from elfscan.listing import read_listing
+from elfscan.traits import read_traits
+from linemate.explain_inputs import measurements_of, profiles_of
+from linemate.pipeline import vocabulary
+from sharing.explain.causes.layout import severity_of
+from sharing.explain.compare import ExplainOptions, compare, document
+from sharing.model.comparison import CauseKind, Comparison, FileTraits
+from sharing.model.errors import LinemateError, Unrecognized
+from sharing.model.finding import Severity
+from sharing.model.image import Image
+from sharing.model.project import ProjectConfig
+
+MAX_SENSITIVE = 20  # pairs
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """What ``explain`` is asked.  Files are paths; ``samples`` and ``bench`` may end in ``#PART`` to choose a part.
+
+    ``line_size`` is in bytes, None the architecture's.
+    """
+
+    old: str
+    new: str
+    samples_old: str = ""
+    samples_new: str = ""
+    bench_old: tuple[str, ...] = ()
+    bench_new: tuple[str, ...] = ()
+    debug_old: str | None = None
+    debug_new: str | None = None
+    sensitivity: bool = False
+    line_size: int | None = None
+    project: ProjectConfig = field(default_factory=ProjectConfig)
+
+
+def explain(request: ExplainRequest) -> Comparison:
+    """Why NEW may run at another speed than OLD.
+
+    1. both builds; 2. what differs and what it means; 3. profiles; 4. measurements; 5. what is next.
+    Raises LinemateError for what cannot be read or compared, one line each.
+    """
+    # Profiles and tables first: they are small, and a typing error should not cost the reading of two servers.
+    measured = measurements_of(request.bench_old), measurements_of(request.bench_new)
+    (old, old_traits), (new, new_traits) = _both(request)
+    profiles = profiles_of(request.samples_old, request.samples_new, old, new) if request.samples_old else None
+    size = request.line_size or max(old.arch.line_size, new.arch.line_size)
+    pair = 2 * size if request.line_size else max(old.arch.pair_size, new.arch.pair_size, size)
+    options = ExplainOptions(size, pair, demangle)
+    builds = compare(old, new, vocabulary(request.project), options, old_traits, new_traits)
+    found = document(builds)
+    if profiles is not None:
+        from sharing.explain.samples import with_profiles
+
+        for number, (before, after) in enumerate(profiles):
+            found = with_profiles(found, before, after, weigh=number == 0)
+    if request.bench_old:
+        from sharing.explain.bench import with_measurements
+
+        found = with_measurements(found, *measured)
+    if request.sensitivity:
+        from sharing.explain.sensitivity import sensitivities
+
+        found = msgspec.structs.replace(found, sensitivity=sensitivities(builds.new, size, MAX_SENSITIVE))
+    return msgspec.structs.replace(found, incomplete=old.incomplete or new.incomplete)
+
+
+def failing(comparison: Comparison, limit: Severity | None) -> bool:
+    """Whether the layout of NEW explains a slowdown at or above the limit."""
+    return limit is not None and any(
+        cause.kind is CauseKind.LAYOUT and not cause.improves and severity_of(cause.strength).rank >= limit.rank
+        for cause in comparison.causes
+    )
+
+
+def _both(request: ExplainRequest) -> tuple[tuple[Image, FileTraits], tuple[Image, FileTraits]]:
+    """Both builds at once: the native helpers of one run while the tables of the other are made."""
+    with ThreadPoolExecutor(2) as pool:
+        old = pool.submit(_read, request.old, request.debug_old)
+        new = pool.submit(_read, request.new, request.debug_new)
+        return old.result(), new.result()
+
+
+def _read(path: str, debug_file: str | None) -> tuple[Image, FileTraits]:
+    """A linked or relocatable file, or a listing of one."""
+    try:
+        images = list(islice(_images(path, debug_file), 2))
+    except Unrecognized as refusal:
+        try:
+            return read_listing(path), FileTraits()
+        except Unrecognized as other:
+            raise LinemateError(f"{path}: {refusal.why}; {other.why}") from None
+    if len(images) != 1 or images[0].member:
+        raise LinemateError(f"{path}: is an archive; give the program that it is linked into, or a member of it")
+    return images[0], read_traits(path)
+
+
+def _images(path: str, debug_file: str | None) -> Iterator[Image]:
+    if debug_file is not None and not Path(debug_file).exists():
+        raise LinemateError(f"{debug_file}: no such file")
+    yield from read_images(path, debug_file=debug_file)

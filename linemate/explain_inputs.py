@@ -1,0 +1,193 @@
+"""What was sampled and measured of two builds, read for ``linemate explain``: parts of files, events, functions.
+
+Owns ``FILE#PART``, the choice of events, and the naming of sampled functions by the image they were taken in.  Formats
+are the readers' (``pmu``, ``sharing.explain.tables``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.demangle import demangle
+from elfscan.elf import ElfFile, map_file
+from pmu import read_samples
+from sharing.explain.causes.base import is_file
+from sharing.explain.samples import Profile
+from sharing.explain.tables import read_measurements
+from sharing.explain.tables.base import Measurement
+from sharing.model.errors import LinemateError
+from sharing.model.image import Image
+from sharing.model.samples import LOAD_DTYPE, Event, Rows, Samples, load_biases
+from sharing.naming import readable_names
+
+MAX_TEXT_BYTES = 64 << 20  # of a table of measurements
+MAX_EVENTS_SHOWN = 8
+# What tells most about lines first; an event is known by a word of its name.
+_TELLING = ("hitm", "snoop", "llc", "cache", "miss", "mem", "l1", "l2", "l3", "cycles", "clock")
+
+
+def measurements_of(inputs: tuple[str, ...]) -> tuple[Measurement, ...]:
+    """The measurements of all files of one build: files of equal labels are repetitions."""
+    return tuple(measured for text in inputs for measured in _measurements(text))
+
+
+def _measurements(text: str) -> tuple[Measurement, ...]:
+    path, part = _part(text)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_TEXT_BYTES + 1)
+    except OSError as error:
+        raise LinemateError(f"{path}: {error.strerror or error}") from error
+    if len(data) > MAX_TEXT_BYTES:
+        raise LinemateError(f"{path}: a table of more than {MAX_TEXT_BYTES >> 20} MiB")
+    found = read_measurements(data.decode("utf-8", "replace"), path)
+    if not part:
+        return found
+    name, equals, value = part.rpartition("=")
+    chosen = []
+    for measured in found:
+        labels = [(k, v) for k, v in measured.labels if v == value and (not equals or k == name)]
+        if labels:
+            # What the part was chosen by is no condition that the other build could share.
+            kept = tuple(label for label in measured.labels if label != labels[0])
+            chosen.append(replace(measured, labels=kept))
+    if not chosen:
+        texts = sorted({v for m in found for _, v in m.labels})
+        raise LinemateError(f"{path}: nothing is labelled {part!r}; labels are {', '.join(texts[:12])}")
+    return tuple(chosen)
+
+
+def _part(text: str) -> tuple[str, str]:
+    """``FILE#PART`` in two; a file of that very name is a file."""
+    path, mark, part = text.rpartition("#")
+    return (path, part) if mark and path and not Path(text).exists() else (text, "")
+
+
+def profiles_of(old_text: str, new_text: str, old: Image, new: Image) -> list[tuple[Profile, Profile]]:
+    """Profiles of both builds by event, the most telling event first.
+
+    Raises LinemateError where the two have no event in common, or where a profile is of the other build.
+    """
+    (old_path, old_part), (new_path, new_part) = _part(old_text), _part(new_text)
+    before, after = _profiles(old_path, old_part, old, new), _profiles(new_path, new_part, new, old)
+    common = [name for name in before if name in after]
+    if not common:
+        raise LinemateError(
+            f"{old_text} has samples of {', '.join(before)}, {new_text} of {', '.join(after)}: "
+            "the same event has to be sampled in both builds"
+        )
+    common.sort(key=_telling)
+    return [(before[name], after[name]) for name in common[:MAX_EVENTS_SHOWN]]
+
+
+def _telling(event: str) -> int:
+    return next((rank for rank, word in enumerate(_TELLING) if word in event.lower()), len(_TELLING))
+
+
+def _profiles(path: str, part: str, image: Image, other: Image) -> dict[str, Profile]:
+    """By event: samples of each function, as the profile names it or as the image does."""
+    samples = read_samples(path)
+    _of_this_build(path, samples, image, other)
+    number_of, names = _names(samples, image)
+    out: dict[str, Profile] = {}
+    for number, event in enumerate(samples.events):
+        if part and part.lower() not in event.label.lower():
+            continue
+        rows = np.flatnonzero(samples.samples["event"] == number)
+        if not len(rows):
+            continue
+        weight = _counts(samples.samples[rows], event, listing=samples.recording.format == "oprofile")
+        found = np.zeros(len(names), np.int64)
+        np.add.at(found, number_of[rows], weight)
+        counts: Counter[str] = Counter()
+        for at in np.flatnonzero(found).tolist():
+            counts[names[at]] += int(found[at])
+        if event.name in out:
+            headings = [e.label for e in samples.events if e.name == event.name]
+            raise LinemateError(
+                f"{path}: several listings of {event.name}; choose one with {path}#PART, a part of its heading: "
+                + ", ".join(repr(heading) for heading in headings)
+            )
+        total = max(event.listed_total, sum(counts.values()))
+        out[event.name] = Profile(event.name, counts, total)
+    if not out:
+        labels = ", ".join(repr(event.label) for event in samples.events if event.label)
+        raise LinemateError(
+            f"{path}: no samples" + (f" under {part!r}; listings are {labels or 'unnamed'}" if part else "")
+        )
+    return out
+
+
+def _counts(rows: npt.NDArray[Any], event: Event, *, listing: bool) -> npt.NDArray[np.int64]:
+    """How many samples each row stands for: a row of a listing for many."""
+    if not listing or event.sample_period <= 0:
+        return np.ones(len(rows), np.int64)
+    return (rows["period"] // np.uint64(event.sample_period)).astype(np.int64)
+
+
+def _of_this_build(path: str, samples: Samples, image: Image, other: Image) -> None:
+    """Raise LinemateError where the build-ids say that the profile is of the other build."""
+    ids = set(samples.build_ids)
+    if image.build_id and other.build_id and image.build_id not in ids and other.build_id in ids:
+        raise LinemateError(f"{path}: was recorded with {other.path}, not with {image.path} (by their build-ids)")
+
+
+def _names(samples: Samples, image: Image) -> tuple[Rows, list[str]]:
+    """(number of the name of each sample's function, names): the profile's own name, else the image's, else a file."""
+    table = samples.samples
+    names = [known.name or f"[{Path(known.image).name}]" for known in samples.symbols]
+    out = table["symbol"].astype(np.int64)
+    left = np.flatnonzero((out < 0) & (table["mapping"] >= 0))
+    files = samples.mappings["path"][table["mapping"][left]]
+    for number in np.unique(files).tolist():
+        rows, path = left[files == number], samples.paths[number]
+        out[rows] = len(names)
+        names.append(f"[{Path(path).name}]")
+        if is_file(image) and _is_image(samples, rows, path, image):
+            function = _functions_of(samples, rows, image)
+            inside = function >= 0
+            used, at = np.unique(function[inside], return_inverse=True)
+            out[rows[inside]] = len(names) + at
+            names += [_function_name(image, row) for row in used.tolist()]
+    names.append("[unknown]")
+    out[out < 0] = len(names) - 1
+    shown = readable_names(names, demangle)
+    return out, [shown[name] for name in names]
+
+
+def _function_name(image: Image, row: int) -> str:
+    name = int(image.functions["name"][row])
+    return image.names[name] if name >= 0 else f"fn_{int(image.functions['address'][row]):x}"
+
+
+def _is_image(samples: Samples, rows: Rows, path: str, image: Image) -> bool:
+    known = {int(n) for n in samples.mappings["build_id"][samples.samples["mapping"][rows]].tolist() if n >= 0}
+    ids = {samples.build_ids[n] for n in known}
+    if ids and image.build_id:
+        return image.build_id in ids
+    return Path(path).name == Path(image.path).name
+
+
+def _functions_of(samples: Samples, rows: Rows, image: Image) -> Rows:
+    """Rows of the image's functions that hold the sampled instructions, -1 for none."""
+    elf = ElfFile(image.path, map_file(image.path))
+    loads = np.zeros(len(elf.loads), LOAD_DTYPE)
+    for name, column in (("offset", "offset"), ("address", "address"), ("size", "file_size"), ("flags", "flags")):
+        loads[name] = elf.loads[column]
+    biases, known = load_biases(samples.mappings, loads)
+    mapping = samples.samples["mapping"][rows]
+    with np.errstate(over="ignore"):
+        link = samples.samples["ip"][rows] - biases[mapping]
+    table = image.functions
+    if not len(table):
+        return np.full(len(rows), -1, np.int64)
+    at = np.searchsorted(table["address"], link, "right").astype(np.int64) - 1
+    row = np.maximum(at, 0)
+    inside = (at >= 0) & known[mapping] & (link < table["address"][row] + table["size"][row])
+    return np.where(inside, at, -1)

@@ -1,0 +1,134 @@
+"""What every format says of a comparison in the same words: titles, pairs, contributions, figures.
+
+Owns phrases, not markup: names in them are as they were read, and each emitter makes them safe in its own way.
+"""
+
+from __future__ import annotations
+
+from reports.escape import byte_ranges, count
+from sharing.model.comparison import (
+    Cause,
+    Comparison,
+    Contribution,
+    LineMates,
+    MeasuredChange,
+    Sensitivity,
+    ShareChange,
+    ShiftRun,
+    SymbolChange,
+)
+
+RUNS_SHOWN = 12
+CHANGES_SHOWN = 20
+PAIRS_SHOWN = 6
+MOVED_SHOWN = 6
+EVIDENCE_SHOWN = 8
+MEASURED_SHOWN = 12
+CONTRIBUTIONS_SHOWN = 4
+
+
+def title(cause: Cause) -> str:
+    """``static, strength 0.90``; of what got better, that it did."""
+    parts = [cause.confidence.value]
+    if cause.strength:
+        parts.append(f"strength {cause.strength:.2f}")
+    if cause.improves:
+        parts.append("an improvement")
+    return ", ".join(parts)
+
+
+def matched(comparison: Comparison) -> str:
+    """How much of both builds is known to be the same."""
+    out = []
+    for summary, noun in ((comparison.variables, "variable"), (comparison.functions, "function")):
+        least = min(summary.old, summary.new)
+        out.append(f"{summary.matched:,} of {count(least, noun)}")
+    moved = comparison.totals.get("variables_moved", 0)
+    runs = comparison.totals.get("runs_moved", 0)
+    text = f"matched {' and '.join(out)}; {count(moved, 'variable')} moved"
+    return f"{text} in {count(runs, 'run')} of equal shift" if moved else text
+
+
+def pair(mates: LineMates) -> str:
+    """``LOCK_open (mutex, bytes 0-19) and unused_tables (bytes 48-55), line 0x4600``."""
+    sides = [
+        f"{name} ({', '.join(part for part in (role, f'bytes {byte_ranges((span,))}') if part)})"
+        for name, role, span in (
+            (mates.first, mates.first_role, mates.first_bytes),
+            (mates.second, mates.second_role, mates.second_bytes),
+        )
+    ]
+    text = f"{' and '.join(sides)}, {mates.line_size} bytes at {mates.line}"
+    if mates.finding:
+        text += f": {mates.severity}, {mates.finding}"
+    return text
+
+
+def contributions(parts: tuple[Contribution, ...]) -> str:
+    """``+208 buf added (sys_vars.cc:64), +16 alignment padding``."""
+    shown = [contribution(part) for part in parts[:CONTRIBUTIONS_SHOWN]]
+    more = len(parts) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def contribution(part: Contribution) -> str:
+    where = ", ".join(text for text in (part.source, "up to the next symbol" if part.inferred else "") if text)
+    return " ".join(
+        text for text in (f"{part.bytes:+,}", part.name, part.share.value, f"({where})" if where else "") if text
+    )
+
+
+def signed_hex(value: int) -> str:
+    return f"{'-' if value < 0 else '+'}{abs(value):#x}"
+
+
+def run_name(run: ShiftRun) -> str:
+    """The first and last variable of a run."""
+    return run.first if run.variables == 1 else f"{run.first} .. {run.last}"
+
+
+def change(changed: SymbolChange) -> str:
+    """What happened to one variable, without its name."""
+    if changed.detail:
+        text = changed.detail
+    elif changed.old_size and changed.new_size and changed.old_size != changed.new_size:
+        text = f"{changed.old_size:,} to {changed.new_size:,} bytes"
+    elif changed.old_section != changed.new_section and changed.old_section and changed.new_section:
+        text = f"{changed.old_section} to {changed.new_section}"
+    else:
+        text = count(changed.new_size or changed.old_size, "byte")
+    address = changed.new_address or changed.old_address
+    return f"{text}, {changed.new_section or changed.old_section} {address}".strip()
+
+
+def share(changed: ShareChange) -> str:
+    """``4.68% to 5.22%, ×1.11 (1.07–1.16)``."""
+    return (
+        f"{100 * changed.old_share:.2f}% to {100 * changed.new_share:.2f}%, "
+        f"×{changed.ratio:.2f} ({changed.low:.2f}–{changed.high:.2f})"
+    )
+
+
+def measured(changed: MeasuredChange) -> str:
+    """``-5.6% (-6.1% to -5.0%), medians 164650 and 155442``; whether that is more than chance."""
+    text = f"{100 * changed.change:+.1f}%"
+    if changed.low is not None and changed.high is not None:
+        text += f" ({100 * changed.low:+.1f}% to {100 * changed.high:+.1f}%)"
+    text += f", medians {changed.old:g} and {changed.new:g}"
+    if changed.significant:
+        return text
+    return f"{text}: {'measured too seldom to say' if changed.p is None else 'within chance'}"
+
+
+def conditions(changed: MeasuredChange) -> str:
+    """The metric and the labels it was measured under."""
+    under = ", ".join(f"{name} {text}" for name, text in changed.labels.items())
+    return f"{changed.metric} ({under})" if under else changed.metric
+
+
+def sensitive(item: Sensitivity) -> str:
+    """What an insertion in front of a pair does to it."""
+    now = "on one line" if item.now else "apart"
+    other = "parts" if item.now else "joins"
+    then = f"; {item.next_shift} more bytes in front of them {other} them" if item.next_shift else ""
+    return f"{now} as built; together at {item.together} of {item.possible} places in steps of {item.step} bytes{then}"
