@@ -18,7 +18,7 @@ import msgspec
 
 from linemate import basefacts, baseline, database
 from linemate.cachedir import bases_folder, facts_folder
-from linemate.options import CheckOptions, FactsRequest
+from linemate.options import DEFAULT_LINE_SIZE, CheckOptions, FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from sharing.source.program import Program
 
 SHORT_ID = 12  # digits of a commit that people read
-DEFAULT_LINE_SIZE = 64  # bytes, where nothing was judged that would tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,11 @@ def _judge(options: CheckOptions) -> tuple[Report, Program]:
     return check_program(program, options), program
 
 
+def judged_line_size(report: Report, options: CheckOptions) -> int:
+    """Bytes of the lines that a report is about."""
+    return options.line_size or (report.targets[0].line_size if report.targets else DEFAULT_LINE_SIZE)
+
+
 def _with_edits(report: Report, program: Program, options: CheckOptions) -> Report:
     """The report with the edits of those remedies for which they are known."""
     if not report.findings:
@@ -89,8 +93,7 @@ def _with_edits(report: Report, program: Program, options: CheckOptions) -> Repo
     from sharing.fix.plan import Planner
     from sharing.fix.style import FixOptions
 
-    size = options.line_size or (report.targets[0].line_size if report.targets else DEFAULT_LINE_SIZE)
-    style = FixOptions(size, options.project.fix.align_macro or "")
+    style = FixOptions(judged_line_size(report, options), options.project.fix.align_macro or "")
     planner = Planner(program, lambda path: Path(path).read_bytes(), style)
     return msgspec.structs.replace(report, findings=tuple(with_edits(finding, planner) for finding in report.findings))
 

@@ -164,6 +164,7 @@ def _check(
     options: CheckOptions, ids: Sequence[str], limit: Severity | None
 ) -> tuple[Program, tuple[Finding, ...], int]:
     """The program, the findings asked for, worst first, and the line size that they were judged with."""
+    from linemate.check import judged_line_size
     from linemate.pipeline import check_program
     from linemate.source import read_program
 
@@ -174,8 +175,7 @@ def _check(
         if wanted not in known:
             raise LinemateError(f"no finding {wanted}: `linemate check` lists them")
     chosen = tuple(f for f in report.findings if f.id in ids or (limit is not None and f.severity.rank >= limit.rank))
-    size = options.line_size or (report.targets[0].line_size if report.targets else 64)
-    return program, chosen, size
+    return program, chosen, judged_line_size(report, options)
 
 
 Chosen = list[tuple[Finding, tuple["Planned", ...]]]

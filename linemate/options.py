@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from sharing.model.finding import Confidence, Severity
 from sharing.model.project import ProjectConfig
 
+DEFAULT_LINE_SIZE = 64  # bytes, where nothing was judged that would tell
+
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
@@ -48,7 +50,7 @@ class FactsRequest:
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """Input of ``linemate.pipeline.check``.
+    """Input of ``linemate.source.read_program`` and ``linemate.pipeline.check_program``.
 
     ``streams`` are files of facts that were gathered before; with them ``facts`` is not run.  ``objects`` is a folder
     of built object files and ``binary`` the linked program, "" where only the source is known.  The others are as in

@@ -9,11 +9,10 @@ import dataclasses
 import fnmatch
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from elfscan.demangle import demangle
 from elfscan.image import read_images
-from linemate.options import AuditOptions, CheckOptions
+from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
 from sharing.judge import Judgement, JudgeOptions, judge
 from sharing.knowledge import Knowledge, LockAbi, LockRow, ThreadRow, default_knowledge
 from sharing.model import LinemateError
@@ -28,7 +27,11 @@ def audit(options: AuditOptions) -> Report:
     """Analyse one binary (each member of an archive) and report what is wrong with its lines."""
     if options.samples:
         raise LinemateError(f"{options.samples[0]}: profiles are not read by this version")
-    program = _program_of(options.facts)
+    program = None
+    if options.facts:
+        from linemate.source import read_streams
+
+        program = read_streams(options.facts)
     knowledge = vocabulary(options.project)
     targets: list[Target] = []
     found: list[Finding] = []
@@ -51,16 +54,6 @@ def audit(options: AuditOptions) -> Report:
     )
 
 
-def _program_of(streams: tuple[str, ...]) -> Program | None:
-    """The program in files of facts, None without files."""
-    if not streams:
-        return None
-    from analyzer.stream import read_facts
-    from sharing.source.merge import merge
-
-    return merge(line for path in streams for line in read_facts(Path(path)))
-
-
 def _with_source(
     result: Judgement, image: Image, program: Program, options: AuditOptions, counts: dict[str, int]
 ) -> list[Finding]:
@@ -76,18 +69,11 @@ def _with_source(
     return findings
 
 
-def check(options: CheckOptions) -> Report:
-    """Analyse source and report what is wrong with the lines that it will be laid out on.
-
-    1. facts of all units; 2. each executable as an image; 3. the rules of lines; 4. the rules of declarations.
-    """
-    from linemate.source import read_program
-
-    return check_program(read_program(options), options)
-
-
 def check_program(program: Program, options: CheckOptions) -> Report:
-    """``check`` of facts that were read before."""
+    """Report what is wrong with the lines that source will be laid out on.
+
+    1. each executable as an image; 2. the rules of lines; 3. the rules of declarations.
+    """
     from linemate.source import images
     from sharing.source_findings import run_source_rules, source_context
 
@@ -98,7 +84,7 @@ def check_program(program: Program, options: CheckOptions) -> Report:
     notes = list(program.notes)
     hidden = 0
     heats: list[tuple[dict[str, int], Judgement]] = []
-    size = pair = 64
+    size = pair = DEFAULT_LINE_SIZE
     for part, image in images(program, options, knowledge):
         size, pair = _line_sizes(image, options)
         result = judge(image, _judge_options(size, pair, options), knowledge)

@@ -15,7 +15,6 @@ from elfscan.image import read_images
 from linemate.options import CheckOptions
 from sharing.knowledge import Knowledge
 from sharing.model import LinemateError
-from sharing.model.facts import FactsLine
 from sharing.model.image import Architecture, Image, ImageKind
 from sharing.source.emission import Contribution, unit_contributions
 from sharing.source.image import source_image
@@ -45,14 +44,18 @@ TRIPLES = {
 
 def read_program(options: CheckOptions) -> Program:
     """The facts of all units, from streams that were gathered before or by running the Clang tool."""
-    from analyzer.stream import read_facts
-
     if options.streams:
-        return merge(line for path in options.streams for line in read_facts(Path(path)))
+        return read_streams(options.streams)
     from analyzer.run import run_facts
 
-    lines: Iterable[FactsLine] = read_facts(run_facts(options.facts, options.project))
-    return merge(lines)
+    return read_streams((run_facts(options.facts, options.project),))
+
+
+def read_streams(paths: Iterable[str | Path]) -> Program:
+    """The program in files of facts."""
+    from analyzer.stream import read_facts
+
+    return merge(line for path in paths for line in read_facts(Path(path)))
 
 
 def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Iterator[tuple[Program, Image]]:

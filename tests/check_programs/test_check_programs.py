@@ -36,14 +36,16 @@ def expectations(source: Path) -> list[list[str]]:
 
 @functools.cache
 def report(source: Path) -> Report:
-    from linemate.pipeline import check
+    from linemate.pipeline import check_program
+    from linemate.source import read_program
 
     try:
         tool_path("linemate-facts")
     except LinemateError as error:
         pytest.skip(str(error))
     flags = ("-O2", *(a for line in words(source, "ARGS") for a in line))
-    return check(CheckOptions(facts=FactsRequest(sources=(str(source),), flags=flags), min_severity=Severity.LOW))
+    options = CheckOptions(facts=FactsRequest(sources=(str(source),), flags=flags), min_severity=Severity.LOW)
+    return check_program(read_program(options), options)
 
 
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda p: f"{p.parents[1].name}/{p.name}")
