@@ -24,12 +24,12 @@ from sharing.geometry import line_start, lines_of
 from sharing.knowledge import Knowledge
 from sharing.linemap import LineMap, names_locals, variable_name
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Target
 from sharing.model.image import Image, SectionKind, Table
 from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutObject, LayoutReport, LayoutSpan
 from sharing.model.project import ProjectConfig
 from sharing.naming import readable_names
 from sharing.recover import recover
+from sharing.target import target_of
 
 Accessed = TypeVar("Accessed", LayoutObject, LayoutSpan)
 
@@ -68,7 +68,7 @@ def lines(options: LinesOptions) -> LayoutReport:
     knowledge = vocabulary(options.project)
     for image, locks in _images(options, knowledge):
         size = options.line_size or image.arch.line_size
-        target = _target(image, size)
+        target = target_of(image, size)
         if not options.symbols:
             plain = LineMap(image, size)
             sections, crowded = tuple(plain.summaries()), tuple(plain.crowded(CROWDED_SHOWN))
@@ -140,18 +140,6 @@ def _with_accesses(image: Image, knowledge: Knowledge) -> tuple[Image, Table]:
     locks = lock_events(image, knowledge)
     sites = all_sites(image, knowledge)
     return replace(recover(image, sites, locks, knowledge), sites=sites), locks[locks["effect"] != INIT]
-
-
-def _target(image: Image, line_size: int) -> Target:
-    return Target(
-        image.path,
-        image.member or "",
-        image.arch.name,
-        image.kind.value,
-        image.build_id or "",
-        line_size,
-        image.debug_source,
-    )
 
 
 def _names(image: Image) -> dict[str, list[int]]:

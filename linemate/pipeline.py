@@ -21,6 +21,7 @@ from sharing.model.image import Image
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
 from sharing.source.program import Program
+from sharing.target import target_of
 
 
 def audit(options: AuditOptions) -> Report:
@@ -43,7 +44,7 @@ def audit(options: AuditOptions) -> Report:
         size, pair = _line_sizes(image, options)
         result = judge(image, _judge_options(size, pair, options), knowledge)
         hidden += result.hidden
-        targets.append(_target(image, size))
+        targets.append(target_of(image, size))
         found.extend(_with_source(result, image, program, options, counts) if program is not None else result.findings)
         _count(counts, image, result)
         prefix = f"{image.member}: " if image.member else ""
@@ -89,7 +90,7 @@ def check_program(program: Program, options: CheckOptions) -> Report:
         size, pair = _line_sizes(image, options)
         result = judge(image, _judge_options(size, pair, options), knowledge)
         hidden += result.hidden
-        targets.append(_target(image, size))
+        targets.append(target_of(image, size))
         heats.append(({name: address for address, name in image.identities.items()}, result))
         for finding in result.findings:
             known = found.get(finding.id)
@@ -206,18 +207,6 @@ def _selected(findings: Iterable[Finding], options: AuditOptions | CheckOptions)
         names = [p.name for p in finding.participants]
         if not options.symbols or any(fnmatch.fnmatchcase(n, s) for n in names for s in options.symbols):
             yield finding
-
-
-def _target(image: Image, line_size: int) -> Target:
-    return Target(
-        path=image.path,
-        member=image.member or "",
-        arch=image.arch.name,
-        kind=image.kind.value,
-        build_id=image.build_id or "",
-        line_size=line_size,
-        debug=image.debug_source,
-    )
 
 
 def _count(counts: dict[str, int], image: Image, result: Judgement) -> None:

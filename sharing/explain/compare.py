@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharing.explain import blame, identity
-from sharing.explain.activity import Activity, observe
+from sharing.explain.activity import observe
 from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file
 from sharing.explain.changes import changes
@@ -31,9 +31,10 @@ from sharing.model.comparison import (
     ShiftRun,
 )
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Confidence, Target
+from sharing.model.finding import Confidence
 from sharing.model.image import Image
 from sharing.naming import Demangle
+from sharing.target import target_of
 
 MAX_RUNS = 200
 MAX_CHANGES = 400
@@ -129,8 +130,8 @@ def document(builds: Builds) -> Comparison:
     return Comparison(
         schema=EXPLAIN_SCHEMA,
         command="explain",
-        old=_target(builds.old, builds.line_size),
-        new=_target(builds.new, builds.line_size),
+        old=target_of(builds.old.image, builds.line_size),
+        new=target_of(builds.new.image, builds.line_size),
         variables=_summary(builds.variables),
         functions=_summary(builds.functions),
         causes=tuple(causes),
@@ -170,19 +171,6 @@ def _runs(builds: Builds) -> tuple[ShiftRun, ...]:
     if len(rows) > MAX_RUNS:
         rows = np.sort(rows[np.argsort(-table["count"][rows], kind="stable")[:MAX_RUNS]])
     return tuple(blame.describe_run(builds.shifts, int(row)) for row in rows)
-
-
-def _target(activity: Activity, line_size: int) -> Target:
-    image = activity.image
-    return Target(
-        image.path,
-        image.member or "",
-        image.arch.name,
-        image.kind.value,
-        image.build_id or "",
-        line_size,
-        image.debug_source,
-    )
 
 
 def _summary(matching: Matching) -> MatchSummary:
