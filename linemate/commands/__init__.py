@@ -16,6 +16,7 @@ COMMANDS = {
     "check": "linemate.commands.check",
     "explain": "linemate.commands.explain",
     "fix": "linemate.fix_command",
+    "history": "linemate.commands.history",
     "lines": "linemate.commands.lines",
     "rules": "linemate.commands.rules",
 }

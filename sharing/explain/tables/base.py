@@ -16,7 +16,7 @@ from sharing.model.errors import Malformed
 MAX_VALUES = 1_000_000
 # Columns that say under which conditions something was measured, although they hold numbers.
 _LABELS = re.compile(
-    r"rev(no|ision)?|commit|c|con(currency|nections?)?|threads?|clients?|users?|run|iteration|repetition|repeat|seed"
+    r"rev(no|ision)?|commit|changeset|levels?|c|con(currency|nections?)?|threads?|clients?|users?|run|iteration|repetition|repeat|seed"
     r"|name|config(_name)?|benchmark|test|build|version|date|time(stamp)?|machine|host",
     re.IGNORECASE,
 )

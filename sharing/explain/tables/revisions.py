@@ -42,6 +42,12 @@ def read(text: str, path: str) -> tuple[Measurement, ...]:
     return tuple(out)
 
 
+def listed_revisions(text: str) -> tuple[str, ...]:
+    """All revisions that a log lists, with a result or without, oldest first; none in other formats."""
+    found = [match["id"] for line in text.splitlines() if (match := _REVISION.match(line))]
+    return tuple(dict.fromkeys(reversed(found)))
+
+
 def _labels(identity: str) -> tuple[tuple[str, str], ...]:
     """The revision, and the date that its identity carries."""
     date = _DATE.search(identity)

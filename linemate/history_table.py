@@ -1,0 +1,115 @@
+"""``linemate history --table``: a file of measurements as the result document.
+
+Owns the reading of the file, bounded, and the revisions that a log lists without a result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sharing.explain.statistics import ALPHA
+from sharing.explain.tables import read_measurements
+from sharing.explain.tables.revisions import listed_revisions
+from sharing.history.judge import Judged, judge
+from sharing.history.series import Series, from_measurements
+from sharing.model.errors import LinemateError
+from sharing.model.history import HISTORY_SCHEMA, History, Points, Revision, RevisionState
+
+MAX_TABLE_BYTES = 64 << 20
+MAX_VALUES = 1_000_000  # revisions by conditions
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """``less_is_better`` None leaves it to the metric's name."""
+
+    table: str
+    metric: str = ""
+    revision: str = ""
+    newest_first: bool = False
+    less_is_better: bool | None = None
+    alpha: float = ALPHA
+
+
+def from_table(options: TableOptions) -> History:
+    """The history in a file.  Raises LinemateError for a file that is none."""
+    text = _text(options.table)
+    measurements = read_measurements(text, options.table)
+    series = from_measurements(
+        measurements,
+        options.metric,
+        revision=options.revision,
+        newest_first=options.newest_first,
+        less_is_better=options.less_is_better,
+    )
+    if len(series.revisions) * len(series.cells) > MAX_VALUES:
+        raise LinemateError(f"{options.table}: more than {MAX_VALUES:,} revisions by conditions")
+    series = _with_listed(series, listed_revisions(text))
+    others = sorted({m.metric for m in measurements} - {series.metric})
+    notes = (f"other metrics in the table: {', '.join(others[:8])}",) if others else ()
+    revisions = tuple(Revision(name, _short(name), RevisionState.LISTED) for name in series.revisions)
+    return document(series, judge(series, options.alpha), revisions, options.table, options.alpha, notes)
+
+
+def document(
+    series: Series,
+    judged: Judged,
+    revisions: tuple[Revision, ...],
+    source: str,
+    alpha: float,
+    notes: tuple[str, ...] = (),
+) -> History:
+    """The document of a judged series, without anything about layouts."""
+    points = tuple(Points(labels, tuple(row[j] for row in series.values)) for j, labels in enumerate(series.cells))
+    return History(
+        schema=HISTORY_SCHEMA,
+        command="history",
+        source=source,
+        metric=series.metric,
+        less_is_better=series.less_is_better,
+        alpha=alpha,
+        basis=judged.basis,
+        revisions=revisions,
+        series=points,
+        steps=judged.steps,
+        slopes=judged.slopes,
+        outliers=judged.outliers,
+        best=judged.best,
+        ends=judged.ends,
+        ends_chance=judged.ends_chance,
+        contrasts=judged.contrasts,
+        pairs=(),
+        layout_changes=(),
+        bisection=None,
+        notes=(*judged.notes, *notes),
+    )
+
+
+def _text(path: str) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_TABLE_BYTES + 1)
+    except OSError as error:
+        raise LinemateError(f"{path}: {error.strerror}") from error
+    if len(data) > MAX_TABLE_BYTES:
+        raise LinemateError(f"{path}: a table of more than {MAX_TABLE_BYTES >> 20} MB")
+    return data.decode("utf-8", "replace")
+
+
+def _with_listed(series: Series, listed: tuple[str, ...]) -> Series:
+    """With the revisions in between that have no result: one of them may have made a step."""
+    if not set(series.revisions) <= set(listed):
+        return series
+    first = min(listed.index(r) for r in series.revisions)
+    last = max(listed.index(r) for r in series.revisions)
+    at = {r: i for i, r in enumerate(series.revisions)}
+    names = listed[first : last + 1]
+    none = tuple(() for _ in series.cells)
+    values = tuple(series.values[at[r]] if r in at else none for r in names)
+    return Series(series.metric, names, series.cells, values, series.less_is_better)
+
+
+def _short(name: str) -> str:
+    """The end of a long name: what tells revisions of one author apart."""
+    return name if len(name) <= 24 else f"…{name[-23:]}"

@@ -1,0 +1,255 @@
+"""A series judged: which test it allows, the steps with their size, what stands apart, and what is only suspected.
+
+Owns the choice of what counts as one observation, and the sizes.  Where a step is, is ``steps``'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.explain.statistics import ALPHA, LEVEL, holm, paired_change
+from sharing.history.series import Floats, Ids, Labels, Series
+from sharing.history.steps import SIGMA, Segmentation, Split, common_level, segment, smallest_chance
+from sharing.model.history import Basis, Change, ConditionChange, Contrast, Outlier, Slope, Step
+
+FAR = 6.0  # standard deviations from the level around, to stand apart
+ENUMERATED = 200_000
+DRAWN = 4000
+_SEED = 20081114
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """See ``History`` for the fields of the same names.  Indexes are those of the series' revisions."""
+
+    basis: Basis
+    steps: tuple[Step, ...]
+    slopes: tuple[Slope, ...]
+    outliers: tuple[Outlier, ...]
+    best: Step | None
+    ends: Change | None
+    ends_chance: float | None
+    contrasts: tuple[Contrast, ...]
+    notes: tuple[str, ...]
+
+
+def judge(series: Series, alpha: float = ALPHA) -> Judged:
+    """Everything that one series says."""
+    contrasts, plain = _contrasts(series)
+    logs = plain.logs()
+    measured = np.flatnonzero(np.isfinite(logs).any(axis=1))
+    logs = logs[measured]
+    n = len(measured)
+    notes = []
+    rows, counts = plain.repeated_logs()
+    counts = tuple(counts[i] for i in measured)
+    if smallest_chance(n) < alpha:
+        basis, found = Basis.REVISIONS, segment(logs, alpha)
+    elif n >= 2 and min(counts) >= 2:
+        basis, found = Basis.REPETITIONS, segment(rows, alpha, counts)
+        found = _by_revision(found, counts)
+        notes.append(
+            f"{n} revisions are too few to tell a lasting level from the chance of single builds: repetitions were "
+            "compared instead, which tells that builds differ"
+        )
+    elif n >= 2 and _complete(logs) >= 6:
+        basis, found = Basis.CONDITIONS, _by_conditions(logs, alpha)
+        notes.append(
+            "each condition was measured once a revision: neighbours were compared over all conditions together, so "
+            "a state of the machine that changes all of them looks like a step"
+        )
+    else:
+        basis, found = Basis.NONE, Segmentation((), (), segment(logs, alpha).best if n >= 4 else None)
+    if basis is Basis.NONE:
+        least = next(k for k in range(2, 1000) if smallest_chance(k) < alpha)
+        notes.append(
+            f"{n} measured revisions cannot show a step at the level of {100 * alpha:g} %: that takes {least}, or "
+            "repetitions of each"
+        )
+    edges = [0, *(s.at for s in found.splits), n]
+    made = [_step(plain, logs, measured, edges[i], s, edges[i + 2], basis) for i, s in enumerate(found.splits)]
+    best = None
+    if not made and found.best is not None and found.best.chance < 0.5:
+        best = _step(plain, logs, measured, 0, found.best, n, basis)
+    level = common_level(logs)
+    slopes = tuple(
+        Slope(int(measured[a]), int(measured[b - 1]), math.expm1(_line_change(level[a:b]))) for a, b in found.slopes
+    )
+    ends, chance = _ends(logs)
+    return Judged(
+        basis,
+        tuple(made),
+        slopes,
+        _outliers(level, measured, [*edges, *(e for pair in found.slopes for e in pair)]),
+        best,
+        ends,
+        chance,
+        contrasts,
+        tuple(notes),
+    )
+
+
+def _by_revision(found: Segmentation, counts: Sequence[int]) -> Segmentation:
+    """Rows of repetitions as numbers of revisions."""
+    place = {int(edge): i for i, edge in enumerate(np.cumsum([0, *counts]))}
+    splits = tuple(Split(place[s.at], s.chance, s.cell) for s in found.splits)
+    best = Split(place[found.best.at], found.best.chance, found.best.cell) if found.best is not None else None
+    return Segmentation(splits, (), best)
+
+
+def _complete(logs: Floats) -> int:
+    return int(np.isfinite(logs).all(axis=0).sum())
+
+
+def _by_conditions(logs: Floats, alpha: float) -> Segmentation:
+    """Neighbouring revisions, each two compared over the conditions that all revisions have."""
+    values = np.exp(logs[:, np.isfinite(logs).all(axis=0)])
+    effects = [paired_change(values[i], values[i + 1]) for i in range(len(values) - 1)]
+    chances = holm(np.array([e.p for e in effects], np.float64)).tolist()
+    splits = [Split(i + 1, p) for i, p in enumerate(chances)]
+    significant = tuple(
+        s for s, e in zip(splits, effects, strict=True) if s.chance < alpha and e.low is not None and e.high is not None
+        and (e.low > 0 or e.high < 0)
+    )  # fmt: skip
+    return Segmentation(significant, (), min(splits, key=lambda s: s.chance))
+
+
+def _step(series: Series, logs: Floats, measured: Ids, start: int, split: Split, end: int, basis: Basis) -> Step:
+    before, after = int(measured[split.at - 1]), int(measured[split.at])
+    conditions = tuple(
+        made
+        for j, labels in enumerate(series.cells)
+        if (made := _condition(labels, logs[start : split.at, j], logs[split.at : end, j])) is not None
+    )
+    if split.cell >= 0:
+        level = logs[start:end, split.cell]
+    else:
+        level = common_level(logs[start:end][:, _both_sides(logs, start, split.at, end)])
+    cut = split.at - start
+    if basis is Basis.CONDITIONS:
+        change = _over_conditions(logs[split.at - 1], logs[split.at])[0]
+    else:
+        change = difference(level[:cut], level[cut:])
+    change = change or Change(0.0, 0.0, 0.0, 0.0)
+    slower = change.change > 0 if series.less_is_better else change.change < 0
+    return Step((before, after), tuple(range(before + 1, after + 1)), split.chance, slower, change, conditions)
+
+
+def _both_sides(logs: Floats, start: int, at: int, end: int) -> npt.NDArray[np.bool_]:
+    known = np.isfinite(logs)
+    return np.logical_and(known[start:at].any(axis=0), known[at:end].any(axis=0))
+
+
+def _condition(labels: Labels, before: Floats, after: Floats) -> ConditionChange | None:
+    change = difference(before, after)
+    if change is None:
+        return None
+    return ConditionChange(
+        labels,
+        math.exp(float(np.nanmedian(before))),
+        math.exp(float(np.nanmedian(after))),
+        change,
+        change.level >= LEVEL - 1e-9 and (change.low > 0 or change.high < 0),
+    )
+
+
+def difference(before: Floats, after: Floats) -> Change | None:
+    """The shift between two samples of logarithms as a relative change (Hodges and Lehmann), None without values.
+
+    Few values bound less: the level of the interval of all differences of n and m values is 1 - 2 / (n + m over n).
+    """
+    a, b = before[np.isfinite(before)], after[np.isfinite(after)]
+    if not len(a) or not len(b):
+        return None
+    shifts = np.sort((b[:, None] - a[None, :]).ravel())
+    spread = math.sqrt(len(a) * len(b) * (len(a) + len(b) + 1) / 12)
+    cut = max(math.floor(len(shifts) / 2 - NormalDist().inv_cdf((1 + LEVEL) / 2) * spread), 0)
+    level = min(LEVEL, 1 - 2 / math.comb(len(a) + len(b), len(a)))
+    low, high = float(shifts[cut]), float(shifts[len(shifts) - 1 - cut])
+    change, low, high = (round(math.expm1(v), 6) for v in (float(np.median(shifts)), low, high))
+    return Change(change, low, high, round(max(level, 0.0), 4))
+
+
+def _line_change(level: Floats) -> float:
+    """How far a line through the values goes from the first to the last (Theil and Sen)."""
+    i, j = np.triu_indices(len(level), 1)
+    return float(np.median((level[j] - level[i]) / (j - i))) * (len(level) - 1)
+
+
+def _outliers(level: Floats, measured: Ids, edges: Sequence[int]) -> tuple[Outlier, ...]:
+    """Revisions far from the median of the stretch between steps that they are in."""
+    bounds = sorted(set(edges))
+    rest = np.concatenate([level[a:b] - np.median(level[a:b]) for a, b in pairwise(bounds)])
+    if len(rest) < 5:
+        return ()
+    spread = SIGMA * float(np.median(np.abs(rest)))
+    if spread <= 1e-9:
+        return ()
+    return tuple(
+        Outlier(int(measured[i]), round(math.expm1(float(rest[i])), 6))
+        for i in np.flatnonzero(np.abs(rest) > FAR * spread)
+    )
+
+
+def _ends(logs: Floats) -> tuple[Change | None, float | None]:
+    """From the first to the last revision."""
+    return _over_conditions(logs[0], logs[-1]) if len(logs) >= 2 else (None, None)
+
+
+def _over_conditions(before: Floats, after: Floats) -> tuple[Change | None, float | None]:
+    """Between two revisions, over the conditions that both have; the chance where there are several."""
+    both = np.isfinite(before) & np.isfinite(after)
+    if both.sum() < 2:
+        return difference(before[both], after[both]), None
+    effect = paired_change(np.exp(before[both]), np.exp(after[both]))
+    level = min(LEVEL, 1 - 2 / 2 ** int(both.sum()))
+    low, high = effect.low or 0.0, effect.high or 0.0
+    return Change(round(effect.change, 6), round(low, 6), round(high, 6), round(level, 4)), effect.p
+
+
+def _contrasts(series: Series) -> tuple[tuple[Contrast, ...], Series]:
+    """Conditions that a log notes for some of its runs, against the same revisions without; and the series without."""
+    noted = [labels for labels in series.cells if any(k == "condition" for k, _ in labels)]
+    if not noted:
+        return (), series
+    out = []
+    for labels in noted:
+        without = tuple(pair for pair in labels if pair[0] != "condition")
+        if without in series.cells:
+            on, off = series.cells.index(labels), series.cells.index(without)
+            rows = [i for i, row in enumerate(series.values) if row[on] and row[off]]
+            made = _contrast(dict(labels)["condition"], series, rows, off, on)
+            if made is not None:
+                out.append(made)
+    plain = [j for j, labels in enumerate(series.cells) if labels not in noted]
+    values = tuple(tuple(row[j] for j in plain) for row in series.values)
+    cells = tuple(series.cells[j] for j in plain)
+    return tuple(out), Series(series.metric, series.revisions, cells, values, series.less_is_better)
+
+
+def _contrast(condition: str, series: Series, rows: Sequence[int], off: int, on: int) -> Contrast | None:
+    """Permutes which run had the condition, within each revision."""
+    pairs = [(np.log(series.values[i][off]), np.log(series.values[i][on])) for i in rows]
+    if not pairs:
+        return None
+    change = difference(
+        np.concatenate([a - np.median(a) for a, _ in pairs]),
+        np.concatenate([b - np.median(a) for a, b in pairs]),
+    )
+    rng = np.random.default_rng(_SEED)
+    total = np.zeros(DRAWN)
+    seen = 0.0
+    for a, b in pairs:
+        both = np.concatenate([a, b])
+        drawn = rng.permuted(np.tile(both, (DRAWN, 1)), axis=1)
+        total += drawn[:, : len(a)].mean(axis=1) - drawn[:, len(a) :].mean(axis=1)
+        seen += float(a.mean() - b.mean())
+    chance = (1 + int((np.abs(total) >= abs(seen) - 1e-9).sum())) / (DRAWN + 1)
+    return Contrast(condition, tuple(rows), change, chance) if change is not None else None

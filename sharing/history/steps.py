@@ -1,0 +1,255 @@
+"""Where the level of a series changes for good, over all its conditions together.
+
+Owns the test and its error rate.  A step is a change that at least two revisions on each side bear out: a single
+revision that stands apart is an outlier, a level that slides is a slope, and neither is a step.
+
+The statistic is the CUSUM of logarithms, each condition scaled by its median deviation and clipped (Huber), so that
+one wild value weighs as much as any other that is far off.  Two views of it are tested together: all conditions in
+common, and the single clearest one.  The chance is that of whole revisions in another order (Westfall and Young's
+min-p over both views and all positions), so conditions of one revision may depend on each other in any way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.explain.statistics import ALPHA
+
+Floats = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+MIN_REVISIONS = 2  # on each side of a step
+RESAMPLES = 4000
+FEWEST_RESAMPLES = 400
+MOST_WORK = 400_000_000  # values that the resamples of one test hold, in all
+CHUNK = 4_000_000
+EXACT_ROWS = 7  # 5040 orders are enumerated
+CLIP = 2.5  # of median deviations: Huber's bend, far enough out to keep 98 % of normal noise as it is
+SIGMA = 1.4826  # median deviations in a standard deviation of normal noise
+PLACES = 200  # positions that are compared for the place of one step
+_SEED = 20081114
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The clearest position of a stretch of rows: ``at`` is the first row behind it.
+
+    ``chance`` is that of a split as clear anywhere in the stretch, in any condition, if the order meant nothing.
+    ``cell`` is the one that speaks alone, -1 where all do in common.
+    """
+
+    at: int
+    chance: float
+    cell: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """``splits`` in order; ``slopes`` are stretches [start, end) that a line fits better than any steps.
+
+    ``best`` is the clearest split of the whole, significant or not; None where the series is too short or flat.
+    """
+
+    splits: tuple[Split, ...]
+    slopes: tuple[tuple[int, int], ...]
+    best: Split | None
+
+
+def segment(logs: Floats, alpha: float = ALPHA, groups: Sequence[int] | None = None) -> Segmentation:
+    """Steps in rows of logarithms (NaN where not measured), with at most ``alpha`` chance of any false one.
+
+    ``groups`` says how many neighbouring rows belong to one revision, where rows are repetitions: steps are then only
+    between groups, one group a side is enough, and the null hypothesis is that all rows are of one source.  A stretch
+    that was split is searched further at half the level on either side, so that the level holds over all.
+    """
+    edges = np.cumsum([0, *groups]) if groups is not None else np.arange(len(logs) + 1)
+    least = 1 if groups is not None else MIN_REVISIONS
+    found: list[Split] = []
+    best = _search(logs, edges, least, alpha, found)
+    found.sort(key=lambda s: s.at)
+    splits, slopes = _without_slopes(logs, found) if groups is None else (found, [])
+    return Segmentation(tuple(splits), tuple(slopes), best)
+
+
+def smallest_chance(revisions: int) -> float:
+    """The smallest chance that a series of this length can have: a clean step in its middle, and its mirror image."""
+    return min(1.0, 2 / math.comb(revisions, revisions // 2)) if revisions >= 2 * MIN_REVISIONS else 1.0
+
+
+def _search(logs: Floats, edges: Ids, least: int, alpha: float, found: list[Split]) -> Split | None:
+    """Split rows ``edges[0]`` to ``edges[-1]``, add what is significant; the best split, if any is possible."""
+    if len(edges) - 1 < 2 * least:
+        return None
+    start = int(edges[0])
+    allowed = edges[least : len(edges) - least] - start
+    part = logs[start : int(edges[-1])]
+    scores, cells = _scores(part)
+    if not len(cells):
+        return None
+    chance, cell = _chance(scores, allowed)
+    at = _place(part[:, cells] if cell < 0 else part[:, cells[[cell]]], scores, allowed)
+    split = Split(start + at, chance, int(cells[cell]) if cell >= 0 else -1)
+    if chance < alpha:
+        found.append(split)
+        here = int(np.flatnonzero(edges == split.at)[0])
+        _search(logs, edges[: here + 1], least, alpha / 2, found)
+        _search(logs, edges[here:], least, alpha / 2, found)
+    return split
+
+
+def _scores(part: Floats) -> tuple[Floats, Ids]:
+    """(clipped deviations in units of their own spread, which cells they are of); missing values are 0."""
+    known = np.isfinite(part)
+    cells = np.flatnonzero(known.sum(axis=0) >= 2)
+    part, known = part[:, cells], known[:, cells]
+    if not len(cells):
+        return part, cells
+    middle = np.nanmedian(part, axis=0)
+    off = np.where(known, part - middle, 0.0)
+    spread = SIGMA * np.nanmedian(np.abs(part - middle), axis=0)
+    # Half of the values equal: the mean deviation, which is 0 only where all are equal.
+    mean = np.abs(off).sum(axis=0) / known.sum(axis=0)
+    spread = np.where(spread > 1e-12, spread, mean)
+    moving = spread > 1e-12
+    off, cells, known = off[:, moving] / spread[moving], cells[moving], known[:, moving]
+    off = np.clip(off, -CLIP, CLIP)
+    centred = np.where(known, off - off.sum(axis=0) / known.sum(axis=0), 0.0)
+    size = np.sqrt((centred**2).mean(axis=0))
+    alive = size > 1e-12
+    return np.round(centred[:, alive] / size[alive], 12), cells[alive]
+
+
+def _cusum(rows: Floats, allowed: Ids) -> Floats:
+    """Absolute standardised partial sums along the second to last axis, at the allowed positions."""
+    n = rows.shape[-2]
+    sums = np.cumsum(rows, axis=-2)[..., allowed - 1, :]
+    scale = np.sqrt(allowed * (n - allowed) / n)[:, None]
+    out: Floats = np.abs(sums / scale)
+    return out
+
+
+def _views(rows: Floats, allowed: Ids) -> tuple[Floats, Floats]:
+    """The largest CUSUM of all cells in common, and of the clearest cell, for each order of the rows."""
+    common = rows.sum(axis=-1, keepdims=True) / math.sqrt(rows.shape[-1])
+    return _cusum(common, allowed).max(axis=(-1, -2)), _cusum(rows, allowed).max(axis=(-1, -2))
+
+
+def _chance(scores: Floats, allowed: Ids) -> tuple[float, int]:
+    """(chance of a split as clear in rows of any order, the cell that speaks alone or -1)."""
+    n, cells = scores.shape
+    common, single = [], []
+    for chunk in _orders(n, cells):
+        # Sorted first: what is drawn depends on the rows alone, and so not on the direction of time.
+        base = scores if n <= EXACT_ROWS else scores[np.lexsort(scores.T[::-1])]
+        views = _views(base[chunk], allowed)
+        common.append(views[0])
+        single.append(views[1])
+    seen = _views(scores[None], allowed)
+    # The order seen is one of those that are possible (Phipson and Smyth 2010); enumerated, it is there already.
+    drawn = [np.concatenate([*part, own] if n > EXACT_ROWS else [own, *part]) for part, own in
+             ((common, seen[0]), (single, seen[1]))]  # fmt: skip
+    own = len(drawn[0]) - 1 if n > EXACT_ROWS else 0
+    if n <= EXACT_ROWS:
+        drawn = [values[1:] for values in drawn]  # the first order enumerated is the one seen
+    shares = [_upper_share(np.round(values, 9)) for values in drawn]
+    joint = np.minimum(shares[0], shares[1]) if cells > 1 else shares[0]
+    chance = float((joint <= joint[own] + 1e-12).mean())
+    if cells == 1 or shares[0][own] <= shares[1][own]:
+        return chance, -1
+    return chance, int(_cusum(scores, allowed).max(axis=0).argmax())
+
+
+def _orders(n: int, cells: int) -> list[Ids]:
+    """Orders of n rows, in chunks that fit in memory: all of them, or some drawn."""
+    if n <= EXACT_ROWS:
+        return [np.array(list(permutations(range(n))), np.int64)]
+    count = max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_WORK // (n * cells)))
+    rng = np.random.default_rng(_SEED)
+    step = max(1, CHUNK // (n * cells))
+    return [rng.permuted(np.tile(np.arange(n), (min(step, count - at), 1)), axis=1) for at in range(0, count, step)]
+
+
+def _upper_share(values: Floats) -> Floats:
+    """For each value the share of all that are at least as large."""
+    order = np.sort(values)
+    out: Floats = (len(values) - np.searchsorted(order, values, "left")) / len(values)
+    return out
+
+
+def _place(part: Floats, scores: Floats, allowed: Ids) -> int:
+    """The split that leaves the smallest absolute deviations from the medians of both sides."""
+    if len(allowed) > PLACES:
+        clear = _cusum(scores, allowed).sum(axis=1)
+        allowed = np.sort(allowed[np.argsort(-np.round(clear, 9), kind="stable")[:PLACES]])
+    spread = np.maximum(np.nanmedian(np.abs(part - np.nanmedian(part, axis=0)), axis=0), 1e-9)
+    n = len(part)
+    costs = [(round(_left_over(part, at, spread), 9), abs(2 * at - n), at) for at in allowed.tolist()]
+    best: int = min(costs)[2]
+    return best
+
+
+def _left_over(part: Floats, at: int, spread: Floats) -> float:
+    total = 0.0
+    for side in (part[:at], part[at:]):
+        known = np.isfinite(side).any(axis=0)
+        kept = side[:, known]
+        total += float(np.nansum(np.abs(kept - np.nanmedian(kept, axis=0)) / spread[known])) if known.any() else 0.0
+    return total
+
+
+def _without_slopes(logs: Floats, found: list[Split]) -> tuple[list[Split], list[tuple[int, int]]]:
+    """Take out runs of steps in one direction that a straight line fits better for what it costs."""
+    level = common_level(logs)
+    edges = [0, *(s.at for s in found), len(level)]
+    signs = [math.copysign(1, np.median(level[b:c]) - np.median(level[a:b]))
+             for a, b, c in zip(edges, edges[1:], edges[2:], strict=False)]  # fmt: skip
+    kept: list[Split] = []
+    slopes: list[tuple[int, int]] = []
+    first = 0
+    while first < len(found):
+        last = first
+        while last + 1 < len(found) and signs[last + 1] == signs[first]:
+            last += 1
+        start, end = edges[first], edges[last + 2]
+        if _is_slope(level[start:end], [s.at - start for s in found[first : last + 1]]):
+            slopes.append((start, end))
+        else:
+            kept += found[first : last + 1]
+        first = last + 1
+    return kept, slopes
+
+
+def _is_slope(level: Floats, cuts: list[int]) -> bool:
+    """Whether a line (Theil and Sen) describes the stretch better than steps, by Schwarz' criterion."""
+    n = len(level)
+    if n < 4 * MIN_REVISIONS:
+        return False  # too few to tell a slope from a step
+    at = np.arange(n, dtype=np.float64)
+    picked = np.linspace(0, n - 1, min(n, 400)).astype(np.int64)
+    i, j = np.triu_indices(len(picked), 1)
+    slope = float(np.median((level[picked[j]] - level[picked[i]]) / (at[picked[j]] - at[picked[i]])))
+    rest = level - slope * at
+    line = float(np.abs(rest - np.median(rest)).mean())
+    pieces = np.split(level, cuts)
+    steps = sum(float(np.abs(piece - np.median(piece)).sum()) for piece in pieces) / n
+    if steps <= 1e-12:
+        return False
+    # A step costs its place and its size, a slope its size alone.
+    price = (2 * len(cuts) - 1) * math.log(n) / n
+    return line <= 1e-12 or math.log(line) < math.log(steps) + price / 2 - 0.05
+
+
+def common_level(logs: Floats) -> Floats:
+    """One value a row: the mean over its cells of the difference to the cell's median."""
+    middle = np.nanmedian(logs, axis=0) if len(logs) else np.zeros(logs.shape[1])
+    off = logs - middle
+    known = np.isfinite(off)
+    count = known.sum(axis=1)
+    out: Floats = np.where(count > 0, np.where(known, off, 0.0).sum(axis=1) / np.maximum(count, 1), 0.0)
+    return out
