@@ -18,6 +18,7 @@ COMMANDS = {
     "fix": "linemate.fix_command",
     "history": "linemate.commands.history",
     "lines": "linemate.commands.lines",
+    "record": "linemate.commands.record",
     "rules": "linemate.commands.rules",
 }
 

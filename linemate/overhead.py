@@ -1,0 +1,107 @@
+"""What recording costs: a command with perf and without, taking turns.
+
+Owns the figures that are compared and how they become a share.  The protocol is ``linemate.turns``'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from linemate.turns import Others, Turn, metric_of, others_share, take_turns
+from pmu.record import Plan, record_command, run_command
+from pmu.workload import Ended
+from sharing.model.errors import LinemateError
+from sharing.model.recorded import MeasuredOverhead
+
+WALL, PROCESSOR = "wall seconds", "processor seconds"
+# Below this many seconds a figure is start-up and rounding.
+_LEAST_S = 0.01
+_CLEAR = 0.1  # a cost that other load does not explain, if all pairs agree on it
+
+
+def measure(
+    plan: Plan, command: Sequence[str], folder: Path, pairs: int, metric: str = ""
+) -> tuple[MeasuredOverhead, ...]:
+    """One row a figure: the metric where there is one, else wall and processor time.
+
+    Output of the command is taken and dropped.  Raises LinemateError where a run fails.
+    """
+    plan = dataclasses.replace(plan, priority=True)
+    names = (metric,) if metric else (WALL, PROCESSOR)
+
+    def turn(recorded: bool) -> Turn:
+        others = Others()
+        if recorded:
+            done = record_command(plan, command, part, capture=True)
+            if done.interrupted:
+                raise KeyboardInterrupt
+            assert done.ended is not None
+            ended = done.ended
+        else:
+            ended = run_command(command, capture=True, priority=True)
+        others_s = others.seconds()
+        if ended.status:
+            raise LinemateError(f"`{command[0]}` ended with {ended.status}: its overhead is not measured")
+        return Turn(_figures(ended, metric, command[0]), others_share(others_s, ended.wall_s))
+
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".linemate-overhead.") as name:
+        part = Path(name, "data")
+        turn(False)  # fills the caches, for each the same
+        rounds = take_turns(lambda: turn(False), lambda: turn(True), pairs)
+    rows = []
+    for at, figure in enumerate(names):
+        without = tuple(figures[at] for figures in rounds.first)
+        with_perf = tuple(figures[at] for figures in rounds.second)
+        if min(without) < (_LEAST_S if not metric else 1e-12):
+            if metric:
+                raise LinemateError(f"`{command[0]}`: {metric} is not above 0")
+            continue
+        rows.append(_row(figure, bool(metric), without, with_perf, rounds.repeated, rounds.disturbed))
+    return tuple(rows)
+
+
+def overhead_line(row: MeasuredOverhead) -> str:
+    """The row in words."""
+    before, after = statistics.median(row.without), statistics.median(row.with_perf)
+    how = f"{len(row.without)} alternating pairs"
+    if row.repeated:
+        how += f" ({row.repeated} more left out: other load)"
+    if row.disturbed:
+        how += f", {row.disturbed} of them disturbed by other load: better measured on a quiet machine"
+    return (
+        f"overhead: {row.cost:+.1%} (from {row.low:+.1%} to {row.high:+.1%}){_verdict(row)}; "
+        f"{row.figure} {before:,.6g} → {after:,.6g}, medians of {how}"
+    )
+
+
+def _verdict(row: MeasuredOverhead) -> str:
+    if 2 * row.disturbed > len(row.without) and abs(row.cost) < _CLEAR:
+        return ", inconclusive"
+    return ", within the spread" if row.low <= 0 <= row.high else ""
+
+
+def _figures(ended: Ended, metric: str, command: str) -> tuple[float, ...]:
+    if metric:
+        return (metric_of(ended.output, metric, command),)
+    return (ended.wall_s, ended.user_s + ended.system_s)
+
+
+def _row(
+    figure: str,
+    more_is_better: bool,
+    without: tuple[float, ...],
+    with_perf: tuple[float, ...],
+    repeated: int,
+    disturbed: int,
+) -> MeasuredOverhead:
+    """Cost of each pair: the share of speed, or of time, that perf takes."""
+    pairs = zip(without, with_perf, strict=True)
+    costs = [before / after - 1 if more_is_better else after / before - 1 for before, after in pairs]
+    cost = statistics.median(costs)
+    return MeasuredOverhead(
+        figure, more_is_better, without, with_perf, cost, min(costs), max(costs), repeated, disturbed
+    )

@@ -1,0 +1,258 @@
+"""``record`` as a whole: the event that this machine has, the runs, the files, and what is said about them.
+
+Owns the order of a recording and its sidecar.  How perf is driven is ``pmu.record``'s, what recording costs
+``linemate.overhead``'s.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import linemate
+from linemate.turns import Others, metric_of
+from pmu import read_samples
+from pmu.events import LADDER, Addresses, Candidate, Rung, candidates, registers_of
+from pmu.machine import Machine, read_machine
+from pmu.perftool import Perf, Sampling, check_version, find_perf, trials, try_out
+from pmu.profilefile import Files, check_replaceable, digest, put_in_place, replacing
+from pmu.record import Plan, Recorded, record_command, record_running
+from pmu.sidecar import write_sidecar
+from pmu.workload import find_command
+from sharing.model.errors import LinemateError
+from sharing.model.recorded import (
+    SCHEMA,
+    MeasuredOverhead,
+    RecordedEvent,
+    RecordedProfile,
+    RecordedRun,
+    Recording,
+    RefusedEvent,
+)
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """``event`` "" is the best that works; ``frequency_hz`` and ``period`` 0 the rung's own."""
+
+    output: Path
+    command: tuple[str, ...] = ()
+    pid: int | None = None
+    duration_s: float | None = None
+    event: str = ""
+    frequency_hz: int = 0
+    period: int = 0
+    modes: str = "both"
+    solo: bool = False
+    runs: int = 1
+    metric: str = ""
+    overhead_pairs: int = 0
+
+    @property
+    def target(self) -> str:
+        return "command" if self.command else "process" if self.pid is not None else "machine"
+
+
+def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
+    """Record and write the files.  ``say`` takes lines about it, ``echo`` what the command prints where it is kept."""
+    if options.command:
+        find_command(options.command)
+    elif options.pid is not None:
+        _check_process(options.pid)
+    check_replaceable(options.output, solo=options.solo)
+    perf, machine = find_perf(), read_machine()
+    check_version(perf)
+    if options.target == "machine" and not machine.may_see_all:
+        raise LinemateError(
+            "the whole machine needs privileges: run as root, or sysctl kernel.perf_event_paranoid=0; "
+            "or name a command or --pid"
+        )
+    chosen, refused = choose(perf, machine, options.event, options.modes)
+    sampling = Sampling(
+        options.frequency_hz or _allowed_hz(chosen.rung.frequency_hz, machine), options.period, options.modes
+    )
+    plan = Plan(perf, machine, chosen, sampling)
+    for line in event_lines(chosen, sampling):
+        say(line)
+    overhead: tuple[MeasuredOverhead, ...] = ()
+    if options.overhead_pairs:
+        from linemate.overhead import measure, overhead_line
+
+        overhead = measure(plan, options.command, options.output.parent, options.overhead_pairs, options.metric)
+        for row in overhead:
+            say(overhead_line(row))
+    with replacing(options.output, solo=options.solo) as files:
+        if options.command:
+            kept, runs = _run_all(options, plan, files, echo)
+        else:
+            part = files.part("spread")
+            kept, runs = {"spread": (record_running(plan, part, pid=options.pid, duration_s=options.duration_s), 0)}, []
+        profiles = tuple(_profile(files, level, run) for level, (_, run) in kept.items())
+        whole = next(iter(kept.values()))[0]
+        recording = Recording(
+            SCHEMA,
+            linemate.__version__,
+            perf.version,
+            machine.kernel,
+            machine.architecture,
+            machine.line_bytes,
+            options.target,
+            options.command,
+            options.pid,
+            whole.wall_s,
+            any(recorded.interrupted for recorded, _ in kept.values()),
+            _event(chosen, sampling),
+            refused,
+            profiles,
+            options.metric,
+            tuple(runs),
+            overhead,
+        )
+        for level in kept:
+            put_in_place(files, level, files.part(level))
+        if "solo" not in kept:
+            files.drop_old_solo()
+        write_sidecar(files.sidecar, recording)
+    return recording
+
+
+def choose(perf: Perf, machine: Machine, event: str, modes: str) -> tuple[Candidate, tuple[RefusedEvent, ...]]:
+    """The rung to record with, and the better ones that this machine does not have."""
+    if event:
+        candidate = _forced(event, machine)
+        if refusal := candidate.refusal or try_out(perf, machine, candidate, modes):
+            raise LinemateError(f"--event {event}: {refusal} (linemate doctor lists what works)")
+        return candidate, ()
+    refused: list[RefusedEvent] = []
+    for trial in trials(perf, machine, modes):
+        if not trial.refusal:
+            return trial.candidate, tuple(refused)
+        refused.append(RefusedEvent(trial.candidate.rung.name, trial.refusal))
+    last = refused[-1].why if refused else "no event"
+    raise LinemateError(f"nothing can be sampled here: {last} (linemate doctor says what to change)")
+
+
+def _forced(event: str, machine: Machine) -> Candidate:
+    """A rung by its name, else perf's own way to name an event."""
+    for candidate in candidates(machine):
+        if candidate.rung.name == event:
+            return candidate
+    if event.startswith("-"):
+        raise LinemateError(f"--event {event}: not an event; rungs are {', '.join(rung.name for rung in LADDER)}")
+    registers = registers_of(machine) is not None
+    rung = Rung(
+        event,
+        (event,),
+        Addresses.DERIVED if registers else Addresses.FUNCTION,
+        "that perf knows it",
+        "what perf says it counts",
+        "what else it cannot show is not known here",
+        registers=registers,
+        sparse=True,
+    )
+    return Candidate(rung, rung.events)
+
+
+def event_lines(chosen: Candidate, sampling: Sampling) -> tuple[str, ...]:
+    """What is sampled, and what that can and cannot show."""
+    rung = chosen.rung
+    rate = f"every {sampling.period} events" if sampling.period else f"{sampling.frequency_hz} samples/s a processor"
+    addresses = {
+        Addresses.MEASURED: "data addresses are measured",
+        Addresses.DERIVED: "data addresses are derived from registers",
+        Addresses.FUNCTION: "no data addresses: by function only",
+    }[rung.addresses]
+    modes = "" if sampling.modes == "both" else f", {sampling.modes} mode only"
+    return (
+        f"event {rung.name} ({', '.join(chosen.events)}), {rate}{modes}: {addresses}",
+        f"  shows {rung.shows}",
+        f"  cannot show {rung.hides}",
+    )
+
+
+def _event(chosen: Candidate, sampling: Sampling) -> RecordedEvent:
+    rung = chosen.rung
+    frequency = 0 if sampling.period else sampling.frequency_hz
+    return RecordedEvent(
+        rung.name,
+        chosen.events,
+        rung.addresses.value,
+        rung.shows,
+        rung.hides,
+        frequency,
+        sampling.period,
+        sampling.modes,
+    )
+
+
+def _allowed_hz(wanted: int, machine: Machine) -> int:
+    return min(wanted, machine.most_samples_per_s or wanted)
+
+
+def _check_process(pid: int) -> None:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        raise LinemateError(f"--pid {pid}: no such process") from None
+    except (PermissionError, OverflowError):
+        pass
+
+
+def _run_all(
+    options: RecordOptions, plan: Plan, files: Files, echo: Say
+) -> tuple[dict[str, tuple[Recorded, int]], list[RecordedRun]]:
+    """Every run of the command, levels in turns.  Of each level the first run's profile is kept."""
+    everywhere = tuple(sorted(os.sched_getaffinity(0)))
+    # Interrupts go to the first processor rather than to the last.
+    levels = {"spread": everywhere, **({"solo": everywhere[-1:]} if options.solo else {})}
+    kept: dict[str, tuple[Recorded, int]] = {}
+    runs: list[RecordedRun] = []
+    for number in range(options.runs):
+        for level, cpus in levels.items() if number % 2 == 0 else reversed(levels.items()):
+            part = files.part(level) if level not in kept else files.part(level, number)
+            others = Others()
+            recorded = record_command(plan, options.command, part, cpus=cpus, capture=bool(options.metric))
+            others_s = others.seconds()
+            if level in kept:
+                part.unlink(missing_ok=True)
+            else:
+                kept[level] = (recorded, len(runs))
+            runs.append(_run(options, level, cpus, recorded, others_s, echo))
+            if recorded.interrupted:
+                return kept, runs
+    return kept, runs
+
+
+def _run(
+    options: RecordOptions, level: str, cpus: Sequence[int], recorded: Recorded, others_s: float, echo: Say
+) -> RecordedRun:
+    ended = recorded.ended
+    assert ended is not None
+    metric = None
+    if options.metric:
+        echo(ended.output)
+        if ended.status == 0 and not recorded.interrupted:
+            metric = metric_of(ended.output, options.metric, options.command[0])
+    return RecordedRun(level, tuple(cpus), ended.wall_s, ended.user_s, ended.system_s, others_s, ended.status, metric)
+
+
+def _profile(files: Files, level: str, run: int) -> RecordedProfile:
+    """What was recorded, read back: a file that cannot be read is no recording."""
+    part = files.part(level)
+    samples = read_samples(part)
+    seen = sorted({int(cpu) for cpu in set(samples.samples["cpu"].tolist()) if cpu >= 0})
+    name = (files.profile if level == "spread" else files.solo).name
+    return RecordedProfile(
+        level,
+        name,
+        part.stat().st_size,
+        digest(part),
+        len(samples.samples),
+        samples.counts.lost_samples,
+        tuple(seen),
+        run,
+    )

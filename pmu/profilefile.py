@@ -1,0 +1,115 @@
+"""The files of a recording: which existing ones may be replaced, and how new ones come into place.
+
+Owns never losing a file that ``record`` did not write.  A sidecar beside a profile, with its size and digest, is what
+says that it did.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pmu.perfdata_header import MAGIC
+from pmu.sidecar import read_sidecar, sidecar_of, solo_of
+from sharing.model.errors import LinemateError
+from sharing.model.recorded import RecordedProfile
+
+_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where a recording goes: written in ``folder`` first, moved into place when everything is whole."""
+
+    folder: Path
+    profile: Path
+    solo: Path
+    sidecar: Path
+    old_solo: bool  # an earlier recording's lies there
+
+    def part(self, level: str, number: int = 0) -> Path:
+        """A file to record into."""
+        return self.folder / f"{level}.{number}"
+
+    def drop_old_solo(self) -> None:
+        """A solo profile of the recording that is being replaced says nothing about the new one."""
+        if self.old_solo:
+            self.solo.unlink(missing_ok=True)
+
+
+def check_replaceable(profile: Path, *, solo: bool) -> bool:
+    """Raises LinemateError unless all files of a recording are new, or an earlier recording's own.
+
+    Gives whether the earlier one has a solo profile.
+    """
+    if not profile.name or profile.is_dir():
+        raise LinemateError(f"{profile}: is a directory")
+    if not profile.parent.is_dir():
+        raise LinemateError(f"{profile}: no directory {profile.parent}")
+    sidecar = sidecar_of(profile)
+    ours: dict[str, RecordedProfile] = {}
+    if _there(sidecar):
+        if sidecar.is_symlink() or not sidecar.is_file():
+            raise LinemateError(f"{sidecar}: is no regular file, not replaced")
+        try:
+            ours = {row.file: row for row in read_sidecar(sidecar).profiles}
+        except LinemateError as error:
+            raise LinemateError(
+                f"{sidecar}: not written by linemate record, not replaced; choose another -o"
+            ) from error
+    old_solo = solo_of(profile).name in ours
+    for path in (profile, solo_of(profile)) if solo or old_solo else (profile,):
+        if not _there(path):
+            continue
+        if path.is_symlink() or not path.is_file():
+            raise LinemateError(f"{path}: is no regular file, not replaced")
+        row = ours.get(path.name)
+        if row is None or row.size_bytes != path.stat().st_size or row.sha256 != digest(path):
+            what = "a profile" if _is_profile(path) else "not a profile"
+            raise LinemateError(
+                f"{path}: {what}, and not as linemate record wrote it: not replaced; move it or choose another -o"
+            )
+    return old_solo
+
+
+@contextlib.contextmanager
+def replacing(profile: Path, *, solo: bool) -> Iterator[Files]:
+    """A folder beside the profile to record in, gone afterwards."""
+    old_solo = check_replaceable(profile, solo=solo)
+    try:
+        folder = tempfile.TemporaryDirectory(dir=profile.parent, prefix=f".{profile.name[:100]}.")
+    except OSError as error:
+        raise LinemateError(f"{profile.parent}: {error.strerror}") from error
+    with folder as name:
+        yield Files(Path(name), profile, solo_of(profile), sidecar_of(profile), old_solo)
+
+
+def put_in_place(files: Files, level: str, part: Path) -> None:
+    """A whole part becomes the profile of its level."""
+    os.replace(part, files.profile if level == "spread" else files.solo)
+
+
+def digest(path: Path) -> str:
+    """sha256 of the file, in hexadecimal."""
+    total = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            total.update(block)
+    return total.hexdigest()
+
+
+def _there(path: Path) -> bool:
+    return os.path.lexists(path)
+
+
+def _is_profile(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False

@@ -1,0 +1,237 @@
+"""One recording: perf attached to a command, to a process, or to the machine, from ready to the finished file.
+
+Owns perf's life during a recording, and what interrupts do.  Which event is ``pmu.perftool``'s business, which files
+may be replaced ``pmu.profilefile``'s.  perf starts first and says when it samples; only then does the command go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from pmu.events import Candidate
+from pmu.machine import Machine
+from pmu.perftool import Perf, Sampling, reason, sampling_options
+from pmu.workload import Ended, Workload, raise_priority
+from sharing.model.errors import LinemateError
+
+# Pages of 4 KiB for each processor's buffer: 2 MiB holds some seconds of samples with registers.
+BUFFER_PAGES = 512
+# Without privileges mmap is limited by kernel.perf_event_mlock_kb, which is 129 pages a processor by default.
+_PLAIN_BUFFER_PAGES = 128
+_READY_S = 30.0
+_FINISH_S = 120.0
+_GRACE_S = 2.0
+_ACKNOWLEDGED = b"ack"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to sample with.  ``priority``: perf and command at the highest that is allowed."""
+
+    perf: Perf
+    machine: Machine
+    candidate: Candidate
+    sampling: Sampling
+    priority: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """``ended`` is None where there was no command; ``interrupted`` by Ctrl-C or SIGTERM."""
+
+    wall_s: float
+    ended: Ended | None
+    interrupted: bool
+
+
+def record_command(
+    plan: Plan, command: Sequence[str], out: Path, *, cpus: Sequence[int] | None = None, capture: bool = False
+) -> Recorded:
+    """Run the command under perf.  ``out`` is perf's to write.  Raises LinemateError where perf cannot."""
+    with Workload(command, cpus=cpus, capture=capture, priority=plan.priority) as work:
+        target = ["-a"] if plan.candidate.rung.whole_machine else ["-p", str(work.pid)]
+        with _Perf(plan, target, out) as perf, _interrupts() as interrupted:
+            perf.ready()
+            work.release()
+            ended = None
+            while ended is None and not interrupted():
+                ended = work.wait(time.monotonic() + 0.2)
+            perf.stop()
+            # From a terminal the command had the interrupt as well; from elsewhere it learns of it here.
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                if ended is None:
+                    ended = work.wait(time.monotonic() + _GRACE_S)
+                if ended is None:
+                    work.signal(number)
+            ended = ended or work.wait()
+            perf.finish()
+    _decode(plan, out)
+    assert ended is not None
+    return Recorded(ended.wall_s, ended, interrupted())
+
+
+def run_command(
+    command: Sequence[str], *, cpus: Sequence[int] | None = None, capture: bool = False, priority: bool = False
+) -> Ended:
+    """The same without perf."""
+    with Workload(command, cpus=cpus, capture=capture, priority=priority) as work:
+        work.release()
+        ended = work.wait()
+    assert ended is not None
+    return ended
+
+
+def record_running(plan: Plan, out: Path, *, pid: int | None, duration_s: float | None) -> Recorded:
+    """Record a process, or the machine, until the time is over, the process ends or we are interrupted."""
+    whole = pid is None or plan.candidate.rung.whole_machine
+    target = ["-a"] if whole else ["-p", str(pid)]
+    with _Perf(plan, target, out) as perf, _interrupts() as interrupted:
+        perf.ready()
+        started = time.monotonic()
+        until = None if duration_s is None else started + duration_s
+        while not interrupted() and perf.runs() and (until is None or time.monotonic() < until):
+            if pid is not None and not _alive(pid):
+                break
+            left = 0.05 if until is None else min(0.05, max(until - time.monotonic(), 0))
+            time.sleep(left)
+        wall_s = time.monotonic() - started
+        perf.stop()
+        perf.finish()
+    _decode(plan, out)
+    return Recorded(wall_s, None, interrupted())
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _decode(plan: Plan, out: Path) -> None:
+    """Turn what the event wrote into samples, where it writes something else."""
+    rung = plan.candidate.rung
+    if not rung.decode:
+        return
+    decoded = out.with_name(out.name + ".decoded")
+    line = [plan.perf.path, "inject", *rung.decode, "-i", str(out), "-o", str(decoded)]
+    try:
+        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise LinemateError(f"perf inject: {reason(done.stderr + done.stdout)}")
+        os.replace(decoded, out)
+    finally:
+        decoded.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Meanwhile SIGINT and SIGTERM are only noted; gives whether one came."""
+    came: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Perf:
+    """perf record as a child in a process group of its own, so that a terminal's interrupt does not reach it twice."""
+
+    def __init__(self, plan: Plan, target: Sequence[str], out: Path) -> None:
+        control_read, self._control = os.pipe()
+        self._answers, answers_write = os.pipe()
+        pages = BUFFER_PAGES if "cap_ipc_lock" in plan.machine.capabilities else _PLAIN_BUFFER_PAGES
+        # -N: nothing is copied to ~/.debug.  The build-ids are in the file, with the mappings or in its header.
+        line = [plan.perf.path, "record", "-N", "-m", str(pages), "-o", str(out)]
+        line += ["--buildid-mmap"] if plan.perf.buildid_mmap else []
+        line += sampling_options(plan.candidate, plan.machine, plan.sampling)
+        # Disabled until told, so that nothing of the start is sampled.
+        line += ["-D", "-1", f"--control=fd:{control_read},{answers_write}", *target]
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
+        try:
+            self._process = subprocess.Popen(
+                line,
+                stdin=subprocess.DEVNULL,
+                stdout=self._said,
+                stderr=self._said,
+                pass_fds=(control_read, answers_write),
+                process_group=0,
+                env={**os.environ, "LC_ALL": "C"},
+                preexec_fn=raise_priority if plan.priority else None,
+            )
+        except OSError as error:
+            raise LinemateError(f"{plan.perf.path}: {error.strerror}") from error
+        finally:
+            os.close(control_read)
+            os.close(answers_write)
+
+    def __enter__(self) -> _Perf:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        for descriptor in (self._control, self._answers):
+            os.close(descriptor)
+        self._said.close()
+
+    def ready(self) -> None:
+        """Start sampling; comes back when it has.  Raises LinemateError with perf's reason."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._control, b"enable\n")
+        os.set_blocking(self._answers, False)
+        deadline = time.monotonic() + _READY_S
+        answer = b""
+        while _ACKNOWLEDGED not in answer:
+            with contextlib.suppress(BlockingIOError):
+                if data := os.read(self._answers, 64):
+                    answer += data
+                    continue
+                break  # perf has closed its end
+            if time.monotonic() > deadline:
+                raise LinemateError(f"perf did not start within {_READY_S:.0f} s")
+            time.sleep(0.002)
+        if _ACKNOWLEDGED not in answer:
+            self._process.wait(_FINISH_S)
+            raise LinemateError(f"perf record: {self._reason()}")
+
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """No more samples; perf writes what it has."""
+        if self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGINT)
+
+    def finish(self) -> None:
+        """The file is whole.  Raises LinemateError where perf failed."""
+        try:
+            code = self._process.wait(_FINISH_S)
+        except subprocess.TimeoutExpired:
+            raise LinemateError(f"perf did not finish within {_FINISH_S:.0f} s") from None
+        if code not in (0, -signal.SIGINT, 128 + signal.SIGINT):
+            raise LinemateError(f"perf record: {self._reason()}")
+
+    def _reason(self) -> str:
+        self._said.seek(0)
+        return reason(self._said.read(1 << 16).decode("utf-8", "replace"))

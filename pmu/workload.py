@@ -1,0 +1,188 @@
+"""A command as a child that waits for its start: held before exec until what watches it is ready.
+
+Owns starting, confining, waiting, and the child's own use of time.  Its standard input and output are ours, unless its
+output is wanted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from shutil import which
+
+from sharing.model.errors import LinemateError
+
+MAX_OUTPUT_BYTES = 4 << 20  # the last ones are kept
+HIGHEST_PRIORITY = -20
+_POLL_S = 0.02
+_EXEC_FAILED = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One run.  ``status`` is the exit code, or minus the signal that ended it."""
+
+    status: int
+    wall_s: float
+    user_s: float
+    system_s: float
+    output: str = ""
+
+
+def find_command(command: Sequence[str]) -> str:
+    """The file that will be executed.  Raises LinemateError where there is none."""
+    if not command or not command[0]:
+        raise LinemateError("no command to run")
+    found = which(command[0])
+    if found is None:
+        exists = os.sep in command[0] and os.path.exists(command[0])
+        raise LinemateError(f"{command[0]}: {'not executable' if exists else 'no such command'}")
+    return found
+
+
+class Workload:
+    """A child that ``release`` lets go.  Use as a context: a child that was never released is ended."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cpus: Iterable[int] | None = None,
+        capture: bool = False,
+        priority: bool = False,
+    ) -> None:
+        path = find_command(command)
+        gate_read, self._gate = os.pipe()
+        self._errors, errors_write = os.pipe()
+        self._output, output_write = os.pipe() if capture else (-1, -1)
+        self._kept = bytearray()
+        self._started = 0.0
+        self._ended: Ended | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                _become(path, command, gate_read, self._gate, output_write, cpus, priority)
+            except BaseException as error:
+                os.write(errors_write, (getattr(error, "strerror", None) or str(error) or "failed").encode()[:200])
+            finally:
+                os._exit(_EXEC_FAILED)
+        for descriptor in (gate_read, errors_write, output_write):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def __enter__(self) -> Workload:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._ended is None:
+            self.signal(signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.pid, 0)
+        for descriptor in (self._gate, self._errors, self._output):
+            if descriptor >= 0:
+                with contextlib.suppress(OSError):
+                    os.close(descriptor)
+
+    def release(self) -> None:
+        """Let it execute.  Raises LinemateError where that fails."""
+        self._started = time.monotonic()
+        os.write(self._gate, b"x")
+        os.close(self._gate)
+        self._gate = -1
+        # The other end closes with exec.
+        if said := os.read(self._errors, 256):
+            raise LinemateError(f"the command could not be started: {said.decode('utf-8', 'replace')}")
+
+    def signal(self, number: int) -> None:
+        """Sent unless it has ended."""
+        if self._ended is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, number)
+
+    def wait(self, until: float | None = None) -> Ended | None:
+        """How it ended; None where it has not at ``until`` of the monotonic clock."""
+        while self._ended is None:
+            self._collect(_POLL_S)
+            pid, status, used = os.wait4(self.pid, os.WNOHANG)
+            if pid:
+                wall_s = time.monotonic() - self._started
+                self._collect(0)
+                code = os.waitstatus_to_exitcode(status)
+                text = self._kept.decode("utf-8", "replace")
+                self._ended = Ended(code, wall_s, used.ru_utime, used.ru_stime, text)
+            elif until is not None and time.monotonic() >= until:
+                return None
+        return self._ended
+
+    def _collect(self, for_s: float) -> None:
+        """Take output for that long, or sleep."""
+        if self._output < 0:
+            if for_s:
+                _wait_for_child(self.pid, for_s)
+            return
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._output, selectors.EVENT_READ)
+            while selector.select(for_s):
+                data = os.read(self._output, 1 << 16)
+                if not data:
+                    os.close(self._output)
+                    self._output = -1
+                    return
+                self._kept += data
+                del self._kept[: max(0, len(self._kept) - MAX_OUTPUT_BYTES)]
+
+
+def _wait_for_child(pid: int, for_s: float) -> None:
+    """Until the child ends, at most that long: without a busy loop, and without taking its status."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        time.sleep(for_s)
+        return
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, selectors.EVENT_READ)
+            selector.select(for_s)
+    finally:
+        os.close(descriptor)
+
+
+def _become(
+    path: str,
+    command: Sequence[str],
+    gate_read: int,
+    gate_write: int,
+    output_write: int,
+    cpus: Iterable[int] | None,
+    priority: bool,
+) -> None:
+    """In the child: prepare, wait, execute.  Comes back only by raising."""
+    os.close(gate_write)
+    if cpus is not None:
+        os.sched_setaffinity(0, cpus)
+    if priority:
+        raise_priority()
+    # Python ignores these; a command expects them as they are by default.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if output_write >= 0:
+        os.dup2(output_write, 1)
+    if os.read(gate_read, 1) != b"x":
+        raise OSError(0, "never released")
+    os.execv(path, list(command))
+
+
+def raise_priority() -> None:
+    """The highest that this process may have; not everyone may have any."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, HIGHEST_PRIORITY)
+    # Where sessions share the processors (sched(7), autogroup), niceness only counts within one.
+    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as file:
+        file.write(str(HIGHEST_PRIORITY))

@@ -1,0 +1,96 @@
+"""What ``record`` says about a recording: the sidecar that lies beside a profile.
+
+Owns the types of that document.  Reading and writing it is ``pmu.sidecar``; what a gain is, is judged elsewhere.
+Times are seconds, of the command alone: perf's own are not among them.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+SCHEMA = "linemate-recording-1"
+
+
+class RecordedEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was sampled.  ``rung`` names a row of the ladder of events; ``addresses``: measured, derived or function."""
+
+    rung: str
+    events: tuple[str, ...]
+    addresses: str
+    shows: str
+    hides: str
+    frequency_hz: int  # 0 where a period was asked for
+    period: int
+    modes: str  # user, kernel, both
+
+
+class RefusedEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A better rung that this machine does not have, with the reason."""
+
+    rung: str
+    why: str
+
+
+class RecordedProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of samples beside the sidecar.  ``level``: spread over the processors, or solo on one."""
+
+    level: str
+    file: str  # its name, in the sidecar's folder
+    size_bytes: int
+    sha256: str
+    samples: int
+    lost_samples: int
+    cpus_seen: tuple[int, ...]  # processors that samples were taken on
+    run: int  # the row of ``runs`` that it was recorded in
+
+
+class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One run of the command under perf.  ``metric`` is None where none was asked for."""
+
+    level: str
+    cpus: tuple[int, ...]  # that it was allowed to use
+    wall_s: float
+    user_s: float
+    system_s: float
+    others_s: float  # processor time that everything else took meanwhile
+    status: int  # exit code, or minus the signal that ended it
+    metric: float | None
+
+
+class MeasuredOverhead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One figure without and with perf, in pairs.  ``cost`` is the median share that recording costs: 0.01 is 1 %."""
+
+    figure: str  # wall seconds, processor seconds, or the metric
+    more_is_better: bool
+    without: tuple[float, ...]
+    with_perf: tuple[float, ...]
+    cost: float
+    low: float
+    high: float
+    repeated: int  # pairs left out because others used the processors
+    disturbed: int  # disturbed pairs that count all the same
+
+
+class Recording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The document.  ``runs`` are in the order in which they ran; there are none of a process that already did."""
+
+    schema: str
+    linemate: str
+    perf: str
+    kernel: str
+    architecture: str
+    line_bytes: int  # the largest of the caches for data, 0 unknown
+    target: str  # command, process, machine
+    command: tuple[str, ...]
+    pid: int | None
+    wall_s: float  # of the recording that was kept
+    interrupted: bool
+    event: RecordedEvent
+    refused: tuple[RefusedEvent, ...]
+    profiles: tuple[RecordedProfile, ...]
+    metric: str  # its name, "" none
+    runs: tuple[RecordedRun, ...]
+    overhead: tuple[MeasuredOverhead, ...]
+
+    def profile(self, level: str) -> RecordedProfile | None:
+        return next((profile for profile in self.profiles if profile.level == level), None)
