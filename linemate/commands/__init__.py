@@ -14,6 +14,7 @@ import click
 COMMANDS = {
     "audit": "linemate.commands.audit",
     "check": "linemate.commands.check",
+    "doctor": "linemate.commands.doctor",
     "explain": "linemate.commands.explain",
     "fix": "linemate.fix_command",
     "history": "linemate.commands.history",

@@ -1,0 +1,38 @@
+"""``linemate doctor``: what can be recorded on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from linemate.commands import common
+from linemate.output import progress, write_text
+
+
+@click.command("doctor", short_help="Say what this machine can record, and what would give better evidence.")
+@click.option(
+    "--format", "format_name", type=click.Choice(["text", "json"]), help="Default: by the suffix of --output."
+)
+@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--root", default="/", hidden=True, help="Where proc and sys are.")
+def command(format_name: str | None, output: str | None, quiet: bool, root: str) -> int:
+    """Say what this machine can record, why not more, and what to change.
+
+    Tries every event on a short work of its own.  Exits with 1 where nothing can be sampled.
+    """
+    from linemate.doctor import diagnose
+
+    with progress("linemate: trying events", quiet=quiet):
+        found = diagnose(Path(root))
+    if (format_name or common.format_by_suffix(output)) == "json":
+        import msgspec
+
+        text = msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"
+    else:
+        from linemate.doctor_text import render
+
+        text = render(found)
+    write_text(text, output, ())
+    return common.EXIT_CLEAN if found.best else common.EXIT_FINDINGS
