@@ -1,25 +1,20 @@
 """A benchmark of two builds in alternation: the ratio with its spread.
 
-Owns the protocol: the two take turns at the highest priority that is allowed, the order changes every round, and a
-round that others disturbed is measured again.  What is measured is a command of the user's.
+Owns what is measured, a command of the user's at the highest priority that is allowed, and how it is worded.  The
+protocol is ``linemate.turns``'s.
 """
 
 from __future__ import annotations
 
-import re
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from linemate.fix_child import Ended, run
+from linemate.fix_child import run
+from linemate.turns import Turn, metric_of, others_share, take_turns
 from sharing.model.errors import LinemateError
 
-# What others may take of one processor before a run counts as disturbed, and the resolution of the figure.
-_DISTURBED_SHARE = 0.05
-_RESOLUTION_S = 0.03
 _CLEAR = 0.1  # a difference that other load does not explain, if all rounds agree on it
-_MOST_ROUNDS = 3  # times the rounds asked for
-_NUMBER = r"[=:\s]*([-+]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,49 +70,27 @@ class Measured:
 
 
 def compare(benchmark: Benchmark, before: Path, after: Path) -> Measured:
-    """Run the benchmark in both folders, taking turns.
-
-    Rounds that others disturbed are measured again, up to twice the rounds more; of all, the least disturbed count.
-    """
-    contenders = (before, after)
-    for folder in contenders:
-        _figure(benchmark, folder)  # fills the caches, for each the same
-    rows: list[tuple[float, int, float, float]] = []  # worst disturbance of the two runs, number, figures
-    quiet = 0
-    while quiet < benchmark.rounds and len(rows) < _MOST_ROUNDS * benchmark.rounds:
-        order = contenders if len(rows) % 2 == 0 else contenders[::-1]
-        runs = {folder: _figure(benchmark, folder) for folder in order}
-        worst = max(share for _, share in runs.values())
-        quiet += worst <= _DISTURBED_SHARE
-        rows.append((worst, len(rows), runs[before][0], runs[after][0]))
-    kept = sorted(sorted(rows)[: benchmark.rounds], key=lambda row: row[1])
+    """Run the benchmark in both folders, taking turns."""
+    for folder in (before, after):
+        _turn(benchmark, folder)  # fills the caches, for each the same
+    rounds = take_turns(lambda: _turn(benchmark, before), lambda: _turn(benchmark, after), benchmark.rounds)
     return Measured(
-        tuple(row[2] for row in kept),
-        tuple(row[3] for row in kept),
+        tuple(figure for (figure,) in rounds.first),
+        tuple(figure for (figure,) in rounds.second),
         benchmark.metric or "s",
-        len(rows) - len(kept),
-        sum(row[0] > _DISTURBED_SHARE for row in kept),
+        rounds.repeated,
+        rounds.disturbed,
     )
 
 
-def _figure(benchmark: Benchmark, folder: Path) -> tuple[float, float]:
-    """The figure of one run, and the share of one processor that others took meanwhile."""
+def _turn(benchmark: Benchmark, folder: Path) -> Turn:
     done = run(benchmark.command, folder, benchmark.timeout_s, priority=True)
     if done.code != 0:
         raise LinemateError(f"`{benchmark.command}` ended with {done.code}: {last_line(done.output)}")
-    value = _read(benchmark, done)
+    value = metric_of(done.output, benchmark.metric, benchmark.command) if benchmark.metric else done.wall_s
     if value <= 0:
         raise LinemateError(f"`{benchmark.command}`: {benchmark.metric or 'its time'} is not above 0")
-    return value, 0.0 if done.others_s <= _RESOLUTION_S else done.others_s / max(done.wall_s, _RESOLUTION_S)
-
-
-def _read(benchmark: Benchmark, done: Ended) -> float:
-    if not benchmark.metric:
-        return done.wall_s
-    found = re.findall(rf"(?<!\w){re.escape(benchmark.metric)}{_NUMBER}", done.output)
-    if not found:
-        raise LinemateError(f"`{benchmark.command}` prints no number behind '{benchmark.metric}'")
-    return float(found[-1].replace(",", "").replace("_", ""))
+    return Turn((value,), others_share(done.others_s, done.wall_s))
 
 
 def last_line(output: str) -> str:

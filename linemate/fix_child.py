@@ -14,12 +14,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from linemate.turns import Others
+from pmu.workload import raise_priority
 from sharing.model.errors import LinemateError
 
 MAX_OUTPUT_BYTES = 4 << 20  # the last ones are kept
 _GRACE_S = 2.0  # between SIGTERM and SIGKILL
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_HIGHEST_PRIORITY = -20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False)
 
     ``priority``: at the highest that is allowed.  Raises LinemateError on a timeout.
     """
-    own, busy, start = os.times(), _busy_s(), time.monotonic()
+    others, start = Others(), time.monotonic()
     deadline = start + timeout_s
     try:
         process = subprocess.Popen(
@@ -49,7 +49,7 @@ def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False)
             start_new_session=True,
             env={**os.environ, "LC_ALL": "C"},
             # Before it starts: threads keep the priority that their creator had.
-            preexec_fn=_raise_priority if priority else None,
+            preexec_fn=raise_priority if priority else None,
         )
     except OSError as error:
         raise LinemateError(f"{folder}: {error.strerror}") from error
@@ -59,20 +59,8 @@ def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False)
         _end_group(process)
     if not ended:
         raise LinemateError(f"`{command}` did not end within {timeout_s:.0f} s")
-    wall_s, now = time.monotonic() - start, os.times()
-    mine_s = (now.user - own.user) + (now.system - own.system)
-    mine_s += (now.children_user - own.children_user) + (now.children_system - own.children_system)
-    text = output.decode("utf-8", "replace")
-    return Ended(process.returncode, text, wall_s, max(0.0, _busy_s() - busy - mine_s))
-
-
-def _raise_priority() -> None:
-    # Not everyone may; a lower priority only means more disturbed rounds.
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, _HIGHEST_PRIORITY)
-    # Where sessions share the processors (sched(7), autogroup), niceness only counts within one.
-    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as file:
-        file.write(str(_HIGHEST_PRIORITY))
+    wall_s = time.monotonic() - start
+    return Ended(process.returncode, output.decode("utf-8", "replace"), wall_s, others.seconds())
 
 
 def _collect(process: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bool]:
@@ -117,13 +105,3 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
-
-
-def _busy_s() -> float:
-    """Processor seconds spent on anything since boot, steal included; 0 where the system does not say."""
-    try:
-        with open("/proc/stat") as file:
-            user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, file.readline().split()[1:9])
-    except (OSError, ValueError):
-        return 0.0
-    return (user + nice + system + irq + softirq + steal) / _TICKS_PER_S

@@ -6,6 +6,7 @@ Owns the figures that are compared and how they become a share.  The protocol is
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from sharing.model.recorded import MeasuredOverhead
 WALL, PROCESSOR = "wall seconds", "processor seconds"
 # Below this many seconds a figure is start-up and rounding.
 _LEAST_S = 0.01
+_TAIL = 0.025
 _CLEAR = 0.1  # a cost that other load does not explain, if all pairs agree on it
 
 
@@ -73,7 +75,7 @@ def overhead_line(row: MeasuredOverhead) -> str:
     if row.disturbed:
         how += f", {row.disturbed} of them disturbed by other load: better measured on a quiet machine"
     return (
-        f"overhead: {row.cost:+.1%} (from {row.low:+.1%} to {row.high:+.1%}){_verdict(row)}; "
+        f"overhead: {row.cost:+.1%} (95 %: {row.low:+.1%} to {row.high:+.1%}){_verdict(row)}; "
         f"{row.figure} {before:,.6g} → {after:,.6g}, medians of {how}"
     )
 
@@ -100,8 +102,25 @@ def _row(
 ) -> MeasuredOverhead:
     """Cost of each pair: the share of speed, or of time, that perf takes."""
     pairs = zip(without, with_perf, strict=True)
-    costs = [before / after - 1 if more_is_better else after / before - 1 for before, after in pairs]
-    cost = statistics.median(costs)
+    costs = [1 - after / before if more_is_better else after / before - 1 for before, after in pairs]
+    low, high = interval(costs)
     return MeasuredOverhead(
-        figure, more_is_better, without, with_perf, cost, min(costs), max(costs), repeated, disturbed
+        figure, more_is_better, without, with_perf, statistics.median(costs), low, high, repeated, disturbed
     )
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """What holds the true median with 95 %, whatever the distribution: by the ranks of the values.
+
+    With fewer than six values no ranks do: then the least and the greatest.
+    """
+    ordered, count = sorted(values), len(values)
+    outside, rank = 0.0, 0
+    # As many values are left out at each end as a fair coin leaves 2.5 % for.
+    while rank < count // 2:
+        outside += math.comb(count, rank) / 2**count
+        if outside > _TAIL:
+            break
+        rank += 1
+    leave_out = max(rank - 1, 0)
+    return ordered[leave_out], ordered[count - 1 - leave_out]

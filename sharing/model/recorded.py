@@ -58,7 +58,10 @@ class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeasuredOverhead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One figure without and with perf, in pairs.  ``cost`` is the median share that recording costs: 0.01 is 1 %."""
+    """One figure without and with perf, in pairs.  ``cost`` is the median share that recording costs: 0.01 is 1 %.
+
+    ``low`` to ``high`` holds the true median with 95 % (six pairs and more; the extremes where there are fewer).
+    """
 
     figure: str  # wall seconds, processor seconds, or the metric
     more_is_better: bool
