@@ -1,0 +1,159 @@
+"""Of the time on a line: how much do others cause by writing the same bytes, and how much by writing its other bytes?
+
+Owns the split of a line into items and the sharing out of cost.  Judges nothing: ``sharing.rules`` does.
+
+An *item* is a run of bytes that is one thing: bytes that accesses have in common, or that the caller says belong
+together (a lock by its ABI).  Time of a thread on an item is blamed on the writes of concurrent other threads, in
+proportion to how often each was seen writing: on writes to the same item (true sharing) and to other items of the
+line (false sharing).  Time that nobody else's writes can explain is the thread's own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sharing.sampled.use import LineUse, Meeting, Seen, Touch
+
+MAX_ITEM_ACCESS = 16  # bytes: a longer access (a copy, a vector) says nothing of what belongs together
+CODE_WEIGHT = 0.05  # of a write that only code says, in witnesses: it explains where nothing better does
+MAX_ITEMS = 64
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Bytes [start, end) of the line that are one thing, and who does what to them."""
+
+    start: int
+    end: int
+    touches: tuple[Touch, ...]
+
+    @property
+    def threads(self) -> frozenset[int]:
+        return frozenset(t.thread for t in self.touches)
+
+    @property
+    def writers(self) -> frozenset[int]:
+        return frozenset(t.thread for t in self.touches if t.writes)
+
+    @property
+    def cost(self) -> float:
+        return sum(t.cost for t in self.touches)
+
+    @property
+    def samples(self) -> int:
+        return sum(t.samples for t in self.touches if t.seen is Seen.SAMPLE)
+
+    @property
+    def write_weight(self) -> float:
+        return sum(_weight(t) for t in self.touches if t.writes)
+
+    @property
+    def read_weight(self) -> float:
+        return sum(_weight(t) for t in self.touches if t.reads and not t.writes)
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """How the cost of a line came about.  ``own`` + ``true`` + ``false`` is the cost of all its items.
+
+    ``pairs``: cost that writes to the first item put on the second, by index of ``items``.  ``meeting`` is that of the
+    threads that matter; ``phased`` the cost that other threads' writes would explain if they were concurrent.
+    """
+
+    items: tuple[Item, ...]
+    own: float
+    true: float
+    false: float
+    pairs: dict[tuple[int, int], float]
+    meeting: Meeting
+    phased: float = 0.0
+
+    def true_of(self, item: int) -> float:
+        return self.pairs.get((item, item), 0.0)
+
+    def worst(self) -> tuple[int, int]:
+        """The two items that cost each other the most, the more written one first; (-1, -1) without any."""
+        both: dict[tuple[int, int], float] = defaultdict(float)
+        for (a, b), cost in self.pairs.items():
+            if a != b:
+                both[(min(a, b), max(a, b))] += cost
+        if not both:
+            return (-1, -1)
+        a, b = max(both, key=lambda pair: (both[pair], -pair[0], -pair[1]))
+        return (a, b) if self.items[a].write_weight >= self.items[b].write_weight else (b, a)
+
+    def between(self, a: int, b: int) -> float:
+        return self.pairs.get((a, b), 0.0) + self.pairs.get((b, a), 0.0)
+
+
+def items_of(line: LineUse, together: Iterable[Range] = ()) -> tuple[Item, ...]:
+    """The items of a line by their first bytes.  ``together`` are runs of bytes (offsets) that are one thing each."""
+    fixed = sorted({(max(a, 0), min(b, line.size)) for a, b in together if a < line.size and b > 0})
+    short = sorted({(t.start, t.end) for t in line.touches if t.end - t.start <= MAX_ITEM_ACCESS})
+    spans: list[Range] = []
+    for start, end in sorted(fixed + [s for s in short if not any(a <= s[0] < b for a, b in fixed)]):
+        if spans and start < spans[-1][1] and spans[-1] not in fixed and (start, end) not in fixed:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], end))
+        elif spans and start < spans[-1][1]:
+            if end > spans[-1][1]:
+                spans.append((spans[-1][1], end))
+        else:
+            spans.append((start, end))
+    if not spans:
+        spans = sorted({(t.start, t.end) for t in line.touches})[:1]
+    spans = spans[:MAX_ITEMS]
+    own: dict[Range, list[Touch]] = {span: [] for span in spans}
+    for touch in line.touches:
+        # A long access counts for the first item that it covers, so that its cost counts once.
+        span = next((s for s in spans if s[0] < touch.end and touch.start < s[1]), None)
+        if span is not None:
+            own[span].append(touch)
+    return tuple(Item(*span, tuple(touches)) for span, touches in own.items() if touches)
+
+
+def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
+    """Share out the cost of every item among those who write the line."""
+    writes: dict[int, list[tuple[int, float]]] = defaultdict(list)  # by thread: (item, weight)
+    for number, item in enumerate(items):
+        weights: dict[int, float] = defaultdict(float)
+        for touch in item.touches:
+            if touch.writes:
+                weights[touch.thread] += _weight(touch)
+        for thread, weight in weights.items():
+            writes[thread].append((number, weight))
+    own = true = false = phased = 0.0
+    pairs: dict[tuple[int, int], float] = defaultdict(float)
+    told: dict[Meeting, float] = defaultdict(float)
+    for number, item in enumerate(items):
+        costs: dict[int, float] = defaultdict(float)
+        for touch in item.touches:
+            costs[touch.thread] += touch.cost
+        for thread, cost in costs.items():
+            met = [(t, line.overlap(t, thread).meeting) for t in writes if t != thread]
+            disturbers = [t for t, meeting in met if meeting is not Meeting.PHASED]
+            causes = [(i, w) for t in disturbers for i, w in writes[t]]
+            total = sum(w for _, w in causes)
+            if total <= 0:
+                own += cost
+                phased += cost if met else 0.0
+                continue
+            for cause, weight in causes:
+                part = cost * weight / total
+                pairs[(cause, number)] += part
+                if cause == number:
+                    true += part
+                else:
+                    false += part
+            concurrent = any(meeting is Meeting.CONCURRENT for _, meeting in met)
+            told[Meeting.CONCURRENT if concurrent else Meeting.UNKNOWN] += cost
+    without = Meeting.PHASED if phased > 0 else Meeting.UNKNOWN
+    meeting = max(told, key=lambda m: told[m], default=without)
+    return Blame(items, own, true, false, dict(pairs), meeting, phased)
+
+
+def _weight(touch: Touch) -> float:
+    """How often a touch was seen."""
+    return CODE_WEIGHT if touch.seen is Seen.CODE else float(touch.samples)

@@ -1,0 +1,292 @@
+"""From placed samples to lines: the costliest ones with who touched which bytes, when and how.
+
+Owns the grouping.  Does not place samples (``sharing.sampled.attribute``) and does not judge.
+
+Time falls on instructions that wait: loads and atomics.  A plain store goes into the store buffer and hardly shows.
+So each line collects three kinds of knowledge: samples of its own, witnesses (accesses in the same straight run as a
+sampled instruction) and what the code of functions that were sampled on a thread contains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.attribution import Attribution, Basis, Region, Table, TouchFlag, line_keys
+from sharing.model.image import AccessKind
+from sharing.sampled.costs import Costs, sample_costs
+from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
+from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
+from sharing.sampled.overlap import overlap
+from sharing.sampled.touches import footprints, group_touches, splits
+from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
+
+MIN_SAMPLES = 4  # on a line, to look at it at all
+MIN_SHARE = 2e-4  # of all cost, or of all samples: less is not worth fixing however it is shared
+MAX_LINES = 512  # the costliest ones
+MAX_COUNTED = 1 << 15  # lines whose cost is summed
+MAX_THREADS = 8  # of a line, the busiest, whose pairs are tested for overlap
+MAX_CODE_THREADS = 64  # that only code says touch a line
+MAX_WALKED = 32  # lines whose instructions are followed to other lines
+Rows = npt.NDArray[np.int64]
+Column = npt.NDArray[Any]
+
+
+class CodeSites(Protocol):
+    """What the code of the judged binary touches at static addresses."""
+
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
+        """(function, start, end, kind, atomic) of accesses to the bytes [link, link + size).
+
+        ``function`` is a row of Attribution.functions, start and end are offsets from ``link``.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """One profile's columns, and what is looked up in them again and again."""
+
+    attribution: Attribution
+    cost: npt.NDArray[np.float64]
+    time: npt.NDArray[Any]
+    cpu: npt.NDArray[Any]
+    names: tuple[ThreadName, ...]
+    line_size: int
+    runs: _Runs
+    code: CodeSites | None
+
+
+def profile_lines(
+    attribution: Attribution, line_size: int, code: CodeSites | None = None, *, limit: int = MAX_LINES
+) -> SampledRun:
+    """1. cost of each sample; 2. the costliest lines; 3. witnesses; 4. touches and overlaps of each; 5. footprints.
+
+    ``line_size`` in bytes, a power of two: a line, or a pair of lines that are fetched together.
+    """
+    rows = attribution.rows
+    costs = sample_costs(attribution.samples)
+    placed = (rows["basis"] >= Basis.DERIVED) & (rows["space"] >= 0)
+    for region in (Region.KERNEL, Region.CODE):
+        placed &= rows["region"] != region
+    keys = line_keys(rows["space"], rows["place"], line_size)
+    chosen = _costliest(keys, placed, costs.cost, limit)
+    totals = _totals(attribution, costs)
+    if not len(chosen):
+        return SampledRun((), totals)
+    here, bounds = _by_line(keys, chosen, placed)
+    witnesses = attribution.witnesses(chosen, line_size)
+    beside, witness_bounds = _by_line(line_keys(witnesses["space"], witnesses["place"], line_size), chosen)
+    names, runs = _thread_names(attribution), _Runs(attribution)
+    table = attribution.samples.samples
+    time, cpu = np.ascontiguousarray(table["time"]), np.ascontiguousarray(table["cpu"])
+    profile = _Profile(attribution, costs.cost, time, cpu, names, line_size, runs, code)
+    lines = []
+    for i in range(len(chosen)):
+        own = here[bounds[i] : bounds[i + 1]]
+        line = _line(profile, own, witnesses[beside[witness_bounds[i] : witness_bounds[i + 1]]])
+        lines.append((line, own))
+    lines.sort(key=lambda item: (-item[0].cost, -item[0].samples, item[0].address))
+    shared = [
+        i for i, (line, _) in enumerate(lines) if any(o.meeting is not Meeting.PHASED for o in line.overlaps.values())
+    ]
+    walked = footprints(rows, placed, keys, [lines[i][1] for i in shared[:MAX_WALKED]])
+    for i, count in zip(shared, walked, strict=False):
+        lines[i] = (replace(lines[i][0], footprint=count), lines[i][1])
+    return SampledRun(tuple(line for line, _ in lines), totals)
+
+
+def _by_line(
+    keys: npt.NDArray[np.uint64], chosen: npt.NDArray[np.uint64], mask: npt.NDArray[np.bool_] | None = None
+) -> tuple[Rows, npt.NDArray[Any]]:
+    """Rows on the chosen lines, line by line in their own order, and where each line's begin."""
+    at = np.minimum(np.searchsorted(chosen, keys), len(chosen) - 1)
+    hit = chosen[at] == keys
+    rows = np.flatnonzero(hit if mask is None else hit & mask)
+    # Sixteen bits are sorted by counting.
+    rows = rows[np.argsort(at[rows].astype(np.uint16), kind="stable")]
+    return rows, np.searchsorted(at[rows], np.arange(len(chosen) + 1))
+
+
+def _costliest(
+    keys: npt.NDArray[np.uint64], placed: npt.NDArray[np.bool_], cost: npt.NDArray[np.float64], limit: int
+) -> npt.NDArray[np.uint64]:
+    """Keys of the lines with the most cost, ascending.  Sorting whole keys is quicker than sorting indexes."""
+    ordered = np.sort(keys[placed])
+    if not len(ordered):
+        return ordered
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    lengths = np.diff(np.append(starts, len(ordered)))
+    often = lengths >= MIN_SAMPLES
+    lines, lengths = ordered[starts][often], lengths[often]
+    if len(lines) > MAX_COUNTED:
+        lines = np.sort(lines[np.argpartition(lengths, -MAX_COUNTED)[-MAX_COUNTED:]])
+    if not len(lines):
+        return lines
+    at = np.minimum(np.searchsorted(lines, keys), len(lines) - 1)
+    here = np.flatnonzero(placed & (lines[at] == keys))
+    at, own = at[here], cost[here]
+    weight = np.bincount(at, own, len(lines)) / max(float(cost.sum()), 1.0)
+    # Events without a cost (breakpoints, faults) name lines too.
+    free = np.bincount(at, own == 0, len(lines)) / max(int(np.count_nonzero(cost == 0)), 1)
+    weight = np.maximum(weight, free)
+    kept = np.flatnonzero(weight >= MIN_SHARE)
+    if len(kept) > limit:
+        kept = kept[np.argpartition(weight[kept], -limit)[-limit:]]
+    return np.sort(lines[kept])
+
+
+def _totals(attribution: Attribution, costs: Costs) -> Totals:
+    known = attribution.rows["basis"] > Basis.NONE
+    return Totals(
+        samples=len(attribution.rows),
+        attributed=int(known.sum()),
+        timed=costs.timed,
+        timed_attributed=float(costs.cost[known].sum()),
+        measure=costs.measure,
+        profiles=1,
+    )
+
+
+def _thread_names(attribution: Attribution) -> tuple[ThreadName, ...]:
+    """Threads with what they last called themselves while they were sampled."""
+    threads, samples = attribution.threads, attribution.samples
+    last = np.zeros(len(threads), np.uint64)
+    known = attribution.rows["thread"] >= 0
+    # Samples are in order of time: the last one assigned stays.
+    last[attribution.rows["thread"][known]] = samples.samples["time"][known]
+    comm = samples.comm_rows(threads["tid"], last)
+    return tuple(
+        ThreadName(int(t["pid"]), int(t["tid"]), samples.comms[c] if c >= 0 else "")
+        for t, c in zip(threads, comm.tolist(), strict=True)
+    )
+
+
+class _Runs:
+    """Which threads were sampled in which functions, placed or not."""
+
+    def __init__(self, attribution: Attribution) -> None:
+        rows = attribution.rows
+        self._functions = len(attribution.functions) + 1
+        self._code = rows["thread"].astype(np.int64) * self._functions + rows["function"]
+        self._order: Rows | None = None
+        self._threads: dict[int, dict[int, int]] = {}
+        known = np.unique(self._code[(rows["function"] >= 0) & (rows["thread"] >= 0)])
+        for code in known.tolist():
+            thread, function = divmod(code, self._functions)
+            self._threads.setdefault(function, {})[thread] = 0
+
+    def threads(self, function: int) -> tuple[int, ...]:
+        return tuple(self._threads.get(function, ()))
+
+    def samples(self, thread: int, functions: set[int]) -> Rows:
+        """All samples of a thread in any of the functions."""
+        if self._order is None:
+            self._order = np.argsort(self._code, kind="stable")
+        found = []
+        for function in functions:
+            code = thread * self._functions + function
+            first = np.searchsorted(self._code, code, "left", sorter=self._order)
+            last = np.searchsorted(self._code, code, "right", sorter=self._order)
+            found.append(self._order[first:last])
+        return np.concatenate(found)
+
+
+def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
+    """One line from its samples and witnesses."""
+    a, size = profile.attribution, profile.line_size
+    own, cost = a.rows[rows], profile.cost[rows]
+    cpu = profile.cpu[rows]
+    place = int(own["place"][0])
+    base = place & -size
+    static = own["region"][0] == Region.STATIC and own["data_module"][0] >= 0
+    link = int(own["link"][0]) - (place - base) if static else -1
+    module = a.modules[int(own["data_module"][0])] if static else None
+    code = _code_touches(profile, link) if module is not None and module.target else []
+    threads = np.unique(np.concatenate([own["thread"], witnesses["thread"]]))
+    order = list(dict.fromkeys([*threads[threads >= 0].tolist(), *(t for t, *_ in code)]))
+    index = {thread: i for i, thread in enumerate(order)}
+    touches = group_touches(a, own, cost, base, size, index, Seen.SAMPLE)
+    touches += group_touches(a, witnesses, np.zeros(len(witnesses)), base, size, index, Seen.WITNESS)
+    known = {(t.thread, t.start, t.end, t.kind) for t in touches}
+    touches += [
+        Touch(index[thread], start, end, kind, a.functions[function], Seen.CODE, atomic=atomic)
+        for thread, function, start, end, kind, atomic in code
+        if (index[thread], start, end, kind) not in known
+    ]
+    functions: dict[int, set[int]] = {}
+    for thread, function, *_ in code:
+        functions.setdefault(thread, set()).add(function)
+    return LineUse(
+        address=base,
+        size=size,
+        region=Region(int(own["region"][0])),
+        touches=tuple(touches),
+        threads=tuple(profile.names[t] for t in order),
+        link=link,
+        module=module.path if module is not None else "",
+        target=module is not None and module.target,
+        space=a.spaces[int(own["space"][0])].name,
+        samples=len(rows),
+        cost=float(cost.sum()),
+        hitm=int(np.count_nonzero(own["flags"] & TouchFlag.HITM)),
+        remote=int(np.count_nonzero(own["flags"] & TouchFlag.REMOTE)),
+        cpus=len(np.unique(cpu[cpu >= 0])),
+        bases={Basis(b): n for b, n in enumerate(np.bincount(own["basis"]).tolist()) if n},
+        overlaps=_overlaps(profile, (own["thread"], rows), witnesses, index, touches, functions),
+        splits=splits(a, own, cost, base, size, index),
+    )
+
+
+def _code_touches(profile: _Profile, link: int) -> list[tuple[int, int, int, int, AccessKind, bool]]:
+    """(thread, function, start, end, kind, atomic) of what code says of threads that were sampled in it."""
+    if profile.code is None:
+        return []
+    out = [
+        (thread, function, start, end, kind, atomic)
+        for function, start, end, kind, atomic in profile.code.touches(link, profile.line_size)
+        for thread in profile.runs.threads(function)
+    ]
+    threads = list(dict.fromkeys(t for t, *_ in out))[:MAX_CODE_THREADS]
+    return [touch for touch in out if touch[0] in threads]
+
+
+def _overlaps(
+    profile: _Profile,
+    own: tuple[Column, Rows],
+    witnesses: Table,
+    index: Mapping[int, int],
+    touches: list[Touch],
+    functions: Mapping[int, set[int]],
+) -> dict[tuple[int, int], Overlap]:
+    """The test for pairs of the busiest threads of which one writes; ``own`` are threads and rows of samples."""
+    writers = {t.thread for t in touches if t.writes}
+    if len(index) < 2 or not writers:
+        return {}
+    weight: dict[int, int] = {}
+    for touch in touches:
+        weight[touch.thread] = weight.get(touch.thread, 0) + touch.samples
+    numbers = {i: number for number, i in index.items()}
+    busiest = sorted(sorted(weight, key=lambda i: (-weight[i], i))[:MAX_THREADS])
+    events = {i: _events(profile, own, witnesses, numbers[i], functions.get(numbers[i], set())) for i in busiest}
+    return {
+        (i, j): overlap(events[i][0], events[j][0], events[i][1], events[j][1])
+        for i in busiest
+        for j in busiest
+        if i < j and (i in writers or j in writers)
+    }
+
+
+def _events(
+    profile: _Profile, own: tuple[Column, Rows], witnesses: Table, thread: int, functions: set[int]
+) -> tuple[Column, Column]:
+    """When and on which processor a thread used the line; in the functions that touch it, where no sample says."""
+    found = [own[1][own[0] == thread], witnesses["sample"][witnesses["thread"] == thread]]
+    if sum(map(len, found)) < MIN_TESTED and functions:
+        found.append(profile.runs.samples(thread, functions))
+    # A sample may be its own witness: each counts once.
+    rows = np.unique(np.concatenate([part[:: -(-len(part) // MAX_TESTED) or 1] for part in found]))
+    return profile.time[rows], profile.cpu[rows]

@@ -1,0 +1,81 @@
+"""Do two threads use a line at the same time, or one after the other?
+
+Owns the test on the order of samples in time.  A thread *uses* the line from one of its samples there to the next,
+as long as these are not further apart than a few of its usual gaps.  Two threads are concurrent when samples of each
+fall into the other's uses, phased when they do not (a barrier, one thread that prepares and another that works).
+
+Why gaps and not windows of fixed length: sample periods run from 0.25 to 10 ms, and a line may get one sample of
+fifty.  The usual gap follows both.  A thread that is descheduled has a long gap, which ends its use; while it is away
+nobody is disturbed by it.  Uses of threads on one processor never overlap in this sense, since a line that stays in
+one cache is not shared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.sampled.interval import wilson
+from sharing.sampled.use import Meeting, Overlap
+
+Times = npt.NDArray[np.uint64]
+Cpus = npt.NDArray[Any]
+
+MIN_SAMPLES = 8  # of each thread; below, nothing is said
+GAPS = 4.0  # usual gaps that end a use
+CONCURRENT_FROM = 0.1  # share within the other's uses, its lower bound: even threads that mostly wait reach this
+PHASED_TO = 0.2  # the same, its upper bound
+PHASED_SHARE = 0.05  # what boundaries of phases may leave
+ALTERNATE = 0.75  # of the alternations that random order gives; phases of three samples and more have fewer
+MAX_SAMPLES = 20_000  # of each thread: evenly thinned beyond
+
+
+def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
+    """The samples of two threads on one line: times in nanoseconds, ascending, and processors (-1 unknown)."""
+    counts = (len(a), len(b))
+    if min(counts) < MIN_SAMPLES:
+        return Overlap(Meeting.UNKNOWN, counts, wilson(0, 0))
+    # Both spans whole, or the ends of a run cut off threads that started earlier.
+    (a, cpu_a), (b, cpu_b) = _thinned(a, cpu_a), _thinned(b, cpu_b)
+    gap_a, gap_b = _usual_gap(a), _usual_gap(b)
+    if gap_a <= 0 or gap_b <= 0:  # no clock: the order in the file is no time
+        return Overlap(Meeting.UNKNOWN, counts, wilson(0, 0))
+    inside = _within(a, cpu_a, b, cpu_b, GAPS * gap_b) + _within(b, cpu_b, a, cpu_a, GAPS * gap_a)
+    share = wilson(inside, len(a) + len(b))
+    changes, expected = _alternations(a, b)
+    if share.high <= PHASED_TO and share.value <= PHASED_SHARE:
+        meeting = Meeting.PHASED
+    elif share.low >= CONCURRENT_FROM and changes >= ALTERNATE * share.value * expected:
+        meeting = Meeting.CONCURRENT
+    else:
+        meeting = Meeting.UNKNOWN
+    return Overlap(meeting, counts, share, changes, expected, round(GAPS * max(gap_a, gap_b)))
+
+
+def _thinned(times: Times, cpus: Cpus) -> tuple[Times, Cpus]:
+    step = -(-len(times) // MAX_SAMPLES)
+    return times[::step], cpus[::step]
+
+
+def _usual_gap(times: Times) -> float:
+    return float(np.median(np.diff(times).astype(np.float64)))
+
+
+def _within(x: Times, cpu_x: Cpus, y: Times, cpu_y: Cpus, limit: float) -> int:
+    """How many of ``x`` fall between two samples of ``y`` that are one use, on another processor."""
+    after = np.searchsorted(y, x, "right")
+    inner = (after > 0) & (after < len(y))
+    before, after = np.maximum(after - 1, 0), np.minimum(after, len(y) - 1)
+    close = (y[after] - y[before]).astype(np.float64) <= limit
+    apart = (cpu_x < 0) | (cpu_y[before] < 0) | (cpu_x != cpu_y[before])
+    return int((inner & close & apart).sum())
+
+
+def _alternations(a: Times, b: Times) -> tuple[int, float]:
+    """Changes from one thread to the other in order of time, and what random order gives (Wald and Wolfowitz)."""
+    who = np.concatenate([np.zeros(len(a), np.int8), np.ones(len(b), np.int8)])
+    order = np.argsort(np.concatenate([a, b]), kind="stable")
+    changes = int(np.count_nonzero(np.diff(who[order])))
+    return changes, 2.0 * len(a) * len(b) / (len(a) + len(b))

@@ -1,0 +1,133 @@
+"""What the samples and witnesses of one line add up to: touches, operands that cross its end, footprints.
+
+Owns the grouping of rows of one line.  Which lines, and everything that needs more than their rows, is
+``sharing.sampled.lines``'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.attribution import Attribution, Table, TouchFlag
+from sharing.model.image import AccessKind
+from sharing.sampled.use import Seen, Split, Touch
+
+MAX_TOLD = 256  # of flags
+MAX_SITES = 8  # instructions of a line that are followed
+SITES_SHARE = 0.5  # of a line's samples that these must have
+MAX_FOLLOWED = 100_000  # samples of an instruction
+KINDS = 8
+_KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS)
+Costs = npt.NDArray[np.float64]
+
+
+def group_touches(
+    attribution: Attribution, rows: Table, cost: Costs, base: int, size: int, index: Mapping[int, int], seen: Seen
+) -> list[Touch]:
+    """Rows of one line (with the cost of each) by thread, bytes, kind and function, costliest first."""
+    keep = rows["thread"] >= 0
+    if not keep.all():
+        rows, cost = rows[keep], cost[keep]
+    if not len(rows):
+        return []
+    functions = attribution.functions
+    # Wraps around for an operand that starts on the line before, which is then clipped.
+    offset = rows["place"].astype(np.int64) - np.int64(base)
+    start = np.clip(offset, 0, size - 1)
+    end = np.clip(offset + np.maximum(rows["size"].astype(np.int64), 1), start + 1, size)
+    code = rows["thread"].astype(np.int64)
+    for column, width in (
+        (rows["function"].astype(np.int64) + 1, len(functions) + 1),
+        (start, size),
+        (end, size + 1),
+        (rows["kind"], KINDS),
+        (rows["flags"] & _KEPT_FLAGS, MAX_TOLD),
+    ):
+        code = code * width + column
+    groups = np.unique(code)
+    group = np.searchsorted(groups, code)
+    count = np.bincount(group)
+    costs = np.bincount(group, cost)
+    hitm = np.bincount(group, rows["flags"] & TouchFlag.HITM != 0)
+    first = np.empty(len(groups), np.int64)
+    first[group[::-1]] = np.arange(len(group) - 1, -1, -1)
+    out = []
+    for i, at in enumerate(first.tolist()):
+        function, flags = int(rows["function"][at]), int(rows["flags"][at])
+        out.append(
+            Touch(
+                thread=index[int(rows["thread"][at])],
+                start=int(start[at]),
+                end=int(end[at]),
+                kind=AccessKind(int(rows["kind"][at])),
+                function=functions[function] if function >= 0 else "?",
+                seen=seen,
+                samples=int(count[i]),
+                cost=float(costs[i]),
+                hitm=int(hitm[i]),
+                atomic=bool(flags & TouchFlag.ATOMIC),
+                lock_call=bool(flags & TouchFlag.LOCK_CALL),
+                waits=bool(flags & TouchFlag.WAITS),
+            )
+        )
+    out.sort(key=lambda t: (-t.cost, -t.samples, t.thread, t.start, t.function, t.kind))
+    return out
+
+
+def splits(
+    attribution: Attribution, rows: Table, cost: Costs, base: int, size: int, index: Mapping[int, int]
+) -> tuple[Split, ...]:
+    """Operands of the line's samples that reach into the next line, costliest first."""
+    end = np.uint64(base + size)
+    crossing = (rows["place"] < end) & (rows["place"] + rows["size"].astype(np.uint64) > end)
+    if not crossing.any():
+        return ()
+    rows, cost = rows[crossing], cost[crossing]
+    out = []
+    for place, extent in sorted(set(zip(rows["place"].tolist(), rows["size"].tolist(), strict=True))):
+        own = (rows["place"] == place) & (rows["size"] == extent)
+        functions = np.unique(rows["function"][own])
+        out.append(
+            Split(
+                place=place,
+                size=extent,
+                atomic=bool((rows["flags"][own] & TouchFlag.ATOMIC).any()),
+                samples=int(own.sum()),
+                cost=float(cost[own].sum()),
+                functions=tuple(attribution.functions[f] if f >= 0 else "?" for f in functions.tolist()),
+                threads=tuple(sorted({index[t] for t in rows["thread"][own].tolist() if t in index})),
+            )
+        )
+    out.sort(key=lambda s: (-s.cost, s.place, s.size))
+    return tuple(out[:4])
+
+
+def footprints(
+    rows: Table, placed: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64], lines: Sequence[npt.NDArray[np.int64]]
+) -> list[int]:
+    """For each line (rows of its samples): how many lines the instructions touch that make up most of its samples.
+
+    ``keys`` are the line keys of all rows.
+    """
+    sites = [_busiest_instructions(rows["ip"][own]) for own in lines]
+    ips = np.unique(np.concatenate([np.zeros(0, np.uint64), *sites]))
+    if not len(ips):
+        return [1] * len(lines)
+    at = np.minimum(np.searchsorted(ips, rows["ip"]), len(ips) - 1).astype(np.uint16)
+    here = np.flatnonzero(placed & (ips[at] == rows["ip"]))
+    here = here[np.argsort(at[here], kind="stable")]
+    bounds = np.searchsorted(at[here], np.arange(len(ips) + 1))
+    count = [len(np.unique(keys[here[a:b][:: -(-(b - a) // MAX_FOLLOWED) or 1]])) for a, b in pairwise(bounds.tolist())]
+    known = dict(zip(ips.tolist(), count, strict=True))
+    return [max((known[ip] for ip in own.tolist()), default=1) for own in sites]
+
+
+def _busiest_instructions(ips: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The instructions that make up most of a line's samples; none where it takes many of them."""
+    found, counts = np.unique(ips, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:MAX_SITES]
+    return found[order] if counts[order].sum() >= SITES_SHARE * len(ips) else found[:0]

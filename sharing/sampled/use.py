@@ -1,0 +1,165 @@
+"""One line as a profile saw it: who touched which of its bytes, how, when beside whom, at what cost.
+
+Owns plain values only.  Built by ``sharing.sampled.lines`` from placed samples, or by hand in tests.  Addresses are
+places in a space (``sharing.model.attribution``); byte ranges are [start, end) offsets in the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+from sharing.model.attribution import Basis, Region
+from sharing.model.image import AccessKind
+from sharing.sampled.interval import Share, wilson
+
+
+class Seen(IntEnum):
+    """How an access is known, weakest first."""
+
+    CODE = 0  # a function that was sampled on the thread contains it
+    WITNESS = 1  # in the same straight run of code as a sampled instruction
+    SAMPLE = 2  # the sample is its own
+
+
+class Meeting(StrEnum):
+    """Whether two threads use a line at the same time."""
+
+    CONCURRENT = "concurrent"
+    PHASED = "phased"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The test of one pair of threads on one line.
+
+    ``share`` of their samples fall while the other one is using the line; ``alternations`` of ``expected``;
+    ``resolution_ns`` is how far apart uses must be to count as separate.
+    """
+
+    meeting: Meeting
+    samples: tuple[int, int]
+    share: Share
+    alternations: int = 0
+    expected: float = 0.0
+    resolution_ns: int = 0
+
+
+UNTESTED = Overlap(Meeting.UNKNOWN, (0, 0), Share(0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """What one function does on one thread to one range of bytes, summed.
+
+    ``cost`` is in samples of the event that stands for time (a part of one where samples differ in weight).
+    """
+
+    thread: int  # index of LineUse.threads
+    start: int
+    end: int
+    kind: AccessKind
+    function: str
+    seen: Seen
+    samples: int = 0  # of a witness: those it was seen beside
+    cost: float = 0.0
+    hitm: int = 0
+    atomic: bool = False
+    lock_call: bool = False
+    waits: bool = False
+
+    @property
+    def writes(self) -> bool:
+        return self.kind in (AccessKind.STORE, AccessKind.RMW)
+
+    @property
+    def reads(self) -> bool:
+        return self.kind in (AccessKind.LOAD, AccessKind.RMW)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Accesses whose operand crosses the end of the line: ``place`` is its first byte."""
+
+    place: int
+    size: int
+    atomic: bool
+    samples: int
+    cost: float
+    functions: tuple[str, ...]
+    threads: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadName:
+    """A thread of one profile; ``comm`` is what it called itself, "" unknown."""
+
+    pid: int
+    tid: int
+    comm: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.comm or 'thread'}/{self.tid}"
+
+
+@dataclass(frozen=True, slots=True)
+class LineUse:
+    """One line of one space (of several profiles, where it is static storage).
+
+    ``link`` is the link-time address of its first byte in ``module``, -1 where it is no static storage.  ``footprint``
+    is how many lines the instructions that touch this one touch, those that do most of it.
+    """
+
+    address: int
+    size: int
+    region: Region
+    touches: tuple[Touch, ...]
+    threads: tuple[ThreadName, ...]
+    link: int = -1
+    module: str = ""
+    target: bool = False  # ``module`` is the binary that is judged
+    space: str = ""  # name of a shared object, "" private memory
+    samples: int = 0
+    cost: float = 0.0
+    hitm: int = 0
+    remote: int = 0
+    cpus: int = 0  # distinct ones, 0 unknown
+    bases: Mapping[Basis, int] = field(default_factory=dict)
+    overlaps: Mapping[tuple[int, int], Overlap] = field(default_factory=dict)  # by thread indexes, ascending
+    splits: tuple[Split, ...] = ()
+    footprint: int = 1
+
+    def overlap(self, a: int, b: int) -> Overlap:
+        return self.overlaps.get((min(a, b), max(a, b)), UNTESTED)
+
+    @property
+    def basis(self) -> Basis:
+        """What most of its samples rest on."""
+        return max(self.bases, key=lambda b: (self.bases[b], b), default=Basis.NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Samples of all profiles.  ``timed`` are those of the events that stand for time, ``measure`` says which."""
+
+    samples: int = 0
+    attributed: int = 0
+    timed: float = 0.0
+    timed_attributed: float = 0.0
+    measure: str = ""
+    profiles: int = 0
+
+    def share(self, cost: float) -> Share:
+        return wilson(cost, self.timed)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledRun:
+    """Every line that is worth a look, costliest first, and what it is a part of."""
+
+    lines: tuple[LineUse, ...]
+    totals: Totals
+    counts: Mapping[str, int] = field(default_factory=dict)
