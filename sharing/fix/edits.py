@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sharing.fix.plan import Plan, Planner, overlap, strip
+from sharing.fix.plan import Plan, Planner, overlap
 from sharing.fix.records import align_member, separate_record, use_destructive_size
 from sharing.fix.style import FixOptions
 from sharing.fix.tokens import ReadFile, Refused
@@ -19,6 +19,7 @@ from sharing.fix.variables import separate_elements, separate_variable
 from sharing.model.facts import TypeTree
 from sharing.model.finding import Finding, Participant, Remedy, SourceEdit
 from sharing.model.types import TypeKind
+from sharing.source.declarations import stripped
 from sharing.source.program import Program
 
 _SPLIT = "split-access"
@@ -119,9 +120,9 @@ def _inside(planner: Planner, participant: Participant) -> str:
 
 def _element(tree: TypeTree) -> TypeTree:
     """The type of the elements of an array (of arrays), else the type itself."""
-    core = strip(tree)
+    core = stripped(tree)
     while core.kind == TypeKind.ARRAY and core.inner is not None:
-        core = strip(core.inner)
+        core = stripped(core.inner)
     return core
 
 

@@ -15,13 +15,12 @@ from sharing.fix.style import FixOptions, Spelling, is_system, spelling
 from sharing.fix.tokens import Files, ReadFile, Refused, Source
 from sharing.model.facts import RecordBits, RecordFacts, TypeTree, VariableBits, VariableFacts
 from sharing.model.finding import SourceEdit
-from sharing.model.types import MAX_DEPTH, TypeKind
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS
+from sharing.source.declarations import stripped
 from sharing.source.program import Defined, Program
 
-RECORD_KINDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
 KEPT = "__attribute__((used)) keeps clang from dropping the padding of a static"
 _RECORD = "record "  # before the key of a record among users
-_WRAPPERS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ class Planner:
 
     def record_of(self, tree: TypeTree, unit: int) -> Defined[RecordFacts] | None:
         """The record behind typedefs and qualifiers, None for anything else."""
-        core = strip(tree)
+        core = stripped(tree)
         if core.kind not in RECORD_KINDS or not 0 <= core.count < len(self.program.units[unit].records):
             return None
         return self.program.record(unit, core.count)
@@ -184,15 +183,6 @@ class Planner:
         for key, places in self._allocations.items():
             found[key].update(place for place, _ in places)
         return found
-
-
-def strip(tree: TypeTree) -> TypeTree:
-    """The type without typedefs and qualifiers."""
-    for _ in range(MAX_DEPTH):
-        if tree.kind not in _WRAPPERS or tree.inner is None:
-            break
-        tree = tree.inner
-    return tree
 
 
 def last_name(name: str) -> str:

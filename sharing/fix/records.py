@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 
-from sharing.fix.plan import Changes, Plan, Planner, strip
+from sharing.fix.plan import Changes, Plan, Planner
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts
 from sharing.model.types import TypeKind
+from sharing.source.declarations import stripped
 from sharing.source.program import Defined
 
 _KEYWORDS = frozenset((b"struct", b"class", b"union"))
@@ -135,9 +136,9 @@ def _find(planner: Planner, record: Defined[RecordFacts], path: str) -> tuple[De
         step = _member(planner, at, name)
         if step is None:
             break
-        tree = strip(step[1].type)
+        tree = stripped(step[1].type)
         while tree.kind == TypeKind.ARRAY and tree.inner is not None:
-            tree = strip(tree.inner)
+            tree = stripped(tree.inner)
         inner = planner.own_record(tree, step[0].unit)
         # What the system defines is one piece for us: its members cannot be moved.
         found, at = step, inner

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from sharing.fix.declaration import Declarator, Statement
-from sharing.fix.plan import Changes, strip
+from sharing.fix.plan import Changes
 from sharing.fix.tokens import Refused
 from sharing.model.facts import VariableFacts
+from sharing.source.declarations import stripped
 
 _ALIGNMENT = re.compile(r"\b(?:alignas|_Alignas)\s*\(\s*(\d{1,6})\s*\)\s*")
 
@@ -24,7 +25,7 @@ def member_text(statement: Statement, declarator: Declarator, facts: VariableFac
         raise Refused("its type is deduced: write it out first")
     before = source.text(declarator.begin, declarator.scope)
     after = source.text(declarator.name.end, declarator.suffix)
-    array = strip(facts.type)
+    array = stripped(facts.type)
     if after.replace(" ", "").startswith("[]"):
         after = f"[{array.count}]{after[after.index(']') + 1 :]}"
     if not before and after.startswith("("):

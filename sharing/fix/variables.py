@@ -11,13 +11,14 @@ import re
 from dataclasses import replace
 
 from sharing.fix.declaration import Declarator, Statement, read_declaration
-from sharing.fix.plan import KEPT, RECORD_KINDS, Changes, Plan, Planner, last_name, strip
+from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
 from sharing.fix.records import align_record
 from sharing.fix.rewriting import member_text, replace_declarator
 from sharing.fix.tokens import Refused, Source
 from sharing.fix.wrapper import wrap
 from sharing.model.facts import RecordBits, RecordFacts, TypeTree, VariableBits, VariableFacts
-from sharing.model.types import MAX_DEPTH, TypeKind
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind
+from sharing.source.declarations import stripped
 from sharing.source.program import Defined
 
 _PLAIN = frozenset({TypeKind.BASE, TypeKind.POINTER, TypeKind.ENUM, TypeKind.MEMBER_POINTER})
@@ -52,7 +53,7 @@ def separate_elements(planner: Planner, identity: str) -> Plan:
     """Give every element of an array lines of its own."""
     variable = planner.variable(identity)
     facts = variable.facts
-    array = strip(facts.type)
+    array = stripped(facts.type)
     if array.kind != TypeKind.ARRAY or array.inner is None:
         raise Refused("it is not an array")
     record = planner.own_record(array.inner, variable.unit)
@@ -147,12 +148,12 @@ def _member_initialiser(source: Source, declarator: Declarator, facts: VariableF
     if text:
         return f" {text}" if text.startswith("=") else text
     # A member of class type without an initialiser would delete the union's constructor.
-    return "{}" if strip(facts.type).kind in RECORD_KINDS else ""
+    return "{}" if stripped(facts.type).kind in RECORD_KINDS else ""
 
 
 def _plain(planner: Planner, tree: TypeTree, unit: int, depth: int = 0) -> bool:
     """Can an object of this type be a member of an anonymous union: nothing to destroy, no constructor to run?"""
-    core = strip(tree)
+    core = stripped(tree)
     if depth > MAX_DEPTH:
         return False
     if core.kind in _PLAIN:

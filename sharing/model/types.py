@@ -35,6 +35,11 @@ class TypeKind(IntEnum):
     RESTRICT = 15
 
 
+RECORD_KINDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
+# Kinds that say of a type how it may be used, or give it a name.
+WRAPPER_KINDS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
+
+
 class TypeMember(msgspec.Struct, frozen=True, array_like=True):
     """One direct member.  ``bit_size`` is 0 unless it is a bit-field; offsets are in bits then too."""
 
@@ -84,10 +89,6 @@ class Member(msgspec.Struct, frozen=True):
     via: tuple[str, ...] = ()
 
 
-_WRAPPERS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
-_RECORDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
-
-
 class TypeTable:
     """All types of an image, indexed by row.  Flattening is lazy and remembered."""
 
@@ -114,7 +115,7 @@ class TypeTable:
             record = self._records[row]
             if record.name:
                 names.append(record.name)
-            if record.kind not in _WRAPPERS:
+            if record.kind not in WRAPPER_KINDS:
                 return row, frozenset(qualifiers), tuple(names)
             qualifiers.add(TypeKind(record.kind))
             row = record.target
@@ -196,9 +197,9 @@ class TypeTable:
             return
         record = self._records[core]
         via_here = via + names
-        if record.kind in _RECORDS and not record.members and depth and record.size == 1:
+        if record.kind in RECORD_KINDS and not record.members and depth and record.size == 1:
             return  # an empty class: its byte is the next member's, or padding
-        if record.kind in _RECORDS and record.members:
+        if record.kind in RECORD_KINDS and record.members:
             for member in record.members:
                 name = "" if member.is_base else member.name
                 sub = f"{path}.{name}" if path and name else (path or name)
@@ -237,7 +238,7 @@ class TypeTable:
             inner_core, inner_quals, _ = self.strip(record.target)
             quals |= inner_quals
             inner_kind = self._records[inner_core].kind if inner_core >= 0 else TypeKind.UNKNOWN
-            if element > 0 and inner_kind in _RECORDS | {TypeKind.ARRAY} and stride == 0:
+            if element > 0 and inner_kind in RECORD_KINDS | {TypeKind.ARRAY} and stride == 0:
                 self._walk(
                     record.target, f"{path}[]", offset, via_here, out, depth + 1, quals, element, max(count_here, 1)
                 )

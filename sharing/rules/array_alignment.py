@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from sharing.model.facts import TypeTree, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
-from sharing.model.types import TypeKind
+from sharing.model.types import RECORD_KINDS, TypeKind
 from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.source_base import (
     SourceContext,
@@ -38,7 +38,6 @@ from sharing.rules.source_base import (
 )
 from sharing.rules.thread_slots import HINTS, MAX_BYTES, MAX_SLOTS, MIN_SLOTS
 from sharing.source.declarations import (
-    RECORDS,
     core,
     element,
     language,
@@ -147,7 +146,7 @@ def _separates(array: _Array, inner: TypeTree, kind: str, ctx: SourceContext) ->
     shape = core(inner)
     if shape is None:
         return False
-    if shape.kind in RECORDS:
+    if shape.kind in RECORD_KINDS:
         return any(u.writes and u.indexed for u in array.uses)
     return shape.kind in _NUMBERS and shape.size >= 4 and speaks_of_lines(*array.words)
 

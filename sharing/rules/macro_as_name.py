@@ -23,9 +23,10 @@ from collections.abc import Iterator
 
 from sharing.model.facts import VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
+from sharing.model.types import RECORD_KINDS
 from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.source_base import SourceContext, SourceDraft, SourceParticipant
-from sharing.source.declarations import RECORDS, core, language, place, record_of, shown_name
+from sharing.source.declarations import core, language, place, record_of, shown_name
 from sharing.source.program import Program
 
 _ATTRIBUTE = re.compile(r"align|cache_?line", re.IGNORECASE)
@@ -58,7 +59,7 @@ def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     for key, holder in program.records.items():
         for member in holder.facts.members:
             shape = core(member.type)
-            if shape is None or shape.kind not in RECORDS or not _named_like_macro(member.name):
+            if shape is None or shape.kind not in RECORD_KINDS or not _named_like_macro(member.name):
                 continue
             inner = record_of(program, holder.unit, member.type)
             if inner is None or not member.begin <= inner.facts.begin < member.end:

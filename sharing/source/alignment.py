@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sharing.model.facts import RecordFacts, TypeTree, UnitOptions, VariableBits, VariableFacts
-from sharing.model.types import TypeKind
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind
+from sharing.source.declarations import stripped
 
 # The record behind TypeTree.count, None where it is not known.
 Records = Callable[[int], RecordFacts | None]
 
-_WRAPPERS = frozenset(
-    (TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT),
-)
-_RECORDS = frozenset((TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION))
 _SCALARS = frozenset((TypeKind.BASE, TypeKind.POINTER, TypeKind.ENUM))
-_MAX_DEPTH = 64
 
 _X86_LARGE = 32  # GCC's ix86_data_alignment: MIN (256, MAX_OFILE_ALIGNMENT) bits, kept for old objects' sake
 _LARGE_ARRAY = 16  # the x86-64 psABI, 3.1.2: an array of 16 bytes or more is aligned to 16
@@ -56,19 +52,10 @@ def anchored(options: UnitOptions, triple: str) -> bool:
     return options.section_anchors or triple.partition("-")[0] in ("aarch64", "arm64")
 
 
-def stripped(type_: TypeTree) -> TypeTree:
-    """The type without typedefs and qualifiers."""
-    for _ in range(_MAX_DEPTH):
-        if type_.kind not in _WRAPPERS or type_.inner is None:
-            break
-        type_ = type_.inner
-    return type_
-
-
 def is_aggregate(type_: TypeTree) -> bool:
     """What GCC calls an aggregate; a pointer to member function is a record of two words there."""
     return (
-        type_.kind in _RECORDS
+        type_.kind in RECORD_KINDS
         or type_.kind == TypeKind.ARRAY
         or (type_.kind == TypeKind.MEMBER_POINTER and type_.size > 8)
     )
@@ -130,11 +117,11 @@ def _gcc_aarch64(
 def _vector_alignment(type_: TypeTree, records: Records | None, depth: int) -> int:
     """tree-vectorizer.cc, get_vec_alignment_for_type: arrays of a vector's size, and structs that hold one."""
     type_ = stripped(type_)
-    if depth > _MAX_DEPTH:
+    if depth > MAX_DEPTH:
         return 0
     if type_.kind == TypeKind.ARRAY:
         element = type_
-        for _ in range(_MAX_DEPTH):
+        for _ in range(MAX_DEPTH):
             if element.kind != TypeKind.ARRAY or element.inner is None:
                 break
             element = stripped(element.inner)

@@ -10,11 +10,8 @@ from collections.abc import Iterator
 
 from sharing.knowledge import Knowledge
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts, TypeTree, VariableFacts
-from sharing.model.types import MAX_DEPTH, TypeKind
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, WRAPPER_KINDS, TypeKind
 from sharing.source.program import Defined, Program
-
-WRAPPERS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
-RECORDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
 
 # Macros, constants and variables that speak of a cache line: CACHE_LINE_SIZE, kCacheLine, CACHELINE_ALIGNED,
 # L1_CACHE_BYTES, SMP_CACHE_BYTES, LEVEL1_DCACHE_LINESIZE, DESTRUCTIVE_INTERFERENCE.
@@ -46,13 +43,19 @@ def is_pad_name(name: str) -> bool:
     return bool(_PAD_WORDS.search(name)) or bool(re.match(r"_*pad", name, re.IGNORECASE))
 
 
-def core(tree: TypeTree | None) -> TypeTree | None:
-    """The type behind typedefs and qualifiers."""
+def stripped(tree: TypeTree) -> TypeTree:
+    """The type without typedefs and qualifiers, as far as that is known."""
     for _ in range(MAX_DEPTH):
-        if tree is None or tree.kind not in WRAPPERS:
-            return tree
+        if tree.kind not in WRAPPER_KINDS or tree.inner is None:
+            break
         tree = tree.inner
-    return None
+    return tree
+
+
+def core(tree: TypeTree | None) -> TypeTree | None:
+    """The type behind typedefs and qualifiers, None where it is not known."""
+    bare = stripped(tree) if tree is not None else None
+    return None if bare is None or bare.kind in WRAPPER_KINDS else bare
 
 
 def names(tree: TypeTree | None) -> Iterator[str]:
@@ -62,7 +65,7 @@ def names(tree: TypeTree | None) -> Iterator[str]:
             return
         if tree.name:
             yield tree.name
-        if tree.kind not in WRAPPERS:
+        if tree.kind not in WRAPPER_KINDS:
             return
         tree = tree.inner
 
@@ -93,7 +96,7 @@ def is_atomic(tree: TypeTree | None, knowledge: Knowledge) -> bool:
             return False
         if tree.kind == TypeKind.ATOMIC or (tree.name and knowledge.atomic_types.find(tree.name) >= 0):
             return True
-        if tree.kind not in WRAPPERS:
+        if tree.kind not in WRAPPER_KINDS:
             return False
         tree = tree.inner
     return False
@@ -111,7 +114,7 @@ def lock_kind(tree: TypeTree | None, knowledge: Knowledge) -> str:
 def record_of(program: Program, unit: int, tree: TypeTree | None) -> Defined[RecordFacts] | None:
     """The record that a type is, None for any other type."""
     inner = core(tree)
-    if inner is None or inner.kind not in RECORDS or not 0 <= inner.count < len(program.units[unit].records):
+    if inner is None or inner.kind not in RECORD_KINDS or not 0 <= inner.count < len(program.units[unit].records):
         return None
     return program.record(unit, inner.count)
 

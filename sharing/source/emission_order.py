@@ -25,7 +25,8 @@ from collections.abc import Collection, Sequence
 
 from sharing.model.facts import Init, UnitOptions, VariableBits, VariableFacts
 from sharing.model.image import AccessKind
-from sharing.source.alignment import is_aggregate, stripped
+from sharing.source.alignment import is_aggregate
+from sharing.source.declarations import stripped
 from sharing.source.references import FunctionReferences
 
 _AROUND = 64  # functions in functions, as lambdas are

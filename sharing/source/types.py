@@ -6,10 +6,8 @@ Owns the translation of type trees and records into ``TypeRecord`` rows, each re
 from __future__ import annotations
 
 from sharing.model.facts import RecordBits, TypeTree
-from sharing.model.types import MAX_DEPTH, TypeKind, TypeMember, TypeRecord, TypeTable
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeMember, TypeRecord, TypeTable
 from sharing.source.program import Program
-
-_RECORDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
 
 
 class TypeBuilder:
@@ -33,7 +31,7 @@ class TypeBuilder:
         """Row of a type where it is used, -1 for none."""
         if tree is None or depth > MAX_DEPTH:
             return -1
-        if tree.kind in _RECORDS and 0 <= tree.count < len(self._program.units[unit].records):
+        if tree.kind in RECORD_KINDS and 0 <= tree.count < len(self._program.units[unit].records):
             return self.record(self._program.record_key(unit, tree.count), depth + 1)
         inner = self.tree(tree.inner, unit, depth + 1)
         is_array = tree.kind == TypeKind.ARRAY
@@ -77,7 +75,7 @@ class TypeBuilder:
         front = [(tree, unit)]
         while front:
             at, of = front.pop()
-            while at is not None and at.kind not in _RECORDS:
+            while at is not None and at.kind not in RECORD_KINDS:
                 at = at.inner
             if at is None or not 0 <= at.count < len(self._program.units[of].records):
                 continue
