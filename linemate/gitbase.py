@@ -142,6 +142,11 @@ def find_repository(folder: str) -> Repository | None:
     return Repository(os.path.realpath(lines[0]), os.path.realpath(os.path.join(folder, lines[1])))
 
 
+def run_git(folder: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+    """One call of git in the manner of this module, for others' questions."""
+    return _git(folder, arguments)
+
+
 def _verb(arguments: Sequence[str]) -> str:
     return next((a for i, a in enumerate(arguments) if not a.startswith("-") and arguments[i - 1] != "-c"), "")
 

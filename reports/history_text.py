@@ -19,12 +19,13 @@ SHOWN = 60  # rows of a table
 CELLS = 8
 BARS = "▁▂▃▄▅▆▇█"
 SUBJECT = 40
+PAIRS = 4  # shown place by place; the JSON document has all
 
 
 def render(history: History, options: RenderOptions) -> str:
     """The history as text."""
     width = max(options.width, MIN_WIDTH)
-    lines: list[Line] = [[(verdict(history), "bold red" if history.slowdown else "bold")]]
+    lines = list(wrapped(verdict(history), width, "", style="bold red" if history.slowdown else "bold"))
     if options.summary and history.metric:
         lines += wrapped(basis_text(history), width, INDENT, hang=2, style="dim")
     for number, step in enumerate(history.steps):
@@ -42,7 +43,7 @@ def render(history: History, options: RenderOptions) -> str:
     if options.summary:
         if history.series:
             lines += [[], *_series(history)]
-        for pair in history.pairs[:6]:
+        for pair in [p for p in history.pairs if any(place.line for place in p.places)][:PAIRS]:
             lines += [[], *_pair(history, pair)]
         said = list(remarks(history))
         if said:

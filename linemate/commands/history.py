@@ -1,0 +1,160 @@
+"""``linemate history``: flags into options, the document out."""
+
+from __future__ import annotations
+
+import click
+
+from linemate.commands import common
+from linemate.output import check_output, write_text
+from sharing.model.errors import LinemateError
+from sharing.model.history import History
+
+
+@click.command("history", short_help="Find the revision at which speed or layout changed.")
+@click.argument("revisions", required=False, metavar="[REV..REV]")
+@click.option("--table", metavar="FILE", help="Measurements that exist: CSV, JSON, bordered tables, logs of revisions.")
+@click.option("--repo", metavar="DIR", help="The repository.  [default: the one around the current folder]")
+@click.option("--build", "build", metavar="CMD", help="Shell command that builds a revision, run in a copy of it.")
+@click.option("--binary", metavar="PATH", help="What that makes, relative to the copy.")
+@click.option("--bench", metavar="CMD", help="Shell command that measures a build; {level} and {binary} are filled in.")
+@click.option("--levels", metavar="N,N,...", help="Values for {level}, such as numbers of threads.")
+@click.option(
+    "--metric", metavar="NAME", help="The word in front of the figure.  [default: seconds; of a table, its first]"
+)
+@click.option(
+    "--rounds", type=click.IntRange(1, 1000), default=6, show_default=True, help="Measurements of each build."
+)
+@click.option("--bisect", is_flag=True, help="Corner one change with few builds instead of building all.")
+@click.option("--pair", nargs=2, metavar="A B", help="With --bisect: when did these two variables meet or part?")
+@click.option("--better", type=click.Choice(["more", "less"]), help="Which is better.  [default: by the metric's name]")
+@click.option("--revision-column", metavar="NAME", help="With --table: the column that names revisions.")
+@click.option("--newest-first", is_flag=True, help="With --table: its first revision is the latest.")
+@click.option("--store", metavar="FILE", help="Results of earlier runs.  [default: .linemate-history.sqlite]")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=3600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Of one build or run.",
+)
+@click.option(
+    "--alpha", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True, help="Chance of any false step."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["slowdown", "never"]),
+    default="slowdown",
+    show_default=True,
+    help="What ends with 1.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json", "markdown", "html"]),
+    help="Default: by the ending of --output.",
+)
+@common.common_options
+def command(
+    revisions: str | None,
+    table: str | None,
+    repo: str | None,
+    build: str | None,
+    binary: str | None,
+    bench: str | None,
+    levels: str | None,
+    metric: str | None,
+    rounds: int,
+    bisect: bool,
+    pair: tuple[str, str] | None,
+    better: str | None,
+    revision_column: str | None,
+    newest_first: bool,
+    store: str | None,
+    timeout: float,
+    alpha: float,
+    fail_on: str,
+    format_name: str | None,
+    line_size: str | None,
+    config: str | None,
+    output: str | None,
+    quiet: bool,
+) -> int:
+    """Find the revision at which a program's speed or layout changed.
+
+    Builds and measures every revision of REV..REV (the first one included), or reads a table of measurements.
+    """
+    from reports.history import FORMATS
+
+    less = None if better is None else better == "less"
+    if table is not None:
+        _only_with_repository(revisions, repo, build, binary, bench, levels, store, bisect, pair)
+        from linemate.history_table import TableOptions, from_table
+
+        check_output(output, (table,))
+        inputs: tuple[str | None, ...] = (table,)
+        history = from_table(TableOptions(table, metric or "", revision_column or "", newest_first, less, alpha))
+    else:
+        from linemate.history import HistoryOptions, history_of
+
+        if revisions is None:
+            raise click.UsageError("give REV..REV, or --table FILE")
+        if build is None or binary is None:
+            raise click.UsageError("REV..REV needs --build and --binary")
+        if pair is not None and not bisect:
+            raise click.UsageError("--pair is for --bisect")
+        store = store or ".linemate-history.sqlite"
+        inputs = (store,)
+        check_output(output, inputs)
+        project = common.read_project(config)
+        history = history_of(
+            HistoryOptions(
+                repo=repo or ".",
+                revisions=revisions,
+                build=build,
+                binary=binary,
+                bench=bench or "",
+                levels=_levels(levels, bench),
+                metric=metric or "",
+                rounds=rounds,
+                bisect=bisect,
+                pair=pair,
+                less_is_better=less,
+                store=store,
+                timeout_s=timeout,
+                alpha=alpha,
+                line_size=common.line_size_of(line_size, project),
+                project=project,
+                quiet=quiet,
+            )
+        )
+    chosen = format_name or next((f.name for f in FORMATS.values() if output and output.endswith(f.suffix)), "text")
+    write_text(FORMATS[chosen].render(history, common.render_options(output, quiet)), output, inputs)
+    return exit_code(history, fail_on)
+
+
+def exit_code(history: History, fail_on: str) -> int:
+    """A slowdown that was found stays found where other builds failed."""
+    if history.slowdown and fail_on != "never":
+        return common.EXIT_FINDINGS
+    return common.EXIT_INCOMPLETE if history.incomplete else common.EXIT_CLEAN
+
+
+def _only_with_repository(*given: object) -> None:
+    if any(given):
+        raise click.UsageError(
+            "--table reads what was measured: REV..REV, --repo, --build, --bench and the like do not go with it"
+        )
+
+
+def _levels(levels: str | None, bench: str | None) -> tuple[str, ...]:
+    if levels is None:
+        if bench and "{level}" in bench:
+            raise click.UsageError("--bench has {level}: give --levels")
+        return ()
+    found = tuple(part.strip() for part in levels.split(","))
+    if not bench or "{level}" not in bench:
+        raise LinemateError("--levels needs {level} in --bench")
+    if not all(found) or len(set(found)) != len(found):
+        raise LinemateError(f"--levels {levels}: an empty or repeated level")
+    return found
