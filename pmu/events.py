@@ -13,7 +13,7 @@ from enum import StrEnum
 from pmu.machine import Machine
 
 # Prime, so that samples do not keep step with a program's own timers.
-CLOCK_HZ = 997
+CLOCK_HZ = 499
 COUNTER_HZ = 1999
 # Cycles from which on a load is sampled: hits in the first two levels are not what lines are lost to.
 LOAD_LATENCY_CYCLES = 30

@@ -30,6 +30,7 @@ _PLAIN_BUFFER_PAGES = 128
 _READY_S = 30.0
 _FINISH_S = 120.0
 _GRACE_S = 2.0
+_LOOK_S = 0.2
 _ACKNOWLEDGED = b"ack"
 
 
@@ -59,24 +60,30 @@ def record_command(
     """Run the command under perf.  ``out`` is perf's to write.  Raises LinemateError where perf cannot."""
     with Workload(command, cpus=cpus, capture=capture, priority=plan.priority) as work:
         target = ["-a"] if plan.candidate.rung.whole_machine else ["-p", str(work.pid)]
-        with _Perf(plan, target, out) as perf, _interrupts() as interrupted:
+        with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
             perf.ready()
             work.release()
-            ended = None
-            while ended is None and not interrupted():
-                ended = work.wait(time.monotonic() + 0.2)
-            perf.stop()
-            # From a terminal the command had the interrupt as well; from elsewhere it learns of it here.
-            for number in (signal.SIGTERM, signal.SIGKILL):
-                if ended is None:
-                    ended = work.wait(time.monotonic() + _GRACE_S)
-                if ended is None:
-                    work.signal(number)
-            ended = ended or work.wait()
+            ended = stop_and_wait(perf, work, interrupted)
             perf.finish()
     _decode(plan, out)
-    assert ended is not None
     return Recorded(ended.wall_s, ended, interrupted())
+
+
+def stop_and_wait(perf: PerfRun, work: Workload, interrupted: Callable[[], bool]) -> Ended:
+    """Wait for a released command, and end it where we are interrupted; perf stops in either case."""
+    ended = None
+    while ended is None and not interrupted():
+        ended = work.wait(time.monotonic() + _LOOK_S)
+    perf.stop()
+    # From a terminal the command had the interrupt as well; from elsewhere it learns of it here.
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if ended is None:
+            ended = work.wait(time.monotonic() + _GRACE_S)
+        if ended is None:
+            work.signal(number)
+    ended = ended or work.wait()
+    assert ended is not None
+    return ended
 
 
 def run_command(
@@ -94,7 +101,7 @@ def record_running(plan: Plan, out: Path, *, pid: int | None, duration_s: float 
     """Record a process, or the machine, until the time is over, the process ends or we are interrupted."""
     whole = pid is None or plan.candidate.rung.whole_machine
     target = ["-a"] if whole else ["-p", str(pid)]
-    with _Perf(plan, target, out) as perf, _interrupts() as interrupted:
+    with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
         perf.ready()
         started = time.monotonic()
         until = None if duration_s is None else started + duration_s
@@ -137,7 +144,7 @@ def _decode(plan: Plan, out: Path) -> None:
 
 
 @contextlib.contextmanager
-def _interrupts() -> Iterator[Callable[[], bool]]:
+def watching_interrupts() -> Iterator[Callable[[], bool]]:
     """Meanwhile SIGINT and SIGTERM are only noted; gives whether one came."""
     came: list[int] = []
 
@@ -152,17 +159,31 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-class _Perf:
+def _perf(plan: Plan, target: Sequence[str], out: Path) -> PerfRun:
+    options = sampling_options(plan.candidate, plan.machine, plan.sampling)
+    return PerfRun(plan.perf, plan.machine, options, target, out, priority=plan.priority)
+
+
+class PerfRun:
     """perf record as a child in a process group of its own, so that a terminal's interrupt does not reach it twice."""
 
-    def __init__(self, plan: Plan, target: Sequence[str], out: Path) -> None:
+    def __init__(
+        self,
+        perf: Perf,
+        machine: Machine,
+        options: Sequence[str],
+        target: Sequence[str],
+        out: Path,
+        *,
+        priority: bool = False,
+    ) -> None:
         control_read, self._control = os.pipe()
         self._answers, answers_write = os.pipe()
-        pages = BUFFER_PAGES if "cap_ipc_lock" in plan.machine.capabilities else _PLAIN_BUFFER_PAGES
+        pages = BUFFER_PAGES if "cap_ipc_lock" in machine.capabilities else _PLAIN_BUFFER_PAGES
         # -N: nothing is copied to ~/.debug.  The build-ids are in the file, with the mappings or in its header.
-        line = [plan.perf.path, "record", "-N", "-m", str(pages), "-o", str(out)]
-        line += ["--buildid-mmap"] if plan.perf.buildid_mmap else []
-        line += sampling_options(plan.candidate, plan.machine, plan.sampling)
+        line = [perf.path, "record", "-N", "-m", str(pages), "-o", str(out)]
+        line += ["--buildid-mmap"] if perf.buildid_mmap else []
+        line += options
         # Disabled until told, so that nothing of the start is sampled.
         line += ["-D", "-1", f"--control=fd:{control_read},{answers_write}", *target]
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
@@ -175,15 +196,15 @@ class _Perf:
                 pass_fds=(control_read, answers_write),
                 process_group=0,
                 env={**os.environ, "LC_ALL": "C"},
-                preexec_fn=raise_priority if plan.priority else None,
+                preexec_fn=raise_priority if priority else None,
             )
         except OSError as error:
-            raise LinemateError(f"{plan.perf.path}: {error.strerror}") from error
+            raise LinemateError(f"{perf.path}: {error.strerror}") from error
         finally:
             os.close(control_read)
             os.close(answers_write)
 
-    def __enter__(self) -> _Perf:
+    def __enter__(self) -> PerfRun:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import selectors
 import signal
 import time
@@ -21,6 +22,8 @@ MAX_OUTPUT_BYTES = 4 << 20  # the last ones are kept
 HIGHEST_PRIORITY = -20
 _POLL_S = 0.02
 _EXEC_FAILED = 127
+# What the child in front of a nested command kills it on: SIGKILL itself would only reach that child.
+_KILL_NESTED = signal.SIGUSR2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,10 @@ def find_command(command: Sequence[str]) -> str:
 
 
 class Workload:
-    """A child that ``release`` lets go.  Use as a context: a child that was never released is ended."""
+    """A child that ``release`` lets go.  Use as a context: a child that was never released is ended.
+
+    ``nested``: the command is a child of the child, which waits for it and ends as it did.
+    """
 
     def __init__(
         self,
@@ -55,6 +61,7 @@ class Workload:
         cpus: Iterable[int] | None = None,
         capture: bool = False,
         priority: bool = False,
+        nested: bool = False,
     ) -> None:
         path = find_command(command)
         gate_read, self._gate = os.pipe()
@@ -63,10 +70,14 @@ class Workload:
         self._kept = bytearray()
         self._started = 0.0
         self._ended: Ended | None = None
+        self._nested = nested
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                _become(path, command, gate_read, self._gate, output_write, cpus, priority)
+                _prepare(gate_read, self._gate, output_write, cpus, priority)
+                if nested:
+                    _stand_in(errors_write)
+                os.execv(path, list(command))
             except BaseException as error:
                 os.write(errors_write, (getattr(error, "strerror", None) or str(error) or "failed").encode()[:200])
             finally:
@@ -80,6 +91,7 @@ class Workload:
 
     def __exit__(self, *_: object) -> None:
         if self._ended is None:
+            self.signal(signal.SIGTERM)
             self.signal(signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self.pid, 0)
@@ -99,7 +111,9 @@ class Workload:
             raise LinemateError(f"the command could not be started: {said.decode('utf-8', 'replace')}")
 
     def signal(self, number: int) -> None:
-        """Sent unless it has ended."""
+        """Sent unless it has ended.  A nested command gets what was sent to the child in front of it."""
+        if self._nested and number == signal.SIGKILL:
+            number = _KILL_NESTED
         if self._ended is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(self.pid, number)
@@ -152,31 +166,38 @@ def _wait_for_child(pid: int, for_s: float) -> None:
         os.close(descriptor)
 
 
-def _become(
-    path: str,
-    command: Sequence[str],
-    gate_read: int,
-    gate_write: int,
-    output_write: int,
-    cpus: Iterable[int] | None,
-    priority: bool,
-) -> None:
-    """In the child: prepare, wait, execute.  Comes back only by raising."""
+def _prepare(gate_read: int, gate_write: int, output_write: int, cpus: Iterable[int] | None, priority: bool) -> None:
+    """In the child: everything before exec, and the wait for the start."""
     os.close(gate_write)
     if cpus is not None:
         os.sched_setaffinity(0, cpus)
     if priority:
         raise_priority()
-    # Python ignores these; a command expects them as they are by default.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+    # Python ignores the first two and handles the third; a command expects all as they are by default.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if output_write >= 0:
         os.dup2(output_write, 1)
     if os.read(gate_read, 1) != b"x":
         raise OSError(0, "never released")
-    os.execv(path, list(command))
+
+
+def _stand_in(errors_write: int) -> None:
+    """In the child: fork, and come back in the grandchild.  The child passes signals on and ends as that one does."""
+    pid = os.fork()
+    if pid == 0:
+        return
+    os.close(errors_write)  # else its reader would wait for us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to both
+    signal.signal(signal.SIGTERM, lambda _number, _frame: os.kill(pid, signal.SIGTERM))
+    signal.signal(_KILL_NESTED, lambda _number, _frame: os.kill(pid, signal.SIGKILL))
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if code < 0 and -code not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(-code, signal.SIG_DFL)
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has left its core
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 def raise_priority() -> None:

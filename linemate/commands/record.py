@@ -11,6 +11,7 @@ from linemate.commands import common
 from reports.escape import visible
 
 if TYPE_CHECKING:
+    from linemate.recording import RecordOptions
     from sharing.model.recorded import Recording
 
 DEFAULT_OUTPUT = "linemate.data"
@@ -22,9 +23,7 @@ DEFAULT_OUTPUT = "linemate.data"
     "-o",
     "--output",
     metavar="FILE",
-    default=DEFAULT_OUTPUT,
-    show_default=True,
-    help="The profile; FILE.json beside it.",
+    help=f"The profile, with FILE.json beside it [default: {DEFAULT_OUTPUT}]; of --counters the counts.",
 )
 @click.option("--pid", type=click.IntRange(1), metavar="PID", help="Record this process, its threads to come as well.")
 @click.option(
@@ -44,11 +43,13 @@ DEFAULT_OUTPUT = "linemate.data"
 @click.option("--runs", type=click.IntRange(1, 100), default=1, show_default=True, help="Repetitions of each run.")
 @click.option("--metric", default="", metavar="NAME", help="A word of COMMAND's output that a number follows.")
 @click.option("--overhead", is_flag=True, help="Measure first what recording costs COMMAND, in alternating pairs.")
-@click.option("--pairs", type=click.IntRange(1, 100), default=5, show_default=True, help="Pairs for --overhead.")
+@click.option("--pairs", type=click.IntRange(1, 1000), default=9, show_default=True, help="Pairs for --overhead.")
+@click.option("--counters", is_flag=True, help="Do not sample: count generic events of each thread of COMMAND.")
+@click.option("--format", "format_name", type=click.Choice(["text", "json"]), help="Of --counters.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings.")
 def command(
     command_line: tuple[str, ...],
-    output: str,
+    output: str | None,
     pid: int | None,
     duration: float | None,
     event: str,
@@ -61,6 +62,8 @@ def command(
     metric: str,
     overhead: bool,
     pairs: int,
+    counters: bool,
+    format_name: str | None,
     quiet: bool,
 ) -> int:
     """Record with the best event that this machine has, and say what that can and cannot show.
@@ -69,11 +72,12 @@ def command(
     """
     from linemate.recording import RecordOptions, record
 
-    _check_usage(command_line, pid, duration, frequency, period, user_only and kernel_only)
-    if not command_line and (solo or runs > 1 or metric or overhead):
-        raise click.UsageError("--solo, --runs, --metric and --overhead need a COMMAND to run")
+    if frequency is not None and period is not None:
+        raise click.UsageError("--frequency or --period, not both")
+    if user_only and kernel_only:
+        raise click.UsageError("--user or --kernel, not both; without either, both are recorded")
     options = RecordOptions(
-        output=Path(output),
+        output=Path(output or DEFAULT_OUTPUT),
         command=command_line,
         pid=pid,
         duration_s=duration,
@@ -86,6 +90,13 @@ def command(
         metric=metric,
         overhead_pairs=pairs if overhead else 0,
     )
+    _check_target(options)
+    if counters:
+        if options != RecordOptions(output=options.output, command=command_line):
+            raise click.UsageError("--counters takes no samples: only -o, --format and -q go with it")
+        return _count(command_line, output, format_name)
+    if format_name is not None:
+        raise click.UsageError("--format goes with --counters; a profile has one format")
 
     def say(line: str) -> None:
         if not quiet:
@@ -99,22 +110,37 @@ def command(
     return common.EXIT_CLEAN
 
 
-def _check_usage(
-    command_line: tuple[str, ...],
-    pid: int | None,
-    duration: float | None,
-    frequency: int | None,
-    period: int | None,
-    both_modes: bool,
-) -> None:
-    if command_line and (pid is not None or duration is not None):
+def _check_target(options: RecordOptions) -> None:
+    """Raises UsageError unless there is one thing to record, and the options go with it."""
+    running = options.pid is not None or options.duration_s is not None
+    if options.command and running:
         raise click.UsageError("COMMAND or --pid and --duration: a command is recorded until it ends")
-    if not command_line and pid is None and duration is None:
+    if not options.command and not running:
         raise click.UsageError("what to record: -- COMMAND, --pid PID, or --duration S for the whole machine")
-    if frequency is not None and period is not None:
-        raise click.UsageError("--frequency or --period, not both")
-    if both_modes:
-        raise click.UsageError("--user or --kernel, not both; without either, both are recorded")
+    if not options.command and (options.solo or options.runs > 1 or options.metric or options.overhead_pairs):
+        raise click.UsageError("--solo, --runs, --metric and --overhead need a COMMAND to run")
+
+
+def _count(command_line: tuple[str, ...], output: str | None, format_name: str | None) -> int:
+    """Counts go where output goes; the command's own output is left alone."""
+    from linemate.counting import check_new, render_json, render_text
+    from linemate.output import check_output, write_text
+    from pmu.counters import count_command
+    from pmu.machine import read_machine
+    from pmu.perftool import check_version, find_perf
+    from pmu.workload import find_command
+
+    find_command(command_line)
+    check_output(output, ())
+    check_new(output)
+    perf = find_perf()
+    check_version(perf)
+    counted = count_command(perf, read_machine(), command_line)
+    as_json = (format_name or common.format_by_suffix(output)) == "json"
+    write_text(render_json(counted, command_line) if as_json else render_text(counted), output, ())
+    if counted.ended.status:
+        click.echo(f"linemate: warning: the command {status_words(counted.ended.status)}", err=True)
+    return common.EXIT_CLEAN
 
 
 def _summary(output: Path, recording: Recording) -> list[str]:
@@ -142,15 +168,17 @@ def _warnings(recording: Recording) -> list[str]:
     for number, run in enumerate(recording.runs, 1):
         if run.status:
             which = f"run {number} ({run.level})" if len(recording.runs) > 1 else "the command"
-            how = f"exited with {run.status}" if run.status > 0 else f"was ended by {signal_name(-run.status)}"
-            lines.append(f"{which} {how}")
+            lines.append(f"{which} {status_words(run.status)}")
     return lines
 
 
-def signal_name(number: int) -> str:
+def status_words(status: int) -> str:
+    """An exit code, or minus a signal's number."""
     import signal
 
+    if status >= 0:
+        return f"exited with {status}"
     try:
-        return signal.Signals(number).name
+        return f"was ended by {signal.Signals(-status).name}"
     except ValueError:
-        return f"signal {number}"
+        return f"was ended by signal {-status}"
