@@ -92,6 +92,16 @@ class RecordBits(IntFlag):
     POLYMORPHIC = 64
 
 
+class Passed(IntEnum):
+    """What is known of an argument."""
+
+    VARIABLE = 1  # its address
+    PARAMETER = 2  # of the caller, passed on
+    CONSTANT = 3
+    FUNCTION = 4  # its address
+    RECORD = 5  # the address of an object that is not static, see Base.RECORD
+
+
 ACCESS_COLUMNS = (
     "base",  # Base
     "id",
@@ -123,7 +133,7 @@ CALL_COLUMNS = (
 ARG_COLUMNS = (
     "call",  # row of the call in this function
     "arg",  # from 0; ``this`` of a member call is 0
-    "kind",  # 1 address of a variable, 2 own parameter, 3 constant, 4 address of a function, 5 record (Base.RECORD)
+    "kind",  # Passed
     "value",  # symbol index, parameter number, the constant, symbol index, record index
     "offset",
     "stride",  # of an array at an index that is not constant, else 0

@@ -22,6 +22,7 @@ from sharing.model.facts import (
     AccessFlag,
     Base,
     FunctionBits,
+    Passed,
 )
 from sharing.model.image import (
     ARG_DTYPE,
@@ -74,7 +75,6 @@ class Code:
     origins: Origins
     callee_names: dict[int, str]
     init_functions: tuple[int, ...]
-    files: tuple[str, ...]
 
 
 class _Rows:
@@ -174,7 +174,6 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         init_functions=tuple(
             int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
         ),
-        files=tuple(files),
     )
 
 
@@ -297,7 +296,7 @@ def _calls(
         return table, np.empty(0, ARG_DTYPE)
     owner, kind = unit[args.function], args["kind"]
     value = np.select(
-        [kind == 1, kind == 2, kind == 3, kind == 4, kind == 5],
+        [kind == passed for passed in Passed],
         [
             variables.find(owner, args["value"]).astype(np.int64) + args["offset"],
             args["offset"],
@@ -308,9 +307,9 @@ def _calls(
         0,
     )
     known = np.select(
-        [kind == 1, kind == 5],
+        [kind == Passed.VARIABLE, kind == Passed.RECORD],
         [variables.find(owner, args["value"]) != 0, records.find(owner, args["value"]) != 0],
-        (kind >= 2) & (kind <= 4),
+        np.isin(kind, (Passed.PARAMETER, Passed.CONSTANT, Passed.FUNCTION)),
     )
     keep = np.flatnonzero(good & known & ~np.isin(table["callee"][row], locking) & (args["arg"] < 256))
     out = np.zeros(len(keep), ARG_DTYPE)
@@ -318,10 +317,11 @@ def _calls(
     out["function"], out["arg"] = args.function[keep], args["arg"][keep]
     out["loop_depth"] = table["loop_depth"][row[keep]]
     out["value"] = value[keep]
-    mapped = np.array([0, ArgKind.ADDRESS, ArgKind.PARAM, ArgKind.CONSTANT, ArgKind.ADDRESS, ArgKind.ADDRESS], np.uint8)
+    same = {Passed.PARAMETER: ArgKind.PARAM, Passed.CONSTANT: ArgKind.CONSTANT}
+    mapped = np.array([0, *(same.get(passed, ArgKind.ADDRESS) for passed in Passed)], np.uint8)
     out["kind"] = mapped[kind[keep]]
     stride = np.clip(args["stride"][keep], 0, MAX_ARG_STRIDE)
-    out["source"] = np.where(kind[keep] == 2, np.clip(args["value"][keep], 0, 255), stride)
+    out["source"] = np.where(kind[keep] == Passed.PARAMETER, np.clip(args["value"][keep], 0, 255), stride)
     return table, out
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.facts import RecordBits, VariableBits
+from sharing.model.facts import ACCESS_COLUMNS, RecordBits, VariableBits
 from sharing.model.image import (
     VARIABLE_DTYPE,
     Architecture,
@@ -70,7 +70,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         identities={o.address: o.identity for o in space.objects},
         phases=space.phases,
         counts={
-            "source_accesses": sum(len(d.facts.accesses) for d in program.functions.values()) // 16,
+            "source_accesses": sum(len(d.facts.accesses) for d in program.functions.values()) // len(ACCESS_COLUMNS),
             "record_instances": len(space.records),
         },
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sharing.model.facts import Base, RecordBits
+from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, Base, Passed, RecordBits
 from sharing.model.image import ALLOCATED, Section, SectionKind
 from sharing.source.emission import Contribution
 from sharing.source.program import Program
@@ -168,13 +168,13 @@ def shared_instances(program: Program, types: TypeBuilder) -> list[str]:
     for defined in program.functions.values():
         f, unit = defined.facts, defined.unit
         is_entry = f.identity in entries
-        for at in range(0, len(f.accesses), 16):
+        for at in range(0, len(f.accesses), len(ACCESS_COLUMNS)):
             record = f.accesses[at + 2]
             if record >= 0:
                 table = through_pointers if is_entry or f.accesses[at] == Base.RECORD else by_parameter
                 table[program.record_key(unit, record)] = None
-        for at in range(0, len(f.args), 6):
-            if f.args[at + 2] == 5 and f.args[at + 3] >= 0:
+        for at in range(0, len(f.args), len(ARG_COLUMNS)):
+            if f.args[at + 2] == Passed.RECORD and f.args[at + 3] >= 0:
                 through_pointers[program.record_key(unit, f.args[at + 3])] = None
         for allocation in f.allocations:
             if allocation.record >= 0:

@@ -30,7 +30,6 @@ from sharing.model.facts import (
 from sharing.source.program import Defined, Program
 
 MAX_EXECUTABLES = 24
-MAX_ERRORS_NAMED = 3
 
 _T = TypeVar("_T")
 _RECORD = msgspec.json.Decoder(RecordFacts)
@@ -156,13 +155,14 @@ def executables(program: Program) -> Iterator[tuple[str, Program]]:
     path has most in common with the unit that asks.
     """
     mains = [i for i, unit in enumerate(program.units) if any(identity == "main" for identity, _ in unit.functions)]
-    if len(mains) == 1 and not _several_definitions(program):
-        yield program.units[mains[0]].path, program
-        return
     if not mains:
         yield "", program
         return
     where = _definers(program)
+    if len(mains) == 1 and all(len(units) == 1 for units in where.values()):
+        # No external name has two definitions that a linker would not merge.
+        yield program.units[mains[0]].path, program
+        return
     needs = [
         [s for s in dict.fromkeys(unit.symbols) if s in where and index not in where[s]]
         for index, unit in enumerate(program.units)
@@ -191,11 +191,6 @@ def part(program: Program, members: list[int]) -> Program:
     return dataclasses.replace(
         program, members=tuple(members), functions=functions, variables=variables, declared=declared, notes=()
     )
-
-
-def _several_definitions(program: Program) -> bool:
-    """Does one external variable or function have two definitions that no linker would merge?"""
-    return any(len(units) > 1 for units in _definers(program).values())
 
 
 def _definers(program: Program) -> dict[str, list[int]]:
