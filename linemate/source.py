@@ -78,13 +78,10 @@ def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Ite
 
 def may_start_threads(program: Program, knowledge: Knowledge) -> bool:
     """Does an executable name anything that starts a thread?  Without one nothing is shared within the process."""
-    threads = knowledge.threads
-    names = {row.function for row in threads.threads} | {n for n in threads.creators_without_entry if "*" not in n}
-    prefixes = tuple(n.rstrip("*") for n in threads.creators_without_entry if "*" in n)
-    return any(d.facts.starts for d in program.functions.values()) or any(
-        not names.isdisjoint(program.units[i].symbols) or any(s.startswith(prefixes) for s in program.units[i].symbols)
-        for i in program.members
-    )
+    if any(d.facts.starts for d in program.functions.values()):
+        return True
+    symbols = {symbol for i in program.members for symbol in program.units[i].symbols}
+    return any(map(knowledge.starts_thread, symbols))
 
 
 def architecture(program: Program) -> Architecture:

@@ -312,18 +312,13 @@ def _main_argument(image: Image) -> list[Root]:
 
 def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
     """Thread entries from creation calls, through wrappers that pass their own argument on."""
-    table = {row.function: row for row in knowledge.threads.threads}
-    creators = [
-        name
-        for name in sorted(image.imports)
-        if name in table or any(fnmatch.fnmatchcase(name, p) for p in knowledge.threads.creators_without_entry)
-    ]
+    creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
     args = image.args
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     wanted: dict[tuple[int, int], bool] = {}
     starts_many: dict[tuple[int, int], bool] = {}
     for i, name in enumerate(names_of_callees(image, callees)):
-        row = table.get(name)
+        row = knowledge.thread_rows.get(name)
         if row is not None:
             wanted[(i, row.entry)] = True
             starts_many[(i, row.entry)] = row.many

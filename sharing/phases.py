@@ -6,7 +6,6 @@ numbers their blocks so that a block comes after those that lead to it, and inst
 
 from __future__ import annotations
 
-import fnmatch
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,10 +115,9 @@ def _alone(
 
 def _calls_named(image: Image, knowledge: Knowledge) -> tuple[Bools, Bools]:
     """Which rows of the call table start a thread, and which wait for one to end."""
-    threads = {row.function for row in knowledge.threads.threads}
     starts, joins = [], []
     for address, name in image.callee_names.items():
-        if name in threads or any(fnmatch.fnmatchcase(name, p) for p in knowledge.threads.creators_without_entry):
+        if knowledge.starts_thread(name):
             starts.append(address)
         elif name in knowledge.threads.joins:
             joins.append(address)

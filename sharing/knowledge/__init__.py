@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import functools
+import re
 from importlib import resources
 from typing import TypeVar
 
@@ -122,6 +123,8 @@ class Knowledge:
         self.lock_types = TypeNames([(t, i) for i, row in enumerate(self.locks) for t in row.types])
         self.atomic_types = TypeNames([(t, 0) for t in self.access.atomic_types])
         self.list_types = TypeNames([(t, 0) for t in self.access.list_types])
+        self.thread_rows = {row.function: row for row in self.threads.threads}
+        self._creators = re.compile("|".join(map(fnmatch.translate, self.threads.creators_without_entry)))
         self._lock_calls: dict[str, list[tuple[int, int, str]]] = {}
         self._lock_globs: list[tuple[str, tuple[int, int, str]]] = []
         for i, row in enumerate(self.locks):
@@ -140,6 +143,10 @@ class Knowledge:
         if known is not None or not name.startswith("_ZN"):
             return known or []
         return [effect for glob, effect in self._lock_globs if fnmatch.fnmatchcase(name, glob)]
+
+    def starts_thread(self, name: str) -> bool:
+        """Does a function of this name start a thread, whether or not its entry is seen passed?"""
+        return name in self.thread_rows or self._creators.match(name) is not None
 
     def operation(self, row_name: str, effect: str) -> str:
         """A callee name for a lock operation that is known by its row ("" no such row), see ``lock_calls``."""
