@@ -36,7 +36,7 @@ class Reason(IntEnum):
     """Why a sample is not attributed."""
 
     NONE = 0  # it is attributed
-    NO_ACCESS = 1  # neither the sampled instruction nor the one before it touches memory
+    NO_ACCESS = 1  # neither the sampled instruction nor the one before it names memory (push, call and the like do not)
     OVERWRITTEN = 2  # a register of the operand no longer holds what the access used
     NO_REGISTERS = 3  # none, or not those of the operand, were sampled
     NO_CODE = 4  # the file that holds the instruction is not at hand, or not mapped
@@ -69,6 +69,7 @@ class TouchFlag(IntEnum):
     REMOTE = 8  # it came from another socket
     LOCK_CALL = 16  # made by a function that takes or releases the lock at ``place``
     WAITS = 32  # the thread slept, or was about to, for the lock at ``place``
+    PEER = 64  # the line came from another core, which need not have modified it (Arm)
 
 
 # One sample, in the order of ``Samples.samples``.  Unknown rows are -1.
@@ -105,6 +106,17 @@ class SpaceKind(StrEnum):
     SHARED = "shared"
     PHYSICAL = "physical"
     KERNEL = "kernel"
+    THREAD = "thread"  # a thread's own storage: places are offsets from the thread pointer, plus 2**46
+
+
+# Of samples whose function alone is known: what share of them falls to each static access of that function.
+SPREAD_DTYPE = np.dtype(
+    [
+        ("function", "<i4"),  # row of Attribution.functions
+        ("site", "<i4"),  # row of Image.sites of the target
+        ("share", "<f8"),  # the shares of a function add up to 1
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +126,7 @@ class Space:
     kind: SpaceKind
     pid: int = -1
     name: str = ""
+    tid: int = -1  # of SpaceKind.THREAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +155,7 @@ class Attribution:
     modules: tuple[Module, ...]
     witnesses: Callable[[Table, int], Table] = lambda keys, line_size: np.zeros(0, WITNESS_DTYPE)
     notes: tuple[str, ...] = field(default=())
+    spread: Table = field(default_factory=lambda: np.zeros(0, SPREAD_DTYPE))
 
     def counts(self) -> dict[str, int]:
         """Samples by basis and by reason; the parts add up to all samples."""

@@ -69,6 +69,7 @@ NO_FIELD = Field(0)
 class MappingFlag(IntFlag):
     DATA = 1  # not executable: recorded with `perf record --data`
     KERNEL = 2
+    SHARED = 4  # MAP_SHARED: what one process writes there others see
 
 
 # Bits of union perf_mem_data_src that verdicts rest on.

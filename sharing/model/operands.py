@@ -1,0 +1,142 @@
+"""Memory operands of sampled instructions, as a decoder hands them to the attribution; files that a profile has mapped.
+
+Owns the record layouts and the value that stands for one mapped file.  Does not decode (``elfscan.operands`` does),
+does not open files (``linemate.modules`` does) and evaluates nothing.  Registers have perf's numbers
+(arch/*/include/uapi/asm/perf_regs.h).  All addresses are link-time addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum, IntFlag
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.attribution import Module, Reason
+from sharing.model.samples import LOAD_DTYPE
+
+Table = npt.NDArray[Any]
+
+NO_REGISTER = -1
+
+
+class Role(IntEnum):
+    """What an operand is to the sampled instruction."""
+
+    BEFORE = 1  # of the instruction that came just before: it retired last
+    AT = 2  # of the sampled instruction
+    WITNESS = 3  # of another one of the same straight run
+
+
+class Holds(IntEnum):
+    """Whether the registers at the sample still say where the access was."""
+
+    YES = 0
+    OVERWRITTEN = 1
+    NEVER = 2  # the operand is made of registers that no profile has: vectors, narrow registers
+
+
+class Segment(IntEnum):
+    NONE = 0
+    FS = 1
+    GS = 2
+
+
+class OperandFlag(IntFlag):
+    ATOMIC = 1
+    LINK = 2  # ``displacement`` is a link-time address: the load bias belongs to it
+    IMPLICIT = 4  # push and pop: the thread's own stack
+
+
+class PointFlag(IntFlag):
+    FUTEX_CALL = 1  # the instruction before it is the system call of a futex
+    DECODED = 2
+    WAKES = 4  # that call wakes others and waits for nobody
+
+
+# One memory operand.  Its run-time address is base + index * scale + displacement, with the registers of the sample.
+OPERAND_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),  # of the instruction that has the operand
+        ("displacement", "<i8"),
+        ("base", "i1"),  # register, -1 none
+        ("index", "i1"),
+        ("scale", "u1"),
+        ("segment", "u1"),  # Segment
+        ("size", "<u2"),  # bytes, 0 unknown
+        ("kind", "u1"),  # AccessKind
+        ("flags", "u1"),  # OperandFlag
+        ("role", "u1"),  # Role
+        ("holds", "u1"),  # Holds
+        ("reserved", "<u2"),
+        ("point", "<i4"),  # row of the sampled instruction
+    ]
+)
+
+# One sampled instruction.
+POINT_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("function", "<i4"),  # row of Code.functions, -1 none
+        ("before", "<i4"),  # row of the operand that came just before, -1 none
+        ("at", "<i4"),  # row of its own, -1 none
+        ("first", "<i4"),  # its operands are [first, first + count)
+        ("count", "<i4"),
+        ("reason", "u1"),  # Reason.UNDECODED or AMBIGUOUS: what came before cannot be said
+        ("flags", "u1"),  # PointFlag
+        ("reserved", "<u2"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What was read of sampled instructions.  ``points`` are in the order asked for."""
+
+    points: Table  # POINT_DTYPE
+    operands: Table  # OPERAND_DTYPE
+    functions: tuple[str, ...] = ()  # linkage names; of code without a symbol file+0x… at its first byte
+    lock_helpers: frozenset[int] = frozenset()  # functions without a symbol that functions of locks call
+
+
+NO_CODE = Code(np.zeros(0, POINT_DTYPE), np.zeros(0, OPERAND_DTYPE))
+
+# A range of a file's storage in memory, with what belongs to no byte of the file (.bss).
+SPAN_DTYPE = np.dtype(
+    [("start", "<u8"), ("end", "<u8"), ("writable", "u1"), ("executable", "u1"), ("reserved", "u1", 6)]
+)
+
+
+def no_code(ips: Table) -> Code:
+    points = np.zeros(len(ips), POINT_DTYPE)
+    points["ip"] = ips
+    points["function"] = points["before"] = points["at"] = -1
+    points["reason"] = Reason.UNDECODED
+    return Code(points, np.zeros(0, OPERAND_DTYPE))
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFile:
+    """One file of a profile.  ``read_code`` takes sorted distinct link-time addresses."""
+
+    module: Module
+    architecture: str = ""  # as Architecture.name, "" unknown
+    loads: Table = field(default_factory=lambda: np.zeros(0, LOAD_DTYPE))
+    spans: Table = field(default_factory=lambda: np.zeros(0, SPAN_DTYPE))  # SPAN_DTYPE, disjoint, sorted
+    read_code: Callable[[Table], Code] = no_code
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFiles:
+    """The files of a profile, the target first, and where each mapping has put its file."""
+
+    files: tuple[MappedFile, ...]
+    of_mapping: npt.NDArray[np.int32]  # row of ``files`` for each of Samples.mappings, -1 no file
+    bias: npt.NDArray[np.uint64]  # run-time minus link-time address for each mapping, modulo 2**64
+    bias_known: npt.NDArray[np.bool_]
+    kernel: bool = False  # the target is the kernel
+    unmapped: bool = False  # the profile has no mappings: addresses are taken for the target's own
+    notes: tuple[str, ...] = ()
