@@ -1,4 +1,4 @@
-"""Samples as evidence: placing them on memory, lines as they were used, verdicts and findings.
+"""Samples joined with what a binary is made of: placed on bytes, gathered into lines, judged.
 
-Owns nothing itself; ``sharing.model.attribution`` holds what the parts hand to each other.
+Owns nothing itself: each module states its part.
 """

@@ -1,0 +1,124 @@
+"""Addresses of operands from sampled registers, many samples at once.
+
+Owns the choice between the registers at the interrupt and those of user mode, and the sum that makes an address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.attribution import Reason
+from sharing.model.operands import Holds, OperandFlag, Segment
+from sharing.model.samples import Mode, Samples
+from sharing.sampled.regions import THREAD_BASE
+
+Table = npt.NDArray[Any]
+Column = npt.NDArray[Any]
+
+REGISTERS = 64  # bits of a mask
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Perf's numbers of the registers that the attribution asks for by name."""
+
+    ip: int
+    stack: int
+    argument: int  # the first one, of functions and system calls alike
+
+
+NAMES = {"x86_64": Names(8, 7, 5), "aarch64": Names(32, 31, 0)}
+
+
+def names_of(architecture: str) -> Names:
+    """By uname -m; x86-64 where the profile does not say."""
+    return NAMES.get(architecture, NAMES["x86_64"])
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterFile:
+    """Where each register of each sample is."""
+
+    samples: Samples
+    ranks: Table  # by event, interrupt or user, register: place after the first sampled one, -1 not sampled
+
+    @classmethod
+    def of(cls, samples: Samples) -> RegisterFile:
+        ranks = np.full((max(len(samples.events), 1), 2, REGISTERS), -1, np.int16)
+        for number, event in enumerate(samples.events):
+            for which, mask in enumerate((event.regs_intr_mask, event.regs_user_mask)):
+                bits = [bit for bit in range(REGISTERS) if mask >> bit & 1]
+                ranks[number, which, bits] = np.arange(len(bits))
+        return cls(samples, ranks)
+
+    @property
+    def any(self) -> bool:
+        return bool((self.ranks >= 0).any())
+
+    def read(self, rows: Table, bits: Column, *, user: bool = False) -> tuple[npt.NDArray[np.uint64], Column]:
+        """Register ``bits[i]`` of each sample and whether it is known.  A bit below 0 is the number 0, known.
+
+        In user mode the two sets are the same moment.  ``user``: only as of the last switch from user mode.
+        """
+        values, known = np.zeros(len(rows), np.uint64), bits < 0
+        bit = np.maximum(bits, 0)
+        for which, column in ((0, "regs_intr"), (1, "regs_user")):
+            if which == 0 and user:
+                continue
+            rank = self.ranks[rows["event"], which, bit].astype(np.int64)
+            position = rows[column]
+            have = ~known & (rank >= 0) & (position >= 0)
+            if which == 1 and not user:
+                have &= rows["mode"] == Mode.USER
+            at = np.flatnonzero(have)
+            if not len(at):
+                continue
+            where = position[at] + rank[at]
+            registers = self.samples.registers
+            split = len(registers.mapped)
+            low = where < split
+            if low.all():
+                values[at] = registers.mapped[where]
+            else:
+                if low.any():
+                    values[at[low]] = registers.mapped[where[low]]
+                values[at[~low]] = registers.dense[where[~low] - split]
+            known |= have
+        return values, known
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """``reason`` is NONE where ``address`` is known; ``own``: it is an offset in the thread's own storage."""
+
+    address: npt.NDArray[np.uint64]
+    reason: npt.NDArray[np.uint8]
+    own: npt.NDArray[np.bool_]
+
+
+def addresses(
+    registers: RegisterFile, rows: Table, operand: Table, site: npt.NDArray[np.uint64], bias: npt.NDArray[np.uint64]
+) -> Addresses:
+    """The run-time address that each sample's ``operand`` had.
+
+    ``site``: its static address, 0 unknown; ``bias``: of the file that holds the code, in the sample's process.
+    """
+    held = operand["holds"] == Holds.YES
+    base, base_known = registers.read(rows, operand["base"])
+    index, index_known = registers.read(rows, operand["index"])
+    flags, segment = operand["flags"], operand["segment"]
+    with np.errstate(over="ignore"):
+        address = operand["displacement"].astype(np.uint64) + base + index * operand["scale"].astype(np.uint64)
+        address += np.where(flags & OperandFlag.LINK != 0, bias, np.uint64(0))
+        own = segment == Segment.FS
+        address = np.where(own, address + np.uint64(THREAD_BASE), address)
+        fine = held & base_known & index_known & (segment != Segment.GS)
+        static = ~fine & (site != 0)
+        address = np.where(static, site + bias, address)
+    reason = np.where(operand["holds"] == Holds.OVERWRITTEN, int(Reason.OVERWRITTEN), int(Reason.NO_REGISTERS))
+    reason = np.where(fine | static, int(Reason.NONE), reason)
+    return Addresses(address, reason.astype(np.uint8), own & ~static)

@@ -1,0 +1,169 @@
+"""The distinct instructions of a profile: where each is in which file, and which of its operands is charged.
+
+Owns the skid model's event half and the key that stands for an instruction in every process.
+
+- Timers and counters without precision: the interrupt waits for the oldest instruction, so the one before the sampled
+  one is charged if it names memory, else the sampled one, which is about to.
+- Precise events (``Event.precise`` of 2 and more, PERF_RECORD_MISC_EXACT_IP): the sampled instruction.
+- Breakpoints on data: the processor traps after the access, so the one before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge import Knowledge
+from sharing.model.attribution import Reason
+from sharing.model.image import AccessKind, Image, SiteFlag
+from sharing.model.operands import OPERAND_DTYPE, POINT_DTYPE, Holds, MappedFiles, OperandFlag
+from sharing.model.samples import Event, SampleFlag
+
+Table = npt.NDArray[Any]
+Column = npt.NDArray[Any]
+
+PERF_TYPE_BREAKPOINT = 5
+ADDRESS_BITS = 52  # of a key; the file's number plus 1 is above
+MAX_FILES = (1 << (64 - ADDRESS_BITS)) - 2
+_LOW = np.uint64((1 << ADDRESS_BITS) - 1)
+_SIGN = np.uint64(1 << (ADDRESS_BITS - 1))
+
+
+class Skid(IntEnum):
+    """Rows of ``SampledCode.charged``."""
+
+    TIMER = 0
+    PRECISE = 1
+    TRAP = 2
+
+
+def skids(events: tuple[Event, ...], rows: Table) -> npt.NDArray[np.int8]:
+    """The Skid of each sample."""
+    table = [
+        Skid.TRAP if e.type == PERF_TYPE_BREAKPOINT else Skid.PRECISE if e.precise >= 2 else Skid.TIMER for e in events
+    ] or [Skid.TIMER]
+    out = np.array(table, np.int8)[rows["event"]]
+    exact = (rows["flags"] & SampleFlag.EXACT_IP != 0) & (out == Skid.TIMER)
+    out[exact] = Skid.PRECISE
+    return np.asarray(out)
+
+
+def code_keys(files: MappedFiles, mapping: Column, ip: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The instruction at each run-time address, 0 where its file is not known."""
+    if files.unmapped:
+        return np.where(ip != 0, np.uint64(1 << ADDRESS_BITS) | ip & _LOW, np.uint64(0))
+    if not len(files.of_mapping):
+        return np.zeros(len(ip), np.uint64)
+    number = np.where((mapping >= 0) & files.bias_known[mapping], files.of_mapping[mapping], -1)
+    number = np.where(number < MAX_FILES, number, -1)
+    with np.errstate(over="ignore"):
+        link = ip - files.bias[mapping]
+    return np.where(number >= 0, (number + 1).astype(np.uint64) << np.uint64(ADDRESS_BITS) | link & _LOW, np.uint64(0))
+
+
+def split_keys(keys: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]:
+    """(file, link-time address) of keys that are not 0."""
+    link = keys & _LOW
+    return (keys >> np.uint64(ADDRESS_BITS)).astype(np.int32) - 1, np.where(link & _SIGN != 0, link | ~_LOW, link)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledCode:
+    """``points`` in the order of ``keys`` (sorted); their rows of operands and functions are those of this value.
+
+    ``charged`` and ``reason`` have a row for each Skid.  ``site`` is the static address of an operand where the judge's
+    own reading of the code knows one, 0 none.
+    """
+
+    keys: npt.NDArray[np.uint64]
+    file: npt.NDArray[np.int32]
+    points: Table
+    operands: Table
+    charged: npt.NDArray[np.int32]
+    reason: npt.NDArray[np.uint8]
+    functions: tuple[str, ...]
+    locks: npt.NDArray[np.bool_]  # by function: takes or releases a lock
+    named: npt.NDArray[np.bool_]  # by function: that is known by its name
+    waits: npt.NDArray[np.bool_]  # by function: does not only release
+    site: npt.NDArray[np.uint64]
+
+    def rows(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
+        """Row of each key; -1 for 0."""
+        if not len(self.keys):
+            return np.full(len(keys), -1, np.int32)
+        at = np.searchsorted(self.keys, keys).astype(np.int32)
+        at[keys == 0] = -1
+        return at
+
+
+def read_code(keys: npt.NDArray[np.uint64], files: MappedFiles, image: Image, knowledge: Knowledge) -> SampledCode:
+    """Everything about the sampled instructions ``keys`` (sorted, distinct, without 0)."""
+    file, link = split_keys(keys)
+    points = [np.zeros(0, POINT_DTYPE)]
+    operands = [np.zeros(0, OPERAND_DTYPE)]
+    functions: list[str] = []
+    helpers: set[int] = set()
+    held = seen = 0
+    for number in np.unique(file).tolist():
+        low, high = np.searchsorted(file, [number, number + 1])
+        # Within a file keys are in order of their low bits: of a kernel's addresses too.
+        code = files.files[number].read_code(link[low:high])
+        part, more = code.points.copy(), code.operands.copy()
+        for name, base in (("before", held), ("at", held), ("first", held), ("function", len(functions))):
+            part[name][part[name] >= 0] += base
+        more["point"] += seen
+        helpers |= {row + len(functions) for row in code.lock_helpers}
+        points.append(part)
+        operands.append(more)
+        functions += code.functions
+        held += len(more)
+        seen += len(part)
+    table, all_operands = np.concatenate(points), np.concatenate(operands)
+    effects = [[effect for _, _, effect in knowledge.lock_calls(name)] for name in functions]
+    named = np.array([any(e in ("lock", "unlock") for e in one) for one in effects], np.bool_)
+    waits = np.array([row in helpers or "lock" in one for row, one in enumerate(effects)], np.bool_)
+    locks = named.copy()
+    locks[sorted(helpers)] = True
+    charged, reason = _charged(table, all_operands)
+    site = _sites(all_operands, file, image) if len(all_operands) else np.zeros(0, np.uint64)
+    return SampledCode(keys, file, table, all_operands, charged, reason, tuple(functions), locks, named, waits, site)
+
+
+def _charged(points: Table, operands: Table) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """(operand, Reason where there is none) by Skid and point."""
+    before = points["before"]
+    explicit = np.append(operands["flags"] & OperandFlag.IMPLICIT == 0, False)
+    at = np.where(explicit[points["at"]], points["at"], -1)
+    undecoded = points["reason"] == Reason.UNDECODED
+    unsure = points["reason"] == Reason.AMBIGUOUS
+    charged = np.empty((len(Skid), len(points)), np.int32)
+    charged[Skid.TIMER] = np.where(before >= 0, before, np.where(unsure, -1, at))
+    charged[Skid.PRECISE] = at
+    charged[Skid.TRAP] = np.where(unsure, -1, before)
+    reason = np.where(charged >= 0, int(Reason.NONE), int(Reason.NO_ACCESS))
+    reason[:, undecoded] = Reason.UNDECODED
+    for skid in (Skid.TIMER, Skid.TRAP):
+        reason[skid, unsure & (charged[skid] < 0)] = Reason.AMBIGUOUS
+    return charged, reason.astype(np.uint8)
+
+
+def _sites(operands: Table, file: Column, image: Image) -> npt.NDArray[np.uint64]:
+    """Where the target's code touches one known static address, by operand."""
+    out = np.zeros(len(operands), np.uint64)
+    sites = image.sites
+    if not len(sites):
+        return out
+    sites = sites[(sites["flags"] & SiteFlag.VIA_CALL == 0) & (sites["kind"] != AccessKind.ADDRESS)]
+    first = np.searchsorted(sites["ip"], operands["ip"])
+    count = np.searchsorted(sites["ip"], operands["ip"], "right") - first
+    row = np.minimum(first, max(len(sites) - 1, 0))
+    if not len(sites):
+        return out
+    alone = (count == 1) & (file[operands["point"]] == 0) & (sites["flags"][row] & SiteFlag.INDEXED == 0)
+    alone &= (sites["kind"][row] == operands["kind"]) & (operands["holds"] != Holds.NEVER)
+    out[alone] = sites["target"][row[alone]]
+    return out
