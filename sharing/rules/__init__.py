@@ -16,6 +16,13 @@ from sharing.rules import (
     macro_as_name,
     pad_arithmetic,
     read_mostly,
+    sampled_false_sharing,
+    sampled_lock_contention,
+    sampled_lock_with_data,
+    sampled_read_mostly,
+    sampled_slots,
+    sampled_split_access,
+    sampled_true_sharing,
     split_access,
     thread_slots,
     two_layouts,
@@ -41,6 +48,13 @@ RULES: tuple[Rule, ...] = (
     pad_arithmetic.RULE,
     constructive_interference.RULE,
     free_tail.RULE,
+    sampled_split_access.RULE,
+    sampled_slots.RULE,
+    sampled_lock_with_data.RULE,
+    sampled_read_mostly.RULE,
+    sampled_false_sharing.RULE,
+    sampled_lock_contention.RULE,
+    sampled_true_sharing.RULE,
 )
 
 __all__ = ["RULES", "Context", "Draft", "Rule", "Scope"]

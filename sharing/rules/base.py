@@ -2,7 +2,8 @@
 
 Owns no pattern of its own.  A rule is a pure function from a line profile to drafts; merging, naming and
 remedies happen in ``sharing.judge``.  Rules that speak from declarations alone (``Scope.SOURCE``) are functions of a
-whole program as source states it: ``sharing.rules.source_base``.
+whole program as source states it: ``sharing.rules.source_base``; those that speak from samples (``Scope.SAMPLED``) of
+a line as a profile saw it: ``sharing.rules.sampled_base``.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from enum import Enum
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.model.rule import RuleInfo
+from sharing.rules.sampled_base import CheckSamples
 from sharing.rules.source_base import CheckSource
 
 
 class Scope(Enum):
-    """What a rule looks at: a line, an aligned span of lines moved together, a line with both neighbours, or source."""
+    """What a rule looks at: a line, a span of lines moved together, a line with both neighbours, source, or samples."""
 
     LINE = "line"
     PAIR = "pair"
     WINDOW = "window"
     SOURCE = "source"
+    SAMPLED = "samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ Check = Callable[[LineProfile, Context], Iterator[Draft]]
 class Rule:
     """A row of the registry.  ``page`` is the rule module's docstring; ``exclusive`` rules share one finding a line.
 
-    ``check_source`` is what a rule of Scope.SOURCE does; its ``check`` is ``no_lines``.
+    ``check_source`` is what a rule of Scope.SOURCE does, ``check_samples`` one of Scope.SAMPLED; their ``check`` is
+    ``no_lines``.
     """
 
     id: str
@@ -78,13 +82,14 @@ class Rule:
     page: str
     exclusive: bool = True
     check_source: CheckSource | None = None
+    check_samples: CheckSamples | None = None
 
     def info(self) -> RuleInfo:
         return RuleInfo(self.id, self.name, self.summary, self.page, self.severity)
 
 
 def no_lines(line: LineProfile, ctx: Context) -> Iterator[Draft]:
-    """Nothing to say about a line: the rule speaks from declarations."""
+    """Nothing to say about a line of code: the rule speaks from declarations or samples."""
     return iter(())
 
 

@@ -3,21 +3,23 @@
 Owns the split of a line into items and the sharing out of cost.  Judges nothing: ``sharing.rules`` does.
 
 An *item* is a run of bytes that is one thing: bytes that accesses have in common, or that the caller says belong
-together (a lock by its ABI).  Time of a thread on an item is blamed on the writes of concurrent other threads, in
-proportion to how often each was seen writing: on writes to the same item (true sharing) and to other items of the
-line (false sharing).  Time that nobody else's writes can explain is the thread's own.
+together (a lock by its ABI).  Time of a thread on an item is blamed on concurrent other threads, in proportion to how
+often each was seen writing: on writes to the same item (true sharing), and on writes to other items of the line as far
+as they outnumber these (false sharing).  A thread that updates two members together would take the victim's line just
+as well if they were apart, so that the second write adds nothing.  Time that nobody explains is the thread's own.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sharing.sampled.use import LineUse, Meeting, Seen, Touch
 
 MAX_ITEM_ACCESS = 16  # bytes: a longer access (a copy, a vector) says nothing of what belongs together
 CODE_WEIGHT = 0.05  # of a write that only code says, in witnesses: it explains where nothing better does
+CODE_SHARE = 0.5  # of how often the most seen access of its function was, where there is one
 MAX_ITEMS = 64
 Range = tuple[int, int]
 
@@ -48,11 +50,16 @@ class Item:
 
     @property
     def write_weight(self) -> float:
-        return sum(_weight(t) for t in self.touches if t.writes)
+        return sum(max(t.samples, CODE_WEIGHT) for t in self.touches if t.writes)
 
     @property
     def read_weight(self) -> float:
-        return sum(_weight(t) for t in self.touches if t.reads and not t.writes)
+        return sum(max(t.samples, CODE_WEIGHT) for t in self.touches if t.reads and not t.writes)
+
+    @property
+    def is_lock(self) -> bool:
+        """Touched by lock functions alone."""
+        return any(t.lock_call for t in self.touches) and all(t.lock_call for t in self.touches if t.writes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +123,11 @@ def items_of(line: LineUse, together: Iterable[Range] = ()) -> tuple[Item, ...]:
 
 def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     """Share out the cost of every item among those who write the line."""
-    writes: dict[int, list[tuple[int, float]]] = defaultdict(list)  # by thread: (item, weight)
+    writes: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))  # by thread and item
     for number, item in enumerate(items):
-        weights: dict[int, float] = defaultdict(float)
         for touch in item.touches:
             if touch.writes:
-                weights[touch.thread] += _weight(touch)
-        for thread, weight in weights.items():
-            writes[thread].append((number, weight))
+                writes[touch.thread][number] += _weight(touch, line)
     own = true = false = phased = 0.0
     pairs: dict[tuple[int, int], float] = defaultdict(float)
     told: dict[Meeting, float] = defaultdict(float)
@@ -134,7 +138,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
         for thread, cost in costs.items():
             met = [(t, line.overlap(t, thread).meeting) for t in writes if t != thread]
             disturbers = [t for t, meeting in met if meeting is not Meeting.PHASED]
-            causes = [(i, w) for t in disturbers for i, w in writes[t]]
+            causes = [cause for t in disturbers for cause in _causes(writes[t], number)]
             total = sum(w for _, w in causes)
             if total <= 0:
                 own += cost
@@ -154,6 +158,19 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     return Blame(items, own, true, false, dict(pairs), meeting, phased)
 
 
-def _weight(touch: Touch) -> float:
-    """How often a touch was seen."""
-    return CODE_WEIGHT if touch.seen is Seen.CODE else float(touch.samples)
+def _causes(writes: Mapping[int, float], victim: int) -> list[tuple[int, float]]:
+    """What one thread's writes weigh for a victim item: (item, weight)."""
+    same = writes.get(victim, 0.0)
+    others = {i: w - same for i, w in writes.items() if i != victim and w > same}
+    causes = [(victim, same)] if same else []
+    # The most written item alone invalidates the line that often; the others come with it.
+    most, total = max(others.values(), default=0.0), sum(others.values())
+    return causes + [(i, w * most / total) for i, w in others.items()]
+
+
+def _weight(touch: Touch, line: LineUse) -> float:
+    """How often a touch was seen; one that only code says, by what else of its function was seen on the line."""
+    if touch.seen is not Seen.CODE:
+        return float(touch.samples)
+    beside = (t.samples for t in line.touches if t.thread == touch.thread and t.function == touch.function)
+    return max(CODE_WEIGHT, CODE_SHARE * max(beside, default=0))

@@ -26,10 +26,10 @@ from sharing.sampled.touches import footprints, group_touches, splits
 from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
 
 MIN_SAMPLES = 4  # on a line, to look at it at all
-MIN_SHARE = 2e-4  # of all cost, or of all samples: less is not worth fixing however it is shared
-MAX_LINES = 512  # the costliest ones
+MIN_SHARE = 5e-4  # of all cost, or of all samples: less is not worth fixing however it is shared
+MAX_LINES = 256  # the costliest ones
 MAX_COUNTED = 1 << 15  # lines whose cost is summed
-MAX_THREADS = 8  # of a line, the busiest, whose pairs are tested for overlap
+MAX_THREADS = 6  # of a line, the busiest, whose pairs are tested for overlap
 MAX_CODE_THREADS = 64  # that only code says touch a line
 MAX_WALKED = 32  # lines whose instructions are followed to other lines
 Rows = npt.NDArray[np.int64]

@@ -1,0 +1,70 @@
+"""Lock is contended, sampled.
+
+What it does: finds a line on which threads were sampled waiting because others take the same lock.
+
+Why is this bad?  A lock's own bytes are written by everyone who takes it.  No layout changes that, and separating the
+data that it guards from it costs a second line for each critical section.  It is said so that nobody pads it.
+
+Example: all threads take one mutex for each operation.
+
+    pthread_mutex_lock(&cache.lock); cache.hits++; pthread_mutex_unlock(&cache.lock);
+
+Use instead: shorter critical sections, a lock for each part of the data, or data for each thread.
+
+    struct alignas(64) Part { pthread_mutex_t lock; long hits; } parts[16];
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.rules.base import Rule, Scope, no_lines
+from sharing.rules.sampled_base import (
+    SampledContext,
+    SampledDraft,
+    SampledLine,
+    grade_cost,
+    lowered,
+    split_text,
+    subject,
+    tail,
+)
+
+
+def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+    """The item with the most true sharing, where it is a lock."""
+    first = max(range(len(line.items)), key=line.blame.true_of, default=-1)
+    if first < 0 or line.blame.true_of(first) <= 0 or not line.actors[first].is_lock:
+        return
+    cost = line.blame.true
+    severity = lowered(min(grade_cost(cost, line, ctx), Severity.MEDIUM, key=lambda s: s.rank), 2)
+    company = [i for i in range(len(line.items)) if i != first and line.items[i].cost > 0]
+    beside = ", ".join(line.actors[i].name for i in company[:3])
+    evidence = (f"used with it on the line: {beside}; apart, each critical section moves two lines",) if beside else ()
+    yield SampledDraft(
+        rule=RULE.id,
+        severity=severity,
+        verdict=Verdict.LOCK_CONTENTION,
+        items=(first, *company),
+        separate=(),
+        message=(
+            f"{subject(first, line)}, is contended{tail(cost, severity, line, ctx)}; padding it changes nothing, "
+            f"since a lock's own bytes are written by all who take it"
+        ),
+        evidence=(split_text(line), *evidence),
+        cost=cost,
+        advice="shorten the critical sections, split the lock, or give threads data of their own",
+    )
+
+
+RULE = Rule(
+    id="sampled-lock-contention",
+    name="Lock is contended, sampled",
+    summary="Threads were sampled waiting for the bytes of one lock; layout does not help.",
+    severity=Severity.NOTE,
+    scope=Scope.SAMPLED,
+    check=no_lines,
+    page=__doc__,
+    check_samples=check_samples,
+)

@@ -1,0 +1,71 @@
+"""Several threads write the same bytes, sampled.
+
+What it does: finds bytes that several threads were sampled writing at the same time.
+
+Why is this bad?  The line moves from one processor to the next with each write, however much room there is around it.
+Padding does not help; it is said so that nobody tries.
+
+Example: a counter of all threads.
+
+    static atomic_long requests;      // requests++ in every worker
+
+Use instead: a counter for each thread, each on a line of its own, added up when it is read.
+
+    struct alignas(64) Count { long value; } requests[MAX_THREADS];
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.rules.base import Rule, Scope, no_lines
+from sharing.rules.sampled_base import (
+    SampledContext,
+    SampledDraft,
+    SampledLine,
+    disturbed,
+    grade_cost,
+    lowered,
+    split_text,
+    subject,
+    tail,
+)
+
+
+def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+    """The item that others disturb most by writing it too."""
+    first = max(range(len(line.items)), key=line.blame.true_of, default=-1)
+    if first < 0 or line.blame.true_of(first) <= 0 or line.actors[first].is_lock or disturbed(line, ctx):
+        return
+    cost = line.blame.true
+    severity = lowered(min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank), 2)
+    mates = [i for i in range(len(line.items)) if line.blame.pairs.get((first, i), 0.0) > 0 and i != first]
+    names = ", ".join(line.actors[i].name for i in mates[:3])
+    evidence = (f"its line mates suffer as well: {names}",) if names else ()
+    yield SampledDraft(
+        rule=RULE.id,
+        severity=severity,
+        verdict=Verdict.TRUE_SHARING,
+        items=(first, *mates),
+        separate=(),
+        message=(
+            f"{subject(first, line)}: {len(line.items[first].writers)} threads write the same bytes, so that padding "
+            f"does not help{tail(cost, severity, line, ctx)}"
+        ),
+        evidence=(split_text(line), *evidence),
+        cost=cost,
+        advice="give each thread its own copy on a line of its own and add them up where the sum is read",
+    )
+
+
+RULE = Rule(
+    id="sampled-true-sharing",
+    name="Several threads write the same bytes, sampled",
+    summary="Several threads were sampled writing the same bytes; padding does not help.",
+    severity=Severity.LOW,
+    scope=Scope.SAMPLED,
+    check=no_lines,
+    page=__doc__,
+    check_samples=check_samples,
+)
