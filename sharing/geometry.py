@@ -40,6 +40,11 @@ class Extent:
     mark: str = ""
 
 
+def round_up(value: int, alignment: int) -> int:
+    """The next multiple of ``alignment``, ``value`` itself where it is one."""
+    return -(-value // alignment) * alignment
+
+
 def line_start(address: int, line_size: int) -> int:
     """The first byte of the line that ``address`` is on."""
     return address - address % line_size

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sharing.geometry import round_up
 from sharing.model.finding import Remedy
 from sharing.model.image import ImageKind
 from sharing.model.profile import Actor, Role
@@ -29,7 +30,7 @@ def remedy(actor: Actor, style: Style, *, inside: bool = False) -> Remedy:
     """The edit for one actor.  ``inside``: its line mates are members of the same variable."""
     size = actor.owner_span[1] - actor.owner_span[0]
     line = style.line_size
-    rounded = -(-max(size, 1) // line) * line
+    rounded = round_up(max(size, 1), line)
     member = inside and actor.span != actor.owner_span
     language = language_of(actor, style.kind)
     if not actor.sized:
@@ -120,7 +121,7 @@ def _array(actor: Actor, style: Style, language: str) -> Remedy:
     name, stride = _identifier(actor.owner), _stride(actor)
     size = actor.owner_span[1] - actor.owner_span[0]
     count = max(size // stride, 1) if stride else actor.count
-    rounded = -(-max(stride, 1) // style.line_size) * style.line_size
+    rounded = round_up(max(stride, 1), style.line_size)
     element = re.sub(r"\[\d*\]$", "", _owner_type(actor))
     element = element if element not in _NAMELESS else "T"
     if language == "C++":

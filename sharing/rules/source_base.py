@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from sharing.geometry import round_up
 from sharing.knowledge import Knowledge
 from sharing.model.finding import Related, Remedy, Severity, Verdict
 from sharing.model.image import AccessKind
@@ -104,7 +105,7 @@ def related(name: str, uses: tuple[Use, ...], limit: int = 6) -> tuple[Related, 
 
 def rounded(size: int, line_size: int) -> int:
     """The next multiple of a line."""
-    return -(-max(size, 1) // line_size) * line_size
+    return round_up(max(size, 1), line_size)
 
 
 def type_attribute(language: str, ctx: SourceContext) -> str:

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from sharing.geometry import round_up
 from sharing.model.facts import Init, RecordFacts, UnitOptions, VariableBits, VariableFacts
 from sharing.model.image import SectionKind
 from sharing.source.alignment import Records, alignment, anchored
@@ -196,12 +197,12 @@ def _laid_out(
         guarded = language != "C" and variable.scope and variable.init == Init.DYNAMIC and name == ".bss"
         before = guarded and options.compiler != "clang" and not _forwards(options)
         if before:
-            offset = _up(offset, _GUARD_BYTES) + _GUARD_BYTES
-        offset = _up(offset, align)
+            offset = round_up(offset, _GUARD_BYTES) + _GUARD_BYTES
+        offset = round_up(offset, align)
         placed.append(Placed(variable.identity, offset, variable.size))
         offset += variable.size
         if guarded and not before:
-            offset = _up(offset, _GUARD_BYTES) + _GUARD_BYTES
+            offset = round_up(offset, _GUARD_BYTES) + _GUARD_BYTES
         if guarded:
             strictest = max(strictest, _GUARD_BYTES)
     return Contribution(name, kind, strictest, offset, tuple(placed), exact=not anchored(options, triple))
@@ -209,7 +210,3 @@ def _laid_out(
 
 def _forwards(options: UnitOptions) -> bool:
     return options.level == "0" or not options.toplevel_reorder
-
-
-def _up(value: int, align: int) -> int:
-    return -(-value // align) * align

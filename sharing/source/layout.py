@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sharing.geometry import round_up
 from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, Base, Passed, RecordBits
 from sharing.model.image import ALLOCATED, Section, SectionKind
 from sharing.source.emission import Contribution
@@ -62,13 +63,13 @@ def predicted(program: Program, contributions: Contributions, instances: Sequenc
     address = DATA_BASE
     seen: set[str] = set()
     for (name, kind), parts in by_name.items():
-        address = _up(address, GAP) + GAP
+        address = round_up(address, GAP) + GAP
         for unit, contribution in parts:
             fresh = [m for m in contribution.members if m.identity not in seen]
             if not fresh:
                 continue  # merged with an equal one of an earlier unit
             alignment = max(contribution.alignment, 1)
-            address = _up(address, alignment)
+            address = round_up(address, alignment)
             index = len(sections)
             sections.append(Section(index, name, kind, address, contribution.size, alignment, None))
             phases[index] = alignment
@@ -98,7 +99,7 @@ def _with_instances(
     phases: dict[int, int],
     instances: Sequence[str],
 ) -> AddressSpace:
-    address = max([HEAP_BASE, *(_up(s.end, GAP) + GAP for s in sections)])
+    address = max([HEAP_BASE, *(round_up(s.end, GAP) + GAP for s in sections)])
     records: dict[str, int] = {}
     parts = _bases(program, instances)
     for key in instances:
@@ -106,7 +107,7 @@ def _with_instances(
             continue
         defined = program.records[key]
         alignment = max(defined.facts.align, HEAP_ALIGNMENT)
-        address = _up(address, max(alignment, GAP))
+        address = round_up(address, max(alignment, GAP))
         index = max((s.index for s in sections), default=-1) + 1
         size = max(defined.facts.size, 1)
         sections.append(Section(index, ALLOCATED, SectionKind.WRITABLE, address, size, alignment, None))
@@ -185,7 +186,3 @@ def shared_instances(program: Program, types: TypeBuilder) -> list[str]:
             static |= types.records_in(variable.facts.type, variable.unit)
     chosen = [*through_pointers, *(k for k in by_parameter if k not in through_pointers and k not in static)]
     return [k for k in chosen if (d := program.records.get(k)) is not None and not d.facts.bits & RecordBits.SYSTEM]
-
-
-def _up(value: int, alignment: int) -> int:
-    return -(-value // alignment) * alignment
