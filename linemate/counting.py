@@ -16,7 +16,7 @@ from sharing.model.errors import LinemateError
 
 SCHEMA = "linemate-counters-1"
 UNSUPPORTED = "unsupported"
-_FULL = 0.995  # below this share of the time, counters took turns
+STILL_RUNNING = "still running"
 _MAX_BYTES = 64 << 20
 
 
@@ -59,9 +59,11 @@ def render_text(counted: Counted) -> str:
     lines: list[str] = []
     for kind in (HARDWARE, SOFTWARE):
         lines += [*_table(counted, kind), ""]
-    scaled = [thread for thread in counted.threads if _share(thread.shares) < _FULL]
+    scaled = [thread for thread in counted.threads if _share(thread.shares) < 1]
     if scaled:
         lines.append(f"{len(scaled)} threads: counters took turns, counts are scaled up to the whole time")
+    if counted.lost:
+        lines.append(f"{counted.lost} records were lost: some threads' counts are with the first one's")
     if user_only := [event.name for event in counted.events if event.user_only]:
         lines.append(f"in user mode only, for lack of rights: {', '.join(user_only)}")
     return "\n".join(lines).rstrip() + "\n"
@@ -112,7 +114,11 @@ def _table(counted: Counted, kind: str) -> Iterator[str]:
     columns = [at for at, event in enumerate(counted.events) if event.kind == kind]
     head = ["thread", "name", *(_heading(counted.events[at]) for at in columns)]
     rows = [
-        [str(thread.tid), visible(thread.name), *(_cell(thread.values[at]) for at in columns)]
+        [
+            str(thread.tid) if thread.tid >= 0 else STILL_RUNNING,
+            visible(thread.name),
+            *(_cell(thread.values[at]) for at in columns),
+        ]
         for thread in counted.threads
     ]
     totals = counted.totals()

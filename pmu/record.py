@@ -20,7 +20,7 @@ from types import FrameType
 from pmu.events import Candidate
 from pmu.machine import Machine
 from pmu.perftool import Perf, Sampling, reason, sampling_options
-from pmu.workload import Ended, Workload, raise_priority
+from pmu.workload import Ended, Workload, end, raise_priority
 from sharing.model.errors import LinemateError
 
 # Pages of 4 KiB for each processor's buffer: 2 MiB holds some seconds of samples with registers.
@@ -29,7 +29,6 @@ BUFFER_PAGES = 512
 _PLAIN_BUFFER_PAGES = 128
 _READY_S = 30.0
 _FINISH_S = 120.0
-_GRACE_S = 2.0
 _LOOK_S = 0.2
 _ACKNOWLEDGED = b"ack"
 
@@ -75,15 +74,7 @@ def stop_and_wait(perf: PerfRun, work: Workload, interrupted: Callable[[], bool]
     while ended is None and not interrupted():
         ended = work.wait(time.monotonic() + _LOOK_S)
     perf.stop()
-    # From a terminal the command had the interrupt as well; from elsewhere it learns of it here.
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if ended is None:
-            ended = work.wait(time.monotonic() + _GRACE_S)
-        if ended is None:
-            work.signal(number)
-    ended = ended or work.wait()
-    assert ended is not None
-    return ended
+    return ended or end(work)
 
 
 def run_command(

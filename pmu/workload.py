@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import selectors
 import signal
 import time
@@ -22,8 +21,7 @@ MAX_OUTPUT_BYTES = 4 << 20  # the last ones are kept
 HIGHEST_PRIORITY = -20
 _POLL_S = 0.02
 _EXEC_FAILED = 127
-# What the child in front of a nested command kills it on: SIGKILL itself would only reach that child.
-_KILL_NESTED = signal.SIGUSR2
+_GRACE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +47,7 @@ def find_command(command: Sequence[str]) -> str:
 
 
 class Workload:
-    """A child that ``release`` lets go.  Use as a context: a child that was never released is ended.
-
-    ``nested``: the command is a child of the child, which waits for it and ends as it did.
-    """
+    """A child that ``release`` lets go.  Use as a context: a child that was never released is ended."""
 
     def __init__(
         self,
@@ -61,7 +56,6 @@ class Workload:
         cpus: Iterable[int] | None = None,
         capture: bool = False,
         priority: bool = False,
-        nested: bool = False,
     ) -> None:
         path = find_command(command)
         gate_read, self._gate = os.pipe()
@@ -70,13 +64,10 @@ class Workload:
         self._kept = bytearray()
         self._started = 0.0
         self._ended: Ended | None = None
-        self._nested = nested
         self.pid = os.fork()
         if self.pid == 0:
             try:
                 _prepare(gate_read, self._gate, output_write, cpus, priority)
-                if nested:
-                    _stand_in(errors_write)
                 os.execv(path, list(command))
             except BaseException as error:
                 os.write(errors_write, (getattr(error, "strerror", None) or str(error) or "failed").encode()[:200])
@@ -91,7 +82,6 @@ class Workload:
 
     def __exit__(self, *_: object) -> None:
         if self._ended is None:
-            self.signal(signal.SIGTERM)
             self.signal(signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self.pid, 0)
@@ -111,9 +101,7 @@ class Workload:
             raise LinemateError(f"the command could not be started: {said.decode('utf-8', 'replace')}")
 
     def signal(self, number: int) -> None:
-        """Sent unless it has ended.  A nested command gets what was sent to the child in front of it."""
-        if self._nested and number == signal.SIGKILL:
-            number = _KILL_NESTED
+        """Sent unless it has ended."""
         if self._ended is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(self.pid, number)
@@ -182,22 +170,15 @@ def _prepare(gate_read: int, gate_write: int, output_write: int, cpus: Iterable[
         raise OSError(0, "never released")
 
 
-def _stand_in(errors_write: int) -> None:
-    """In the child: fork, and come back in the grandchild.  The child passes signals on and ends as that one does."""
-    pid = os.fork()
-    if pid == 0:
-        return
-    os.close(errors_write)  # else its reader would wait for us
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to both
-    signal.signal(signal.SIGTERM, lambda _number, _frame: os.kill(pid, signal.SIGTERM))
-    signal.signal(_KILL_NESTED, lambda _number, _frame: os.kill(pid, signal.SIGKILL))
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if code < 0 and -code not in (signal.SIGKILL, signal.SIGSTOP):
-        signal.signal(-code, signal.SIG_DFL)
-    if code < 0:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has left its core
-        os.kill(os.getpid(), -code)
-    os._exit(code)
+def end(work: Workload) -> Ended:
+    """How an interrupted command ends.  From a terminal it had the interrupt too, else it learns of it here."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if ended := work.wait(time.monotonic() + _GRACE_S):
+            return ended
+        work.signal(number)
+    ended = work.wait()
+    assert ended is not None
+    return ended
 
 
 def raise_priority() -> None:

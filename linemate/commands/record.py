@@ -123,19 +123,18 @@ def _check_target(options: RecordOptions) -> None:
 
 def _count(command_line: tuple[str, ...], output: str | None, format_name: str | None) -> int:
     """Counts go where output goes; the command's own output is left alone."""
+    import os
+
     from linemate.counting import check_new, render_json, render_text
     from linemate.output import check_output, write_text
     from pmu.counters import count_command
     from pmu.machine import read_machine
-    from pmu.perftool import check_version, find_perf
     from pmu.workload import find_command
 
     find_command(command_line)
     check_output(output, ())
     check_new(output)
-    perf = find_perf()
-    check_version(perf)
-    counted = count_command(perf, read_machine(), command_line)
+    counted = count_command(command_line, read_machine().cpus or tuple(range(os.cpu_count() or 1)))
     as_json = (format_name or common.format_by_suffix(output)) == "json"
     write_text(render_json(counted, command_line) if as_json else render_text(counted), output, ())
     if counted.ended.status:

@@ -1,0 +1,209 @@
+"""perf_event_open without perf: counters on a task that its children inherit, and what the kernel says of them.
+
+Owns the system call, the order in which counters are opened, and the rings that the kernel writes to.  What is counted
+is ``pmu.counters``'s choice.
+
+The order matters.  When a processor goes from one thread of a family to another the kernel swaps their sets of
+counters, and puts the counts right by walking both sets side by side (perf_event_sync_stat).  A child's set is in the
+order of the kernel's tree, which is pinned groups before others, then by processor, then as opened: so they are opened
+in that order, and all that are not pinned are of one source.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pmu.perfevent import READ_ID, READ_TIME_ENABLED, READ_TIME_RUNNING, Record
+from sharing.model.errors import LinemateError
+
+# arch/x86/entry/syscalls/syscall_64.tbl; include/uapi/asm-generic/unistd.h
+_SYSCALL = {"x86_64": 298, "aarch64": 241}
+_PAGE_BYTES = mmap.PAGESIZE
+# kernel.perf_event_mlock_kb allows 516 KiB a processor without privileges: one page and 512 KiB.
+_RING_BYTES = 512 << 10
+_SET_OUTPUT, _RESET = 0x2405, 0x2403
+_FLAG_CLOEXEC = 8
+# Bits of perf_event_attr's flags.
+_DISABLED, _INHERIT, _PINNED, _EXCLUDE_KERNEL, _EXCLUDE_HV = 1 << 0, 1 << 1, 1 << 2, 1 << 5, 1 << 6
+_COMM, _INHERIT_STAT, _ENABLE_ON_EXEC, _TASK = 1 << 9, 1 << 11, 1 << 12, 1 << 13
+_READ_FORMAT = READ_TIME_ENABLED | READ_TIME_RUNNING | READ_ID
+# struct perf_event_attr of the first version, and where struct perf_event_mmap_page has the ring's ends.
+_ATTR = struct.Struct("=IIQQQQQIIQ")
+_HEAD_AT, _TAIL_AT = 1024, 1032
+_NOT_HERE = {errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV, errno.EINVAL}
+_NOT_ALLOWED = {errno.EACCES, errno.EPERM}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An event by perf_event_attr's type and config.  ``pinned`` ones form one group that always counts."""
+
+    type: int
+    config: int
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Counts of one thread that has ended, on one processor: nanoseconds enabled and running."""
+
+    pid: int
+    tid: int
+    event: int
+    value: int
+    enabled: int
+    running: int
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    pid: int
+    tid: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    pid: int
+    tid: int
+
+
+Said = Read | Named | Started
+
+
+class Counters:
+    """Counters for ``pid`` and all it starts, from its next exec on.  Use as a context.
+
+    ``supported`` and ``user_only`` are in the order of ``events``; ``lost`` counts what the rings had no room for.
+    """
+
+    def __init__(self, events: Sequence[Wanted], pid: int, cpus: Sequence[int]) -> None:
+        self.supported = [False] * len(events)
+        self.user_only = [False] * len(events)
+        self.lost = 0
+        self._events, self._pid = events, pid
+        self._opened: dict[int, int] = {}  # descriptor → event
+        self._ids: dict[int, int] = {}  # the kernel's number → event
+        self._first: dict[int, int] = {}  # processor → descriptor whose ring takes everything
+        self._rings: list[mmap.mmap] = []
+        try:
+            for pinned in (True, False):
+                for cpu in cpus:
+                    self._open_all(pinned, cpu)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> Counters:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for ring in self._rings:
+            ring.close()
+        for descriptor in self._opened:
+            os.close(descriptor)
+        self._rings, self._opened = [], {}
+
+    def totals(self) -> Iterator[Read]:
+        """Counts of the whole family, the ended and the living, by event and processor; thread -1."""
+        for descriptor, event in self._opened.items():
+            value, enabled, running, _ = struct.unpack("=4Q", os.read(descriptor, 32))
+            yield Read(-1, -1, event, value, enabled, running)
+
+    def drain(self) -> Iterator[Said]:
+        """What the kernel has said since the last call."""
+        for ring in self._rings:
+            yield from self._drain(ring)
+
+    def _open_all(self, pinned: bool, cpu: int) -> None:
+        leader = -1
+        for number, event in enumerate(self._events):
+            if event.pinned is not pinned:
+                continue
+            descriptor = self._open(number, cpu, leader)
+            if descriptor < 0:
+                continue
+            self.supported[number] = True
+            self._opened[descriptor] = number
+            self._ids[struct.unpack("=4Q", os.read(descriptor, 32))[3]] = number
+            if pinned and leader < 0:
+                leader = descriptor
+            if cpu in self._first:
+                fcntl.ioctl(descriptor, _SET_OUTPUT, self._first[cpu])
+            else:
+                self._first[cpu] = descriptor
+                self._rings.append(mmap.mmap(descriptor, _PAGE_BYTES + _RING_BYTES))
+
+    def _open(self, number: int, cpu: int, leader: int) -> int:
+        """A descriptor, -1 where the machine does not have the event."""
+        event = self._events[number]
+        flags = _INHERIT | _INHERIT_STAT | _EXCLUDE_HV
+        # Siblings follow their leader.
+        flags |= 0 if leader >= 0 else _DISABLED | _ENABLE_ON_EXEC | (_PINNED if event.pinned else 0)
+        flags |= 0 if cpu in self._first else _COMM | _TASK
+        for mode in (0, _EXCLUDE_KERNEL):
+            if mode == 0 and self.user_only[number]:
+                continue
+            attr = _ATTR.pack(event.type, _ATTR.size, event.config, 0, 0, _READ_FORMAT, flags | mode, 0, 0, 0)
+            descriptor, error = _perf_event_open(attr, self._pid, cpu, leader)
+            if descriptor >= 0:
+                self.user_only[number] = mode != 0
+                return descriptor
+            if error in _NOT_HERE:
+                return -1
+            if error not in _NOT_ALLOWED:
+                raise LinemateError(f"perf_event_open: {os.strerror(error)}")
+        raise LinemateError(
+            "perf_event_open is not allowed: sysctl -w kernel.perf_event_paranoid=1; "
+            "in a container its runtime may forbid it"
+        )
+
+    def _drain(self, ring: mmap.mmap) -> Iterator[Said]:
+        head, tail = struct.unpack_from("=QQ", ring, _HEAD_AT)
+        while tail < head:
+            kind, _misc, size = struct.unpack("=IHH", _piece(ring, tail, 8))
+            if size < 8:
+                raise LinemateError("the kernel's ring of counts makes no sense")
+            body = _piece(ring, tail + 8, size - 8)
+            tail += size
+            if kind == Record.READ and len(body) >= 40:
+                pid, tid, value, enabled, running, event = struct.unpack_from("=IIQQQQ", body)
+                if event in self._ids:
+                    yield Read(pid, tid, self._ids[event], value, enabled, running)
+            elif kind == Record.COMM and len(body) >= 8:
+                pid, tid = struct.unpack_from("=II", body)
+                yield Named(pid, tid, body[8:].split(b"\0")[0].decode("utf-8", "replace"))
+            elif kind == Record.FORK and len(body) >= 16:
+                pid, _ppid, tid, _ptid = struct.unpack_from("=IIII", body)
+                yield Started(pid, tid)
+            elif kind == Record.LOST and len(body) >= 16:
+                self.lost += struct.unpack_from("=QQ", body)[1]
+        struct.pack_into("=Q", ring, _TAIL_AT, tail)
+
+
+def _piece(ring: mmap.mmap, at: int, size: int) -> bytes:
+    """Bytes of the ring's data, around its end where they are."""
+    start = at % _RING_BYTES
+    first = min(size, _RING_BYTES - start)
+    data = ring[_PAGE_BYTES + start : _PAGE_BYTES + start + first]
+    return data + ring[_PAGE_BYTES : _PAGE_BYTES + size - first]
+
+
+def _perf_event_open(attr: bytes, pid: int, cpu: int, group: int) -> tuple[int, int]:
+    """The descriptor, or -1 and the error."""
+    number = _SYSCALL.get(os.uname().machine)
+    if number is None:
+        raise LinemateError(f"counters are known of {' and '.join(_SYSCALL)}, not of {os.uname().machine}")
+    library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long
+    data = ctypes.create_string_buffer(attr, len(attr))
+    arguments = (ctypes.c_long(value) for value in (pid, cpu, group, _FLAG_CLOEXEC))
+    result = library.syscall(ctypes.c_long(number), data, *arguments)
+    return int(result), ctypes.get_errno()
