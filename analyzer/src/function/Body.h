@@ -123,6 +123,8 @@ private:
   bool starts(const clang::CXXConstructExpr &C);
   void start(const clang::FunctionDecl *Entry, llvm::StringRef Api, bool Many,
              clang::SourceLocation Where);
+  void addStart(int64_t Entry, llvm::StringRef Api, bool Many,
+                clang::SourceLocation Where);
   const clang::FunctionDecl *callable(const clang::Expr *E, unsigned Depth = 0);
   void regions(const clang::OMPExecutableDirective &D);
 

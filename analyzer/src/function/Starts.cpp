@@ -107,8 +107,14 @@ void Body::start(const FunctionDecl *Entry, StringRef Api, bool Many,
                  SourceLocation Where) {
   if (!Entry)
     return;
+  addStart(Unit.symbol(*Entry), Api, Many, Where);
+  Started.push_back(Entry->getCanonicalDecl());
+}
+
+void Body::addStart(int64_t Entry, StringRef Api, bool Many,
+                    SourceLocation Where) {
   StartFact S;
-  S.Entry = Unit.symbol(*Entry);
+  S.Entry = Entry;
   S.Api = Api.str();
   S.Many = Many;
   Position P = Unit.position(Where);
@@ -119,7 +125,6 @@ void Body::start(const FunctionDecl *Entry, StringRef Api, bool Many,
   S.Rarity = Here.Shape.Rarity;
   S.Order = Here.Shape.Order;
   Out.Starts.push_back(std::move(S));
-  Started.push_back(Entry->getCanonicalDecl());
 }
 
 bool Body::starts(const CXXConstructExpr &C) {
@@ -181,18 +186,10 @@ bool Body::starts(const CallExpr &C) {
 void Body::regions(const OMPExecutableDirective &D) {
   if (!parallelBody(D))
     return;
-  StartFact S;
-  S.Entry = -2 - int64_t(llvm::find(Seen.Regions, &D) - Seen.Regions.begin());
-  S.Api = ("omp " + getOpenMPDirectiveName(D.getDirectiveKind())).str();
-  S.Many = true;
-  Position P = Unit.position(D.getBeginLoc());
-  S.File = P.File;
-  S.Line = P.Line;
-  S.Column = P.Column;
-  S.LoopDepth = Here.Shape.LoopDepth;
-  S.Rarity = Here.Shape.Rarity;
-  S.Order = Here.Shape.Order;
-  Out.Starts.push_back(std::move(S));
+  auto Region = llvm::find(Seen.Regions, &D) - Seen.Regions.begin();
+  addStart(-2 - int64_t(Region),
+           ("omp " + getOpenMPDirectiveName(D.getDirectiveKind())).str(), true,
+           D.getBeginLoc());
 }
 
 } // namespace linemate
