@@ -5,9 +5,12 @@ Owns the order of the stages and the document.  Each stage is a module ``linemat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 
 import msgspec
 
@@ -74,18 +77,35 @@ def history_of(options: HistoryOptions) -> History:
     commits = commits_of(top, options.revisions)
     if len(commits) < 2:
         raise LinemateError(f"{options.revisions}: holds one revision, a history takes two")
-    with closing(Store(options.store)) as store:
+    with ended_as_interrupted(), closing(Store(options.store)) as store:
         builds = Builds(
             store, top, common, options.build, options.binary, options.timeout_s, keep_trees=bool(options.bench)
         )
         if options.retry_failed:
             builds.forget_failures(commits)
-        layouts = Layouts(store, options.line_size, options.project)
+        layouts = Layouts(store, builds, options.line_size, options.project)
         if options.bisect:
             from linemate.history_bisect import bisected
 
-            return bisected(options, top, commits, builds, layouts, Bench(store, options.plan))
+            return bisected(options, top, commits, builds, layouts, Bench(store, builds, options.plan))
         return _series(options, top, commits, builds, layouts, store)
+
+
+@contextmanager
+def ended_as_interrupted() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does: what it started is stopped, and what is done is kept."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _series(
@@ -108,7 +128,7 @@ def _series(
     notes: tuple[str, ...] = ()
     failed = dict(unread)
     if options.bench:
-        bench = Bench(store, options.plan)
+        bench = Bench(store, builds, options.plan)
         good = [b for b in made.values() if b.binary is not None]
         with watched("measuring", bench.missing(good), quiet=options.quiet) as tick:
             bench.tick = tick

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from linemate.fix_bench import last_line
 from linemate.fix_child import run
-from linemate.history_builds import Built
+from linemate.history_builds import Builds, Built
 from linemate.history_store import MeasuredRow, Store
 from linemate.turns import DISTURBED_SHARE, metric_of, others_share
 from sharing.model.errors import LinemateError
@@ -45,11 +46,13 @@ class Bench:
     """Measures builds and keeps every run in the store at once.  ``failed`` are builds (keys) with what they said."""
 
     store: Store
+    builds: Builds
     plan: Plan
     tick: Callable[[str], None] = lambda _: None
     failed: dict[str, str] = field(default_factory=dict)
     values: dict[tuple[str, str], dict[int, MeasuredRow]] = field(default_factory=dict)
     _warm: set[str] = field(default_factory=set)
+    _session: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __post_init__(self) -> None:
         self._name = f"{self.plan.command}\n{machine()}"
@@ -115,6 +118,7 @@ class Bench:
         return order if turn % 2 == 0 else order[::-1]
 
     def _measure(self, built: Built, level: str, number: int) -> MeasuredRow:
+        built = self.builds.ready(built, tree=True)
         if built.row.key not in self._warm:
             self._figure(built, level)  # fills the caches, for each the same
             self._warm.add(built.row.key)
@@ -122,12 +126,11 @@ class Bench:
         while not tries or (min(tries)[0] > DISTURBED_SHARE and len(tries) < MOST_TRIES):
             tries.append(self._figure(built, level))
         share, value = min(tries)
-        return MeasuredRow(built.row.key, level, number, value, share > DISTURBED_SHARE, len(tries) - 1)
+        return MeasuredRow(built.row.key, level, number, value, share > DISTURBED_SHARE, len(tries) - 1, self._session)
 
     def _figure(self, built: Built, level: str) -> tuple[float, float]:
         """(share of a processor that others took, the figure)."""
         assert built.tree is not None
-        assert built.binary is not None
         program = built.tree / built.row.binary
         command = self.plan.command.replace("{level}", level).replace("{binary}", shlex.quote(str(program)))
         done = run(command, built.tree, self.plan.timeout_s, priority=True)
@@ -147,8 +150,14 @@ class Bench:
         """What other load did to the runs."""
         keys = {b.row.key for b in builds}
         rows = [row for (key, _), rows in self.values.items() if key in keys for row in rows.values()]
+        sessions = len({row.session for row in rows})
         count = Counter({"repeated": sum(r.repeated for r in rows), "disturbed": sum(r.disturbed for r in rows)})
         out = []
+        if sessions > 1:
+            out.append(
+                f"the figures are of {sessions} runs of linemate: if the machine changed between them, builds that "
+                "only one of them measured may seem to step; more --rounds measure all of them together again"
+            )
         if count["repeated"]:
             out.append(
                 f"{count['repeated']} of {len(rows) + count['repeated']} runs left out: other load; measured again"

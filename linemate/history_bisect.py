@@ -83,7 +83,7 @@ def bisected(
     moved = moves(layouts_around)
     if step is not None:
         step = explained([step], search.made, layouts)[0]
-    if len(around) == 2 and found.ends_differ:
+    if len(around) == 2 and found.ends_differ and step is None:
         words = sentences(layouts.reasons(*around.values()))
         found = msgspec.structs.replace(found, words=f"{found.words}. {words[0]}" if words else found.words)
     revisions = revisions_of(commits, search.made, builds, unread)

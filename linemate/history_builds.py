@@ -36,7 +36,10 @@ _KEY_LENGTH = 16  # all trees have paths of one length, so that paths in the bin
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """One revision's build.  ``binary`` is our copy, None where it failed; ``tree`` where it was made, if kept."""
+    """One revision's build.  ``binary`` is our copy, None where it failed; ``tree`` where it was made, if kept.
+
+    The files of an old build may be gone: see ``Builds.ready``.
+    """
 
     commit: Commit
     row: BuildRow
@@ -69,8 +72,7 @@ class Builds:
 
     def known(self, commit: Commit) -> bool:
         """Whether the revision needs no build now."""
-        row = self.store.build(self.key(commit))
-        return row is not None and (row.failed or self._usable(row))
+        return self.store.build(self.key(commit)) is not None
 
     def forget_failures(self, commits: list[Commit]) -> None:
         """Failed builds are tried again; the others stay."""
@@ -84,18 +86,32 @@ class Builds:
         key = self.key(commit)
         with self._locked(key[:_KEY_LENGTH]):
             row = self.store.build(key)
-            if row is not None and (row.failed or self._usable(row)):
+            if row is not None:
                 return self._built(commit, row, fresh=False)
             return self._built(commit, self._make(commit, key), fresh=True)
+
+    def ready(self, built: Built, *, tree: bool) -> Built:
+        """The build with its binary (and its tree) on disk: made again where the cache lost them.
+
+        Raises LinemateError where it fails this time.
+        """
+        key = built.row.key
+        with self._locked(key[:_KEY_LENGTH]):
+            there = self._built(built.commit, self.store.build(key) or built.row, fresh=False)
+            if self._usable(there.row, tree=tree):
+                return there
+            made = self._built(built.commit, self._make(built.commit, key), fresh=True)
+        if made.binary is None:
+            raise LinemateError(f"{built.commit.name}: built before, and now {made.row.why}")
+        return made
 
     def _built(self, commit: Commit, row: BuildRow, *, fresh: bool) -> Built:
         tree = self._tree_of(row.key)
         return Built(commit, row, None if row.failed else self._binary_of(row.digest), tree, fresh)
 
-    def _usable(self, row: BuildRow) -> bool:
-        if not re.fullmatch(r"[0-9a-f]{64}", row.digest) or not self._binary_of(row.digest).is_file():
-            return False
-        return not self.keep_trees or self._tree_of(row.key) is not None
+    def _usable(self, row: BuildRow, *, tree: bool) -> bool:
+        there = re.fullmatch(r"[0-9a-f]{64}", row.digest) is not None and self._binary_of(row.digest).is_file()
+        return there and (not tree or self._tree_of(row.key) is not None)
 
     def _binary_of(self, digest: str) -> Path:
         return self.home / "binaries" / digest[:_KEY_LENGTH] / Path(self.binary).name

@@ -15,7 +15,7 @@ import linemate
 from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.explain import ExplainRequest, explain
-from linemate.history_builds import Built
+from linemate.history_builds import Builds, Built
 from linemate.history_store import Store
 from linemate.pipeline import vocabulary
 from sharing.history.busy import Busy, Layout, layout_of, whole_variable
@@ -44,6 +44,7 @@ class Layouts:
     """Reads binaries for one run.  ``line_size`` None is the architecture's."""
 
     store: Store
+    builds: Builds
     line_size: int | None
     project: ProjectConfig
 
@@ -72,9 +73,8 @@ class Layouts:
         kept = self.store.comparison(old.row.digest, new.row.digest, self._maker)
         if kept is not None:
             return _decoded(kept, tuple[Reason, ...], self.store.path)
-        found = explain(
-            ExplainRequest(str(old.binary), str(new.binary), line_size=self.line_size, project=self.project)
-        )
+        before, after = (str(self.builds.ready(built, tree=False).binary) for built in (old, new))
+        found = explain(ExplainRequest(before, after, line_size=self.line_size, project=self.project))
         made = (
             *(
                 Reason(c.kind.value, c.confidence.name.lower(), c.strength, c.improves, c.summary)
@@ -86,7 +86,7 @@ class Layouts:
         return made
 
     def _image(self, built: Built) -> Image:
-        images = list(islice(read_images(str(built.binary)), 2))
+        images = list(islice(read_images(str(self.builds.ready(built, tree=False).binary)), 2))
         if len(images) != 1 or images[0].member:
             raise LinemateError(f"{built.row.binary}: is an archive; give the program that it is linked into")
         return images[0]

@@ -36,6 +36,7 @@ _SCHEMA = (
     "PRIMARY KEY (old, new, maker)) STRICT",
     "CREATE TABLE measured (key TEXT NOT NULL, bench TEXT NOT NULL, metric TEXT NOT NULL, level TEXT NOT NULL, "
     "round INTEGER NOT NULL, value REAL NOT NULL, disturbed INTEGER NOT NULL, repeated INTEGER NOT NULL, "
+    "session TEXT NOT NULL, "
     "PRIMARY KEY (key, bench, metric, level, round)) STRICT",
 )
 
@@ -57,7 +58,10 @@ class BuildRow:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRow:
-    """One run of a benchmark.  ``repeated``: runs before it that were thrown away, for what others did meanwhile."""
+    """One run of a benchmark.  ``repeated``: runs before it that were thrown away, for what others did meanwhile.
+
+    ``session`` tells the runs of linemate apart.
+    """
 
     key: str
     level: str
@@ -65,6 +69,7 @@ class MeasuredRow:
     value: float
     disturbed: bool
     repeated: int
+    session: str
 
 
 class Store:
@@ -125,20 +130,20 @@ class Store:
     def measured(self, bench: str, metric: str) -> list[MeasuredRow]:
         """All runs of a benchmark, by level and round."""
         rows = self._rows(
-            "SELECT key, level, round, value, disturbed, repeated FROM measured WHERE bench = ? AND metric = ? "
-            "ORDER BY level, round, key",
+            "SELECT key, level, round, value, disturbed, repeated, session FROM measured "
+            "WHERE bench = ? AND metric = ? ORDER BY level, round, key",
             (bench, metric),
-            (str, str, int, float, int, int),
+            (str, str, int, float, int, int, str),
         )
-        out = [MeasuredRow(r[0], r[1], r[2], r[3], bool(r[4]), r[5]) for r in rows]
+        out = [MeasuredRow(r[0], r[1], r[2], r[3], bool(r[4]), r[5], r[6]) for r in rows]
         if any(not 0 < row.value < float("inf") or not 0 <= row.round < 1 << 31 for row in out):
             raise LinemateError(f"{self.path}: holds a measurement that is no positive number")
         return out
 
     def put_measured(self, bench: str, metric: str, row: MeasuredRow) -> None:
         self._write(
-            "INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (row.key, bench, metric, row.level, row.round, row.value, int(row.disturbed), row.repeated),
+            "INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (row.key, bench, metric, row.level, row.round, row.value, int(row.disturbed), row.repeated, row.session),
         )
 
     def _guard(self) -> None:

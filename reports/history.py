@@ -120,6 +120,16 @@ def basis_text(history: History) -> str:
     )
 
 
+def bisection_lines(history: History) -> Iterator[str]:
+    """What was asked of which build, and what it said."""
+    bisection = history.bisection
+    if bisection is None:
+        return
+    yield f"{visible(bisection.question)} {count(bisection.builds, 'build')} made"
+    for at, verdict in bisection.tested:
+        yield f"{revision_name(history, at)}: {visible(verdict)}"
+
+
 def step_lines(history: History, step: Step, *, suspected: bool = False) -> Iterator[str]:
     """What is known of a step, a sentence each."""
     before, after = step.between

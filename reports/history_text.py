@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from reports.escape import shorten, visible
-from reports.history import basis_text, labels_text, layout_lines, remarks, step_lines, verdict
+from reports.history import basis_text, bisection_lines, labels_text, layout_lines, remarks, step_lines, verdict
 from reports.options import RenderOptions
 from reports.text import INDENT, MIN_WIDTH, Line, paint, wrapped
 from sharing.model.history import History, Pair, RevisionState
@@ -26,7 +26,10 @@ def render(history: History, options: RenderOptions) -> str:
     """The history as text."""
     width = max(options.width, MIN_WIDTH)
     lines = list(wrapped(verdict(history), width, "", style="bold red" if history.slowdown else "bold"))
-    if options.summary and history.metric:
+    if history.bisection is not None and options.summary:
+        for text in bisection_lines(history):
+            lines += wrapped(text, width, INDENT, hang=2, style="dim")
+    if options.summary and history.series:
         lines += wrapped(basis_text(history), width, INDENT, hang=2, style="dim")
     for number, step in enumerate(history.steps):
         lines += _block(step_lines(history, step), width, "red" if step.slower else "green")

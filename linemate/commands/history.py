@@ -24,6 +24,7 @@ from sharing.model.history import History
 @click.option(
     "--rounds", type=click.IntRange(1, 1000), default=6, show_default=True, help="Measurements of each build."
 )
+@click.option("--retry-failed", is_flag=True, help="Build again what failed in an earlier run.")
 @click.option("--bisect", is_flag=True, help="Corner one change with few builds instead of building all.")
 @click.option("--pair", nargs=2, metavar="A B", help="With --bisect: when did these two variables meet or part?")
 @click.option("--better", type=click.Choice(["more", "less"]), help="Which is better.  [default: by the metric's name]")
@@ -65,6 +66,7 @@ def command(
     levels: str | None,
     metric: str | None,
     rounds: int,
+    retry_failed: bool,
     bisect: bool,
     pair: tuple[str, str] | None,
     better: str | None,
@@ -117,6 +119,7 @@ def command(
                 levels=_levels(levels, bench),
                 metric=metric or "",
                 rounds=rounds,
+                retry_failed=retry_failed,
                 bisect=bisect,
                 pair=pair,
                 less_is_better=less,

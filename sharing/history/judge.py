@@ -19,7 +19,8 @@ from sharing.history.series import Floats, Ids, Labels, Series
 from sharing.history.steps import SIGMA, Segmentation, Split, common_level, segment, smallest_chance
 from sharing.model.history import Basis, Change, ConditionChange, Contrast, Outlier, Slope, Step
 
-FAR = 6.0  # standard deviations from the level around, to stand apart
+FAR = 6.0  # standard deviations from the level around, to stand apart,
+FAR_LEAST = 0.01  # and at least this much
 ENUMERATED = 200_000
 DRAWN = 4000
 _SEED = 20081114
@@ -194,7 +195,7 @@ def _outliers(level: Floats, measured: Ids, edges: Sequence[int]) -> tuple[Outli
         return ()
     return tuple(
         Outlier(int(measured[i]), round(math.expm1(float(rest[i])), 6))
-        for i in np.flatnonzero(np.abs(rest) > FAR * spread)
+        for i in np.flatnonzero(np.abs(rest) > max(FAR * spread, FAR_LEAST))
     )
 
 
