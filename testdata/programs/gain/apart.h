@@ -64,10 +64,13 @@ static inline void run_threads(thread_body body, int count) {
     pthread_join(starts[number].thread, NULL);
 }
 
-// A chain of multiplications: each step waits for the one before, about 1.5 ns.
+// A chain of multiplications: each step waits for the one before, some 1.3 ns.
 static inline uint64_t compute(uint64_t seed, unsigned steps) {
-  for (unsigned step = 0; step < steps; step++)
+  for (unsigned step = 0; step < steps; step++) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
+    // Several known steps could be folded into one.
+    __asm__ volatile("" : "+r"(seed));
+  }
   return seed;
 }
 
