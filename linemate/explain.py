@@ -64,7 +64,7 @@ def explain(request: ExplainRequest) -> Comparison:
     pair = 2 * size if request.line_size else max(old.arch.pair_size, new.arch.pair_size, size)
     options = ExplainOptions(size, pair, demangle)
     builds = compare(old, new, vocabulary(request.project), options, old_traits, new_traits)
-    found = document(builds)
+    found = document(builds, request.project.fix.align_macro or "")
     if profiles is not None:
         from sharing.explain.samples import with_profiles
 
@@ -78,7 +78,17 @@ def explain(request: ExplainRequest) -> Comparison:
         from sharing.explain.sensitivity import sensitivities
 
         found = msgspec.structs.replace(found, sensitivity=sensitivities(builds.new, size, MAX_SENSITIVE))
-    return msgspec.structs.replace(found, incomplete=old.incomplete or new.incomplete)
+    return _said(found)
+
+
+def _said(comparison: Comparison) -> Comparison:
+    """With what a person should check first: the order of the arguments."""
+    first = comparison.causes[0]
+    if first.kind is not CauseKind.LAYOUT or not first.improves:
+        return comparison
+    note = "the new build is the better laid out of the two; if it is the slower one, OLD and NEW may be swapped"
+    coverage = msgspec.structs.replace(comparison.coverage, notes=(*comparison.coverage.notes, note))
+    return msgspec.structs.replace(comparison, coverage=coverage)
 
 
 def failing(comparison: Comparison, limit: Severity | None) -> bool:

@@ -100,7 +100,7 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
     style = Style(options.line_size, image.kind, options.macro)
     merged = _merge(drafts)
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
-    findings = [_finding(d, profiler, style, image) for d in made]
+    findings = [finding_of(d, profiler, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = _distinct(findings)
     return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made), profiler.within)
@@ -185,7 +185,7 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
     return [msgspec.structs.replace(f, id=numbered[i]) if i in numbered else f for i, f in enumerate(findings)]
 
 
-def _finding(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Finding:
+def finding_of(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Finding:
     actors = draft.actors[:MAX_PARTICIPANTS]
     names = [a.name for a in draft.separate]
     others = [a.name for a in draft.actors if a.name not in names[:1]]

@@ -1,4 +1,4 @@
-"""Reports of a comparison of two builds: text and JSON.
+"""Reports of a comparison of two builds: text, JSON, Markdown, HTML.
 
 Owns the table of emitters of ``linemate explain``; each is one module with ``render(comparison, options) -> str``.
 There is no SARIF: a cause is about two files as wholes and has no place in source.
@@ -36,6 +36,8 @@ EXPLAIN_EMITTERS: dict[str, ExplainEmitter] = {
     for emitter in (
         ExplainEmitter("text", ".txt", "reports.explain.text"),
         ExplainEmitter("json", ".json", "reports.explain.document"),
+        ExplainEmitter("markdown", ".md", "reports.explain.markdown"),
+        ExplainEmitter("html", ".html", "reports.explain.page"),
     )
 }
 

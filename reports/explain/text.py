@@ -47,12 +47,12 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
 
 
 def _head(comparison: Comparison, width: int) -> Iterator[Line]:
-    for label, target in (("old", comparison.old), ("new", comparison.new)):
+    for label, target in zip(("old", "new"), comparison.targets, strict=True):
         first, *rest = target_lines(target, width)
         yield [(f"{label}  ", "dim"), *first]
         yield from rest
     yield from wrapped(wording.matched(comparison), width, INDENT, hang=2)
-    for note in comparison.notes:
+    for note in comparison.coverage.notes:
         yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
     if comparison.incomplete:
         yield from wrapped("incomplete: a part of the input failed, see above", width, INDENT, style="bold yellow")
@@ -61,10 +61,9 @@ def _head(comparison: Comparison, width: int) -> Iterator[Line]:
 def _cause(number: int, cause: Cause, width: int) -> Iterator[Line]:
     yield [(f"{number}  {cause.kind.value.upper()}", _STYLE[cause.kind]), (f"  {wording.title(cause)}", "")]
     yield from wrapped(visible(cause.summary), width, INDENT)
-    for lead, pairs in (("now on one line", cause.new_line_mates), ("no longer", cause.lost_line_mates)):
-        if pairs:
-            yield []
-            yield from _pairs(lead, pairs, width)
+    for lead, pairs in wording.pairs_of(cause):
+        yield []
+        yield from _pairs(lead, pairs, width)
     if cause.moved:
         yield []
         shown = cause.moved[: wording.MOVED_SHOWN]
@@ -135,11 +134,11 @@ def _changes(comparison: Comparison) -> Iterator[Line]:
         for c in shown
     ]
     yield from _table("variables that are not as they were", rows)
-    yield from _more(comparison.totals.get("changes", 0) - len(shown), "change")
+    yield from _more(comparison.coverage.counts.get("changes", 0) - len(shown), "change")
 
 
 def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
-    shown = [run for run in comparison.runs if run.shift or run.jump][: wording.RUNS_SHOWN]
+    shown = wording.moved_runs(comparison)[: wording.RUNS_SHOWN]
     if shown:
         yield [("runs of equal shift, and what each begins with", "bold")]
     for run in shown:
@@ -154,7 +153,7 @@ def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
         if run.contributions:
             text = visible(wording.contributions(run.contributions))
             yield from wrapped(f"by {wording.signed_hex(run.jump)} more: {text}", width, INDENT + " " * 10, hang=2)
-    yield from _more(max(comparison.totals.get("runs_moved", 0), len(comparison.runs)) - len(shown), "run")
+    yield from _more(wording.number_of_runs(comparison) - len(shown), "run")
 
 
 def _table(heading: str, rows: Sequence[tuple[str, ...]]) -> Iterator[Line]:

@@ -43,8 +43,8 @@ def matched(comparison: Comparison) -> str:
     for summary, noun in ((comparison.variables, "variable"), (comparison.functions, "function")):
         least = min(summary.old, summary.new)
         out.append(f"{summary.matched:,} of {count(least, noun)}")
-    moved = comparison.totals.get("variables_moved", 0)
-    runs = comparison.totals.get("runs_moved", 0)
+    moved = comparison.coverage.counts.get("variables_moved", 0)
+    runs = comparison.coverage.counts.get("runs_moved", 0)
     text = f"matched {' and '.join(out)}; {count(moved, 'variable')} moved"
     return f"{text} in {count(runs, 'run')} of equal shift" if moved else text
 
@@ -64,6 +64,13 @@ def pair(mates: LineMates) -> str:
     return text
 
 
+def pairs_of(cause: Cause) -> list[tuple[str, tuple[LineMates, ...]]]:
+    """The pairs that matter to a cause: those that met for a slowdown, those that parted for an improvement."""
+    sides = [("now on one line", cause.new_line_mates), ("no longer", cause.lost_line_mates)]
+    chosen = sides[1:] if cause.improves else sides
+    return [(lead, pairs) for lead, pairs in chosen if pairs]
+
+
 def contributions(parts: tuple[Contribution, ...]) -> str:
     """``+208 buf added (sys_vars.cc:64), +16 alignment padding``."""
     shown = [contribution(part) for part in parts[:CONTRIBUTIONS_SHOWN]]
@@ -80,6 +87,23 @@ def contribution(part: Contribution) -> str:
 
 def signed_hex(value: int) -> str:
     return f"{'-' if value < 0 else '+'}{abs(value):#x}"
+
+
+def moved_runs(comparison: Comparison) -> list[ShiftRun]:
+    """Runs that moved, in the order of their addresses."""
+    return [run for run in comparison.runs if run.shift or run.jump]
+
+
+def number_of_runs(comparison: Comparison) -> int:
+    """How many there are, listed or not."""
+    return max(comparison.coverage.counts.get("runs_moved", 0), len(moved_runs(comparison)))
+
+
+def run(run: ShiftRun) -> str:
+    """One line: shift, place, variables, reason."""
+    why = f": {contributions(run.contributions)}" if run.contributions else ""
+    many = count(run.variables, "variable")
+    return f"{signed_hex(run.shift):>8}  {run.section} {run.start}  {many}, {run_name(run)}{why}"
 
 
 def run_name(run: ShiftRun) -> str:

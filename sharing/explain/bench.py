@@ -104,7 +104,7 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
 
     System-wide figures that speak against lines that bounce halve the strength of the layout as a cause.
     """
-    notes = list(comparison.notes)
+    notes = list(comparison.coverage.notes)
     cells = compare_measurements(old, new)
     if not cells:
         notes.append("measurements: the two have no metric under equal conditions in common")
@@ -132,7 +132,10 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
         ]
         causes = ranked(weaker)
     return msgspec.structs.replace(
-        comparison, causes=causes, notes=tuple(notes), measurements=tuple(_measured(c) for c in listed)
+        comparison,
+        causes=causes,
+        coverage=msgspec.structs.replace(comparison.coverage, notes=tuple(notes)),
+        measurements=tuple(_measured(c) for c in listed),
     )
 
 

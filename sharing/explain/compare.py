@@ -6,6 +6,7 @@ Owns the order of the passes and the document.  Each pass is a module of this pa
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +14,10 @@ import numpy as np
 from sharing.explain import blame, identity
 from sharing.explain.activity import observe
 from sharing.explain.causes import SUSPECTS
-from sharing.explain.causes.base import Builds, is_file
+from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.changes import changes
+from sharing.explain.findings import new_findings
+from sharing.explain.identity import Objects
 from sharing.explain.layout import Met, meetings
 from sharing.explain.match import How, Matching, match_functions, match_variables
 from sharing.explain.sections import section_shifts
@@ -31,14 +34,13 @@ from sharing.model.comparison import (
     ShiftRun,
 )
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Confidence
-from sharing.model.image import Image
+from sharing.model.finding import Confidence, Coverage
+from sharing.model.image import FunctionFlag, Image
 from sharing.naming import Demangle
 from sharing.target import target_of
 
 MAX_RUNS = 200
 MAX_CHANGES = 400
-PLAUSIBLE = 0.3  # strength from which a cause may explain a slowdown
 FEW_MATCHED = 0.5  # below this share of common variables the builds may not be of one program
 
 
@@ -82,8 +84,13 @@ def compare(
             f"{old.path} is for {old.arch.name} and {new.path} for {new.arch.name}: their layouts cannot be compared"
         )
     # 1. Who touches what, in each build for itself.
-    before = observe(old, knowledge, options.line_size, options.pair_size, options.demangle)
-    after = observe(new, knowledge, options.line_size, options.pair_size, options.demangle)
+    # Side by side: most of the time is in numpy, which lets the other thread run.
+    with ThreadPoolExecutor(2) as pool:
+        seen = [
+            pool.submit(observe, image, knowledge, options.line_size, options.pair_size, options.demangle)
+            for image in (old, new)
+        ]
+        before, after = (one.result() for one in seen)
     # 2. Which is which.
     words = identity.Vocabulary()
     functions = match_functions(identity.functions(before.image, words), identity.functions(after.image, words))
@@ -116,39 +123,46 @@ def compare(
     )
 
 
-def document(builds: Builds) -> Comparison:
-    """The comparison for a report: causes best first, then changes, runs and straddles."""
+def document(builds: Builds, macro: str = "") -> Comparison:
+    """The comparison for a report: causes best first, then changes, runs and straddles.
+
+    ``macro`` is the project's alignment macro, for the edits of findings.
+    """
     verdicts = [suspect.ask(builds) for suspect in SUSPECTS]
-    causes = [c for v in verdicts for c in v.causes]
-    # What got better explains no slowdown: it comes behind what may, unless it is all there is.
-    slowdown = any(not c.improves and c.strength >= PLAUSIBLE for c in causes)
-    causes.sort(key=lambda c: (slowdown and c.improves, -c.strength))
+    causes = ranked(c for v in verdicts for c in v.causes)
     ruled_out = tuple(r for v in verdicts for r in v.ruled_out)
     if not causes:
-        causes = [_nothing(ruled_out)]
+        causes = (_nothing(ruled_out),)
     found, number_of_changes = changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES)
     return Comparison(
         schema=EXPLAIN_SCHEMA,
         command="explain",
-        old=target_of(builds.old.image, builds.line_size),
-        new=target_of(builds.new.image, builds.line_size),
+        targets=(target_of(builds.old.image, builds.line_size), target_of(builds.new.image, builds.line_size)),
+        coverage=Coverage(
+            _counts(builds, number_of_changes), (*_notes(builds), *(n for v in verdicts for n in v.notes))
+        ),
+        findings=new_findings(builds, macro),
         variables=_summary(builds.variables),
         functions=_summary(builds.functions),
-        causes=tuple(causes),
+        causes=causes,
         ruled_out=ruled_out,
         changes=found,
         runs=_runs(builds),
         straddles=(*builds.gained.straddles, *builds.lost.straddles),
-        totals={
-            "changes": number_of_changes,
-            "runs": len(builds.shifts.runs),
-            "runs_moved": int((builds.shifts.runs["shift"] != 0).sum()),
-            "variables_moved": int((builds.shifts.shift != 0).sum()),
-            "line_mates_gained": builds.gained.total,
-            "line_mates_lost": builds.lost.total,
-        },
-        notes=(*_notes(builds), *(n for v in verdicts for n in v.notes)),
+        incomplete=builds.old.image.incomplete or builds.new.image.incomplete,
     )
+
+
+def _counts(builds: Builds, number_of_changes: int) -> dict[str, int]:
+    """What the lists of the document were cut from."""
+    return {
+        "changes": number_of_changes,
+        "runs": len(builds.shifts.runs),
+        "runs_moved": int((builds.shifts.runs["shift"] != 0).sum()),
+        "variables_moved": int((builds.shifts.shift != 0).sum()),
+        "line_mates_gained": builds.gained.total,
+        "line_mates_lost": builds.lost.total,
+    }
 
 
 def _nothing(ruled_out: tuple[RuledOut, ...]) -> Cause:
@@ -175,7 +189,13 @@ def _runs(builds: Builds) -> tuple[ShiftRun, ...]:
 
 def _summary(matching: Matching) -> MatchSummary:
     how = Counter(How(int(h)).name.lower() for h in matching.pairs["how"].tolist())
-    return MatchSummary(len(matching.old), len(matching.new), len(matching.pairs), dict(sorted(how.items())))
+    return MatchSummary(_own(matching.old), _own(matching.new), len(matching.pairs), dict(sorted(how.items())))
+
+
+def _own(objects: Objects) -> int:
+    """Objects that could have a partner: stubs for calls into libraries are no functions of the program."""
+    stubs = (objects.image.functions["flags"] & FunctionFlag.STUB) != 0 if objects.code else None
+    return len(objects) if stubs is None else int((~stubs).sum())
 
 
 def _notes(builds: Builds) -> list[str]:

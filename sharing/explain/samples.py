@@ -101,7 +101,7 @@ def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: 
     rose = [f for f in changes if f.change.significant and f.change.low > 1]
     by_name = {f.function: f for f in changes}
     causes = ranked(_weighed(c, by_name, old.event) for c in comparison.causes) if weigh else comparison.causes
-    notes = list(comparison.notes)
+    notes = list(comparison.coverage.notes)
     lines = [f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED]]
     notes.append(
         f"{old.event or 'samples'}: " + ("; ".join(lines) if lines else "no function's share rose by more than chance")
@@ -112,7 +112,10 @@ def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: 
         notes.append(f"{names} rose together: more contention for the same locks and counts, which no padding cures")
     listed = tuple(_listed(f, old.event) for f in changes if f.change.significant)[:MAX_LISTED]
     return msgspec.structs.replace(
-        comparison, causes=causes, notes=tuple(notes), profile=(*comparison.profile, *listed)
+        comparison,
+        causes=causes,
+        coverage=msgspec.structs.replace(comparison.coverage, notes=tuple(notes)),
+        profile=(*comparison.profile, *listed),
     )
 
 

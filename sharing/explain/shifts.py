@@ -104,11 +104,16 @@ def _places(line: Ids) -> Ids:
 
 
 def _in_order(place: Ids, shift: Ids, section: Ids) -> Ids:
-    """Positions of the heaviest subsequence whose old places grow; heavy is many objects."""
+    """Positions of the heaviest subsequence whose old places grow; heavy is many objects.
+
+    Blocks are neighbours on both sides, so that either direction of a comparison sees the same ones.
+    """
     if not len(place):
         return place
+    rank = np.zeros(len(place), np.int64)
+    rank[np.argsort(place, kind="stable")] = np.arange(len(place))
     breaks = np.ones(len(place), bool)
-    breaks[1:] = (shift[1:] != shift[:-1]) | (section[1:] != section[:-1]) | (place[1:] <= place[:-1])
+    breaks[1:] = (shift[1:] != shift[:-1]) | (section[1:] != section[:-1]) | (rank[1:] != rank[:-1] + 1)
     first = np.flatnonzero(breaks)
     last = np.append(first[1:], len(place)) - 1
     weight = last - first + 1

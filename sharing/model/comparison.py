@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
-from sharing.model.finding import Confidence, Finding, Target
+from sharing.model.finding import Confidence, Coverage, Finding, Target
 
 EXPLAIN_SCHEMA = "linemate-explain-1"
 
@@ -109,7 +109,7 @@ class LineMates(msgspec.Struct, frozen=True):
 
     ``first_bytes`` and ``second_bytes`` are [start, end) offsets within that line.  ``weight`` ranks: how often the
     less busy of the two is touched, where one of them is written.  ``hot`` says that both are among the program's
-    busiest.  ``finding`` is the identity of the finding that judges them, "" none.
+    busiest.  ``finding`` is the rule that objects to them, with its ``severity``, "" none.
     """
 
     first: str
@@ -235,16 +235,18 @@ class MatchSummary(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """The result document.  ``causes`` are best first, ``totals`` count what the lists were cut from.
+    """The result document.  ``targets`` are the old and the new file; ``causes`` are best first.
 
-    ``profile`` and ``measurements`` hold what changed by more than chance, the clearest first.  ``findings`` are what
-    the audit says of the new line mates.  ``incomplete``: a part of an input failed; ``notes`` say which.
+    ``coverage`` counts what the lists were cut from, with notes.  ``findings`` are what the rules say of line mates
+    that only the new build has.  ``profile`` and ``measurements`` hold what was sampled and measured, the clearest
+    change first.  ``incomplete``: a part of an input failed; the notes say which.
     """
 
     schema: str
     command: str
-    old: Target
-    new: Target
+    targets: tuple[Target, Target]
+    coverage: Coverage
+    findings: tuple[Finding, ...]
     variables: MatchSummary
     functions: MatchSummary
     causes: tuple[Cause, ...]
@@ -252,12 +254,9 @@ class Comparison(msgspec.Struct, frozen=True):
     changes: tuple[SymbolChange, ...]
     runs: tuple[ShiftRun, ...]
     straddles: tuple[Straddle, ...]
-    totals: dict[str, int]
-    notes: tuple[str, ...]
     profile: tuple[ShareChange, ...] = ()
     measurements: tuple[MeasuredChange, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
-    findings: tuple[Finding, ...] = ()
     incomplete: bool = False
 
 

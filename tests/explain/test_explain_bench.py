@@ -96,7 +96,7 @@ def test_a_regression_is_noted_with_its_interval(table_cache: BuildTableCache, e
     found = with_measurements(
         explained(table_cache(), table_cache("-DEXTRA_SYSVAR")), repeated(1000, 1), repeated(940, 2)
     )
-    note = next(n for n in found.notes if n.startswith("tps"))
+    note = next(n for n in found.coverage.notes if n.startswith("tps"))
     assert note.startswith("tps (threads 16): -6.")
     assert "by chance" not in note
 
@@ -105,7 +105,7 @@ def test_no_regression_is_said_to_be_none(table_cache: BuildTableCache, explaine
     found = with_measurements(
         explained(table_cache(), table_cache("-DEXTRA_SYSVAR")), repeated(1000, 1), repeated(1000, 3)
     )
-    assert "no significant regression: nothing measured changed by more than chance" in found.notes
+    assert "no significant regression: nothing measured changed by more than chance" in found.coverage.notes
 
 
 def test_sleeping_threads_weaken_the_layout_as_a_cause(table_cache: BuildTableCache, explained: Explain) -> None:

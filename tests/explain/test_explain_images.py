@@ -35,7 +35,7 @@ def test_two_architectures_are_refused_in_words() -> None:
 def test_two_programs_are_asked_about() -> None:
     old, new = laid({".bss": [Var("a"), Var("b"), Var("c")]}), laid({".bss": [Var("x"), Var("y"), Var("c")]})
     found = explain(old, new, default_knowledge(), ExplainOptions())
-    assert any("only 1 of 3 named variables are in both files" in note for note in found.notes)
+    assert any("only 1 of 3 named variables are in both files" in note for note in found.coverage.notes)
 
 
 def stripped(program: Path, tmp_path: Path) -> Path:
@@ -75,7 +75,7 @@ def test_relocatable_files_have_no_moving_sections(table_cache: BuildTableCache)
     old = dataclasses.replace(image, synthetic=True)
     new = dataclasses.replace(laid({".bss": [Var("a"), Var("b")]}, start=0x50000), synthetic=True)
     found = explain(old, new, default_knowledge(), ExplainOptions())
-    assert found.totals["runs_moved"] == 0
+    assert found.coverage.counts["runs_moved"] == 0
 
 
 @pytest.mark.parametrize("name", ["redis-server", "memcached", "postgres", "mariadbd"])
@@ -86,7 +86,7 @@ def test_a_server_against_itself_shows_nothing(name: str, server: Callable[[str]
     assert time.process_time() - start < 10
     assert [c.kind for c in found.causes] == [CauseKind.NONE]
     assert (found.changes, found.runs, found.straddles) == ((), (), ())
-    assert (found.totals["line_mates_gained"], found.totals["line_mates_lost"]) == (0, 0)
+    assert (found.coverage.counts["line_mates_gained"], found.coverage.counts["line_mates_lost"]) == (0, 0)
 
 
 def test_most_of_a_server_is_matched_with_itself(server: Callable[[str], Path]) -> None:

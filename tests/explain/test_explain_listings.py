@@ -66,7 +66,7 @@ def test_the_pair_is_named_with_its_line(fast: str, slow: str) -> None:
 def test_what_a_listing_cannot_tell_is_not_ruled_out(fast: str, slow: str) -> None:
     found = compared(fast, slow)
     assert {r.kind for r in found.ruled_out} == set()
-    assert any("does not say what is linked in" in note for note in found.notes)
+    assert any("does not say what is linked in" in note for note in found.coverage.notes)
     assert "the new build" in found.causes[0].confirm
 
 

@@ -130,11 +130,11 @@ def test_no_rise_where_the_pair_is_touched_weakens_the_layout(table_cache: Build
     weaker = with_profiles(found, FAST, FAST)
     cause = next(c for c in weaker.causes if c.kind is CauseKind.LAYOUT)
     assert (cause.confidence, cause.strength) == (Confidence.SAMPLED, found.causes[0].strength / 2)
-    assert any("no function's share rose" in note for note in weaker.notes)
+    assert any("no function's share rose" in note for note in weaker.coverage.notes)
 
 
 def test_contention_without_a_pair_is_said_to_be_no_case_for_padding(
     table_cache: BuildTableCache, explained: Explain
 ) -> None:
     found = with_profiles(explained(table_cache(), table_cache()), BEFORE, AFTER)
-    assert any("rose together" in note and "which no padding cures" in note for note in found.notes)
+    assert any("rose together" in note and "which no padding cures" in note for note in found.coverage.notes)

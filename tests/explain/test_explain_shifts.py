@@ -143,9 +143,9 @@ def test_contributions_add_up_to_the_change_of_shift(pair: tuple[Image, Image]) 
 def test_what_one_direction_gains_the_other_loses(pair: tuple[Image, Image]) -> None:
     there = explain(pair[0], pair[1], default_knowledge(), ExplainOptions())
     back = explain(pair[1], pair[0], default_knowledge(), ExplainOptions())
-    assert there.totals["line_mates_gained"] == back.totals["line_mates_lost"]
-    assert there.totals["line_mates_lost"] == back.totals["line_mates_gained"]
-    assert there.totals["changes"] == back.totals["changes"]
+    assert there.coverage.counts["line_mates_gained"] == back.coverage.counts["line_mates_lost"]
+    assert there.coverage.counts["line_mates_lost"] == back.coverage.counts["line_mates_gained"]
+    assert there.coverage.counts["changes"] == back.coverage.counts["changes"]
     swapped = {"added": "removed", "removed": "added"}
     kinds = sorted((c.kind.value, c.name) for c in there.changes if c.kind.value != "reordered")
     assert kinds == sorted(

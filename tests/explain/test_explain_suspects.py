@@ -171,7 +171,7 @@ def test_linkers_and_segments_are_compared() -> None:
 def test_files_that_do_not_say_what_built_them_rule_nothing_out() -> None:
     found = asked(needing(), needing(), FileTraits(), FileTraits())
     assert CauseKind.TOOLCHAIN not in kinds(found)
-    assert any(note.startswith("toolchain: nothing in") for note in found.notes)
+    assert any(note.startswith("toolchain: nothing in") for note in found.coverage.notes)
 
 
 @pytest.fixture(scope="module")

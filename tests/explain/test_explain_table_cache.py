@@ -127,5 +127,5 @@ def test_swapped_arguments_mirror(table_cache: BuildTableCache, explained: Expla
     assert [r.shift for r in back.runs] == [-r.shift for r in there.runs]
     assert back.causes[0].lost_line_mates == there.causes[0].new_line_mates
     assert back.causes[0].improves
-    assert back.totals["line_mates_lost"] == there.totals["line_mates_gained"]
+    assert back.coverage.counts["line_mates_lost"] == there.coverage.counts["line_mates_gained"]
     assert [(c.kind.value, c.name) for c in back.changes] == [("removed", "buf")]

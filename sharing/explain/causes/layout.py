@@ -23,6 +23,12 @@ SPLIT = 0.6  # an atomic or lock that crosses a line now
 BY_LAYOUT = 0.2  # nothing is known of accesses
 ADDED_PAIR = 0.5  # of a pair with a new variable: new code more than a move
 MAX_PAIRS = 12
+# How a rebuild takes back what moved the pair.
+UNDONE = {
+    Share.ADDED: "without {}",
+    Share.REMOVED: "with {} where it was",
+    Share.RESIZED: "with {} as large as it was",
+}
 SYMBOL_SHARES = {Share.ADDED, Share.REMOVED, Share.RESIZED, Share.ARRIVED, Share.LEFT, Share.SECTION}
 
 
@@ -79,14 +85,33 @@ def _nothing_met(builds: Builds) -> str:
     moved = int(runs["count"][runs["shift"] != 0].sum())
     if not moved and not builds.gained.total:
         return "no variable of both builds moved"
+    what = f"{counted(moved, 'variable')} moved{_mover(builds)}"
     if not builds.new.threaded:
-        return f"{counted(moved, 'variable')} moved, but no second thread was found that could take lines away"
+        return f"{what}, but no second thread was found that could take lines away"
     met = counted(builds.gained.total, "pair")
     return (
-        f"{counted(moved, 'variable')} moved, but of the {met} that came onto one line of "
+        f"{what}, but of the {met} that came onto one line of "
         f"{builds.line_size} bytes none is one that busy threads take from each other, and no lock or atomic came to "
         "cross a line"
     )
+
+
+def _mover(builds: Builds) -> str:
+    """What moved the most variables at once, in parentheses; "" where no symbol did."""
+    shifts = builds.shifts
+    runs = shifts.runs[shifts.runs["kept"] & (shifts.runs["shift"] != 0)]
+    if not len(runs):
+        return ""
+    largest = runs[int(runs["count"].argmax())]
+    kept = int(np.searchsorted(shifts.kept, largest["first"]))
+    named = [c for c in blame.behind_section_start(shifts, kept) if c.share in SYMBOL_SHARES and c.name]
+    if not named:
+        return ""
+    top = named[0]
+    about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), top.source) if part)
+    more = f" and {counted(len(named) - 1, 'other symbol')}" if len(named) > 1 else ""
+    many, shift = int(largest["count"]), signed_hex(int(largest["shift"]))
+    return f" ({many:,} of them by {shift}: {quoted(top.name)}, {about}{more})"
 
 
 def _without_accesses(builds: Builds) -> Verdicts:
@@ -132,19 +157,18 @@ def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: b
         evidence=tuple(_words(c) for c in contributions),
         improves=improves,
         confirm=confirm,
-        refute=_refutation(symbols, lead, new, improves=improves),
+        refute=_refutation(contributions, lead, new, improves=improves),
     )
 
 
-def _refutation(symbols: tuple[str, ...], lead: Meeting | None, new: str, *, improves: bool) -> str:
+def _refutation(contributions: tuple[Contribution, ...], lead: Meeting | None, new: str, *, improves: bool) -> str:
     if improves:
         return f"perf stat -r 10 -- {new}: as slow as before"
     if lead is None:
         return f"perf stat -e L1-dcache-load-misses -r 10 -- {new}: no more misses than before"
-    pad = f"rebuild with {lead.mates.first} alone on its line (aligned and padded to a whole line), then "
-    if symbols:
-        pad = f"rebuild without {symbols[0]}, or with {lead.mates.first} alone on its line, then "
-    return f"{pad}perf stat -r 10 -- {new}: still slow"
+    without = next((UNDONE[c.share].format(c.name) + ", or " for c in contributions[:1] if c.share in UNDONE), "")
+    alone = f"with {lead.mates.first} alone on its line (aligned and padded to a whole line)"
+    return f"rebuild {without}{alone}, then perf stat -r 10 -- {new}: still slow"
 
 
 def _blame(builds: Builds, lead: Meeting | None, *, improves: bool) -> tuple[tuple[Contribution, ...], tuple[int, ...]]:

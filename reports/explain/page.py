@@ -1,0 +1,102 @@
+"""The comparison as one HTML page that needs nothing else: no scripts, no fonts, no requests.
+
+Owns what the template gets; the template owns the looks.  Jinja2 escapes every value, and names have passed
+``visible`` before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from reports.escape import name_list, visible
+from reports.explain import wording
+from reports.options import RenderOptions
+from reports.page import NAME_WIDTH, NAMES_SHOWN, TEMPLATES
+from reports.wording import target_name, target_text
+from sharing.model.comparison import Cause, Comparison
+
+CHANGES_SHOWN = 400  # a page has room for what a terminal has not
+RUNS_SHOWN = 200
+
+
+def render(comparison: Comparison, options: RenderOptions) -> str:
+    """The page.  Without ``options.summary`` the causes only."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    counts = comparison.coverage.counts
+    runs = wording.moved_runs(comparison)[:RUNS_SHOWN]
+    return environment.get_template("explain.html.j2").render(
+        title=f"{comparison.causes[0].kind.value}" if comparison.causes else "",
+        targets=[(visible(target_name(t)), visible(target_text(t))) for t in comparison.targets],
+        matched=wording.matched(comparison),
+        notes=[visible(note) for note in comparison.coverage.notes],
+        incomplete=comparison.incomplete,
+        causes=[_cause(cause) for cause in comparison.causes],
+        ruled_out=[(r.kind.value, visible(r.why)) for r in comparison.ruled_out],
+        tables=[table for table in _tables(comparison) if table["rows"]],
+        runs=[
+            (
+                visible(run.section),
+                f"{wording.signed_hex(run.shift)}",
+                f"{run.variables:,}",
+                visible(wording.run_name(run)),
+                visible(wording.contributions(run.contributions)),
+            )
+            for run in runs
+        ],
+        more_runs=wording.number_of_runs(comparison) - len(runs),
+        more_changes=counts.get("changes", 0) - min(len(comparison.changes), CHANGES_SHOWN),
+        version=options.version,
+        summary=options.summary,
+    )
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    return {
+        "kind": cause.kind.value,
+        "title": wording.title(cause),
+        "summary": visible(cause.summary),
+        "improves": cause.improves,
+        "pairs": [
+            (lead, visible(wording.pair(mates)), name_list(mates.functions, NAMES_SHOWN, NAME_WIDTH))
+            for lead, pairs in wording.pairs_of(cause)
+            for mates in pairs
+        ],
+        "moved": [(visible(m.name), m.old, m.new, m.shift) for m in cause.moved],
+        "evidence": [visible(text) for text in cause.evidence],
+        "checks": [
+            (lead, visible(text)) for lead, text in (("confirm", cause.confirm), ("refute", cause.refute)) if text
+        ],
+    }
+
+
+def _tables(comparison: Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": "Share of samples that changed by more than chance",
+            "rows": [(visible(f.function), visible(f.event), wording.share(f), f.kind) for f in comparison.profile],
+        },
+        {
+            "title": "Measured",
+            "rows": [(visible(wording.conditions(m)), wording.measured(m)) for m in comparison.measurements],
+        },
+        {
+            "title": "What an insertion elsewhere would do to the busiest pairs of the new build",
+            "rows": [(visible(s.first), visible(s.second), wording.sensitive(s)) for s in comparison.sensitivity],
+        },
+        {
+            "title": "Variables that are not as they were",
+            "rows": [
+                (c.kind.value, visible(c.name), visible(wording.change(c)), visible(c.source))
+                for c in comparison.changes[:CHANGES_SHOWN]
+            ],
+        },
+    ]

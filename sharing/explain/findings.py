@@ -1,0 +1,36 @@
+"""What the rules say of new line mates, as findings of the new build.
+
+Owns the choice: only pairs that met, each finding once.  Making a finding is the judge's.
+"""
+
+from __future__ import annotations
+
+from sharing.explain.causes.base import Builds
+from sharing.judge import finding_of
+from sharing.model.finding import Finding
+from sharing.remedy import Style
+
+MAX_FINDINGS = 20
+
+
+def new_findings(builds: Builds, macro: str = "") -> tuple[Finding, ...]:
+    """The findings of pairs that are on one line in the new build only, worst first."""
+    activity = builds.new
+    if activity.profiler is None:
+        return ()
+    style = Style(builds.line_size, activity.image.kind, macro)
+    found: dict[str, Finding] = {}
+    for meeting in builds.gained.meetings:
+        if meeting.severity is None:
+            continue
+        names = {meeting.mates.first, meeting.mates.second}
+        drafts = activity.drafts(int(meeting.mates.line, 16))
+        draft = next(
+            (d for d in drafts if d.rule == meeting.mates.finding and names <= {a.name for a in d.actors}), None
+        )
+        if draft is not None:
+            made = finding_of(draft, activity.profiler, style, activity.image)
+            found.setdefault(made.id, made)
+        if len(found) == MAX_FINDINGS:
+            break
+    return tuple(sorted(found.values(), key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule)))
