@@ -85,7 +85,7 @@ def check_program(program: Program, options: CheckOptions) -> Report:
     notes = list(program.notes)
     hidden = 0
     heats: list[tuple[dict[str, int], Judgement]] = []
-    size = pair = DEFAULT_LINE_SIZE
+    size = pair = options.line_size or DEFAULT_LINE_SIZE
     for part, image in images(program, options, knowledge):
         size, pair = _line_sizes(image, options)
         result = judge(image, _judge_options(size, pair, options), knowledge)

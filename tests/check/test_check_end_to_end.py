@@ -367,3 +367,26 @@ def test_outside_of_git_a_base_is_refused(run: Run, tmp_path: Path, monkeypatch:
     result = run("check", "--base", "HEAD", "a.c", "--", "-O2")
     assert (result.code, result.out) == (2, "")
     assert "are in a git repository" in result.err
+
+
+SMALL_ALIGNMENT = """\
+#include <stdatomic.h>
+#define CACHE_LINE_SIZE 64
+struct stats {
+  _Alignas(CACHE_LINE_SIZE) atomic_long received;
+  _Alignas(CACHE_LINE_SIZE) atomic_long sent;
+};
+struct stats stats;
+int main(void) { stats.received++; stats.sent++; return 0; }
+"""
+
+
+@pytest.mark.parametrize(("line_size", "rules"), [("128", ["alignment-below-line"]), ("64", [])])
+def test_declarations_of_a_program_without_threads_are_judged_by_the_asked_line_size(
+    run: Run, project: Project, line_size: str, rules: list[str]
+) -> None:
+    """No image is laid out, so none says what a line is."""
+    project.commit({"stats.c": SMALL_ALIGNMENT})
+    project.database("stats.c")
+    result = run("check", "--line-size", line_size, "--format", "json", "--min-severity", "note")
+    assert [rule for rule, _ in found(result)] == rules
