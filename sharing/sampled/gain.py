@@ -1,0 +1,285 @@
+"""How much faster a program would be, were the data of a line kept apart: a ratio with an interval, or why not known.
+
+Owns the estimate.  Does not find lines (``sharing.sampled.lines``) and does not judge them.
+
+After Cheetah (Liu and Berger, CGO 2016): a run costs what it costs without sharing, plus what the shared lines add.
+Three ways to know the former, the best first:
+
+1. *A run on one processor* (``record --solo``).  Its user time is the no-sharing level of the same accesses.  What the
+   spread run took more is shared out to lines by its samples on their accesses, as far as the same instructions took
+   less time alone; function by function, because a stall is also charged to what comes after it.
+2. *Latencies* of samples with data addresses: the line's accesses against accesses of the same kind, by the same
+   threads, to lines that nobody shares.
+3. Neither: all the time at the line's accesses is an upper bound, since what runs in the shadow of a stalled access
+   is charged to it.
+
+Keeping data apart leaves what is shared on purpose.  ``sharing.sampled.rates`` says how much that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.attribution import Basis, Region, line_keys
+from sharing.sampled.blame import Item, items_of
+from sharing.sampled.rates import rates_of, remaining, with_odds
+from sharing.sampled.solo import Level, Match, match_threads, read_levels, usual_ratio, work_scale
+from sharing.sampled.timeline import Walls, predict
+from sharing.sampled.use import LineUse, Meeting
+
+Column = npt.NDArray[Any]
+
+WORTH_FIXING = 1.02  # below, an edit of a layout costs more attention than it gives, and no benchmark can show it
+LEAST_SPREAD = 0.03  # what the same program differs by from run to run where nobody measured it
+ODDS = 4.0  # by which what remains of a line's cost may be wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Throughput after over before: 1.0 is nothing.  ``ratio`` is None where only bounds are known."""
+
+    ratio: float | None
+    low: float
+    high: float
+    how: str
+
+    @property
+    def worth_fixing(self) -> bool:
+        return self.high >= WORTH_FIXING
+
+    @property
+    def text(self) -> str:
+        """``1.84× faster (1.62–2.05×)``."""
+        if not self.worth_fixing:
+            return f"not worth fixing: at most {self.high:.2f}× faster"
+        if self.ratio is None:
+            return f"at most {self.high:.1f}× faster" if self.low <= 1.0 else f"{self.low:.2f}–{self.high:.2f}× faster"
+        return f"{self.ratio:.2f}× faster ({self.low:.2f}–{self.high:.2f}×)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Corner:
+    """One combination of what is uncertain: factors on both levels, on the odds of what remains, and the model."""
+
+    spread: float = 1.0
+    solo: float = 1.0
+    odds: float = 1.0
+    unexplained: bool = False
+    in_step: bool = False
+
+
+class Gains:
+    """Estimates for the lines of one profile.  ``lines`` are all that are worth a look, for the excess is theirs."""
+
+    def __init__(self, spread: Level, lines: Sequence[LineUse], solo: Level | None = None) -> None:
+        self._level, self._solo_level = spread, solo
+        self._lines = [line for line in lines if _is_shared(line)]
+        self._number = {(line.address, line.link): i for i, line in enumerate(self._lines)}
+        self._threads = spread.attribution.threads
+        self._thread_of = {(int(t["pid"]), int(t["tid"])): i for i, t in enumerate(self._threads)}
+        times = read_levels([spread, solo] if solo is not None else [spread])
+        self._times, self._solo = times[0], times[1] if solo is not None else None
+        self._size = max(int(t.function.max(initial=0)) for t in times) + 1
+        self._on = _Placed(spread, self._lines)
+        alone = solo.attribution if solo is not None else None
+        self._rates = rates_of(spread.attribution, self._on.touching, self._on.number, self._lines, alone)
+        cpu = spread.attribution.samples.samples["cpu"]
+        self._processors = max(len(np.unique(cpu[cpu >= 0])), 1)
+        self._scale, self._match = self._compare()
+        # One group for each thread and function.
+        self._group = self._times.thread * self._size + self._times.function
+        self._groups = (len(self._threads) + 1) * self._size
+        self._before = self._times.by(self._group, self._groups)
+
+    def of(self, line: LineUse, items: Sequence[Item] | None = None) -> Gain | None:
+        """What keeping the items of a line apart would give; None for a line that is not of these or not shared."""
+        return self.of_all([line], {(line.address, line.link): items} if items is not None else {})
+
+    def of_all(
+        self, lines: Iterable[LineUse], items: dict[tuple[int, int], Sequence[Item]] | None = None
+    ) -> Gain | None:
+        """The same for several lines that are repaired together."""
+        numbers = sorted({n for n in (self._number.get((one.address, one.link)) for one in lines) if n is not None})
+        if not numbers or not self._before.sum() > 0:
+            return None
+        items = items or {}
+        left = {}
+        for n in numbers:
+            line = self._lines[n]
+            rest = remaining(line, items.get((line.address, line.link)) or items_of(line), self._rates[n])
+            names = [(one.pid, one.tid) for one in line.threads]
+            left[n] = {self._thread_of[names[t]]: share for t, share in rest.items() if names[t] in self._thread_of}
+        if self._solo is None or not self._scale.how:
+            return self._bound(numbers)
+        least, usual, most = self._level.range_of("user_s")
+        alone = self._solo_level.range_of("user_s") if self._solo_level is not None else (0.0, 0.0, 0.0)
+        up = max(most / usual - 1, LEAST_SPREAD / 2) if usual else LEAST_SPREAD
+        down = max(1 - least / usual, LEAST_SPREAD / 2) if usual else LEAST_SPREAD
+        solo_up = max(alone[2] / alone[1] - 1, self._scale.doubt, LEAST_SPREAD / 2) if alone[1] else LEAST_SPREAD
+        solo_down = max(1 - alone[0] / alone[1], self._scale.doubt, LEAST_SPREAD / 2) if alone[1] else LEAST_SPREAD
+        middle = self._ratio(left, _Corner())
+        low = self._ratio(left, _Corner(1 - down, 1 + solo_up, ODDS, in_step=True))
+        high = self._ratio(left, _Corner(1 + up, 1 - solo_down, 1 / ODDS, unexplained=True))
+        how = f"against the run on one processor, {self._scale.how}"
+        return Gain(middle, min(low, middle), max(high, middle), how)
+
+    # The comparison of both levels.
+
+    def _compare(self) -> tuple[Any, Match]:
+        if self._solo is None or self._solo_level is None:
+            return None, Match({})
+        size = self._size
+        before, alone = self._times.by(self._times.function, size), self._solo.by(self._solo.function, size)
+        sharing = np.zeros(size, np.bool_)
+        sharing[self._times.function[self._on.sample]] = True
+        anchors = float(before[~sharing].sum()), float(alone[~sharing].sum())
+        usual = usual_ratio(self._times, self._solo)
+        scale = work_scale(self._level, self._solo_level, anchors, usual)
+        tids = self._solo_level.attribution.threads
+        return scale, match_threads(self._times, self._solo, self._threads, tids, scale.value)
+
+    def _excess(self, corner: _Corner) -> Column:
+        """Seconds that each group took more than without sharing."""
+        assert self._solo is not None
+        size, solo = self._size, self._solo
+        before = self._before * corner.spread
+        if self._match.by_thread:
+            to_ours = np.full(int(solo.thread.max(initial=0)) + 2, len(self._threads), np.int64)
+            for ours, theirs in self._match.pairs.items():
+                to_ours[theirs] = ours
+            group = to_ours[solo.thread] * size + solo.function
+            alone = solo.by(group, self._groups)
+            excess = before - alone * self._scale.value * corner.solo
+            # Threads without a match: nothing is known of them.
+            known = np.isin(np.arange(self._groups) // size, list(self._match.pairs))
+            return np.where(known, np.maximum(excess, 0.0), 0.0)
+        alone = solo.by(solo.function, size) * self._scale.value * corner.solo
+        total = before.reshape(-1, size).sum(axis=0)
+        share = np.maximum(1 - alone / np.maximum(total, 1e-12), 0.0)
+        out: Column = before * np.tile(share, self._groups // size)
+        return out
+
+    def _stalls(self) -> Column:
+        """For each sample the share of its instruction's time that is not there on one processor."""
+        assert self._solo is not None
+        size = int(max(self._times.instruction.max(initial=0), self._solo.instruction.max(initial=0))) + 1
+        before = self._times.by(self._times.instruction, size)
+        alone = self._solo.by(self._solo.instruction, size) * self._scale.value
+        share = np.maximum(1 - alone / np.maximum(before, 1e-12), 0.0)
+        out: Column = share[self._times.instruction]
+        return out
+
+    def _ratio(self, left: dict[int, dict[int, float]], corner: _Corner) -> float:
+        """Throughput after over before, with what is ``left`` of the misses of each line, by thread."""
+        excess = self._excess(corner)
+        on, times = self._on, self._times
+        weight = (self._stalls() * times.seconds * times.user)[on.sample] * on.share
+        group = self._group[on.sample]
+        total = np.bincount(group, weight, self._groups)
+        freed = np.zeros(len(weight))
+        for line, by_thread in left.items():
+            here = on.line == line
+            freed[here] = 1.0
+            for thread, rest in by_thread.items():
+                freed[here & (times.thread[on.sample] == thread)] = 1 - with_odds(rest, corner.odds)
+        own = np.bincount(group, weight * freed, self._groups)
+        saved = excess * own / np.maximum(total, 1e-12)
+        if corner.unexplained:
+            saved = self._with_unexplained(excess, saved, own, total)
+        before = self._before * corner.spread
+        kept = np.clip(1 - saved / np.maximum(before, 1e-12), 0.0, 1.0)
+        return self._speedup(np.where(times.user, kept[self._group], 1.0), in_step=corner.in_step)
+
+    def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
+        """Wall time as it is over wall time with that share ``kept`` of each sample, both by the same model."""
+        times, counted = self._times, self._times.seconds > 0
+        time_ns, thread, seconds = times.time_ns[counted], times.thread[counted], times.seconds[counted]
+        walls: Walls = predict(time_ns, thread, seconds, kept[counted], self._processors)
+        before: Walls = predict(time_ns, thread, seconds, np.ones(len(seconds)), self._processors)
+        if in_step:
+            return before.in_step / max(walls.in_step, 1e-9)
+        return before.phased / max(walls.phased, 1e-9)
+
+    def _with_unexplained(self, excess: Column, saved: Column, own: Column, total: Column) -> Column:
+        """Also excess of functions without a sample on a shared line, by what the rest of the thread says."""
+        by_thread = (a.reshape(-1, self._size) for a in (np.where(total > 0, 0.0, excess), own, total))
+        rest, mine, all_lines = (a for a in by_thread)
+        share = mine.sum(axis=1) / np.maximum(all_lines.sum(axis=1), 1e-12)
+        out: Column = saved + (rest * share[:, None]).ravel()
+        return out
+
+    def _bound(self, numbers: Sequence[int]) -> Gain:
+        """Without a no-sharing level: all the time at the lines' accesses is saved, or nothing."""
+        here = np.isin(self._on.line, numbers)
+        kept = np.ones(len(self._times.seconds))
+        np.subtract.at(kept, self._on.sample[here], self._on.share[here])
+        most = self._speedup(np.clip(np.where(self._times.user, kept, 1.0), 1e-3, 1.0))
+        how = "upper bound: all time at its accesses; `record --solo` would tell more"
+        if self._solo is not None:
+            how = "upper bound: how much work each run did is not known; `record --metric` would tell"
+        return Gain(None, 1.0, most, how)
+
+
+class _Placed:
+    """(sample, line, share) of every sample that waits for a line: at its access, or in one straight run with it."""
+
+    def __init__(self, level: Level, lines: Sequence[LineUse]) -> None:
+        attribution, rows = level.attribution, level.attribution.rows
+        size = lines[0].size if lines else 64
+        placed = (rows["basis"] >= Basis.DERIVED) & (rows["space"] >= 0)
+        own = np.where(placed, _line_of(rows, lines, size), -1)
+        sample = np.flatnonzero(own >= 0)
+        touching, number = [rows[sample]], [own[sample]]
+        keys = np.unique(line_keys(rows["space"], rows["place"], size)[sample])
+        witnesses = attribution.witnesses(keys, size) if len(keys) else rows[:0]
+        parts = [sample], [own[sample]], [np.ones(len(sample))]
+        if len(witnesses):
+            other = _line_of(witnesses, lines, size)
+            plain = np.zeros(int((other >= 0).sum()), rows.dtype)
+            for name in rows.dtype.names or ():
+                plain[name] = witnesses[name][other >= 0]
+            touching.append(plain)
+            number.append(other[other >= 0])
+            use = (other >= 0) & (own[witnesses["sample"]] < 0)
+            pairs = np.unique(witnesses["sample"][use] * max(len(lines), 1) + other[use])
+            beside, line = pairs // max(len(lines), 1), pairs % max(len(lines), 1)
+            count = np.bincount(beside, minlength=len(rows))
+            parts[0].append(beside)
+            parts[1].append(line)
+            parts[2].append(1 / count[beside])
+        self.sample: Column = np.concatenate(parts[0]).astype(np.int64)
+        self.line: Column = np.concatenate(parts[1]).astype(np.int64)
+        self.share: Column = np.concatenate(parts[2])
+        # Every access to a shared line that was seen, and its line.
+        self.touching: Column = np.concatenate(touching)
+        self.number: Column = np.concatenate(number)
+
+
+def _line_of(rows: Column, lines: Sequence[LineUse], size: int) -> Column:
+    """Number of the line of each row, -1 none: by link-time address where the line is static storage."""
+    out = np.full(len(rows), -1, np.int64)
+    static = rows["region"] == Region.STATIC
+    mask = ~np.uint64(size - 1)
+    for column, here, addresses in (
+        ("link", static, {line.link: i for i, line in enumerate(lines) if line.link >= 0}),
+        ("place", ~static, {line.address: i for i, line in enumerate(lines) if line.link < 0}),
+    ):
+        if addresses:
+            known = np.array(sorted(addresses), np.uint64)
+            base = rows[column] & mask
+            at = np.minimum(np.searchsorted(known, base), len(known) - 1)
+            hit = here & (known[at] == base)
+            out[hit] = np.array([addresses[int(a)] for a in known], np.int64)[at[hit]]
+    return out
+
+
+def _is_shared(line: LineUse) -> bool:
+    """Two threads meet there, and one of them writes."""
+    writers = {t.thread for t in line.touches if t.writes}
+    threads = {t.thread for t in line.touches}
+    return any(a != b and line.overlap(a, b).meeting is not Meeting.PHASED for a in writers for b in threads)

@@ -1,0 +1,126 @@
+"""How often threads touch the parts of a line, and how much of its misses are meant.
+
+Owns rates of accesses and ``remaining``.  Time on an access says little of how often it is made where it waits: rates
+are taken from the run on one processor, where nothing waits for a line, by the same instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.attribution import Attribution, Basis, line_keys
+from sharing.model.image import AccessKind
+from sharing.sampled.blame import Item
+from sharing.sampled.use import LineUse, Meeting, Seen
+
+Column = npt.NDArray[Any]
+
+UNSEEN = 0.5  # rate, in samples, of an access that only code says, or that has none on one processor
+# What a miss costs on a line that one item has to itself, against one on a line that several pull at, in odds:
+# measured 0.35, 0.3 and less on three programs of testdata/programs/gain (lock_list, references, mixed).
+QUIET = 0.35
+# A thread, bytes [start, end), whether it writes, samples as of the run on one processor.
+Access = tuple[int, int, int, bool, float]
+
+
+def instruction_keys(attribution: Attribution, rows: Column, modules: dict[str, int]) -> Column:
+    """One number for each row's instruction, equal in all profiles that are numbered with the same ``modules``.
+
+    Link-time addresses of user code end at 2**47 on every architecture that is read; the module goes above.
+    """
+    paths = [modules.setdefault(path, len(modules)) for path in ["", *(m.path for m in attribution.modules)]]
+    high = np.array(paths, np.uint64)[rows["module"].astype(np.int64) + 1] << np.uint64(47)
+    out: Column = (rows["ip"] & np.uint64((1 << 47) - 1)) | high
+    return out
+
+
+def rates_of(
+    attribution: Attribution, touching: Column, number: Column, lines: Sequence[LineUse], solo: Attribution | None
+) -> list[list[Access]]:
+    """For each line the accesses to it.  ``touching`` are placed rows and witnesses, ``number`` the line of each."""
+    modules: dict[str, int] = {}
+    keys = instruction_keys(attribution, touching, modules)
+    table = np.rec.fromarrays(
+        [number, touching["thread"], touching["place"], touching["size"], touching["kind"], keys],
+        names="line,thread,place,size,kind,key",
+    )
+    found, counts = np.unique(table, return_counts=True)
+    used, at = np.unique(found["key"], return_inverse=True)
+    whole = np.bincount(at, counts, len(used))
+    alone = _counts_alone(solo, used, lines[0].size, modules) if solo is not None and len(lines) else whole
+    rate = np.maximum(counts / np.maximum(whole, 1)[at] * alone[at], UNSEEN) if len(used) else counts
+    out: list[list[Access]] = []
+    for i, line in enumerate(lines):
+        accesses: list[Access] = []
+        own = {(t.pid, t.tid): n for n, t in enumerate(line.threads)}
+        here = found["line"] == i
+        for row, r in zip(found[here], rate[here].tolist(), strict=True):
+            thread = attribution.threads[int(row["thread"])]
+            start = int(row["place"]) % line.size
+            end = min(start + max(int(row["size"]), 1), line.size)
+            writes = int(row["kind"]) in (AccessKind.STORE, AccessKind.RMW)
+            accesses.append((own.get((int(thread["pid"]), int(thread["tid"])), -1), start, end, writes, r))
+        accesses += [(t.thread, t.start, t.end, t.writes, UNSEEN) for t in line.touches if t.seen is Seen.CODE]
+        out.append(accesses)
+    return out
+
+
+def _counts_alone(solo: Attribution, used: Column, size: int, modules: dict[str, int]) -> Column:
+    """How often each of the instructions was seen in the run on one processor, in samples or beside them."""
+    rows = solo.rows
+    placed = (rows["basis"] >= Basis.DERIVED) & (rows["space"] >= 0)
+    keys = instruction_keys(solo, rows, modules)
+    hit = placed & np.isin(keys, used)
+    lines = np.unique(line_keys(rows["space"], rows["place"], size)[hit])
+    seen = keys[hit]
+    if len(lines):
+        witnesses = solo.witnesses(lines, size)
+        if len(witnesses):
+            seen = np.concatenate([seen, instruction_keys(solo, witnesses, modules)])
+    seen = seen[np.isin(seen, used)]
+    return np.bincount(np.searchsorted(used, seen), minlength=len(used)).astype(np.float64)
+
+
+def remaining(line: LineUse, items: Sequence[Item], accesses: Sequence[Access]) -> dict[int, float]:
+    """Share of the cost of each thread's misses on a line that stays when the items get lines of their own.
+
+    Misses of a thread on bytes that it uses at a rate λ and that others take away at a rate μ come at λμ / (λ + μ), as
+    of two Poisson streams of which only changes count.
+    """
+    threads = sorted({t.thread for t in line.touches})
+    out = {}
+    for thread in threads:
+        others = [t for t in threads if t not in (thread, -1) and line.overlap(t, thread).meeting is not Meeting.PHASED]
+        before = _misses(accesses, thread, others)
+        after = 0.0
+        for n, item in enumerate(items):
+            own = [a for a in accesses if _item_of(a, items) == n]
+            after += _misses(own, thread, others) if item.touches else 0.0
+        share = min(after / before, 1.0) if before > 0 else 1.0
+        out[thread] = with_odds(share, QUIET)
+    return out
+
+
+def _item_of(access: Access, items: Sequence[Item]) -> int:
+    return next((n for n, item in enumerate(items) if item.start < access[2] and access[1] < item.end), -1)
+
+
+def _misses(accesses: Sequence[Access], thread: int, others: Sequence[int]) -> float:
+    """Misses of one thread on bytes that are on one line: its reads meet writes, its writes anything."""
+    reads = sum(a[4] for a in accesses if a[0] == thread and not a[3])
+    writes = sum(a[4] for a in accesses if a[0] == thread and a[3])
+    read = sum(a[4] for a in accesses if a[0] in others and not a[3])
+    written = sum(a[4] for a in accesses if a[0] in others and a[3])
+    own, out = reads + writes, 0.0
+    for part, taken in ((reads, written), (writes, written + read)):
+        out += part * taken / (own + taken) if part > 0 and taken > 0 else 0.0
+    return out
+
+
+def with_odds(share: float, odds: float) -> float:
+    """A share whose odds are that factor of it."""
+    return share * odds / (1 - share + share * odds)
