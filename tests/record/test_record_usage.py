@@ -1,0 +1,218 @@
+"""Options of record and doctor, each with its near miss; what is said, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pmu.sidecar import read_sidecar, sidecar_of
+
+Run = Callable[..., tuple[int, str, str]]
+CLOCK = {"type": 1, "config": 0, "samples": 3, "regs": True}
+
+
+@pytest.fixture
+def out(tmp_path: Path, fake_perf: Any) -> Path:
+    fake_perf.says({"cpu-clock": CLOCK})
+    return tmp_path / "profile"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ([], "what to record"),
+        (["--pid", "1", "--", "true"], "COMMAND or --pid"),
+        (["--duration", "1", "--", "true"], "COMMAND or --pid"),
+        (["--duration", "0"], "duration"),
+        (["--frequency", "9", "--period", "9", "--", "true"], "not both"),
+        (["--frequency", "0", "--", "true"], "frequency"),
+        (["--user", "--kernel", "--", "true"], "not both"),
+        (["--solo", "--pid", "1"], "need a COMMAND"),
+        (["--runs", "2", "--duration", "1"], "need a COMMAND"),
+        (["--metric", "x", "--duration", "1"], "need a COMMAND"),
+        (["--overhead", "--pid", "1"], "need a COMMAND"),
+        (["--counters"], "what to record"),
+        (["--counters", "--pid", "1"], "takes no samples"),
+        (["--counters", "--solo", "--", "true"], "takes no samples"),
+        (["--format", "json", "--", "true"], "goes with --counters"),
+        (["--", "no-such-command-here"], "no such command"),
+        (["--", "/etc/passwd"], "not executable"),
+        (["--", ""], "no command"),
+        (["--pid", "4194304"], "no such process"),
+        (["--event", "nonsense", "--", "true"], "doctor lists what works"),
+    ],
+)
+def test_bad_usage(out: Path, linemate: Run, arguments: list[str], why: str) -> None:
+    code, _, said = linemate("record", "-o", out, *arguments)
+    assert code == 2
+    assert why in said
+    assert not out.exists()
+
+
+def test_it_says_what_it_got_and_what_that_can_and_cannot_show(out: Path, linemate: Run) -> None:
+    code, _, said = linemate("record", "-o", out, "--", "true")
+    assert code == 0
+    assert "event cpu-clock (cpu-clock), 499 samples/s a processor: data addresses are derived from registers" in said
+    assert "shows where processor time goes" in said
+    assert "cannot show whether time was spent on a miss" in said
+    assert "3 samples" in said
+
+
+def test_quiet_says_nothing_but_warnings(out: Path, linemate: Run) -> None:
+    assert linemate("record", "-q", "-o", out, "--", "true") == (0, "", "")
+    code, _, said = linemate("record", "-q", "-o", out, "--", "false")
+    assert (code, said) == (0, "linemate: warning: the command exited with 1\n")
+
+
+def test_a_command_that_fails_is_recorded_all_the_same(out: Path, linemate: Run) -> None:
+    code, _, said = linemate("record", "-o", out, "--", "sh", "-c", "kill -SEGV $$")
+    assert code == 0
+    assert "the command was ended by SIGSEGV" in said
+    assert read_sidecar(sidecar_of(out)).runs[0].status == -11
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted", "unwanted"),
+    [
+        ([], ["-F", "499"], "-c"),
+        (["--frequency", "77"], ["-F", "77"], "-c"),
+        (["--period", "1000"], ["-c", "1000"], "-F"),
+        (["--user"], ["--all-user"], "--all-kernel"),
+        (["--kernel"], ["--all-kernel"], "--all-user"),
+    ],
+)
+def test_what_perf_is_asked_for(
+    out: Path, linemate: Run, fake_perf: Any, options: list[str], wanted: list[str], unwanted: str
+) -> None:
+    assert linemate("record", "-o", out, *options, "--", "true")[0] == 0
+    call = fake_perf.recordings()[-1]
+    at = call.index(wanted[0])
+    assert call[at : at + len(wanted)] == wanted
+    assert unwanted not in call
+
+
+def test_the_command_s_options_are_its_own(out: Path, linemate: Run) -> None:
+    code, said, _ = linemate("record", "-o", out, "--", "echo", "-o", "--pid", "--", "x")
+    assert (code, said) == (0, "-o --pid -- x\n")
+    assert read_sidecar(sidecar_of(out)).command == ("echo", "-o", "--pid", "--", "x")
+
+
+def test_runs_take_turns_and_keep_the_metric(out: Path, linemate: Run, tmp_path: Path) -> None:
+    script = f"n=$(cat {tmp_path}/n 2>/dev/null || echo 0); n=$((n+1)); echo $n >{tmp_path}/n; echo speed: $n"
+    code, said, _ = linemate("record", "-o", out, "--solo", "--runs", 3, "--metric", "speed", "--", "sh", "-c", script)
+    assert code == 0
+    assert said == "".join(f"speed: {n}\n" for n in range(1, 7)), "what the command prints is passed on"
+    recording = read_sidecar(sidecar_of(out))
+    assert [run.level for run in recording.runs] == ["spread", "solo", "solo", "spread", "spread", "solo"]
+    assert [run.metric for run in recording.runs] == [1, 2, 3, 4, 5, 6]
+    assert [(profile.level, profile.run) for profile in recording.profiles] == [("spread", 0), ("solo", 1)]
+    assert all(len(run.cpus) == 1 for run in recording.runs if run.level == "solo")
+
+
+def test_a_metric_that_the_command_does_not_print_is_an_error(out: Path, linemate: Run) -> None:
+    code, _, said = linemate("record", "-o", out, "--metric", "speed", "--", "echo", "speedy: 3")
+    assert code == 2
+    assert "no number behind 'speed'" in said
+    assert not out.exists()
+
+
+def test_a_long_command_is_confined_before_it_starts(out: Path, linemate: Run) -> None:
+    code, said, _ = linemate("record", "-o", out, "--solo", "--", "sh", "-c", "taskset -cp $$ | sed 's/.*: //'")
+    assert code == 0
+    everywhere, alone = said.split()
+    assert alone.isdecimal()
+    assert alone in everywhere or "-" in everywhere
+
+
+def test_without_perf_both_say_what_to_install(linemate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "true").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, _, said = linemate("record", "-o", tmp_path / "p", "--", "true")
+    assert code == 2
+    assert "apt install linux-perf" in said
+    code, text, _ = linemate("doctor")
+    assert code == 1
+    assert "apt install linux-perf" in text
+
+
+def doctor(linemate: Run, root: Path) -> tuple[int, dict[str, Any]]:
+    code, text, _ = linemate("doctor", "--root", root, "--format", "json")
+    return code, json.loads(text)
+
+
+def test_doctor_of_an_intel_machine(intel: Any, fake_perf: Any, linemate: Run) -> None:
+    event = {"type": 4, "samples": 2, "addr": 0x5000}
+    fake_perf.says({"cpu/mem-loads,ldlat=30/P": event, "cpu/mem-stores/P": event, "cpu-clock": CLOCK})
+    code, found = doctor(linemate, intel.root)
+    assert code == 0
+    assert found["best"] == "intel-pebs"
+    assert {row["rung"] for row in found["events"] if row["works"]} == {
+        "intel-pebs",
+        "cpu-clock",
+        "cpu-clock-functions",
+    }
+    assert found["cores"] == ["0-1", "2-3"]
+    assert any("adjacent-line" in remark for remark in found["remarks"])
+    assert any("threads of one core" in remark for remark in found["remarks"])
+    assert found["advice"] == [], "nothing is better than what it has"
+
+
+def test_doctor_of_an_amd_machine_has_no_word_on_intel_s_prefetch(amd: Any, fake_perf: Any, linemate: Run) -> None:
+    fake_perf.says({"ibs_op//": {"type": 9, "samples": 2, "addr": 0x5000}})
+    code, found = doctor(linemate, amd.root)
+    assert (code, found["best"]) == (0, "amd-ibs")
+    assert not any("adjacent-line" in remark for remark in found["remarks"])
+
+
+def test_doctor_names_lines_of_different_sizes(arm: Any, fake_perf: Any, linemate: Run) -> None:
+    fake_perf.says({"cpu-clock": CLOCK})
+    _, found = doctor(linemate, arm.root)
+    assert any("64: L1 data of 0; 128: L1 data of 1" in r and "--line-size 128" in r for r in found["remarks"])
+
+
+def test_doctor_where_rights_are_missing(amd: Any, fake_perf: Any, linemate: Run) -> None:
+    amd.put("proc/sys/kernel/perf_event_paranoid", "4")
+    amd.put("proc/sys/kernel/kptr_restrict", "1")
+    amd.put("proc/self/status", "CapEff:\t0")
+    fake_perf.says({}, refusal="Access to performance monitoring is limited.")
+    code, found = doctor(linemate, amd.root)
+    assert (code, found["best"]) == (1, "")
+    commands = [advice["command"] for advice in found["advice"]]
+    assert "sysctl -w kernel.perf_event_paranoid=1" in commands
+    assert "sysctl -w kernel.kptr_restrict=0" in commands
+    assert any(command.startswith("setcap cap_perfmon") for command in commands)
+
+
+def test_and_where_they_are_not(amd: Any, fake_perf: Any, linemate: Run) -> None:
+    amd.put("proc/sys/kernel/perf_event_paranoid", "4")
+    fake_perf.says({"ibs_op//": {"type": 9, "samples": 2, "addr": 0x5000}})
+    _, found = doctor(linemate, amd.root)
+    assert found["advice"] == [], "cap_perfmon is above perf_event_paranoid"
+
+
+def test_doctor_in_a_container_without_sysfs(tmp_path: Path, fake_perf: Any, linemate: Run) -> None:
+    fake_perf.says({})
+    (tmp_path / "empty").mkdir()
+    code, text, _ = linemate("doctor", "--root", tmp_path / "empty")
+    assert code == 1
+    assert "caches     unknown" in text
+    assert "nothing can be sampled here" in text
+
+
+def test_doctor_escapes_what_a_machine_says(amd: Any, fake_perf: Any, linemate: Run) -> None:
+    amd.put("proc/cpuinfo", "vendor_id : x\x1b[31m\nflags : hypervisor")
+    fake_perf.says({"cpu-clock": CLOCK}, refusal="\x1b]0;title\x07")
+    _, text, _ = linemate("doctor", "--root", amd.root)
+    assert "\x1b" not in text
+    assert r"x\x1b[31m" in text
+
+
+def test_doctor_of_this_machine(linemate: Run) -> None:
+    code, text, _ = linemate("doctor", "--format", "json")
+    found = json.loads(text)
+    assert code == (0 if found["best"] else 1)
+    assert found["perf_path"] or found["perf_error"]
