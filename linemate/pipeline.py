@@ -15,8 +15,7 @@ from elfscan.image import read_images
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
 from sharing.judge import Judgement, JudgeOptions, judge
 from sharing.knowledge import Knowledge, LockAbi, LockRow, ThreadRow, default_knowledge
-from sharing.model import LinemateError
-from sharing.model.finding import SCHEMA, Coverage, Finding, Report, Target
+from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Severity, Target
 from sharing.model.image import Image
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
@@ -26,8 +25,6 @@ from sharing.target import target_of
 
 def audit(options: AuditOptions) -> Report:
     """Analyse one binary (each member of an archive) and report what is wrong with its lines."""
-    if options.samples:
-        raise LinemateError(f"{options.samples[0]}: profiles are not read by this version")
     program = None
     if options.facts:
         from linemate.source import read_streams
@@ -42,13 +39,21 @@ def audit(options: AuditOptions) -> Report:
     hidden = 0
     for image in read_images(options.binary, debug_file=options.debug_file):
         size, pair = _line_sizes(image, options)
-        result = judge(image, _judge_options(size, pair, options), knowledge)
+        how = _judge_options(size, pair, options)
+        if options.samples:
+            how = dataclasses.replace(how, min_severity=Severity.NOTE)  # samples may raise what code alone calls a note
+        result = judge(image, how, knowledge)
         hidden += result.hidden
         targets.append(target_of(image, size))
-        found.extend(_with_source(result, image, program, options, counts) if program is not None else result.findings)
+        findings = list(
+            _with_source(result, image, program, options, counts) if program is not None else result.findings
+        )
         _count(counts, image, result)
         prefix = f"{image.member}: " if image.member else ""
         notes.extend(prefix + note for note in (*image.notes, *result.notes))
+        if options.samples:
+            findings = _with_samples(findings, result, image, options, counts, notes)
+        found.extend(findings)
         incomplete |= image.incomplete
     return _report(
         "audit", found, options, targets, Coverage(dict(sorted(counts.items())), tuple(notes)), hidden, incomplete
@@ -68,6 +73,35 @@ def _with_source(
     findings, joined = annotate(result.findings, source)
     counts["participants_in_source"] = counts.get("participants_in_source", 0) + joined
     return findings
+
+
+def _with_samples(
+    findings: list[Finding],
+    result: Judgement,
+    image: Image,
+    options: AuditOptions,
+    counts: dict[str, int],
+    notes: list[str],
+) -> list[Finding]:
+    """The findings about a binary with what profiles of it say."""
+    from linemate.sampled import with_samples
+
+    size, _ = _line_sizes(image, options)
+    macro = options.project.fix.align_macro or ""
+    seen = with_samples(
+        options.samples,
+        image,
+        result,
+        findings,
+        vocabulary(options.project),
+        size,
+        macro=macro,
+        rules=options.rules,
+    )
+    for name, count in seen.counts.items():
+        counts[name] = counts.get(name, 0) + count
+    notes.extend(seen.notes)
+    return seen.findings
 
 
 def check_program(program: Program, options: CheckOptions) -> Report:
@@ -152,7 +186,10 @@ def _report(
     incomplete: bool,
 ) -> Report:
     """Findings in order, without those that were not asked for, accepted by the project, or below the asked level."""
-    found.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule, f.id))
+    # What was sampled comes before what code alone says; their scores are in different units.
+    found.sort(
+        key=lambda f: (-f.severity.rank, not _sampled(f), -f.score, f.line.address, f.rule, f.id),
+    )
     kept = list(_selected(found, options))
     accepted = [f for f in kept if not suppressed(f, options.project)]
     shown = [
@@ -170,6 +207,10 @@ def _report(
         hidden=hidden + len(accepted) - len(shown),
         incomplete=incomplete,
     )
+
+
+def _sampled(finding: Finding) -> bool:
+    return finding.confidence.rank >= Confidence.DERIVED.rank
 
 
 def vocabulary(project: ProjectConfig) -> Knowledge:

@@ -7,14 +7,18 @@ import click
 from linemate.commands import common
 from linemate.output import check_output, progress
 from reports.escape import visible
-from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence
 
 
 @click.command("audit")
 @click.argument("binary")
 @common.finding_options
-@click.option("--samples", multiple=True, hidden=True)
+@click.option(
+    "--samples",
+    multiple=True,
+    metavar="FILE",
+    help="A profile of BINARY (perf.data and others): what runs on which threads at what cost; may be repeated.",
+)
 @click.option(
     "--facts",
     multiple=True,
@@ -42,8 +46,6 @@ def command(
     """Judge every global of BINARY by the cache line that it is on."""
     from linemate.options import AuditOptions
 
-    if samples:
-        raise LinemateError("--samples is not supported by this version")
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)
     known = common.rule_infos()
@@ -52,6 +54,7 @@ def command(
     options = AuditOptions(
         binary=binary,
         line_size=common.line_size_of(line_size, project),
+        samples=samples,
         facts=facts,
         min_confidence=Confidence[min_confidence.upper()],
         min_severity=common.shown_from(min_severity, fail_on, limit),
@@ -61,7 +64,7 @@ def command(
         debug_file=debug_file,
         project=project,
     )
-    inputs = (binary, debug_file, project.path or None, *facts)
+    inputs = (binary, debug_file, project.path or None, *facts, *samples)
     check_output(output, inputs)
     from linemate.pipeline import audit as run_audit
 

@@ -16,8 +16,8 @@ from sharing.sampled.blame import Blame, Item
 from sharing.sampled.interval import Share
 from sharing.sampled.use import LineUse, Meeting, Totals, Touch
 
-HIGH_FROM, MEDIUM_FROM, LOW_FROM = 0.10, 0.03, 0.01  # share of the program's time, the lower bound
-FALSE_SHARE = 0.2  # of what others cause: below, the line is truly shared and the rest is said beside it
+HIGH_FROM, MEDIUM_FROM, LOW_FROM = 0.10, 0.04, 0.02  # share of the program's time, the lower bound
+FALSE_SHARE = 0.15  # of what others cause: below, the line is truly shared and the rest is said beside it
 LARGE_FOOTPRINT = 256  # lines that one instruction walks: padding multiplies them
 WORTH_FROM = 1.01  # the estimated speed-up's upper bound
 _LADDER = list(Severity)
@@ -171,8 +171,8 @@ def use_text(item: Item, line: SampledLine) -> str:
     parts = []
     if writes:
         parts.append(f"written by {', '.join(functions_of(writes))} on {threads_of(writes, line)}")
-    readers = {t.thread for t in reads} - {t.thread for t in writes}
-    others = tuple(t for t in reads if t.thread in readers) if writes else reads
+    known = {(t.thread, t.function) for t in writes}
+    others = tuple(t for t in reads if (t.thread, t.function) not in known and not t.lock_call)
     if others:
         parts.append(f"read by {', '.join(functions_of(others))} on {threads_of(others, line)}")
     return ", ".join(parts) or "touched"
@@ -183,8 +183,8 @@ def split_text(line: SampledLine) -> str:
     b = line.blame
     whole = max(b.own + b.true + b.false, 1e-9)
     return (
-        f"of the line's time {100 * b.false / whole:.0f} % is explained by writes of others to other bytes, "
-        f"{100 * b.true / whole:.0f} % by writes of others to the same bytes, {100 * b.own / whole:.0f} % by neither"
+        f"of the line's time {100 * b.false / whole:.0f} % is explained by others at other bytes, "
+        f"{100 * b.true / whole:.0f} % by others at the same bytes, {100 * b.own / whole:.0f} % by neither"
     )
 
 

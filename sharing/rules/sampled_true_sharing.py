@@ -31,6 +31,7 @@ from sharing.rules.sampled_base import (
     subject,
     tail,
 )
+from sharing.sampled.blame import Item
 
 
 def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
@@ -50,13 +51,18 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
         items=(first, *mates),
         separate=(),
         message=(
-            f"{subject(first, line)}: {len(line.items[first].writers)} threads write the same bytes, so that padding "
-            f"does not help{tail(cost, severity, line, ctx)}"
+            f"{subject(first, line)}: {_who(line.items[first])} the same bytes, so that padding does not help"
+            f"{tail(cost, severity, line, ctx)}"
         ),
         evidence=(split_text(line), *evidence),
         cost=cost,
         advice="give each thread its own copy on a line of its own and add them up where the sum is read",
     )
+
+
+def _who(item: Item) -> str:
+    writers = len(item.writers)
+    return f"{writers} threads write" if writers > 1 else f"one thread writes and {len(item.threads) - 1} read"
 
 
 RULE = Rule(

@@ -4,9 +4,10 @@ Owns the split of a line into items and the sharing out of cost.  Judges nothing
 
 An *item* is a run of bytes that is one thing: bytes that accesses have in common, or that the caller says belong
 together (a lock by its ABI).  Time of a thread on an item is blamed on concurrent other threads, in proportion to how
-often each was seen writing: on writes to the same item (true sharing), and on writes to other items of the line as far
-as they outnumber these (false sharing).  A thread that updates two members together would take the victim's line just
-as well if they were apart, so that the second write adds nothing.  Time that nobody explains is the thread's own.
+often each was seen: reads on their writes, writes on all their accesses (a line that others read must be taken from
+them).  Accesses to the same item are true sharing.  Accesses to other items are false sharing as far as they outnumber
+those that the same function makes to the victim's: a function that updates two members together would take the line
+just as well if they were apart.  Time that nobody explains is the thread's own.
 """
 
 from __future__ import annotations
@@ -121,24 +122,52 @@ def items_of(line: LineUse, together: Iterable[Range] = ()) -> tuple[Item, ...]:
     return tuple(Item(*span, tuple(touches)) for span, touches in own.items() if touches)
 
 
+class _Uses:
+    """How often each thread was seen at each item: by thread, function and item, its writes and its accesses."""
+
+    def __init__(self, line: LineUse, items: tuple[Item, ...]) -> None:
+        self.writes: dict[int, _Weights] = {}
+        self.all: dict[int, _Weights] = {}
+        reads: dict[int, _Weights] = {}
+        for number, item in enumerate(items):
+            for touch in item.touches:
+                weight = _weight(touch, line)
+                _add(self.writes if touch.writes else reads, touch, number, weight)
+        # An update may be a load and a store: it is one access, of which each is seen.
+        for thread in sorted({*self.writes, *reads}):
+            self.all[thread] = {}
+            for part in (self.writes.get(thread, {}), reads.get(thread, {})):
+                for key, weight in part.items():
+                    self.all[thread][key] = max(self.all[thread].get(key, 0.0), weight)
+
+    def disturbers(self, *, of_writes: bool) -> dict[int, _Weights]:
+        """A read suffers from writes, a write from every access: the line must come back alone."""
+        return self.all if of_writes else self.writes
+
+
+_Weights = dict[tuple[str, int], float]
+
+
+def _add(table: dict[int, _Weights], touch: Touch, item: int, weight: float) -> None:
+    own = table.setdefault(touch.thread, {})
+    own[(touch.function, item)] = own.get((touch.function, item), 0.0) + weight
+
+
 def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
-    """Share out the cost of every item among those who write the line."""
-    writes: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))  # by thread and item
-    for number, item in enumerate(items):
-        for touch in item.touches:
-            if touch.writes:
-                writes[touch.thread][number] += _weight(touch, line)
+    """Share out the cost of every item among those who disturb it."""
+    uses = _Uses(line, items)
     own = true = false = phased = 0.0
     pairs: dict[tuple[int, int], float] = defaultdict(float)
     told: dict[Meeting, float] = defaultdict(float)
     for number, item in enumerate(items):
-        costs: dict[int, float] = defaultdict(float)
+        costs: dict[tuple[int, bool], float] = defaultdict(float)
         for touch in item.touches:
-            costs[touch.thread] += touch.cost
-        for thread, cost in costs.items():
-            met = [(t, line.overlap(t, thread).meeting) for t in writes if t != thread]
+            costs[(touch.thread, touch.writes)] += touch.cost
+        for (thread, of_writes), cost in costs.items():
+            others = uses.disturbers(of_writes=of_writes)
+            met = [(t, line.overlap(t, thread).meeting) for t in others if t != thread]
             disturbers = [t for t, meeting in met if meeting is not Meeting.PHASED]
-            causes = [cause for t in disturbers for cause in _causes(writes[t], number)]
+            causes = [cause for t in disturbers for cause in _causes(others[t], number)]
             total = sum(w for _, w in causes)
             if total <= 0:
                 own += cost
@@ -158,14 +187,21 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     return Blame(items, own, true, false, dict(pairs), meeting, phased)
 
 
-def _causes(writes: Mapping[int, float], victim: int) -> list[tuple[int, float]]:
-    """What one thread's writes weigh for a victim item: (item, weight)."""
-    same = writes.get(victim, 0.0)
-    others = {i: w - same for i, w in writes.items() if i != victim and w > same}
-    causes = [(victim, same)] if same else []
-    # The most written item alone invalidates the line that often; the others come with it.
-    most, total = max(others.values(), default=0.0), sum(others.values())
-    return causes + [(i, w * most / total) for i, w in others.items()]
+def _causes(uses: Mapping[tuple[str, int], float], victim: int) -> list[tuple[int, float]]:
+    """What one thread's accesses weigh for a victim item: (item, weight)."""
+    functions: dict[str, dict[int, float]] = {}
+    for (function, item), weight in uses.items():
+        functions.setdefault(function, {})[item] = weight
+    out: list[tuple[int, float]] = []
+    for weights in functions.values():
+        same = weights.get(victim, 0.0)
+        others = {i: w - same for i, w in weights.items() if i != victim and w > same}
+        if same:
+            out.append((victim, same))
+        # The item of a function that is used most takes the line that often; the others come with it.
+        most, total = max(others.values(), default=0.0), sum(others.values())
+        out += [(i, w * most / total) for i, w in others.items()]
+    return out
 
 
 def _weight(touch: Touch, line: LineUse) -> float:

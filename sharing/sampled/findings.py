@@ -135,9 +135,8 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
     ]
     out += [_item_text(line.actors[i].name, line.items[i], line) for i in draft.items[:MAX_PARTICIPANTS]]
     out.append(_overlap_text(draft, line))
-    missing = totals.timed - totals.timed_attributed
     how = ", ".join(f"{n} by {_BASIS[b]}" for b, n in sorted(use.bases.items(), reverse=True))
-    out.append(f"bytes known of {how}; {totals.share(missing).text} of all samples could not be placed")
+    out.append(f"bytes known of {how}; of all samples, {totals.share(totals.timed_unplaced).text} could not be placed")
     if use.footprint > 1:
         out.append(f"the instructions that touch it touch {use.footprint} lines")
     if line.gain is not None:

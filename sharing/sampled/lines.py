@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.attribution import Attribution, Basis, Region, Table, TouchFlag, line_keys
+from sharing.model.attribution import Attribution, Basis, Reason, Region, Table, TouchFlag, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.costs import Costs, sample_costs
 from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
@@ -145,7 +145,7 @@ def _totals(attribution: Attribution, costs: Costs) -> Totals:
         samples=len(attribution.rows),
         attributed=int(known.sum()),
         timed=costs.timed,
-        timed_attributed=float(costs.cost[known].sum()),
+        timed_unplaced=float(costs.cost[~known & (attribution.rows["reason"] != Reason.NO_ACCESS)].sum()),
         measure=costs.measure,
         profiles=1,
     )

@@ -148,7 +148,7 @@ class Totals:
     samples: int = 0
     attributed: int = 0
     timed: float = 0.0
-    timed_attributed: float = 0.0
+    timed_unplaced: float = 0.0  # of those that may have touched memory
     measure: str = ""
     profiles: int = 0
 

@@ -203,9 +203,11 @@ def test_an_interrupt_is_quiet(run: Run, pipeline: Any) -> None:
     assert (result.code, result.out, result.err.strip()) == (130, "", "")
 
 
-def test_evidence_that_this_version_cannot_read_is_refused(run: Run, pipeline: Any) -> None:
-    result = run("audit", "server", "--samples", "file")
-    assert (result.code, result.err) == (2, "linemate: error: --samples is not supported by this version\n")
+def test_profiles_are_handed_on_and_never_overwritten(run: Run, pipeline: Any) -> None:
+    Path("perf.data").write_text("")
+    run("audit", "server", "--samples", "perf.data", "--samples", "other.data")
+    assert pipeline.asked[0].samples == ("perf.data", "other.data")
+    assert run("audit", "server", "--samples", "perf.data", "-o", "perf.data").code == 2
 
 
 def test_facts_of_the_source_are_handed_on_and_never_overwritten(run: Run, pipeline: Any) -> None:

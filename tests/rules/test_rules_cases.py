@@ -20,7 +20,8 @@ CASES = sorted(
     for path in (Path(__file__).parent / "cases").glob("*.toml")
     for case in tomllib.loads(path.read_text())["case"]
 )
-LINE_RULES = [rule for rule in RULES if rule.scope is not Scope.SOURCE]  # the others: tests/source_rules
+# The others: tests/source_rules and tests/sampled.
+LINE_RULES = [rule for rule in RULES if rule.scope not in (Scope.SOURCE, Scope.SAMPLED)]
 
 
 def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
@@ -115,8 +116,8 @@ def test_rule_ids_are_unique_and_registered() -> None:
     ids = [rule.id for rule in RULES]
     assert len(ids) == len(set(ids))
     package = Path(__file__).parents[2] / "sharing" / "rules"
-    modules = {p.stem for p in package.glob("*.py")} - {"__init__", "base", "source_base"}
-    checks = [rule.check_source or rule.check for rule in RULES]
+    modules = {p.stem for p in package.glob("*.py")} - {"__init__", "base", "sampled_base", "source_base"}
+    checks = [rule.check_source or rule.check_samples or rule.check for rule in RULES]
     assert modules == {check.__module__.rsplit(".", 1)[-1] for check in checks}
 
 

@@ -1,0 +1,123 @@
+"""``audit --samples``: profiles of a binary as evidence for and against its findings.
+
+Owns the order of the steps and what the report says of the profiles.  Placing, judging and joining are
+``sharing.sampled``'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elfscan.demangle import demangle
+from linemate.modules import open_modules
+from pmu import read_samples
+from sharing.judge import Judgement
+from sharing.knowledge import Knowledge
+from sharing.model.attribution import Attribution, Basis, Reason
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Finding
+from sharing.model.image import Image
+from sharing.naming import readable_names
+from sharing.remedy import Style
+from sharing.sampled.attribute import attribute
+from sharing.sampled.code import ImageCode
+from sharing.sampled.findings import findings_of
+from sharing.sampled.join import Coverage, join
+from sharing.sampled.lines import profile_lines
+from sharing.sampled.merging import merged
+from sharing.sampled.names import Names
+from sharing.sampled.verdict import judge_lines
+
+
+@dataclass(frozen=True, slots=True)
+class SampledFindings:
+    """Findings with what the profiles say."""
+
+    findings: list[Finding]
+    counts: dict[str, int]
+    notes: list[str]
+
+
+def with_samples(
+    paths: Sequence[str],
+    image: Image,
+    judgement: Judgement,
+    static: Sequence[Finding],
+    knowledge: Knowledge,
+    line_size: int,
+    *,
+    macro: str = "",
+    rules: Sequence[str] = (),
+) -> SampledFindings:
+    """1. read and place each profile; 2. lines; 3. verdicts; 4. join with the findings from code."""
+    placed = [_placed(path, image, knowledge) for path in paths]
+    runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
+    run = merged(runs)
+    verdicts = judge_lines(run, Names(judgement.image, knowledge, judgement.actors), line_size, rules=rules)
+    sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, macro))
+    findings, joined = join(static, sampled, verdicts, run, lambda names: _coverage(placed, names))
+    counts: dict[str, int] = {}
+    for one in placed:
+        for name, count in (*one.counts().items(), *_losses(one).items()):
+            counts[name] = counts.get(name, 0) + count
+    counts |= {"samples": run.totals.samples, **verdicts.counts, **joined}
+    named = {name.replace(" ", "_").replace(",", ""): count for name, count in counts.items()}
+    return SampledFindings(findings, named, _notes(paths, placed))
+
+
+def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:
+    """One profile with its samples placed, functions named as a report shows them."""
+    samples = read_samples(path)
+    if not len(samples.samples):
+        raise LinemateError(f"{path}: holds no samples")
+    one = attribute(samples, image, open_modules(samples, image, knowledge), knowledge)
+    shown = readable_names(list(dict.fromkeys(one.functions)), demangle)
+    return dataclasses.replace(one, functions=tuple(shown[name] for name in one.functions))
+
+
+def _losses(one: Attribution) -> dict[str, int]:
+    counts = one.samples.counts
+    return {
+        name: count
+        for name, count in (
+            ("samples lost", counts.lost_samples),
+            ("samples skipped", counts.skipped_samples),
+            ("records lost", counts.lost_records),
+        )
+        if count
+    }
+
+
+def _notes(paths: Sequence[str], placed: Sequence[Attribution]) -> list[str]:
+    """What each profile lacks, in words."""
+    out = []
+    for path, one in zip(paths, placed, strict=True):
+        out += [f"{path}: {note}" for note in (*one.samples.counts.notes, *one.notes)]
+        total, known = len(one.rows), int((one.rows["basis"] >= Basis.DERIVED).sum())
+        if 2 * known < total:
+            why = sorted(
+                ((n, name.removeprefix("unattributed ")) for name, n in one.counts().items() if name[0] == "u"),
+                reverse=True,
+            )
+            reasons = ", ".join(f"{name.replace('_', ' ')} {n}" for n, name in why[:3])
+            out.append(f"{path}: {known} of {total} samples have a known place; of the others: {reasons}")
+    return out
+
+
+def _coverage(placed: Sequence[Attribution], names: frozenset[str]) -> Coverage:
+    """Samples in functions, and how many of them have no place for a reason that may hide the line."""
+    samples = unplaced = 0
+    for one in placed:
+        wanted = np.array([name in names for name in one.functions] + [False], np.bool_)
+        rows = one.rows[wanted[one.rows["function"]]]
+        samples += len(rows)
+        unplaced += int((~np.isin(rows["reason"], _HARMLESS)).sum())
+    return Coverage(samples, unplaced)
+
+
+# It was placed, or there was no access to place.
+_HARMLESS = (int(Reason.NONE), int(Reason.NO_ACCESS))

@@ -1,0 +1,155 @@
+"""Findings from code and findings from samples, made one list.
+
+Owns which of them speak of the same thing, and what samples do to a finding that they support or contradict.  A run
+that never came to some code says nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from sharing.model.finding import Confidence, Evidence, Finding, Participant, Severity, Verdict
+from sharing.sampled.interval import wilson
+from sharing.sampled.use import Meeting, SampledRun
+from sharing.sampled.verdict import Judged, Verdicts
+
+MIN_TIMED = 1000  # samples of a run that may clear a finding
+MIN_IN_FUNCTIONS = 30  # of them in functions that touch the finding's line
+CLEARED_BELOW = 0.005  # share of the program's time, the upper bound
+# Verdicts that say that data on one line disturb each other: samples on that line can contradict these alone.
+_OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the run saw of a finding's functions: their samples, and how many of these could not be placed."""
+
+    samples: int
+    unplaced: int
+
+
+InFunctions = Callable[[frozenset[str]], Coverage]
+
+
+def join(
+    static: Iterable[Finding],
+    sampled: Iterable[Finding],
+    verdicts: Verdicts,
+    run: SampledRun,
+    in_functions: InFunctions,
+) -> tuple[list[Finding], dict[str, int]]:
+    """All findings, and how many were joined, cleared and added."""
+    by_line: dict[int, list[Finding]] = {}
+    others: list[Finding] = []
+    for finding in sampled:
+        by_line.setdefault(int(finding.line.address, 16), []).append(finding)
+    used: set[str] = set()
+    lines = {j.line.use.link: j for j in verdicts.judged if j.line.use.target and j.line.use.link >= 0}
+    counts = {"sampled_joined": 0, "sampled_cleared": 0}
+    for finding in static:
+        match = next((s for s in _at(finding, by_line) if s.id not in used and _same(finding, s)), None)
+        if match is not None:
+            used.add(match.id)
+            counts["sampled_joined"] += 1
+            others.append(_joined(finding, match))
+            continue
+        others.append(_checked(finding, lines, run, in_functions))
+        counts["sampled_cleared"] += others[-1].severity.rank < finding.severity.rank
+    added = [f for f in sampled if f.id not in used]
+    counts["sampled_added"] = len(added)
+    return order([*others, *added]), counts
+
+
+def order(findings: Iterable[Finding]) -> list[Finding]:
+    """Severity, then what was sampled before what was not, then cost."""
+    return sorted(
+        findings,
+        key=lambda f: (
+            -f.severity.rank,
+            f.confidence.rank < Confidence.DERIVED.rank,
+            -f.score,
+            f.line.address,
+            f.rule,
+            f.id,
+        ),
+    )
+
+
+def _at(finding: Finding, by_line: dict[int, list[Finding]]) -> list[Finding]:
+    start = int(finding.line.address, 16)
+    return [f for line, found in by_line.items() if start <= line < start + finding.line.size for f in found]
+
+
+def _same(static: Finding, sampled: Finding) -> bool:
+    """The same line and the same objects: two of them, or the only one."""
+    mine, theirs = {p.name for p in static.participants}, {p.name for p in sampled.participants}
+    needed = min(2, len(mine), len(theirs))
+    return static.verdict in _OF_SHARING and len(mine & theirs) >= needed
+
+
+def _joined(static: Finding, sampled: Finding) -> Finding:
+    """Identity and rule of the static finding, so that baselines hold; what was seen decides the rest."""
+    return msgspec.structs.replace(
+        sampled,
+        id=static.id,
+        rule=static.rule,
+        participants=tuple(_richer(p, static) for p in sampled.participants),
+        evidence=(*sampled.evidence, *static.evidence),
+        remedies=sampled.remedies or (static.remedies if sampled.verdict in _OF_SHARING else ()),
+        picture=static.picture or sampled.picture,
+        related=static.related,
+    )
+
+
+def _richer(participant: Participant, static: Finding) -> Participant:
+    """With what the static finding knows of its declaration."""
+    known = {(p.name, p.member): p for p in static.participants}
+    match = known.get((participant.name, participant.member))
+    if match is None:
+        return participant
+    return msgspec.structs.replace(participant, source=match.source, identity=match.identity, type=match.type)
+
+
+def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_functions: InFunctions) -> Finding:
+    """A finding that no sampled one supports: kept, or lowered with the reason."""
+    totals = run.totals
+    if totals.timed < MIN_TIMED or finding.verdict not in _OF_SHARING:
+        return finding
+    start = int(finding.line.address, 16)
+    seen = [j for link, j in lines.items() if start <= link < start + finding.line.size]
+    functions = frozenset(f for p in finding.participants for f in (*p.readers, *p.writers, *p.lockers))
+    coverage = in_functions(functions)
+    cost = sum(j.line.use.cost for j in seen)
+    share = totals.share(cost)
+    if coverage.samples < MIN_IN_FUNCTIONS:
+        return _noted(finding, "the run was not sampled in the functions that touch it: it says nothing about this")
+    why = {j.why for j in seen}
+    if seen and why == {"phased"}:
+        tested = [o for j in seen for o in j.line.use.overlaps.values() if o.meeting is Meeting.PHASED]
+        count = sum(sum(o.samples) for o in tested)
+        return _lowered(finding, f"the samples contradict it: its threads use it one after the other ({count} samples)")
+    if seen and why == {"one thread"} and share.low >= CLEARED_BELOW:
+        return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
+    disturbed = sum(j.line.blame.true + j.line.blame.false for j in seen)
+    # What was not placed may have been on this line.
+    unplaced = wilson(coverage.unplaced, totals.timed)
+    if totals.share(disturbed).high + unplaced.value < CLEARED_BELOW:
+        return _lowered(
+            finding,
+            f"the samples contradict it: {coverage.samples} samples of the functions that touch it, "
+            f"{totals.share(disturbed).text} of {totals.measure} because of other threads on the line",
+        )
+    return finding
+
+
+def _noted(finding: Finding, text: str) -> Finding:
+    return msgspec.structs.replace(finding, evidence=(*finding.evidence, Evidence(Confidence.DERIVED, text)))
+
+
+def _lowered(finding: Finding, text: str) -> Finding:
+    return msgspec.structs.replace(
+        _noted(finding, text), severity=Severity.NOTE, message=f"{finding.message} (in this run not: {text})"
+    )
