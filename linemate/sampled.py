@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elfscan.demangle import demangle
+from linemate.gains import GainsOf, without_solo
 from linemate.modules import open_modules
 from pmu import read_samples
 from sharing.judge import Judgement
@@ -53,11 +54,14 @@ def with_samples(
     macro: str = "",
     rules: Sequence[str] = (),
 ) -> SampledFindings:
-    """1. read and place each profile; 2. lines; 3. verdicts; 4. join with the findings from code."""
+    """1. read and place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
+    paths = without_solo(paths)
     placed = [_placed(path, image, knowledge) for path in paths]
     runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
     run = merged(runs)
-    verdicts = judge_lines(run, Names(judgement.image, knowledge, judgement.actors), line_size, rules=rules)
+    gains = GainsOf(paths, placed, runs, lambda path: _placed(path, image, knowledge))
+    names = Names(judgement.image, knowledge, judgement.actors)
+    verdicts = judge_lines(run, names, line_size, rules=rules, gains=gains)
     sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, macro))
     findings, joined = join(static, sampled, verdicts, run, lambda names: _coverage(placed, names))
     counts: dict[str, int] = {}
@@ -66,7 +70,7 @@ def with_samples(
             counts[name] = counts.get(name, 0) + count
     counts |= {"samples": run.totals.samples, **verdicts.counts, **joined}
     named = {name.replace(" ", "_").replace(",", ""): count for name, count in counts.items()}
-    return SampledFindings(findings, named, _notes(paths, placed))
+    return SampledFindings(findings, named, [*_notes(paths, placed), *gains.notes])
 
 
 def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:

@@ -8,28 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor
 from sharing.sampled.blame import Blame, Item
+from sharing.sampled.gain import Gain
 from sharing.sampled.interval import Share
 from sharing.sampled.use import LineUse, Meeting, Totals, Touch
 
 HIGH_FROM, MEDIUM_FROM, LOW_FROM = 0.10, 0.04, 0.02  # share of the program's time, the lower bound
 FALSE_SHARE = 0.15  # of what others cause: below, the line is truly shared and the rest is said beside it
 LARGE_FOOTPRINT = 256  # lines that one instruction walks: padding multiplies them
-WORTH_FROM = 1.01  # the estimated speed-up's upper bound
 _LADDER = list(Severity)
-
-
-class Gain(NamedTuple):
-    """How many times as fast the program would be with the line untangled, with its interval, and how that is known."""
-
-    ratio: float
-    low: float
-    high: float
-    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +93,7 @@ def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
         else Severity.NOTE
     )
     steps = (line.blame.meeting is not Meeting.CONCURRENT) + 2 * walks(line)
-    if line.gain is not None and line.gain.high < WORTH_FROM:
+    if line.gain is not None and not line.gain.worth_fixing:
         return Severity.NOTE
     return lowered(severity, steps)
 
@@ -128,8 +118,8 @@ def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext
         )
     if severity is Severity.NOTE and share.low < LOW_FROM:
         return f"{text}, not worth fixing"
-    if line.gain is not None and line.gain.high < WORTH_FROM:
-        return f"{text}, not worth fixing: the estimated speed-up is {line.gain.ratio:.2f}×"
+    if line.gain is not None and not line.gain.worth_fixing:
+        return f"{text}, not worth fixing: the estimated speed-up is {line.gain.text}"
     return text
 
 

@@ -140,8 +140,7 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
     if use.footprint > 1:
         out.append(f"the instructions that touch it touch {use.footprint} lines")
     if line.gain is not None:
-        g = line.gain
-        out.append(f"estimated speed-up {g.ratio:.2f}× ({g.low:.2f}–{g.high:.2f}×): {g.how}")
+        out.append(f"estimated speed-up {line.gain.text}: {line.gain.how}")
     return out
 
 

@@ -54,12 +54,10 @@ class Gain:
 
     @property
     def text(self) -> str:
-        """``1.84× faster (1.62–2.05×)``."""
-        if not self.worth_fixing:
-            return f"not worth fixing: at most {self.high:.2f}× faster"
+        """``1.84× (1.62–2.05×)``."""
         if self.ratio is None:
-            return f"at most {self.high:.1f}× faster" if self.low <= 1.0 else f"{self.low:.2f}–{self.high:.2f}× faster"
-        return f"{self.ratio:.2f}× faster ({self.low:.2f}–{self.high:.2f}×)"
+            return f"at most {self.high:.2f}×"
+        return f"{self.ratio:.2f}× ({self.low:.2f}–{self.high:.2f}×)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ class Gains:
     def __init__(self, spread: Level, lines: Sequence[LineUse], solo: Level | None = None) -> None:
         self._level, self._solo_level = spread, solo
         self._lines = [line for line in lines if _is_shared(line)]
-        self._number = {(line.address, line.link): i for i, line in enumerate(self._lines)}
+        self._number = {_key(line): i for i, line in enumerate(self._lines)}
         self._threads = spread.attribution.threads
         self._thread_of = {(int(t["pid"]), int(t["tid"])): i for i, t in enumerate(self._threads)}
         times = read_levels([spread, solo] if solo is not None else [spread])
@@ -98,20 +96,20 @@ class Gains:
 
     def of(self, line: LineUse, items: Sequence[Item] | None = None) -> Gain | None:
         """What keeping the items of a line apart would give; None for a line that is not of these or not shared."""
-        return self.of_all([line], {(line.address, line.link): items} if items is not None else {})
+        return self.of_all([line], {_key(line): items} if items is not None else {})
 
     def of_all(
-        self, lines: Iterable[LineUse], items: dict[tuple[int, int], Sequence[Item]] | None = None
+        self, lines: Iterable[LineUse], items: dict[tuple[int, bool], Sequence[Item]] | None = None
     ) -> Gain | None:
         """The same for several lines that are repaired together."""
-        numbers = sorted({n for n in (self._number.get((one.address, one.link)) for one in lines) if n is not None})
+        numbers = sorted({n for n in (self._number.get(_key(one)) for one in lines) if n is not None})
         if not numbers or not self._before.sum() > 0:
             return None
         items = items or {}
         left = {}
         for n in numbers:
             line = self._lines[n]
-            rest = remaining(line, items.get((line.address, line.link)) or items_of(line), self._rates[n])
+            rest = remaining(line, items.get(_key(line)) or items_of(line), self._rates[n])
             names = [(one.pid, one.tid) for one in line.threads]
             left[n] = {self._thread_of[names[t]]: share for t, share in rest.items() if names[t] in self._thread_of}
         if self._solo is None or not self._scale.how:
@@ -193,7 +191,19 @@ class Gains:
             saved = self._with_unexplained(excess, saved, own, total)
         before = self._before * corner.spread
         kept = np.clip(1 - saved / np.maximum(before, 1e-12), 0.0, 1.0)
-        return self._speedup(np.where(times.user, kept[self._group], 1.0), in_step=corner.in_step)
+        # Threads that hold a lock for less time also wait for it less.
+        freed_of = saved.reshape(-1, self._size).sum(axis=1) / np.maximum(
+            excess.reshape(-1, self._size).sum(axis=1), 1e-12
+        )
+        kernel = np.clip(1 - self._kernel_excess() * freed_of, 0.0, 1.0)
+        return self._speedup(np.where(times.user, kept[self._group], kernel[times.thread]), in_step=corner.in_step)
+
+    def _kernel_excess(self) -> float:
+        """Share of the time in the kernel that the run on one processor did not take."""
+        assert self._solo is not None
+        before = float(self._times.seconds[~self._times.user].sum())
+        alone = float(self._solo.seconds[~self._solo.user].sum()) * self._scale.value
+        return max(1 - alone / before, 0.0) if before > 0 else 0.0
 
     def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
         """Wall time as it is over wall time with that share ``kept`` of each sample, both by the same model."""
@@ -276,6 +286,11 @@ def _line_of(rows: Column, lines: Sequence[LineUse], size: int) -> Column:
             hit = here & (known[at] == base)
             out[hit] = np.array([addresses[int(a)] for a in known], np.int64)[at[hit]]
     return out
+
+
+def _key(line: LineUse) -> tuple[int, bool]:
+    """What a line is known by: static storage by its link-time address, which is the same in every run."""
+    return (line.link, True) if line.link >= 0 else (line.address, False)
 
 
 def _is_shared(line: LineUse) -> bool:

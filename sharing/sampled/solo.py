@@ -102,7 +102,9 @@ def _read(level: Level, functions: dict[tuple[str, str], int], modules: dict[str
         numbers.append(functions.setdefault((paths[of_module], name), len(functions)))
     ips = instruction_keys(attribution, rows, modules)
     function = np.array(numbers or [0], np.int64)[number]
-    times = Times(seconds, user & (cost > 0), rows["thread"].astype(np.int64), function, ips, table["time"])
+    # Samples of unknown threads go into a row behind the known ones.
+    thread = np.where(rows["thread"] >= 0, rows["thread"], len(attribution.threads)).astype(np.int64)
+    times = Times(seconds, user & (cost > 0), thread, function, ips, table["time"])
     return times, ips
 
 
@@ -149,7 +151,7 @@ def _of_thread(times: Times, thread: int, size: int) -> Column:
 
 def _busy_threads(times: Times, tids: Column) -> list[int]:
     """Threads by id, first the ones that started the processes; those with hardly any time left out."""
-    known = times.user & (times.thread >= 0)
+    known = times.user & (times.thread < len(tids))
     total = np.bincount(times.thread[known], times.seconds[known], len(tids))
     busy = np.flatnonzero(total > FEW * total.sum())
     return sorted(busy.tolist(), key=lambda t: (tids["tid"][t] != tids["pid"][t], int(tids["tid"][t])))

@@ -14,13 +14,14 @@ from sharing.model.attribution import Region
 from sharing.model.finding import Severity
 from sharing.model.profile import Actor
 from sharing.rules import RULES, Scope
-from sharing.rules.sampled_base import Gain, SampledContext, SampledDraft, SampledLine
+from sharing.rules.sampled_base import SampledContext, SampledDraft, SampledLine
 from sharing.sampled.blame import Blame, Item, blame, items_of
+from sharing.sampled.gain import Gain
 from sharing.sampled.names import Names
 from sharing.sampled.use import LineUse, Meeting, SampledRun
 
 MIN_LINE_SAMPLES = 10  # below, nothing is said of who does what
-Gains = Callable[[LineUse], Gain | None]
+Gains = Callable[[LineUse, Sequence[Item]], Gain | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def judge_lines(
             counts[f"sampled lines, {why}"] += 1
             judged.append(Judged(SampledLine(use, result, actors), (), why))
             continue
-        gain = gains(use) if gains is not None else None
+        gain = gains(use, items) if gains is not None else None
         line = SampledLine(use, result, actors, _under_locks(items, actors), gain)
         drafts: list[SampledDraft] = []
         taken = False

@@ -1,0 +1,72 @@
+"""The gains that a report states: the profiles that lie beside a profile, and which of them say what.
+
+Owns finding the sidecar of ``record`` and the profile of the run on one processor.  The estimate is
+``sharing.sampled.gain``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pmu.sidecar import read_sidecar, sidecar_of, solo_of
+from sharing.model.attribution import Attribution
+from sharing.model.recorded import Recording
+from sharing.sampled.blame import Item
+from sharing.sampled.gain import Gain, Gains
+from sharing.sampled.solo import Level
+from sharing.sampled.use import LineUse, SampledRun
+
+Place = Callable[[str], Attribution]
+
+
+def without_solo(paths: Sequence[str]) -> list[str]:
+    """The profiles to look for sharing in: a run on one processor shows none, and is found beside its own."""
+    return [path for path in paths if not _is_solo(path)] or list(paths)
+
+
+def _is_solo(path: str) -> bool:
+    base = Path(path.removesuffix(".solo"))
+    return path.endswith(".solo") and base.exists() and sidecar_of(base).exists()
+
+
+class GainsOf:
+    """Gains of lines by the profiles of one audit: the first that has a run on one processor beside it, else bounds."""
+
+    def __init__(self, paths: Sequence[str], placed: Sequence[Attribution], runs: Sequence[SampledRun], place: Place):
+        self.notes: list[str] = []
+        self._gains: list[Gains] = []
+        for path, one, run in zip(paths, placed, runs, strict=True):
+            recording = self._recording(path)
+            made = recording.runs if recording is not None else ()
+            spread = Level(one, tuple(r for r in made if r.level == "spread"))
+            solo = self._solo(path, recording, place)
+            gains = Gains(spread, run.lines, solo)
+            if solo is not None:
+                self._gains.insert(0, gains)
+            else:
+                self._gains.append(gains)
+
+    def __call__(self, line: LineUse, items: Sequence[Item]) -> Gain | None:
+        return next((gain for gains in self._gains if (gain := gains.of(line, items)) is not None), None)
+
+    def _recording(self, path: str) -> Recording | None:
+        """A sidecar is no profile: one that is missing or broken costs only the gain."""
+        sidecar = sidecar_of(Path(path))
+        return read_sidecar(sidecar) if sidecar.is_file() else None
+
+    def _solo(self, path: str, recording: Recording | None, place: Place) -> Level | None:
+        if recording is None or (profile := recording.profile("solo")) is None:
+            return None
+        file = solo_of(Path(path))
+        if not file.is_file():
+            self.notes.append(f"{path}: its run on one processor, {file.name}, is not there: gains are bounds")
+            return None
+        if len(profile.cpus_seen) > 1:
+            self.notes.append(f"{path}: the run for one processor left it: gains are bounds")
+            return None
+        runs = tuple(r for r in recording.runs if r.level == "solo")
+        if any(run.status for run in recording.runs):
+            self.notes.append(f"{path}: a run failed: gains are bounds")
+            return None
+        return Level(place(str(file)), runs)
