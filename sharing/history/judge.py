@@ -187,6 +187,8 @@ def _line_change(level: Floats) -> float:
 def _outliers(level: Floats, measured: Ids, edges: Sequence[int]) -> tuple[Outlier, ...]:
     """Revisions far from the median of the stretch between steps that they are in."""
     bounds = sorted(set(edges))
+    if not len(level):
+        return ()
     rest = np.concatenate([level[a:b] - np.median(level[a:b]) for a, b in pairwise(bounds)])
     if len(rest) < 5:
         return ()

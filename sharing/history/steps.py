@@ -33,6 +33,8 @@ EXACT_ROWS = 7  # 5040 orders are enumerated
 CLIP = 2.5  # of median deviations: Huber's bend, far enough out to keep 98 % of normal noise as it is
 SIGMA = 1.4826  # median deviations in a standard deviation of normal noise
 PLACES = 200  # positions that are compared for the place of one step
+ALONE = 0.7  # share of the squares that one cell has, to be the one that steps
+BLUR = 4.0  # square of what the clearest split of a cell without a step comes to
 _SEED = 20081114
 
 
@@ -92,9 +94,10 @@ def _search(logs: Floats, edges: Ids, least: int, alpha: float, found: list[Spli
     scores, cells = _scores(part)
     if not len(cells):
         return None
-    chance, cell = _chance(scores, allowed)
-    at = _place(part[:, cells] if cell < 0 else part[:, cells[[cell]]], scores, allowed)
-    split = Split(start + at, chance, int(cells[cell]) if cell >= 0 else -1)
+    chance = _chance(scores, allowed)
+    at = _place(part[:, cells], scores, allowed)
+    alone = _alone(scores, at)
+    split = Split(start + at, chance, int(cells[alone]) if alone >= 0 else -1)
     if chance < alpha:
         found.append(split)
         here = int(np.flatnonzero(edges == split.at)[0])
@@ -140,8 +143,8 @@ def _views(rows: Floats, allowed: Ids) -> tuple[Floats, Floats]:
     return _cusum(common, allowed).max(axis=(-1, -2)), _cusum(rows, allowed).max(axis=(-1, -2))
 
 
-def _chance(scores: Floats, allowed: Ids) -> tuple[float, int]:
-    """(chance of a split as clear in rows of any order, the cell that speaks alone or -1)."""
+def _chance(scores: Floats, allowed: Ids) -> float:
+    """Chance of a split as clear in rows of any order."""
     n, cells = scores.shape
     common, single = [], []
     for chunk in _orders(n, cells):
@@ -159,10 +162,13 @@ def _chance(scores: Floats, allowed: Ids) -> tuple[float, int]:
         drawn = [values[1:] for values in drawn]  # the first order enumerated is the one seen
     shares = [_upper_share(np.round(values, 9)) for values in drawn]
     joint = np.minimum(shares[0], shares[1]) if cells > 1 else shares[0]
-    chance = float((joint <= joint[own] + 1e-12).mean())
-    if cells == 1 or shares[0][own] <= shares[1][own]:
-        return chance, -1
-    return chance, int(_cusum(scores, allowed).max(axis=0).argmax())
+    return float((joint <= joint[own] + 1e-12).mean())
+
+
+def _alone(scores: Floats, at: int) -> int:
+    """The cell that holds most of the evidence for a split, -1 where several do."""
+    evidence = _cusum(scores, np.array([at]))[0] ** 2
+    return int(evidence.argmax()) if len(evidence) > 1 and evidence.max() > ALONE * evidence.sum() else -1
 
 
 def _orders(n: int, cells: int) -> list[Ids]:
@@ -183,11 +189,16 @@ def _upper_share(values: Floats) -> Floats:
 
 
 def _place(part: Floats, scores: Floats, allowed: Ids) -> int:
-    """The split that leaves the smallest absolute deviations from the medians of both sides."""
+    """The split that leaves the smallest absolute deviations from the medians of both sides.
+
+    Cells count by how clear their own clearest split is: those that do not step would only blur the place.
+    """
     if len(allowed) > PLACES:
         clear = _cusum(scores, allowed).sum(axis=1)
         allowed = np.sort(allowed[np.argsort(-np.round(clear, 9), kind="stable")[:PLACES]])
     spread = np.maximum(np.nanmedian(np.abs(part - np.nanmedian(part, axis=0)), axis=0), 1e-9)
+    clear = _cusum(scores, allowed).max(axis=0)
+    spread /= np.maximum(clear**2 - BLUR, 1.0)
     n = len(part)
     costs = [(round(_left_over(part, at, spread), 9), abs(2 * at - n), at) for at in allowed.tolist()]
     best: int = min(costs)[2]
@@ -247,8 +258,9 @@ def _is_slope(level: Floats, cuts: list[int]) -> bool:
 
 def common_level(logs: Floats) -> Floats:
     """One value a row: the mean over its cells of the difference to the cell's median."""
-    middle = np.nanmedian(logs, axis=0) if len(logs) else np.zeros(logs.shape[1])
-    off = logs - middle
+    known = np.isfinite(logs).any(axis=0) if len(logs) else np.zeros(logs.shape[1], bool)
+    logs = logs[:, known]
+    off = logs - np.nanmedian(logs, axis=0) if known.any() else logs
     known = np.isfinite(off)
     count = known.sum(axis=1)
     out: Floats = np.where(count > 0, np.where(known, off, 0.0).sum(axis=1) / np.maximum(count, 1), 0.0)

@@ -1,0 +1,113 @@
+"""A real repository: the commit that moved a lock beside a list head is found, by all builds and by few."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from sharing.model.history import Basis, History, RevisionState
+from tests.history.conftest import BUILD, CULPRIT, Repository, RunHistory
+
+ALL = "HEAD~11..HEAD"
+PAIR = ("LOCK_open", "unused_tables")
+MEMBERS = "LOCK_open.m_mutex / unused_tables.first"
+
+
+@pytest.fixture(scope="module")
+def whole(program: Repository, bench: str, tmp_path_factory: pytest.TempPathFactory) -> History:
+    """All twelve builds, measured at three levels."""
+    from linemate.history import HistoryOptions, history_of
+
+    folder = tmp_path_factory.mktemp("whole")
+    before = program.state()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LINEMATE_CACHE", str(folder / "cache"))
+        patch.setattr("linemate.history_bench.others_share", lambda others_s, wall_s: 0.0)
+        found = history_of(
+            HistoryOptions(
+                repo=str(program.path),
+                revisions=ALL,
+                build=BUILD,
+                binary="server",
+                bench=bench,
+                levels=("1", "2", "4"),
+                metric="ops_per_s",
+                rounds=2,
+                store=str(folder / "store.sqlite"),
+            )
+        )
+    assert program.state() == before
+    return found
+
+
+def test_the_step_is_at_the_commit_that_adds_the_global(whole: History) -> None:
+    (step,) = whole.steps
+    assert whole.basis is Basis.REVISIONS
+    assert step.suspects == (CULPRIT,)
+    assert whole.revisions[CULPRIT].subject == "Keep a buffer for names"
+    assert step.slower
+    assert step.change.low < -0.099 < step.change.high < -0.09
+    assert all(c.clear for c in step.conditions)
+    assert len(step.conditions) == 3
+    assert whole.slowdown
+
+
+def test_its_cause_is_the_layout_in_the_words_of_explain(whole: History) -> None:
+    cause = whole.steps[0].causes[0]
+    assert cause.startswith("layout (static): `buf` (added, +208 bytes, sys_vars.cc:")
+    assert "`LOCK_open.m_mutex` and `unused_tables.first` now share line 0x" in cause
+
+
+def test_the_change_of_layout_came_with_the_step(whole: History) -> None:
+    (change,) = whole.layout_changes
+    assert (change.between, change.step) == ((CULPRIT - 1, CULPRIT), 0)
+    assert change.gained == (MEMBERS,)
+    assert change.lost == ()
+
+
+def test_the_pair_is_followed_through_all_builds(whole: History) -> None:
+    pair = whole.pairs[0]
+    assert f"{pair.first} / {pair.second}" == MEMBERS
+    assert [place.line for place in pair.places] == [at >= CULPRIT for at in range(12)]
+    assert all(place.wide for place in pair.places)
+    before, after = pair.places[CULPRIT - 1], pair.places[CULPRIT]
+    assert int(after.first, 16) - int(before.first, 16) == 0xE0
+    assert (before.first_offset, after.first_offset, after.second_offset) == (32, 0, 48)
+
+
+def test_without_a_benchmark_the_change_of_layout_is_told_alone(run_history: RunHistory, program: Repository) -> None:
+    found = run_history(program, f"HEAD~{12 - CULPRIT}..HEAD~{10 - CULPRIT}", build=BUILD)
+    assert (found.metric, found.steps, found.slowdown) == ("", (), False)
+    (change,) = found.layout_changes
+    assert (change.gained, change.step, change.improves) == ((MEMBERS,), -1, False)
+    assert "`buf` (added, +208 bytes" in change.cause
+
+
+@pytest.mark.parametrize("by", ["pair", "speed"])
+def test_bisection_needs_few_builds(by: str, run_history: RunHistory, program: Repository, bench: str) -> None:
+    asked = {"pair": PAIR} if by == "pair" else {"bench": bench, "levels": ("2",), "metric": "ops_per_s", "rounds": 4}
+    found = run_history(program, ALL, build=BUILD, bisect=True, **asked)
+    assert found.bisection is not None
+    assert found.bisection.ends_differ
+    assert found.bisection.suspects == (CULPRIT,)
+    assert found.bisection.builds <= math.ceil(math.log2(11)) + 2
+    assert sum(r.state is RevisionState.BUILT for r in found.revisions) == found.bisection.builds
+    assert found.slowdown is (by == "speed")
+    assert found.layout_changes[0].gained == (MEMBERS,)
+    said = found.bisection.words if by == "pair" else found.steps[0].causes[0]
+    assert "`buf` (added, +208 bytes" in said
+    # Asked again, nothing is built.
+    again = run_history(program, ALL, build=BUILD, bisect=True, **asked)
+    assert again.bisection is not None
+    assert (again.bisection.builds, again.bisection.suspects) == (0, (CULPRIT,))
+
+
+@pytest.mark.parametrize("by", ["pair", "speed"])
+def test_ends_that_do_not_differ_are_said_to(by: str, run_history: RunHistory, copies: Repository) -> None:
+    asked = {"pair": ("one", "two")} if by == "pair" else {"bench": "echo qps 1000", "metric": "qps"}
+    found = run_history(copies, "HEAD~5..HEAD", bisect=True, **asked)
+    assert found.bisection is not None
+    assert not found.bisection.ends_differ
+    assert found.bisection.words.startswith("ends do not differ")
+    assert (found.bisection.suspects, found.steps, found.bisection.builds) == ((), (), 2)

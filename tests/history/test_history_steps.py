@@ -1,0 +1,173 @@
+"""Steps in series: how often noise is called one, what is found of those that are planted, and what is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sharing.history.steps import segment, smallest_chance
+
+Floats = npt.NDArray[np.float64]
+
+
+def noise(
+    rng: np.random.Generator, revisions: int, cells: int, together: float = 0.0, *, heavy: bool = False
+) -> Floats:
+    """Logarithms of about 1000 with 1 % of noise; ``together`` is the share that all cells of a revision have."""
+    own = rng.standard_t(3, (revisions, cells)) if heavy else rng.normal(size=(revisions, cells))
+    both: Floats = np.sqrt(1 - together) * own + np.sqrt(together) * rng.normal(size=(revisions, 1))
+    logs: Floats = np.log(1000) + 0.01 * both
+    return logs
+
+
+@pytest.mark.parametrize(
+    ("revisions", "cells", "together", "heavy"),
+    [(8, 1, 0.0, False), (12, 6, 0.7, False), (16, 1, 0.0, True)],
+)
+def test_false_alarms_are_as_rare_as_stated(revisions: int, cells: int, together: float, heavy: bool) -> None:
+    """100 series each: more than 11 of them have a chance below 0.5 % where 5 % is kept."""
+    rng = np.random.default_rng(7)
+    alarms = sum(bool(segment(noise(rng, revisions, cells, together, heavy=heavy)).splits) for _ in range(100))
+    assert alarms <= 11
+
+
+def test_false_alarms_of_repetitions_are_as_rare_as_stated() -> None:
+    rng = np.random.default_rng(8)
+    alarms = sum(bool(segment(noise(rng, 15, 2), groups=(5, 5, 5)).splits) for _ in range(100))
+    assert alarms <= 11
+
+
+@pytest.mark.parametrize(
+    ("revisions", "at", "cells", "size", "only", "least"),
+    [
+        (12, 6, 8, 0.03, None, 0.9),  # three times the noise, in all conditions
+        (20, 15, 4, 0.03, None, 0.9),
+        (12, 7, 8, 0.06, 3, 0.6),  # in one of eight conditions
+    ],
+)
+def test_planted_steps_are_found_where_they_are(
+    revisions: int, at: int, cells: int, size: float, only: int | None, least: float
+) -> None:
+    rng = np.random.default_rng(9)
+    right = 0
+    for _ in range(20):
+        logs = noise(rng, revisions, cells)
+        logs[at:, slice(None) if only is None else only] += np.log(1 - size)
+        right += [s.at for s in segment(logs).splits] == [at]
+    assert right / 20 >= least
+
+
+def test_a_step_of_one_condition_names_it_and_one_of_all_names_none() -> None:
+    rng = np.random.default_rng(10)
+    logs = noise(rng, 14, 6)
+    logs[7:, 2] -= 0.2
+    assert [(s.at, s.cell) for s in segment(logs).splits] == [(7, 2)]
+    logs = noise(rng, 14, 6)
+    logs[7:] -= 0.2
+    assert [(s.at, s.cell) for s in segment(logs).splits] == [(7, -1)]
+
+
+def test_two_steps_are_two() -> None:
+    logs = noise(np.random.default_rng(11), 30, 4)
+    logs[10:] -= 0.1
+    logs[20:] += 0.05
+    assert [s.at for s in segment(logs).splits] == [10, 20]
+
+
+@pytest.mark.parametrize("at", [0, 5, 12, 23])
+def test_one_wild_revision_is_no_step(at: int) -> None:
+    logs = noise(np.random.default_rng(12), 24, 4)
+    logs[at] -= 0.5
+    assert segment(logs).splits == ()
+
+
+def test_two_wild_revisions_at_the_end_are_one() -> None:
+    """The near miss: what lasts for two is a level."""
+    logs = noise(np.random.default_rng(12), 24, 4)
+    logs[22:] -= 0.5
+    assert [s.at for s in segment(logs).splits] == [22]
+
+
+def test_a_level_that_slides_is_a_slope_and_a_staircase_is_none() -> None:
+    rng = np.random.default_rng(13)
+    slide = noise(rng, 40, 3) - np.linspace(0, 0.2, 40)[:, None]
+    found = segment(slide)
+    assert found.splits == ()
+    assert found.slopes == ((0, 40),)
+    stairs = noise(rng, 40, 3) - np.repeat([0, 0.1, 0.2, 0.3], 10)[:, None]
+    found = segment(stairs)
+    assert [s.at for s in found.splits] == [10, 20, 30]
+    assert found.slopes == ()
+
+
+def test_missing_measurements_are_no_figures() -> None:
+    logs = noise(np.random.default_rng(14), 16, 4)
+    logs[8:] -= 0.1
+    logs[3, 1] = logs[9, 2] = logs[12] = np.nan
+    assert [s.at for s in segment(logs).splits] == [8]
+
+
+def test_too_few_revisions_point_and_do_not_show() -> None:
+    logs = np.log(np.array([[211.5], [197.2], [57.7], [85.4], [42.7], [43.1]]))
+    found = segment(logs)
+    assert found.splits == ()
+    assert found.best is not None
+    assert found.best.at == 2
+    assert found.best.chance >= smallest_chance(6) > 0.05
+
+
+@pytest.mark.parametrize(("revisions", "enough"), [(3, False), (7, False), (8, True)])
+def test_the_smallest_chance_says_when_a_series_is_long_enough(revisions: int, enough: bool) -> None:
+    assert (smallest_chance(revisions) < 0.05) is enough
+    logs = np.log(np.where(np.arange(revisions) < revisions // 2, 100.0, 90.0))[:, None]
+    logs += 1e-3 * np.random.default_rng(15).normal(size=logs.shape)
+    assert bool(segment(logs).splits) is enough
+
+
+def test_equal_values_step_nowhere() -> None:
+    assert segment(np.zeros((20, 3))).best is None
+    assert segment(np.zeros((0, 3))).best is None
+    assert segment(np.full((20, 3), np.nan)).best is None
+
+
+series = (
+    st.integers(0, 10_000)
+    .map(lambda seed: np.random.default_rng(seed))
+    .flatmap(
+        lambda rng: st.tuples(st.just(rng), st.integers(4, 14), st.integers(1, 4), st.sampled_from([0.0, 0.03, 0.2]))
+    )
+)
+
+
+def drawn(parts: tuple[np.random.Generator, int, int, float]) -> Floats:
+    rng, revisions, cells, size = parts
+    logs = noise(rng, revisions, cells)
+    logs[int(rng.integers(1, revisions)) :] -= size
+    return logs
+
+
+@settings(max_examples=25, deadline=None)
+@given(series, st.floats(1e-6, 1e6))
+def test_the_unit_does_not_matter(parts: tuple[np.random.Generator, int, int, float], factor: float) -> None:
+    logs = drawn(parts)
+    one, two = segment(logs), segment(logs + np.log(factor))
+    assert [s.at for s in one.splits] == [s.at for s in two.splits]
+
+
+@settings(max_examples=25, deadline=None)
+@given(series)
+def test_backwards_the_steps_are_mirrored(parts: tuple[np.random.Generator, int, int, float]) -> None:
+    logs = drawn(parts)
+    one, two = segment(logs), segment(logs[::-1])
+    assert [s.at for s in one.splits] == [len(logs) - s.at for s in two.splits][::-1]
+    assert one.best is None or two.best is None or one.best.chance == pytest.approx(two.best.chance, abs=0.003)
+
+
+@settings(max_examples=25, deadline=None)
+@given(series)
+def test_the_order_of_conditions_does_not_matter(parts: tuple[np.random.Generator, int, int, float]) -> None:
+    logs = drawn(parts)
+    assert [s.at for s in segment(logs).splits] == [s.at for s in segment(logs[:, ::-1]).splits]

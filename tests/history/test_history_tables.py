@@ -1,0 +1,136 @@
+"""Published tables as histories: a gain too small to show, a collapse in a log, steps planted in real figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linemate.history_table import TableOptions, from_table
+from sharing.model.errors import LinemateError
+from sharing.model.history import Basis, History
+
+DATA = Path(__file__).parent.parent / "explain" / "data"
+
+
+def history(tmp_path: Path, text: str, **options: object) -> History:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    return from_table(TableOptions(str(path), **options))  # type: ignore[arg-type]  # the test names them
+
+
+def test_two_revisions_gained_a_little_and_nothing_shows_it() -> None:
+    found = from_table(TableOptions(str(DATA / "revisions_950_968.txt")))
+    assert (found.steps, found.slowdown, found.basis) == ((), False, Basis.CONDITIONS)
+    assert found.ends is not None
+    assert found.ends.change == pytest.approx(0.0055, abs=1e-4)
+    assert found.ends.low == pytest.approx(-0.0048, abs=1e-4)
+    assert found.ends.high == pytest.approx(0.0093, abs=1e-4)
+    assert found.ends_chance == pytest.approx(0.065, abs=1e-3)
+    assert found.best is not None
+    assert not any(c.clear for c in found.best.conditions)
+
+
+def planted(at: int, factor: float) -> str:
+    """The cells of revision 950 for 16 revisions with 1 % of noise, and one shift of level from ``at`` on."""
+    rows = [
+        line.split("|") for line in (DATA / "revisions_950_968.txt").read_text().splitlines() if "|   950 |" in line
+    ]
+    rng = np.random.default_rng(950)
+    lines = ["revision,config,level,tps"]
+    for revision in range(950, 966):
+        for row in rows:
+            value = float(row[4]) * rng.normal(1, 0.01) * (factor if revision >= at else 1)
+            lines.append(f"{revision},{row[1].strip()},{row[3].strip()},{value:.2f}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("at", [953, 958, 963])
+def test_a_level_shift_planted_in_that_table_is_found_at_its_revision(tmp_path: Path, at: int) -> None:
+    found = history(tmp_path, planted(at, 0.97))
+    assert [(found.revisions[s.between[1]].id, s.slower) for s in found.steps] == [(str(at), True)]
+    step = found.steps[0]
+    assert step.suspects == (step.between[1],)
+    assert step.change.low < -0.03 < step.change.high < 0
+    assert found.slowdown
+
+
+def test_the_same_table_without_a_shift_has_no_step(tmp_path: Path) -> None:
+    found = history(tmp_path, planted(958, 1.0))
+    assert (found.basis, found.steps) == (Basis.REVISIONS, ())
+
+
+def test_a_gain_is_no_slowdown_unless_less_is_better(tmp_path: Path) -> None:
+    assert not history(tmp_path, planted(958, 1.05)).slowdown
+    assert history(tmp_path, planted(958, 1.05), less_is_better=True).slowdown
+    assert history(tmp_path, planted(958, 1.05).replace("tps", "latency ms")).slowdown
+
+
+def test_the_log_of_changesets_points_at_the_one_that_the_report_names() -> None:
+    found = from_table(TableOptions(str(DATA / "changesets.txt")))
+    assert found.best is not None
+    assert not found.steps  # six results cannot show it: the smallest chance is one in ten
+    assert any("takes 8" in note for note in found.notes)
+    suspects = [found.revisions[i].id for i in found.best.suspects]
+    assert "sp1r-vvaintroub@wva.-20080328064007-14330" in suspects
+    assert all("-20080328" in name for name in suspects)
+    assert len(suspects) == 3
+    assert found.best.slower
+
+
+def test_the_log_says_what_the_suspected_feature_costs() -> None:
+    (contrast,) = from_table(TableOptions(str(DATA / "changesets.txt"))).contrasts
+    assert contrast.condition == "no supernodes"
+    assert len(contrast.revisions) == 2
+    assert contrast.change.low > 0.3
+    assert contrast.chance < 0.01
+
+
+def test_repetitions_stand_in_for_revisions_where_these_are_few(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows = [f"{rev},2,{run},{rng.normal(1000 if rev < 3 else 950, 8):.1f}" for rev in (1, 2, 3) for run in range(6)]
+    found = history(tmp_path, "\n".join(["revision,level,repetition,value", *rows]))
+    assert found.basis is Basis.REPETITIONS
+    assert [(found.revisions[s.between[1]].id, s.slower) for s in found.steps] == [("3", True)]
+    # Without the shift there is none.
+    rows = [f"{rev},2,{run},{rng.normal(1000, 8):.1f}" for rev in (1, 2, 3) for run in range(6)]
+    assert history(tmp_path, "\n".join(["revision,level,repetition,value", *rows])).steps == ()
+
+
+def test_one_wild_revision_is_named_and_no_step(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = [f"r{i},{rng.normal(1000, 5) * (0.8 if i == 9 else 1):.1f}" for i in range(20)]
+    found = history(tmp_path, "\n".join(["rev,qps", *rows]))
+    assert found.steps == ()
+    assert [found.revisions[o.revision].id for o in found.outliers] == ["r9"]
+
+
+def test_numbered_revisions_are_sorted_and_others_keep_their_order(tmp_path: Path) -> None:
+    assert [r.id for r in history(tmp_path, "rev,tps\n10,1\n9,2\n11,3").revisions] == ["9", "10", "11"]
+    text = "commit,tps\nbeef,1\nabad,2\ncafe,3"
+    assert [r.id for r in history(tmp_path, text).revisions] == ["beef", "abad", "cafe"]
+    assert [r.id for r in history(tmp_path, text, newest_first=True).revisions] == ["cafe", "abad", "beef"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("rev,tps\n1,0\n2,5", "not above 0"),
+        ("rev,tps\n1,-3\n2,5", "not above 0"),
+        ("a,tps\n1,2\nx,3", "names no revisions"),
+        ("", "no table"),
+        ("rev,tps\n1,2,3\n2,5", "cells"),
+        ("rev,name\n1,x", "no column of measured numbers"),
+    ],
+)
+def test_what_is_no_series_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(LinemateError, match=why):
+        history(tmp_path, text)
+
+
+def test_an_unknown_metric_or_column_names_those_that_are_there(tmp_path: Path) -> None:
+    with pytest.raises(LinemateError, match="there are tps"):
+        history(tmp_path, "rev,tps\n1,2\n2,3", metric="qps")
+    with pytest.raises(LinemateError, match="there are rev"):
+        history(tmp_path, "rev,tps\n1,2\n2,3", revision="build")
