@@ -6,8 +6,9 @@ Owns the order of a recording and its sidecar.  How perf is driven is ``pmu.reco
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,9 @@ from sharing.model.recorded import (
     Recording,
     RefusedEvent,
 )
+from sharing.model.samples import Samples
 
+_MODIFIERS = set("ukhHGPpSDIWe")  # of perf-list(1)
 Say = Callable[[str], None]
 
 
@@ -91,7 +94,10 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
         else:
             part = files.part("spread")
             kept, runs = {"spread": (record_running(plan, part, pid=options.pid, duration_s=options.duration_s), 0)}, []
-        profiles = tuple(_profile(files, level, run) for level, (_, run) in kept.items())
+        profiles, seen = _profiles(files, {level: run for level, (_, run) in kept.items()})
+        if seen.user_only and sampling.modes == "both":
+            sampling = dataclasses.replace(sampling, modes="user")
+            say("only user mode was sampled: the kernel allows no more, and waits for locks are not seen (see doctor)")
         whole = next(iter(kept.values()))[0]
         recording = Recording(
             SCHEMA,
@@ -105,7 +111,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             options.pid,
             whole.wall_s,
             any(recorded.interrupted for recorded, _ in kept.values()),
-            _event(chosen, sampling),
+            _event(chosen, sampling, seen),
             refused,
             profiles,
             options.metric,
@@ -174,13 +180,29 @@ def event_lines(chosen: Candidate, sampling: Sampling) -> tuple[str, ...]:
     )
 
 
-def _event(chosen: Candidate, sampling: Sampling) -> RecordedEvent:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a recording turned out to hold."""
+
+    addresses: bool
+    user_only: bool
+
+
+def user_only(names: Sequence[str]) -> bool:
+    """Whether perf gave its events up to user mode: it says so behind the name, ``cpu-clock:uH``."""
+    modifiers = [name.rpartition(":")[2] for name in names if ":" in name and not name.startswith(("mem:", "dummy"))]
+    return any("u" in letters and "k" not in letters for letters in modifiers if set(letters) <= _MODIFIERS)
+
+
+def _event(chosen: Candidate, sampling: Sampling, seen: Seen) -> RecordedEvent:
     rung = chosen.rung
+    # Of an event that the ladder does not know, only the samples tell.
+    measured = seen.addresses and rung not in LADDER
     frequency = 0 if sampling.period else sampling.frequency_hz
     return RecordedEvent(
         rung.name,
         chosen.events,
-        rung.addresses.value,
+        Addresses.MEASURED.value if measured else rung.addresses.value,
         rung.shows,
         rung.hides,
         frequency,
@@ -240,10 +262,19 @@ def _run(
     return RecordedRun(level, tuple(cpus), ended.wall_s, ended.user_s, ended.system_s, others_s, ended.status, metric)
 
 
-def _profile(files: Files, level: str, run: int) -> RecordedProfile:
+def _profiles(files: Files, runs: Mapping[str, int]) -> tuple[tuple[RecordedProfile, ...], Seen]:
     """What was recorded, read back: a file that cannot be read is no recording."""
+    rows, addresses, restricted = [], False, False
+    for level, run in runs.items():
+        samples = read_samples(files.part(level))
+        rows.append(_profile(files, level, run, samples))
+        addresses = addresses or bool(samples.samples["addr"].any())
+        restricted = restricted or user_only([event.name for event in samples.events])
+    return tuple(rows), Seen(addresses, restricted)
+
+
+def _profile(files: Files, level: str, run: int, samples: Samples) -> RecordedProfile:
     part = files.part(level)
-    samples = read_samples(part)
     seen = sorted({int(cpu) for cpu in set(samples.samples["cpu"].tolist()) if cpu >= 0})
     name = (files.profile if level == "spread" else files.solo).name
     return RecordedProfile(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from linemate.recording import user_only
 from pmu.sidecar import read_sidecar, sidecar_of
 
 Run = Callable[..., tuple[int, str, str]]
@@ -60,6 +61,23 @@ def test_it_says_what_it_got_and_what_that_can_and_cannot_show(out: Path, linema
     assert "shows where processor time goes" in said
     assert "cannot show whether time was spent on a miss" in said
     assert "3 samples" in said
+
+
+@pytest.mark.parametrize(
+    ("names", "restricted"),
+    [
+        (["cpu-clock"], False),
+        (["cpu-clock:u"], True),
+        (["cpu-clock:uH", "dummy:HG"], True),
+        (["cpu-clock:H"], False),
+        (["cycles:uk"], False),
+        (["cpu/mem-loads,ldlat=30/P"], False),
+        (["mem:0x5000:rw"], False),
+        (["sched:sched_switch"], False),
+    ],
+)
+def test_that_perf_kept_to_user_mode_shows_in_its_names(names: list[str], restricted: bool) -> None:
+    assert user_only(names) is restricted
 
 
 def test_quiet_says_nothing_but_warnings(out: Path, linemate: Run) -> None:
