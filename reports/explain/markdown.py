@@ -118,7 +118,11 @@ def _details(comparison: Comparison) -> list[list[str]]:
 
 
 def _text(text: str) -> str:
-    return prose(shorten(visible(text), TEXT_WIDTH))
+    """Prose in which what stands between backticks is code."""
+    parts = shorten(visible(text), TEXT_WIDTH).split("`")
+    if len(parts) % 2 == 0:
+        return prose("`".join(parts))
+    return "".join(code(part) if at % 2 else prose(part) for at, part in enumerate(parts))
 
 
 def _list(rows: Sequence[str], total: int, noun: str) -> list[str]:

@@ -127,15 +127,15 @@ def change(changed: SymbolChange) -> str:
 
 def share(changed: ShareChange) -> str:
     """``4.68% to 5.22%, ×1.11 (1.07–1.16)``."""
-    return (
-        f"{100 * changed.old_share:.2f}% to {100 * changed.new_share:.2f}%, "
-        f"×{changed.ratio:.2f} ({changed.low:.2f}–{changed.high:.2f})"
-    )
+    text = f"{100 * changed.old_share:.2f}% to {100 * changed.new_share:.2f}%"
+    if changed.ratio is None or changed.low is None or changed.high is None:
+        return text
+    return f"{text}, ×{changed.ratio:.2f} ({changed.low:.2f}–{changed.high:.2f})"
 
 
 def measured(changed: MeasuredChange) -> str:
     """``-5.6% (-6.1% to -5.0%), medians 164650 and 155442``; whether that is more than chance."""
-    text = f"{100 * changed.change:+.1f}%"
+    text = "from nothing" if changed.change is None else f"{100 * changed.change:+.1f}%"
     if changed.low is not None and changed.high is not None:
         text += f" ({100 * changed.low:+.1f}% to {100 * changed.high:+.1f}%)"
     text += f", medians {changed.old:g} and {changed.new:g}"

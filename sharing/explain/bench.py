@@ -15,11 +15,12 @@ import numpy as np
 
 from sharing.explain.causes.base import ranked
 from sharing.explain.signature import Reading, medians, read_signature
-from sharing.explain.statistics import ALPHA, Effect, Step, compare_samples, holm, paired_change, steps
+from sharing.explain.statistics import ALPHA, Effect, Step, compare_samples, finite, holm, paired_change, steps
 from sharing.explain.tables.base import Measurement
 from sharing.model.comparison import CauseKind, Comparison, MeasuredChange
 
 MAX_NOTES = 12
+MIN_PAIRS = 6  # signs of fewer pairs never reach five percent: 2 of 2**5 arrangements are 6 %
 MAX_LISTED = 40  # changes in the document
 Labels = tuple[tuple[str, str], ...]
 
@@ -117,7 +118,12 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
             notes.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
             changed.append(change)
     if cells and not changed:
-        notes.append("no significant regression: nothing measured changed by more than chance")
+        known = any(c.effect.p is not None for c in cells) or any(c.effect.repetitions[0] >= MIN_PAIRS for c in whole)
+        notes.append(
+            "no significant regression: nothing measured changed by more than chance"
+            if known
+            else "measured once a build: too seldom to tell a change from chance"
+        )
     listed = [*changed, *(c for c in whole if c not in changed), *(c for c in cells if c not in changed)][:MAX_LISTED]
     causes = comparison.causes
     signature = read_signature(medians(old), medians(new))
@@ -146,9 +152,9 @@ def _measured(change: BenchChange) -> MeasuredChange:
         dict(change.labels),
         effect.old,
         effect.new,
-        effect.change,
-        effect.low,
-        effect.high,
+        finite(effect.change),
+        finite(effect.low),
+        finite(effect.high),
         effect.p,
         effect.repetitions,
         effect.significant,

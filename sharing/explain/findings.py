@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from sharing.explain.causes.base import Builds
 from sharing.judge import finding_of
-from sharing.model.finding import Finding
+from sharing.model.finding import Finding, Severity
 from sharing.remedy import Style
 
 MAX_FINDINGS = 20
 
 
 def new_findings(builds: Builds, macro: str = "") -> tuple[Finding, ...]:
-    """The findings of pairs that are on one line in the new build only, worst first."""
+    """The findings of pairs that are on one line in the new build only, worst first; notes are left out."""
     activity = builds.new
     if activity.profiler is None:
         return ()
     style = Style(builds.line_size, activity.image.kind, macro)
     found: dict[str, Finding] = {}
     for meeting in builds.gained.meetings:
-        if meeting.severity is None:
+        if meeting.severity is None or meeting.severity is Severity.NOTE:
             continue
         names = {meeting.mates.first, meeting.mates.second}
         drafts = activity.drafts(int(meeting.mates.line, 16))

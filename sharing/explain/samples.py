@@ -13,7 +13,7 @@ import msgspec
 
 from sharing.explain.causes.base import ranked
 from sharing.explain.identity import base_name
-from sharing.explain.statistics import CountChange, compare_counts
+from sharing.explain.statistics import CountChange, compare_counts, finite
 from sharing.model.comparison import Cause, CauseKind, Comparison, ShareChange
 from sharing.model.finding import Confidence
 from sharing.naming import without_parameters
@@ -129,9 +129,9 @@ def _listed(function: FunctionChange, event: str) -> ShareChange:
         change.new,
         change.old_share,
         change.new_share,
-        change.ratio,
-        change.low,
-        change.high,
+        finite(change.ratio),
+        finite(change.low),
+        finite(change.high),
         change.adjusted,
     )
 

@@ -129,6 +129,11 @@ def ratio_of_shares(x: int, n: int, y: int, m: int, level: float = LEVEL) -> tup
     return point, math.exp(centre - reach), math.exp(centre + reach)
 
 
+def finite(value: float | None) -> float | None:
+    """The number, None for what no document can hold: infinite ratios and those of nothing."""
+    return value if value is not None and math.isfinite(value) else None
+
+
 def benjamini_hochberg(p: Floats) -> Floats:
     """Chances adjusted so that among all rows with adjusted < q at most a share q is false (1995)."""
     p = np.asarray(p, np.float64)

@@ -180,7 +180,7 @@ class Sensitivity(msgspec.Struct, frozen=True):
 
 
 class ShareChange(msgspec.Struct, frozen=True):
-    """One function of two profiles.  Shares are of all samples of the event; ``ratio`` has its 95 % interval.
+    """One function of two profiles.  Shares are of all samples of the event; ``ratio`` has its 95 % interval, None: without bound.
 
     ``adjusted`` is the chance of such a difference with equal shares, corrected for all functions compared.  ``kind``
     is "lock" or "reference count" by its name, else "".
@@ -193,9 +193,9 @@ class ShareChange(msgspec.Struct, frozen=True):
     new_samples: int
     old_share: float
     new_share: float
-    ratio: float
-    low: float
-    high: float
+    ratio: float | None
+    low: float | None
+    high: float | None
     adjusted: float
 
 
@@ -210,7 +210,7 @@ class MeasuredChange(msgspec.Struct, frozen=True):
     labels: dict[str, str]
     old: float
     new: float
-    change: float
+    change: float | None
     low: float | None
     high: float | None
     p: float | None

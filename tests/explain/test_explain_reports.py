@@ -1,0 +1,195 @@
+"""Comparisons shown: the schema holds for every kind of value, and no name is obeyed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reports.explain import EXPLAIN_EMITTERS
+from reports.explain.document import decode
+from reports.markdown import MAX_CHARACTERS
+from reports.options import RenderOptions
+from sharing.model.comparison import (
+    EXPLAIN_SCHEMA,
+    Cause,
+    CauseKind,
+    ChangeKind,
+    Comparison,
+    Contribution,
+    LineMates,
+    MatchSummary,
+    MeasuredChange,
+    Moved,
+    RuledOut,
+    Sensitivity,
+    Share,
+    ShareChange,
+    ShiftRun,
+    Straddle,
+    SymbolChange,
+)
+from sharing.model.finding import Confidence, Coverage, Target
+from tests.reports.shared_report import REPORT
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/linemate-explain.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+HIDDEN = [*map(chr, range(0x20)), "\x7f", "\u200b", "\u202e", "\u2066", "\ufeff", "\ud800"]
+MARKUP = st.text("`*_[](){}<>|~#!&@\\-+=.1 \n\r\x1b\u202eab", min_size=1, max_size=24)
+
+
+def comparison(name: str = "LOCK_open", other: str = "unused_tables") -> Comparison:
+    """One of every kind of value; all free text is ``name``."""
+    mates = LineMates(name, other, "0x1074200", 64, (0, 20), (48, 56), 2.5, True, True, name, "", (name,), "r", "high")
+    contribution = Contribution(Share.ADDED, name, 208, name, True)
+    cause = Cause(
+        CauseKind.LAYOUT,
+        Confidence.SAMPLED,
+        0.95,
+        f"`{name}` moved; {other}",
+        (name,),
+        (Moved(name, "0x1074120", "0x1074200", "0xe0"),),
+        (mates,),
+        (mates,),
+        (name,),
+        confirm=name,
+        refute=name,
+    )
+    better = msgspec.structs.replace(cause, improves=True, kind=CauseKind.CODE)
+    change = SymbolChange(ChangeKind.ADDED, name, "", "0x1061d40", 0, 208, "", ".bss", name, name)
+    run = ShiftRun(".bss", 0xE0, 0xE0, 1312, name, other, "0x1", "0x2", True, (contribution, contribution))
+    target = Target(name, "", "x86-64", "pie", name, 64, name)
+    return Comparison(
+        EXPLAIN_SCHEMA,
+        "explain",
+        (target, target),
+        Coverage({"changes": 3, "runs_moved": 9, "variables_moved": 1312}, (name,)),
+        REPORT.findings[:1],
+        MatchSummary(2, 3, 2, {"name": 2}),
+        MatchSummary(1, 1, 1, {"body": 1}),
+        (cause, better),
+        (RuledOut(CauseKind.DEPENDENCY, name),),
+        (change,),
+        (run,),
+        (Straddle(name, "0x10", 8, True, 1.0, True),),
+        (ShareChange(name, name, "lock", 0, 5, 0.0, 0.1, None, 1.5, None, 0.01),),
+        (MeasuredChange(name, {name: other}, 1.0, 2.0, 1.0, None, None, None, (1, 1), False),),
+        (Sensitivity(name, other, 1, 2, 32, True, 32, 1.0, True),),
+        True,
+    )
+
+
+def required(schema: Any, value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+    if schema.get("type") == "object":
+        for key in schema.get("required", ()):
+            yield (*path, key)
+            yield from required(schema["properties"][key], value[key], (*path, key))
+    elif schema.get("type") == "array" and isinstance(schema.get("items"), dict) and value:
+        yield from required(schema["items"], value[0], (*path, 0))
+
+
+def document() -> Any:
+    return json.loads(EXPLAIN_EMITTERS["json"].render(comparison()))
+
+
+REQUIRED = [path for path in required(SCHEMA, document()) if path[0] != "findings" or len(path) == 1]
+
+
+def test_every_kind_of_value_is_valid() -> None:
+    VALIDATOR.check_schema(SCHEMA)
+    VALIDATOR.validate(document())
+
+
+@pytest.mark.parametrize("path", REQUIRED, ids=lambda path: ".".join(map(str, path)))
+def test_a_missing_required_field_is_invalid(path: tuple[Any, ...]) -> None:
+    broken = document()
+    parent = broken
+    for step in path[:-1]:
+        parent = parent[step]
+    del parent[path[-1]]
+    assert not VALIDATOR.is_valid(broken)
+
+
+def test_every_field_is_in_the_schema_and_described() -> None:
+    """The other way round: nothing is written that the schema does not know."""
+
+    def walk(schema: Any, value: Any, path: str) -> Iterator[str]:
+        if "$ref" in schema:
+            schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+        if isinstance(value, dict) and "properties" in schema:
+            yield from (f"{path}.{key}" for key in value.keys() - schema["properties"].keys())
+            for key in value.keys() & schema["properties"].keys():
+                yield from walk(schema["properties"][key], value[key], f"{path}.{key}")
+        elif isinstance(value, list) and value and isinstance(schema.get("items"), dict):
+            yield from walk(schema["items"], value[0], f"{path}[]")
+
+    assert list(walk(SCHEMA, document(), "")) == []
+
+
+def test_a_saved_comparison_is_read_back() -> None:
+    assert decode(EXPLAIN_EMITTERS["json"].render(comparison())) == comparison()
+
+
+@pytest.mark.parametrize("emitter", EXPLAIN_EMITTERS)
+@pytest.mark.parametrize("char", HIDDEN, ids=ascii)
+def test_no_control_or_hidden_character_reaches_the_output(emitter: str, char: str) -> None:
+    text = EXPLAIN_EMITTERS[emitter].render(comparison(f"a{char}b"))
+    assert f"a{char}b" not in text
+    assert char == "\n" or char not in text
+
+
+@pytest.mark.parametrize("emitter", EXPLAIN_EMITTERS)
+@given(name=st.text(st.characters(), max_size=30) | MARKUP)
+@settings(max_examples=40, deadline=None)
+def test_any_name_renders_and_encodes(emitter: str, name: str) -> None:
+    EXPLAIN_EMITTERS[emitter].render(comparison(name)).encode()
+
+
+@given(name=MARKUP)
+@settings(max_examples=60, deadline=None)
+def test_no_name_opens_an_element_or_mentions_anybody(name: str) -> None:
+    from markdown_it import MarkdownIt
+
+    text = EXPLAIN_EMITTERS["markdown"].render(comparison(name, "<b>x</b>@me"))
+    allowed = ("<details>", "</details>", "<summary>", "</summary>", "<!-- -->")
+    for token in (t for block in MarkdownIt().parse(text) for t in (block, *(block.children or ()))):
+        if token.type in ("html_block", "html_inline"):
+            rest = token.content
+            for tag in allowed:
+                rest = rest.replace(tag, "")
+            assert "<" not in rest
+        assert token.type != "link_open"
+    html = EXPLAIN_EMITTERS["html"].render(comparison(f"<i>{name}</i>", "<b>x</b>"))
+    assert "<i>" not in html
+    assert "<b>" not in html
+
+
+def test_a_comment_is_never_longer_than_forges_take() -> None:
+    one = comparison()
+    many = msgspec.structs.replace(one, causes=one.causes * 200)
+    text = EXPLAIN_EMITTERS["markdown"].render(many)
+    assert len(text) < MAX_CHARACTERS + 1000
+    assert "more parts: see another format" in text
+
+
+def test_without_the_summary_only_causes_are_shown() -> None:
+    text = EXPLAIN_EMITTERS["text"].render(comparison(), RenderOptions(summary=False))
+    assert text.startswith("1  LAYOUT")
+    assert "ruled out" not in text
+
+
+def test_colour_changes_no_word() -> None:
+    import re
+
+    plain = EXPLAIN_EMITTERS["text"].render(comparison())
+    painted = EXPLAIN_EMITTERS["text"].render(comparison(), RenderOptions(color=True))
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == plain
