@@ -69,6 +69,7 @@ class SampledDraft:
     evidence: tuple[str, ...]
     cost: float
     advice: str = ""
+    alike: int = 0  # other lines of the same array or of the same kind of object, whose cost is in ``cost``
 
 
 CheckSamples = Callable[[SampledLine, SampledContext], Iterator[SampledDraft]]

@@ -79,6 +79,16 @@ class Blame:
     meeting: Meeting
     phased: float = 0.0
 
+    @property
+    def cost(self) -> float:
+        return self.own + self.true + self.false
+
+    def scaled(self, factor: float) -> Blame:
+        """The same with all costs larger."""
+        pairs = {pair: cost * factor for pair, cost in self.pairs.items()}
+        costs = (self.own * factor, self.true * factor, self.false * factor)
+        return Blame(self.items, *costs, pairs, self.meeting, self.phased * factor)
+
     def true_of(self, item: int) -> float:
         return self.pairs.get((item, item), 0.0)
 

@@ -65,6 +65,8 @@ def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style:
     place = "" if use.target or use.link < 0 else f"line {use.link:#x} of {use.module.rpartition('/')[2]}"
     whole = len({line.actors[i].owner for i in numbers}) == len(numbers)
     texts = (*draft.evidence, *_evidence(draft, line, ctx))
+    if draft.alike:
+        texts = (f"{draft.alike} more lines like this one, whose time is counted in", *texts)
     advice = (f"what would help: {draft.advice}",) if draft.advice else ()
     return Finding(
         id=_identity(draft, line),

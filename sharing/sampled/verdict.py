@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sharing.model.attribution import Region
-from sharing.model.finding import Severity
 from sharing.model.profile import Actor
-from sharing.rules import RULES, Scope
+from sharing.rules import RULES, Rule, Scope
 from sharing.rules.sampled_base import SampledContext, SampledDraft, SampledLine
 from sharing.sampled.blame import Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
@@ -21,6 +20,7 @@ from sharing.sampled.names import Names
 from sharing.sampled.use import LineUse, Meeting, SampledRun
 
 MIN_LINE_SAMPLES = 10  # below, nothing is said of who does what
+MANY_ALIKE = 8  # lines of memory without a name that the same functions use alike: nodes, elements
 Gains = Callable[[LineUse, Sequence[Item]], Gain | None]
 
 
@@ -47,34 +47,67 @@ def judge_lines(
     """1. items; 2. blame; 3. names; 4. rules.  ``rules`` are ids, empty for all; ``gains`` estimates a speed-up."""
     context = SampledContext(line_size, run.totals)
     chosen = [r for r in RULES if r.scope is Scope.SAMPLED and (not rules or r.id in rules)]
-    counts: Counter[str] = Counter()
-    judged: list[Judged] = []
+    counts: Counter[str] = Counter({"sampled lines": len(run.lines)})
+    wrong: list[Judged] = []
+    fine: list[Judged] = []
     for use in run.lines:
         items = items_of(use, names.together(use))
-        result = blame(use, items)
-        actors = tuple(names.actor(item, use) for item in items)
-        why = _nothing_wrong(use, result)
-        if why:
-            counts[f"sampled lines, {why}"] += 1
-            judged.append(Judged(SampledLine(use, result, actors), (), why))
-            continue
-        gain = gains(use, items) if gains is not None else None
-        line = SampledLine(use, result, actors, _under_locks(items, actors), gain)
-        drafts: list[SampledDraft] = []
-        taken = False
-        for rule in chosen:
-            assert rule.check_samples is not None
-            if taken and rule.exclusive:
+        line = SampledLine(use, blame(use, items), tuple(names.actor(item, use) for item in items))
+        why = _nothing_wrong(use, line.blame)
+        if not why:
+            gain = gains(use, items) if gains is not None else None
+            line = replace(line, under_lock=_under_locks(items, line.actors), gain=gain)
+            drafts = _drafts(line, context, chosen)
+            if drafts:
+                wrong.append(Judged(line, drafts))
                 continue
-            for draft in rule.check_samples(line, context):
-                drafts.append(draft)
-                taken |= rule.exclusive
-        if not drafts:
             why = "not disturbed"
-            counts[f"sampled lines, {why}"] += 1
-        judged.append(Judged(line, tuple(drafts), why))
-    counts["sampled lines"] = len(run.lines)
-    return Verdicts(tuple(judged), dict(counts))
+        counts[f"sampled lines, {why}"] += 1
+        fine.append(Judged(line, (), why))
+    return Verdicts((*_folded(wrong, context, chosen), *fine), dict(counts))
+
+
+def _drafts(line: SampledLine, context: SampledContext, rules: Sequence[Rule]) -> tuple[SampledDraft, ...]:
+    """What the rules say; of those that exclude each other, the first that says something."""
+    drafts: list[SampledDraft] = []
+    taken = False
+    for rule in rules:
+        if rule.check_samples is None or (taken and rule.exclusive):
+            continue
+        found = list(rule.check_samples(line, context))
+        drafts += found
+        taken |= rule.exclusive and bool(found)
+    return tuple(drafts)
+
+
+def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[Rule]) -> list[Judged]:
+    """Lines of one array, and many lines of one kind of object, as one: its costliest with the cost of all."""
+    groups: dict[tuple[object, ...], list[Judged]] = {}
+    for one in judged:
+        groups.setdefault(_kind(one), []).append(one)
+    out: list[Judged] = []
+    for group in groups.values():
+        first = group[0].line
+        if len(group) < (2 if first.use.link >= 0 else MANY_ALIKE):
+            out += group
+            continue
+        mine, whole = first.blame.cost, sum(one.line.blame.cost for one in group)
+        # Judged again as if the line had it all, so that severity and words are those of the whole.
+        line = replace(first, blame=first.blame.scaled(whole / mine if mine > 0 else 1.0), gain=None)
+        drafts = _drafts(line, context, rules)
+        out.append(Judged(first, tuple(replace(d, alike=len(group) - 1) for d in drafts)))
+    out.sort(key=lambda one: -max(d.cost for d in one.drafts))
+    return out
+
+
+def _kind(one: Judged) -> tuple[object, ...]:
+    """What makes two lines the same thing: rule, and the variable, or the functions that touch it."""
+    draft, line = one.drafts[0], one.line
+    owners = frozenset(line.actors[i].owner for i in draft.items)
+    if line.use.link >= 0:
+        return (draft.rule, line.use.module, owners if len(owners) == 1 else line.use.link)
+    functions = frozenset(t.function for i in draft.items[:2] for t in line.items[i].touches if t.cost > 0)
+    return (draft.rule, line.use.region, line.use.space, functions)
 
 
 def _nothing_wrong(use: LineUse, result: Blame) -> str:
@@ -108,7 +141,3 @@ def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple
             if j != i and item.cost > 0:
                 out[(i, j)] = sum(t.cost for t in item.touches if t.function in takers) / item.cost
     return out
-
-
-def worst_severity(drafts: Sequence[SampledDraft]) -> Severity:
-    return max((d.severity for d in drafts), key=lambda s: s.rank, default=Severity.NOTE)
