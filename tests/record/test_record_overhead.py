@@ -108,7 +108,9 @@ def test_the_overhead_of_a_real_command_is_in_the_sidecar(
     real_perf: str, linemate: Run, program: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "p"
-    code, printed, said = linemate("record", "-o", out, "--overhead", "--pairs", 2, "--", program, 3_000_000)
+    code, printed, said = linemate(
+        "record", "-o", out, "--event", real_perf, "--overhead", "--pairs", 2, "--", program, 3_000_000
+    )
     assert code == 0, said
     assert printed.count("loops_done") == 1, "only the recording itself prints"
     assert said.count("overhead:") == len(read_sidecar(sidecar_of(out)).overhead)
@@ -120,7 +122,7 @@ def test_the_overhead_of_a_real_command_is_in_the_sidecar(
 
 def test_with_a_metric_that_is_what_is_compared(real_perf: str, linemate: Run, program: Path, tmp_path: Path) -> None:
     out = tmp_path / "p"
-    line = ("--overhead", "--pairs", 1, "--metric", "loops_done", "--", program, 1_000_000)
+    line = ("--event", real_perf, "--overhead", "--pairs", 1, "--metric", "loops_done", "--", program, 1_000_000)
     code, _, said = linemate("record", "-o", out, *line)
     assert code == 0, said
     (row,) = read_sidecar(sidecar_of(out)).overhead
@@ -128,7 +130,9 @@ def test_with_a_metric_that_is_what_is_compared(real_perf: str, linemate: Run, p
 
 
 def test_a_command_that_fails_has_no_overhead(real_perf: str, linemate: Run, tmp_path: Path) -> None:
-    code, _, said = linemate("record", "-o", tmp_path / "p", "--overhead", "--pairs", 1, "--", "false")
+    code, _, said = linemate(
+        "record", "-o", tmp_path / "p", "--event", real_perf, "--overhead", "--pairs", 1, "--", "false"
+    )
     assert code == 2
     assert "ended with 1" in said
     assert not list(tmp_path.iterdir())
