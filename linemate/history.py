@@ -19,7 +19,7 @@ from linemate.history_builds import Builds, Built
 from linemate.history_git import Commit, commits_of, top_of
 from linemate.history_layout import Layouts, layout_reason, sentences
 from linemate.history_progress import watched
-from linemate.history_store import Store
+from linemate.history_store import DamagedStore, Store
 from linemate.history_table import document
 from sharing.explain.statistics import ALPHA
 from sharing.history.busy import Layout
@@ -166,6 +166,8 @@ def read_layouts(made: dict[int, Built], layouts: Layouts) -> tuple[dict[int, La
             if digest not in by_digest:
                 by_digest[digest] = layouts.of(built)
             found[at] = by_digest[digest]
+        except DamagedStore:
+            raise
         except LinemateError as error:
             unread[at] = str(error)
     return found, unread

@@ -16,7 +16,7 @@ from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.explain import ExplainRequest, explain
 from linemate.history_builds import Builds, Built
-from linemate.history_store import Store
+from linemate.history_store import DamagedStore, Store
 from linemate.pipeline import vocabulary
 from sharing.history.busy import Busy, Layout, layout_of, whole_variable
 from sharing.model.comparison import CauseKind
@@ -124,4 +124,4 @@ def _decoded(text: str, kind: type[Kept], path: str) -> Kept:
     try:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise LinemateError(f"{path}: holds a broken document: {error}") from error
+        raise DamagedStore(f"{path}: holds a broken document: {error}") from error

@@ -41,6 +41,10 @@ _SCHEMA = (
 )
 
 
+class DamagedStore(LinemateError):
+    """The file is no store, or holds what no run of ours wrote."""
+
+
 @dataclass(frozen=True, slots=True)
 class BuildRow:
     """One build by the key of its tree, command and compiler.  ``digest`` is of the binary, "" where it failed."""
@@ -83,7 +87,7 @@ class Store:
                 f"{Path(path).absolute().as_uri()}?mode=rw", uri=True, timeout=_BUSY_S, isolation_level=None
             )
         except sqlite3.Error as error:
-            raise LinemateError(f"{path}: {error}") from error
+            raise DamagedStore(f"{path}: {error}") from error
         try:
             with self._errors():
                 self._guard()
@@ -137,7 +141,7 @@ class Store:
         )
         out = [MeasuredRow(r[0], r[1], r[2], r[3], bool(r[4]), r[5], r[6]) for r in rows]
         if any(not 0 < row.value < float("inf") or not 0 <= row.round < 1 << 31 for row in out):
-            raise LinemateError(f"{self.path}: holds a measurement that is no positive number")
+            raise DamagedStore(f"{self.path}: holds a measurement that is no positive number")
         return out
 
     def put_measured(self, bench: str, metric: str, row: MeasuredRow) -> None:
@@ -157,19 +161,19 @@ class Store:
     def _check_schema(self) -> None:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version != VERSION:
-            raise LinemateError(f"{self.path}: made by another version (schema {version}, this one reads {VERSION})")
+            raise DamagedStore(f"{self.path}: made by another version (schema {version}, this one reads {VERSION})")
         query = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex%'"
         found = {tuple(row) for row in self._connection.execute(query).fetchmany(100)}
         expected = {("table", sql.split()[2], sql) for sql in _SCHEMA}
         if found != expected:
-            raise LinemateError(f"{self.path}: its tables are not those of a history")
+            raise DamagedStore(f"{self.path}: its tables are not those of a history")
 
     def _rows(self, query: str, values: tuple[Any, ...], types: tuple[type, ...]) -> list[tuple[Any, ...]]:
         with self._errors():
             rows = self._connection.execute(query, values).fetchmany(MAX_ROWS)
         for row in rows:
             if len(row) != len(types) or not all(isinstance(v, t) for v, t in zip(row, types, strict=True)):
-                raise LinemateError(f"{self.path}: holds a value of another type than its column")
+                raise DamagedStore(f"{self.path}: holds a value of another type than its column")
         return rows
 
     def _write(self, query: str, values: tuple[Any, ...]) -> None:
@@ -181,7 +185,7 @@ class Store:
         try:
             yield
         except (sqlite3.Error, UnicodeError, OverflowError) as error:
-            raise LinemateError(f"{self.path}: {error}") from error
+            raise DamagedStore(f"{self.path}: {error}") from error
 
 
 def _check_or_create(path: Path) -> None:
@@ -192,28 +196,28 @@ def _check_or_create(path: Path) -> None:
         _create(path)
         return
     except OSError as error:
-        raise LinemateError(f"{path}: {error.strerror}") from error
+        raise DamagedStore(f"{path}: {error.strerror}") from error
     if head[:16] != _MAGIC or int.from_bytes(head[68:72], "big") != APPLICATION_ID:
-        raise LinemateError(f"{path}: is no history of linemate, left as it is")
+        raise DamagedStore(f"{path}: is no history of linemate, left as it is")
 
 
 def _head(path: Path) -> bytes:
     if path.exists() and not path.is_file():
-        raise LinemateError(f"{path}: is no file")
+        raise DamagedStore(f"{path}: is no file")
     # Closed before SQLite opens it: closing drops the locks that a process has on a file.
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
-            raise LinemateError(f"{path}: larger than {MAX_FILE_BYTES >> 30} GB")
+            raise DamagedStore(f"{path}: larger than {MAX_FILE_BYTES >> 30} GB")
         return file.read(100)
 
 
 def _create(path: Path) -> None:
     if path.is_symlink():
-        raise LinemateError(f"{path}: is a link to nothing")
+        raise DamagedStore(f"{path}: is a link to nothing")
     try:
         handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=".linemate-history-")
     except OSError as error:
-        raise LinemateError(f"{path}: {error.strerror}") from error
+        raise DamagedStore(f"{path}: {error.strerror}") from error
     os.close(handle)
     try:
         connection = sqlite3.connect(name, isolation_level=None)
@@ -233,6 +237,6 @@ def _create(path: Path) -> None:
         with contextlib.suppress(FileExistsError):
             os.link(name, path)
     except (sqlite3.Error, OSError) as error:
-        raise LinemateError(f"{path}: {error}") from error
+        raise DamagedStore(f"{path}: {error}") from error
     finally:
         os.unlink(name)

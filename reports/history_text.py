@@ -10,7 +10,16 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from reports.escape import shorten, visible
-from reports.history import basis_text, bisection_lines, labels_text, layout_lines, remarks, step_lines, verdict
+from reports.history import (
+    basis_text,
+    bisection_lines,
+    labels_text,
+    layout_lines,
+    percent,
+    remarks,
+    step_lines,
+    verdict,
+)
 from reports.options import RenderOptions
 from reports.text import INDENT, MIN_WIDTH, Line, paint, wrapped
 from sharing.model.history import History, Pair, RevisionState
@@ -19,6 +28,9 @@ SHOWN = 60  # rows of a table
 CELLS = 8
 BARS = "▁▂▃▄▅▆▇█"
 SUBJECT = 40
+NAME = 60
+HEAD = 14  # a longer name of a condition stands above the table
+FEW = 6  # revisions that are columns, where there are several conditions
 PAIRS = 4  # shown place by place; the JSON document has all
 
 
@@ -65,19 +77,29 @@ def _block(texts: Iterator[str], width: int, style: str, *, gap: bool = True) ->
 
 def _series(history: History) -> Iterator[Line]:
     """Medians by revision and condition, the level of all conditions as a bar."""
+    measured = [i for i in range(len(history.revisions)) if any(c.values[i] for c in history.series)]
+    if len(history.series) > len(measured) <= FEW:
+        yield from _by_condition(history, measured)
+        return
     cells = history.series[:CELLS]
-    heads = ["revision", *(labels_text(c.labels) for c in cells), ""]
+    names = [labels_text(c.labels) for c in cells]
+    if max(map(len, names)) > HEAD:
+        for number, name in enumerate(names, 1):
+            yield [(f"{INDENT}[{number}] {name}", "dim")]
+        names = [f"[{number}]" for number in range(1, len(names) + 1)]
+    heads = ["revision", *names, ""]
     rows: list[list[str]] = []
     level = levels(history)
     low, high = min((v for v in level if v is not None), default=0), max((v for v in level if v is not None), default=0)
     steps = {s.between[1] for s in history.steps}
-    shown = [i for i in range(len(history.revisions)) if level[i] is not None or len(history.revisions) <= SHOWN]
+    failed = {i for i, r in enumerate(history.revisions) if r.state is RevisionState.FAILED}
+    shown = [i for i in range(len(history.revisions)) if level[i] is not None or i in failed]
     for i in shown[:SHOWN]:
         values = [f"{median(c.values[i]):,.6g}" if c.values[i] else "-" for c in cells]
         here = level[i]
         bar = "" if here is None or high <= low else BARS[round((here - low) / (high - low) * (len(BARS) - 1))]
         mark = " ← step" if i in steps else ""
-        if history.revisions[i].state is RevisionState.FAILED:
+        if i in failed:
             mark = " (left out)"
         rows.append([visible(history.revisions[i].name), *values, f"{bar}{mark}"])
     yield from table([heads, *rows])
@@ -85,6 +107,19 @@ def _series(history: History) -> Iterator[Line]:
         yield [(f"{INDENT}... {len(shown) - SHOWN} more revisions", "dim")]
     if len(history.series) > CELLS:
         yield [(f"{INDENT}... {len(history.series) - CELLS} more conditions", "dim")]
+
+
+def _by_condition(history: History, measured: Sequence[int]) -> Iterator[Line]:
+    """Few revisions of many conditions: a row for each condition, the change to the last one at the end."""
+    rows = [["", *(visible(history.revisions[i].name) for i in measured), "first to last"]]
+    for points in history.series[:SHOWN]:
+        values = [median(points.values[i]) if points.values[i] else None for i in measured]
+        change = percent(values[-1] / values[0] - 1) if values[0] and values[-1] else ""
+        shown = [f"{v:,.6g}" if v is not None else "-" for v in values]
+        rows.append([shorten(labels_text(points.labels), NAME), *shown, f"{change:>13}"])
+    yield from table(rows, NAME)
+    if len(history.series) > SHOWN:
+        yield [(f"{INDENT}... {len(history.series) - SHOWN} more conditions", "dim")]
 
 
 def levels(history: History) -> list[float | None]:
@@ -121,10 +156,10 @@ def _pair(history: History, pair: Pair) -> Iterator[Line]:
     yield from table(rows)
 
 
-def table(rows: Sequence[Sequence[str]]) -> Iterator[Line]:
+def table(rows: Sequence[Sequence[str]], most: int = SUBJECT) -> Iterator[Line]:
     """Rows under a header, the first column to the left, all others to the right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     for number, row in enumerate(rows):
-        first = f"{shorten(row[0], SUBJECT):<{min(widths[0], SUBJECT)}}"
+        first = f"{shorten(row[0], most):<{min(widths[0], most)}}"
         rest = [f"{text:>{widths[at + 1]}}" for at, text in enumerate(row[1:-1])]
         yield [(INDENT + "  ".join([first, *rest, row[-1]]).rstrip(), "" if number else "dim")]
