@@ -21,6 +21,7 @@ from sharing.naming import without_parameters
 # Functions that only take, release or count: a rise in these alone is contention or true sharing, wherever data lie.
 _LOCK_WORDS = ("lock", "unlock", "mutex", "spin", "rwlock", "sync", "latch", "semaphore", "futex")
 _COUNT_WORDS = ("addref", "incref", "decref", "refcount", "get_ref", "put_ref", "retain")
+RISE = 1.25  # of a share; that there was none says something only where as much would have been seen
 MAX_NAMED = 12
 MAX_LISTED = 40  # functions of one event
 
@@ -154,12 +155,21 @@ def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str) -> Ca
             f"from {100 * worst.change.old_share:.1f}% to {100 * worst.change.new_share:.1f}%",
             evidence=(*cause.evidence, *(f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED])),
         )
+    telling = [f for f in seen if _would_show(f.change)]
+    if not telling:
+        few = f"{', '.join(f.function for f in seen[:3])}: too few samples, or too large a share, to show a rise"
+        return msgspec.structs.replace(cause, evidence=(*cause.evidence, few))
     return msgspec.structs.replace(
         cause,
         confidence=Confidence.SAMPLED,
         strength=cause.strength / 2,
-        evidence=(*cause.evidence, *(f"{f.function}: {_shares(f)}, within chance" for f in seen[:MAX_NAMED])),
+        evidence=(*cause.evidence, *(f"{f.function}: {_shares(f)}, within chance" for f in telling[:MAX_NAMED])),
     )
+
+
+def _would_show(change: CountChange) -> bool:
+    """Whether the samples are enough to exclude a rise that matters, and the share had room for one."""
+    return change.high <= RISE and change.old_share * RISE <= 1
 
 
 def _shares(function: FunctionChange) -> str:

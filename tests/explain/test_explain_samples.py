@@ -133,6 +133,15 @@ def test_no_rise_where_the_pair_is_touched_weakens_the_layout(table_cache: Build
     assert any("no function's share rose" in note for note in weaker.coverage.notes)
 
 
+def test_too_few_samples_say_nothing_against_the_layout(table_cache: BuildTableCache, explained: Explain) -> None:
+    """A function that was seen once in a hundred samples may have doubled; one that has nearly all cannot rise."""
+    found = explained(table_cache(), table_cache("-DEXTRA_SYSVAR"))
+    few = Profile("cycles", {"tc_release_table": 1, "run_worker": 9900}, 10000)
+    cause = with_profiles(found, few, few).causes[0]
+    assert (cause.strength, cause.confidence) == (found.causes[0].strength, Confidence.STATIC)
+    assert cause.evidence[-1].endswith("too few samples, or too large a share, to show a rise")
+
+
 def test_contention_without_a_pair_is_said_to_be_no_case_for_padding(
     table_cache: BuildTableCache, explained: Explain
 ) -> None:
