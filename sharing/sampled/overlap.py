@@ -6,8 +6,9 @@ fall into the other's uses, phased when they do not (a barrier, one thread that 
 
 Why gaps and not windows of fixed length: sample periods run from 0.25 to 10 ms, and a line may get one sample of
 fifty.  The usual gap follows both.  A thread that is descheduled has a long gap, which ends its use; while it is away
-nobody is disturbed by it.  Uses of threads on one processor never overlap in this sense, since a line that stays in
-one cache is not shared.
+nobody is disturbed by it.  On a busy machine two threads may miss each other by chance: phases are only called so
+where chance is unlikely to give them.  Phases of one or two samples cannot be told from concurrency.  Uses of threads
+on one processor never overlap in this sense, since a line that stays in one cache is not shared.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ CONCURRENT_FROM = 0.1  # share within the other's uses, its lower bound: even th
 PHASED_TO = 0.2  # the same, its upper bound
 PHASED_SHARE = 0.05  # what boundaries of phases may leave
 ALTERNATE = 0.75  # of the alternations that random order gives; phases of three samples and more have fewer
+BY_CHANCE = 0.1  # that threads which only get the processor now and then never meet
 MAX_SAMPLES = 20_000  # of each thread: evenly thinned beyond
 
 
@@ -46,7 +48,8 @@ def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
     share = wilson(inside, len(a) + len(b))
     changes, expected = _alternations(a, b)
     if share.high <= PHASED_TO and share.value <= PHASED_SHARE:
-        meeting = Meeting.PHASED
+        chance = min(_chance(a, b, GAPS * gap_a, GAPS * gap_b), _chance(b, a, GAPS * gap_b, GAPS * gap_a))
+        meeting = Meeting.PHASED if changes <= 1 or chance <= BY_CHANCE else Meeting.UNKNOWN
     elif share.low >= CONCURRENT_FROM and changes >= ALTERNATE * share.value * expected:
         meeting = Meeting.CONCURRENT
     else:
@@ -71,6 +74,15 @@ def _within(x: Times, cpu_x: Cpus, y: Times, cpu_y: Cpus, limit: float) -> int:
     close = (y[after] - y[before]).astype(np.float64) <= limit
     apart = (cpu_x < 0) | (cpu_y[before] < 0) | (cpu_x != cpu_y[before])
     return int((inner & close & apart).sum())
+
+
+def _chance(x: Times, y: Times, limit_x: float, limit_y: float) -> float:
+    """How likely uses of ``x`` all miss those of ``y`` where the two know nothing of each other."""
+    uses = int((np.diff(x) > limit_x).sum()) + 1
+    gaps = np.diff(y).astype(np.float64)
+    span = float(max(x[-1], y[-1]) - min(x[0], y[0]))
+    using = float(gaps[gaps <= limit_y].sum()) / span if span > 0 else 0.0
+    return float((1.0 - min(using, 1.0)) ** uses)
 
 
 def _alternations(a: Times, b: Times) -> tuple[int, float]:
