@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import facts, peers, scaling, starts, table_cache
+from bench import facts, gain, peers, scaling, starts, table_cache
 from bench.measure import Unavailable
 
 
@@ -27,6 +27,7 @@ class Benchmark:
 
 BENCHMARKS = (
     Benchmark("table_cache", "statements/s of the fixture's three layouts", table_cache.measure),
+    Benchmark("gain", "predicted gain of separating data against the measured one", gain.measure),
     Benchmark("objdump", "audit of mariadbd against objdump -d", peers.measure_objdump),
     Benchmark("pahole", "audit of vmlinux against pahole -F dwarf -j2", peers.measure_pahole),
     Benchmark("facts", "facts of Redis against clang -fsyntax-only, and from the cache", facts.measure_redis),

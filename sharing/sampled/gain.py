@@ -18,6 +18,7 @@ Keeping data apart leaves what is shared on purpose.  ``sharing.sampled.rates`` 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,13 +30,14 @@ from sharing.model.attribution import Basis, Region, line_keys
 from sharing.sampled.blame import Item, items_of
 from sharing.sampled.rates import rates_of, remaining, with_odds
 from sharing.sampled.solo import Level, Match, match_threads, read_levels, usual_ratio, work_scale
-from sharing.sampled.timeline import Walls, predict
+from sharing.sampled.timeline import Timeline
 from sharing.sampled.use import LineUse, Meeting
 
 Column = npt.NDArray[Any]
 
 WORTH_FIXING = 1.02  # below, an edit of a layout costs more attention than it gives, and no benchmark can show it
-LEAST_SPREAD = 0.03  # what the same program differs by from run to run where nobody measured it
+LEAST_SPREAD = 0.05  # by which user time differs from run to run where one run was made, half of it where several
+Z_95 = 1.96
 ODDS = 4.0  # by which what remains of a line's cost may be wrong
 
 
@@ -67,6 +69,7 @@ class _Corner:
     spread: float = 1.0
     solo: float = 1.0
     odds: float = 1.0
+    deviations: float = 0.0  # of the count of samples
     unexplained: bool = False
     in_step: bool = False
 
@@ -93,6 +96,13 @@ class Gains:
         self._group = self._times.thread * self._size + self._times.function
         self._groups = (len(self._threads) + 1) * self._size
         self._before = self._times.by(self._group, self._groups)
+        self._counted = self._times.seconds > 0
+        t = self._times
+        self._timeline = Timeline(
+            t.time_ns[self._counted], t.thread[self._counted], t.seconds[self._counted], self._processors
+        )
+        self._all = np.ones(int(self._counted.sum()))
+        self._weight = self._stalls()[self._on.sample] * self._on.share if solo is not None else self._on.share
 
     def of(self, line: LineUse, items: Sequence[Item] | None = None) -> Gain | None:
         """What keeping the items of a line apart would give; None for a line that is not of these or not shared."""
@@ -114,17 +124,32 @@ class Gains:
             left[n] = {self._thread_of[names[t]]: share for t, share in rest.items() if names[t] in self._thread_of}
         if self._solo is None or not self._scale.how:
             return self._bound(numbers)
-        least, usual, most = self._level.range_of("user_s")
-        alone = self._solo_level.range_of("user_s") if self._solo_level is not None else (0.0, 0.0, 0.0)
-        up = max(most / usual - 1, LEAST_SPREAD / 2) if usual else LEAST_SPREAD
-        down = max(1 - least / usual, LEAST_SPREAD / 2) if usual else LEAST_SPREAD
-        solo_up = max(alone[2] / alone[1] - 1, self._scale.doubt, LEAST_SPREAD / 2) if alone[1] else LEAST_SPREAD
-        solo_down = max(1 - alone[0] / alone[1], self._scale.doubt, LEAST_SPREAD / 2) if alone[1] else LEAST_SPREAD
+        assert self._solo_level is not None
+        down, up = _spread_of(self._level, 0.0)
+        solo_down, solo_up = _spread_of(self._solo_level, self._scale.doubt)
         middle = self._ratio(left, _Corner())
-        low = self._ratio(left, _Corner(1 - down, 1 + solo_up, ODDS, in_step=True))
-        high = self._ratio(left, _Corner(1 + up, 1 - solo_down, 1 / ODDS, unexplained=True))
+        # What is uncertain is so for different reasons: deviations add up as squares.
+        least = (
+            _Corner(spread=1 - down),
+            _Corner(solo=1 + solo_up),
+            _Corner(odds=ODDS),
+            _Corner(deviations=-Z_95),
+            _Corner(in_step=True),
+        )
+        most = (
+            _Corner(spread=1 + up),
+            _Corner(solo=1 - solo_down),
+            _Corner(odds=1 / ODDS),
+            _Corner(deviations=Z_95),
+            _Corner(unexplained=True),
+        )
+        low, high = (self._away(middle, [self._ratio(left, c) for c in corners]) for corners in (least, most))
         how = f"against the run on one processor, {self._scale.how}"
-        return Gain(middle, min(low, middle), max(high, middle), how)
+        return Gain(middle, max(middle / low, 1.0), middle * high, how)
+
+    @staticmethod
+    def _away(middle: float, others: Sequence[float]) -> float:
+        return math.exp(math.sqrt(sum(math.log(other / middle) ** 2 for other in others)))
 
     # The comparison of both levels.
 
@@ -176,7 +201,7 @@ class Gains:
         """Throughput after over before, with what is ``left`` of the misses of each line, by thread."""
         excess = self._excess(corner)
         on, times = self._on, self._times
-        weight = (self._stalls() * times.seconds * times.user)[on.sample] * on.share
+        weight = self._weight * (times.seconds * times.user)[on.sample]
         group = self._group[on.sample]
         total = np.bincount(group, weight, self._groups)
         freed = np.zeros(len(weight))
@@ -186,10 +211,11 @@ class Gains:
             for thread, rest in by_thread.items():
                 freed[here & (times.thread[on.sample] == thread)] = 1 - with_odds(rest, corner.odds)
         own = np.bincount(group, weight * freed, self._groups)
+        before = self._before * corner.spread
+        excess = np.minimum(excess * (1 + corner.deviations * self._deviation(excess, total > 0)), before)
         saved = excess * own / np.maximum(total, 1e-12)
         if corner.unexplained:
             saved = self._with_unexplained(excess, saved, own, total)
-        before = self._before * corner.spread
         kept = np.clip(1 - saved / np.maximum(before, 1e-12), 0.0, 1.0)
         # Threads that hold a lock for less time also wait for it less.
         freed_of = saved.reshape(-1, self._size).sum(axis=1) / np.maximum(
@@ -197,6 +223,14 @@ class Gains:
         )
         kernel = np.clip(1 - self._kernel_excess() * freed_of, 0.0, 1.0)
         return self._speedup(np.where(times.user, kept[self._group], kernel[times.thread]), in_step=corner.in_step)
+
+    def _deviation(self, excess: Column, here: Column) -> float:
+        """Standard deviation of the excess of some groups as a share of it: both levels were counted in samples."""
+        counted = self._times.user & (self._times.seconds > 0)
+        sample_s = float(np.median(self._times.seconds[counted])) if counted.any() else 0.0
+        total = float(excess[here].sum())
+        both_s = 2 * float(self._before[here].sum()) - total
+        return min(np.sqrt(max(both_s, 0.0) * sample_s) / total, 1.0) if total > 0 else 0.0
 
     def _kernel_excess(self) -> float:
         """Share of the time in the kernel that the run on one processor did not take."""
@@ -207,13 +241,10 @@ class Gains:
 
     def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
         """Wall time as it is over wall time with that share ``kept`` of each sample, both by the same model."""
-        times, counted = self._times, self._times.seconds > 0
-        time_ns, thread, seconds = times.time_ns[counted], times.thread[counted], times.seconds[counted]
-        walls: Walls = predict(time_ns, thread, seconds, kept[counted], self._processors)
-        before: Walls = predict(time_ns, thread, seconds, np.ones(len(seconds)), self._processors)
+        one, other = self._timeline.walls(self._all), self._timeline.walls(kept[self._counted])
         if in_step:
-            return before.in_step / max(walls.in_step, 1e-9)
-        return before.phased / max(walls.phased, 1e-9)
+            return one.in_step / max(other.in_step, 1e-9)
+        return one.phased / max(other.phased, 1e-9)
 
     def _with_unexplained(self, excess: Column, saved: Column, own: Column, total: Column) -> Column:
         """Also excess of functions without a sample on a shared line, by what the rest of the thread says."""
@@ -286,6 +317,13 @@ def _line_of(rows: Column, lines: Sequence[LineUse], size: int) -> Column:
             hit = here & (known[at] == base)
             out[hit] = np.array([addresses[int(a)] for a in known], np.int64)[at[hit]]
     return out
+
+
+def _spread_of(level: Level, doubt: float) -> tuple[float, float]:
+    """Shares by which the user time of a level may be less and more."""
+    least, usual, most = level.range_of("user_s")
+    floor = max(LEAST_SPREAD if len(level.runs) < 3 else LEAST_SPREAD / 2, doubt)
+    return (max(1 - least / usual, floor), max(most / usual - 1, floor)) if usual > 0 else (floor, floor)
 
 
 def _key(line: LineUse) -> tuple[int, bool]:

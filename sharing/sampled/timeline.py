@@ -27,51 +27,62 @@ SHORT = 3  # moments that a set of threads must run to be a phase of its own
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """Seconds: as it was, and as it would be with phases that are independent inside, or in step."""
+    """Seconds, with phases whose threads are independent, or in step."""
 
-    before: float
     phased: float
     in_step: float
 
 
-def predict(time_ns: Column, thread: Column, cost_s: Column, kept: Column, processors: int) -> Walls:
-    """``cost_s`` is the processor time that a sample stands for, ``kept`` the share of it that remains."""
-    if not len(time_ns):
-        return Walls(0.0, 0.0, 0.0)
-    start, usual_s = int(time_ns.min()), float(np.median(cost_s))
-    span_s = (int(time_ns.max()) - start) * 1e-9 + usual_s
-    step_s = max(STEP_SAMPLES * usual_s, span_s / MAX_STEPS, 1e-9)
-    step = ((time_ns.astype(np.int64) - start) * 1e-9 / step_s).astype(np.int64)
-    names, who = np.unique(thread, return_inverse=True)
-    # One row for each moment and thread that ran in it, in order of time.
-    keys, row = np.unique(step * len(names) + who, return_inverse=True)
-    cost, rest = np.bincount(row, cost_s), np.bincount(row, cost_s * kept)
-    moment, runner = keys // len(names), keys % len(names)
-    moments, first = np.unique(moment, return_index=True)
-    ends = np.append(first[1:], len(keys))
-    busy_s = float(len(moments)) * step_s
-    idle_s = max(span_s - busy_s, 0.0)
+class Timeline:
+    """A run: ``cost_s`` is the processor time that a sample stands for."""
 
-    in_step = 0.0
-    for a, b in zip(first.tolist(), ends.tolist(), strict=True):
-        in_step += _limit(rest[a:b], processors) / _limit(cost[a:b], processors)
-    bounds = _phases(runner, first, ends)
-    phased = 0.0
-    for a, b in bounds:
-        rows = slice(int(first[a]), int(ends[b - 1]))
-        before = np.bincount(runner[rows], cost[rows], len(names))
-        after = np.bincount(runner[rows], rest[rows], len(names))
-        phased += (b - a) * _limit(after, processors) / _limit(before, processors)
-    return Walls(span_s, idle_s + phased * step_s, idle_s + in_step * step_s)
+    def __init__(self, time_ns: Column, thread: Column, cost_s: Column, processors: int) -> None:
+        self._processors = max(processors, 1)
+        self._cost = cost_s
+        if not len(time_ns):
+            return
+        start, usual_s = int(time_ns.min()), float(np.median(cost_s))
+        span_s = (int(time_ns.max()) - start) * 1e-9 + usual_s
+        self._step_s = max(STEP_SAMPLES * usual_s, span_s / MAX_STEPS, 1e-9)
+        step = ((time_ns.astype(np.int64) - start) * 1e-9 / self._step_s).astype(np.int64)
+        names, who = np.unique(thread, return_inverse=True)
+        # One row for each moment and thread that ran in it, in order of time.
+        keys, self._row = np.unique(step * len(names) + who, return_inverse=True)
+        moments, self._first = np.unique(keys // len(names), return_index=True)
+        runner = keys % len(names)
+        self._idle_s = max(span_s - len(moments) * self._step_s, 0.0)
+        bounds = _phases(runner, self._first, np.append(self._first[1:], len(keys)))
+        self._lengths = np.diff(bounds)
+        phase = np.repeat(np.arange(len(self._lengths)), self._lengths)
+        of_row = phase[np.searchsorted(moments, keys // len(names))]
+        self._by_phase, self._threads = of_row * len(names) + runner, len(names)
+        self._moment_before = self._of_moments(cost_s)
+        self._phase_before = self._of_phases(cost_s)
+
+    def walls(self, kept: Column) -> Walls:
+        """How long the run takes when that share of each sample remains; as it was where all of it does."""
+        if not len(self._cost):
+            return Walls(0.0, 0.0)
+        rest = self._cost * kept
+        phased = float((self._lengths * self._of_phases(rest) / self._phase_before).sum())
+        in_step = float((self._of_moments(rest) / self._moment_before).sum())
+        return Walls(self._idle_s + phased * self._step_s, self._idle_s + in_step * self._step_s)
+
+    # What decides how long threads take that start together: the longest, or all of them on the processors.
+
+    def _of_moments(self, cost: Column) -> Column:
+        rows = np.bincount(self._row, cost)
+        longest, every = np.maximum.reduceat(rows, self._first), np.add.reduceat(rows, self._first)
+        return np.maximum(np.maximum(longest, every / self._processors), 1e-12)
+
+    def _of_phases(self, cost: Column) -> Column:
+        rows = np.bincount(self._by_phase, np.bincount(self._row, cost), len(self._lengths) * self._threads)
+        table = rows.reshape(-1, self._threads)
+        return np.maximum(np.maximum(table.max(axis=1), table.sum(axis=1) / self._processors), 1e-12)
 
 
-def _limit(cost: Column, processors: int) -> float:
-    """What decides how long threads take that start together: the longest, or all of them on the processors."""
-    return max(float(cost.max()), float(cost.sum()) / max(processors, 1), 1e-12)
-
-
-def _phases(runner: Column, first: Column, ends: Column) -> list[tuple[int, int]]:
-    """Runs of moments [a, b), cut where none of the threads before goes on after."""
+def _phases(runner: Column, first: Column, ends: Column) -> Column:
+    """First moments of the phases and the end: cut where none of the threads before goes on after."""
     sets = [frozenset(runner[a:b].tolist()) for a, b in zip(first.tolist(), ends.tolist(), strict=True)]
     runs: list[list[int]] = []  # [first moment, end) of equal sets
     for i, one in enumerate(sets):
@@ -85,4 +96,4 @@ def _phases(runner: Column, first: Column, ends: Column) -> list[tuple[int, int]
     for before, after in pairwise(runs):
         if not sets[before[0]] & sets[after[0]]:
             cuts.append(after[0])
-    return list(zip(cuts, [*cuts[1:], len(sets)], strict=True))
+    return np.array([*cuts, len(sets)], np.int64)
