@@ -14,6 +14,7 @@ from pathlib import Path
 
 MAX_CPUS = 1 << 16
 MAX_FILE_BYTES = 1 << 20
+MAX_LINE_BYTES = 4096
 # Capabilities that decide what may be recorded, by bit: include/uapi/linux/capability.h.
 CAPABILITIES = {
     14: "cap_ipc_lock",
@@ -193,12 +194,17 @@ def _caches(cpu_root: Path, cpus: tuple[int, ...]) -> tuple[Cache, ...]:
             size = _SIZE.match(_text(index / "size"))
             size_bytes = int(size[1]) * _UNITS[size[2]] if size else 0
             shared = len(cpu_list(_text(index / "shared_cpu_list")))
-            key = (level, _text(index / "type") or "Unified", max(line or 0, 0), size_bytes, shared)
+            key = (level, _text(index / "type") or "Unified", _line_bytes(line), size_bytes, shared)
             found.setdefault(key, []).append(cpu)
     return tuple(
         Cache(level, kind, line, size, tuple(members), shared)
         for (level, kind, line, size, shared), members in sorted(found.items())
     )
+
+
+def _line_bytes(said: int | None) -> int:
+    """A power of two, or 0: nobody can compute with another."""
+    return said if said is not None and 0 < said <= MAX_LINE_BYTES and not said & (said - 1) else 0
 
 
 def _devices(root: Path) -> Iterator[tuple[str, frozenset[str]]]:

@@ -142,7 +142,9 @@ def watching_interrupts() -> Iterator[Callable[[], bool]]:
     def note(number: int, _frame: FrameType | None) -> None:
         came.append(number)
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    # What a shell made us ignore, as it does for jobs in the background, stays ignored.
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, note) for number in heard}
     try:
         yield lambda: bool(came)
     finally:

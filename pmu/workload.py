@@ -93,7 +93,10 @@ class Workload:
     def release(self) -> None:
         """Let it execute.  Raises LinemateError where that fails."""
         self._started = time.monotonic()
-        os.write(self._gate, b"x")
+        try:
+            os.write(self._gate, b"x")
+        except BrokenPipeError:
+            raise LinemateError("the command was ended before it could start") from None
         os.close(self._gate)
         self._gate = -1
         # The other end closes with exec.
@@ -161,8 +164,8 @@ def _prepare(gate_read: int, gate_write: int, output_write: int, cpus: Iterable[
         os.sched_setaffinity(0, cpus)
     if priority:
         raise_priority()
-    # Python ignores the first two and handles the third; a command expects all as they are by default.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
+    # Python ignores these, which exec would keep; what it handles goes back to its default with exec.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     if output_write >= 0:
         os.dup2(output_write, 1)

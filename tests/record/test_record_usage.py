@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -234,3 +237,29 @@ def test_doctor_of_this_machine(linemate: Run) -> None:
     found = json.loads(text)
     assert code == (0 if found["best"] else 1)
     assert found["perf_path"] or found["perf_error"]
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_the_command_finds_signals_as_it_would_without_us(
+    out: Path, tmp_path: Path, repository: Path, ignored: bool
+) -> None:
+    """A job of a shell in the background ignores interrupts, and so does what it starts."""
+    status = tmp_path / "status"
+    script = ("trap '' INT; " if ignored else "") + 'exec "$@"'
+    work = [
+        sys.executable,
+        "-m",
+        "linemate",
+        "record",
+        "-q",
+        "-o",
+        str(out),
+        "--",
+        "cp",
+        "/proc/self/status",
+        str(status),
+    ]
+    subprocess.run(["sh", "-c", script, "sh", *work], cwd=repository, check=True)
+    masks = dict(line.split(":\t") for line in status.read_text().splitlines() if line.startswith("Sig"))
+    assert int(masks["SigIgn"], 16) == (1 << (signal.SIGINT - 1) if ignored else 0)
+    assert int(masks["SigBlk"], 16) == 0
