@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
+import jsonschema
 import pytest
 
+from reports.history import FORMATS
+from reports.history_json import decode
+from reports.options import RenderOptions
 from sharing.model.history import Basis, History, RevisionState
 from tests.history.conftest import BUILD, CULPRIT, Repository, RunHistory
 
@@ -51,6 +57,20 @@ def test_the_step_is_at_the_commit_that_adds_the_global(whole: History) -> None:
     assert all(c.clear for c in step.conditions)
     assert len(step.conditions) == 3
     assert whole.slowdown
+
+
+def test_its_document_follows_the_schema(whole: History) -> None:
+    schema = json.loads((Path(__file__).parents[2] / "docs/schema/linemate-history.schema.json").read_text())
+    text = FORMATS["json"].render(whole, RenderOptions())
+    jsonschema.validate(json.loads(text), schema)
+    assert decode(text) == whole
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "html"])
+def test_every_format_names_the_commit_the_pair_and_the_cause(name: str, whole: History) -> None:
+    text = " ".join(FORMATS[name].render(whole, RenderOptions()).replace("\\", "").split())
+    for words in ("slower since", "Keep a buffer for names", "LOCK_open.m_mutex", "+208 bytes"):
+        assert words in text
 
 
 def test_its_cause_is_the_layout_in_the_words_of_explain(whole: History) -> None:
