@@ -6,7 +6,9 @@ those costs ten times as much, and their access bits are wrong for many instruct
 
 from __future__ import annotations
 
+import functools
 import re
+from dataclasses import dataclass
 
 from elfscan.effects import NO_EFFECT, NONE, OTHER, Effect, Flow, Memory
 from sharing.model import AccessKind
@@ -65,6 +67,29 @@ _IMPLICIT = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Traits:
+    """What a mnemonic says alone."""
+
+    string: tuple[str, int] | None  # instruction and bytes of a unit
+    reads_first: bool
+    changes: bool
+    writes_alone: bool
+    accesses: bool
+
+
+@functools.cache  # capstone knows 1,500 names
+def _traits(name: str) -> _Traits:
+    string = _STRINGS.match(name)
+    return _Traits(
+        (string[1], _STRING_UNITS[string[2]]) if string else None,
+        _READ_FIRST.match(name) is not None,
+        _CHANGED.match(name) is not None,
+        _WRITE_ALONE.match(name) is not None,
+        _NO_ACCESS.match(name) is None,
+    )
+
+
 def flow(mnemonic: str, operands: str) -> tuple[Flow, int | None]:
     """Where control goes, and to which address where the instruction says it."""
     name = mnemonic.rsplit(" ", 1)[-1]
@@ -120,9 +145,9 @@ def effect(mnemonic: str, text: str, address: int, length: int) -> Effect:
     """What the instruction at ``address`` does; not what a called function does."""
     prefix, _, name = mnemonic.rpartition(" ")
     operands = _operands(text)
-    string = _STRINGS.match(name)
-    if string and (name != "movsd" or "xmm" not in text) and (name != "cmpsd" or "xmm" not in text):
-        return _string(string[1], _STRING_UNITS[string[2]], repeated="rep" in prefix)
+    traits = _traits(name)
+    if traits.string and "xmm" not in text:  # movsd and cmpsd are also names of vector instructions
+        return _string(*traits.string, repeated="rep" in prefix)
     if name in ("push", "pop", "pushfq", "popfq"):
         return _stack(name, operands, address + length)
     if name == "leave":
@@ -130,17 +155,17 @@ def effect(mnemonic: str, text: str, address: int, length: int) -> Effect:
         return Effect((frame,), frozenset({SP, BP}), ((SP, BP, 8, False),))
     memory: list[Memory] = []
     first = operands[0] if operands else ""
-    read_first = _READ_FIRST.match(name) is not None or (name == "imul" and len(operands) == 1)
-    if "[" in text and not _NO_ACCESS.match(name):
+    read_first = traits.reads_first or (name == "imul" and len(operands) == 1)
+    if traits.accesses and "[" in text:
         atomic = "lock" in prefix or (name == "xchg")
         for at, operand in enumerate(operands):
             if "[" not in operand:
                 continue
             kind = AccessKind.LOAD
             if at == 0 and not read_first:
-                if _CHANGED.match(name):
+                if traits.changes:
                     kind = AccessKind.RMW
-                elif len(operands) > 1 or _WRITE_ALONE.match(name):
+                elif len(operands) > 1 or traits.writes_alone:
                     kind = AccessKind.STORE
             if name == "xchg":
                 kind = AccessKind.RMW

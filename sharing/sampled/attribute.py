@@ -34,7 +34,7 @@ from sharing.sampled.byfunction import spread
 from sharing.sampled.evaluate import RegisterFile, addresses, names_of
 from sharing.sampled.processes import Processes, keys
 from sharing.sampled.regions import SP_DTYPE, Memory, survey
-from sharing.sampled.sampledcode import PERF_TYPE_BREAKPOINT, SampledCode, code_keys, read_code, skids
+from sharing.sampled.sampledcode import PERF_TYPE_BREAKPOINT, CodeKeys, SampledCode, read_code, skids
 from sharing.sampled.witnesses import Witnesses
 
 Table = npt.NDArray[Any]
@@ -55,20 +55,18 @@ class Parts:
     memory: Memory
     code: SampledCode
     registers: RegisterFile
-
-    def keys_of(self, rows: Table) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """(instruction, load bias) of each sample that is in code which can be read."""
-        return _keys_of(self.files, rows)
+    keys: CodeKeys
 
 
 def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Knowledge) -> Attribution:
     """Places the samples of a profile.  ``files`` come from ``linemate.modules``; the first is ``image``'s."""
     registers = RegisterFile.of(samples)
-    thread_keys, instruction_keys = _distinct(samples, files, registers)
+    instructions = CodeKeys.of(files)
+    thread_keys, instruction_keys = _distinct(samples, instructions, registers)
     processes = Processes.number(samples, thread_keys)
     code = read_code(instruction_keys, files, image, knowledge)
     memory = survey(samples, files, processes, _stack_samples(samples, processes, registers))
-    parts = Parts(samples, files, processes, memory, code, registers)
+    parts = Parts(samples, files, processes, memory, code, registers, instructions)
     out = np.zeros(len(samples.samples), PLACED_DTYPE)
     for start in range(0, len(out), PIECE):
         piece = slice(start, start + PIECE)
@@ -87,30 +85,22 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
     )
 
 
-def _keys_of(files: MappedFiles, rows: Table) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    here = code_keys(files, rows["mapping"], rows["ip"])
-    wanted = Mode.KERNEL if files.kernel else Mode.USER
-    here[(rows["mode"] != wanted) & (rows["mode"] != Mode.UNKNOWN)] = 0
-    bias = files.bias[rows["mapping"]] if len(files.bias) else np.zeros(len(rows), np.uint64)
-    return here, np.where(here != 0, bias, np.uint64(0))
-
-
 def _in_system_calls(
-    samples: Samples, files: MappedFiles, registers: RegisterFile, rows: Table
+    samples: Samples, instructions: CodeKeys, registers: RegisterFile, rows: Table
 ) -> tuple[Column, npt.NDArray[np.uint64]]:
     """(samples in the kernel whose user registers are known, the instruction that they came from)."""
-    if files.kernel or not registers.any:
+    if instructions.modes[Mode.KERNEL] or not registers.any:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64)
     at = np.flatnonzero((rows["mode"] == Mode.KERNEL) & (rows["regs_user"] >= 0))
     number = names_of(samples.recording.architecture).ip
-    ip, known = registers.read(rows[at], np.full(len(at), number, np.int8), user=True)
+    ip, known = registers.read(rows, np.full(len(at), number, np.int8), user=True, at=at)
     at, ip = at[known], ip[known]
     mapping = samples.spaces.resolve(rows["pid"][at], ip, rows["time"][at])
-    return at, code_keys(files, mapping, ip)
+    return at, instructions.at(mapping, ip)
 
 
 def _distinct(
-    samples: Samples, files: MappedFiles, registers: RegisterFile
+    samples: Samples, keys_of: CodeKeys, registers: RegisterFile
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
     """Sorted distinct threads, and sorted distinct instructions without 0."""
     threads: list[Column] = []
@@ -118,8 +108,8 @@ def _distinct(
     for start in range(0, len(samples.samples), PIECE):
         rows = samples.samples[start : start + PIECE]
         threads.append(_unique(keys(rows)))
-        instructions.append(_unique(_keys_of(files, rows)[0]))
-        instructions.append(_unique(_in_system_calls(samples, files, registers, rows)[1]))
+        instructions.append(_unique(keys_of.of_samples(rows)[0]))
+        instructions.append(_unique(_in_system_calls(samples, keys_of, registers, rows)[1]))
     all_threads = _unique(np.concatenate([np.zeros(0, np.int64), *threads]))
     all_instructions = _unique(np.concatenate([np.zeros(0, np.uint64), *instructions]))
     return all_threads, all_instructions[all_instructions != 0]
@@ -151,7 +141,7 @@ def _stack_samples(samples: Samples, processes: Processes, registers: RegisterFi
 def _piece(parts: Parts, rows: Table, out: Table) -> None:
     """Fills in some rows."""
     samples, code = parts.samples, parts.code
-    key, bias = parts.keys_of(rows)
+    key, bias = parts.keys.of_samples(rows)
     point = code.rows(key)
     has_code = point >= 0
     thread = parts.processes.thread_rows(rows)
@@ -218,12 +208,16 @@ def locate(
     parts: Parts, rows: Table, thread: Column, process: Column, address: Column, at: Column, own: Column, out: Table
 ) -> None:
     """Place, space, region and file of the samples ``at``; space -1 where nothing is mapped."""
-    some = rows[at]
-    bit = np.full(len(at), names_of(parts.samples.recording.architecture).stack, np.int8)
-    pointer, known = parts.registers.read(some, bit) if parts.registers.any else (np.zeros(len(at), np.uint64), None)
-    if known is not None:
-        pointer[~known] = 0
-    found = parts.memory.locate(some, process[at], address[at], pointer)
+    some = rows if len(at) == len(rows) else rows[at]  # a copy of whole samples costs more than all the rest
+    stack = names_of(parts.samples.recording.architecture).stack
+
+    def pointers(which: Column) -> Column:
+        if not parts.registers.any:
+            return np.zeros(len(which), np.uint64)
+        value, known = parts.registers.read(some, np.full(len(which), stack, np.int8), at=which)
+        return np.where(known, value, np.uint64(0))
+
+    found = parts.memory.locate(some, process[at], address[at], pointers)
     found["space"] = np.where(found["known"] == 1, found["space"], -1)
     if own.any():
         found["space"][own] = parts.memory.thread_space(thread[at[own]])
@@ -285,7 +279,7 @@ def _breakpoints(samples: Samples, rows: Table, out: Table) -> None:
 
 def _waits(parts: Parts, rows: Table, thread: Column, process: Column, out: Table) -> None:
     """Samples in the kernel on behalf of a function that locks: the futex is the first argument of the call."""
-    at, key = _in_system_calls(parts.samples, parts.files, parts.registers, rows)
+    at, key = _in_system_calls(parts.samples, parts.keys, parts.registers, rows)
     point = parts.code.rows(key)
     code = parts.code
     use = (point >= 0) & (out["basis"][at] == Basis.NONE)
@@ -297,12 +291,12 @@ def _waits(parts: Parts, rows: Table, thread: Column, process: Column, out: Tabl
     use = (flags & PointFlag.FUTEX_CALL != 0) & np.append(code.locks, False)[function]
     at, point, function, flags = at[use], point[use], function[use], flags[use]
     number = names_of(parts.samples.recording.architecture).argument
-    address, known = parts.registers.read(rows[at], np.full(len(at), number, np.int8), user=True)
+    address, known = parts.registers.read(rows, np.full(len(at), number, np.int8), user=True, at=at)
     use = known & (address & np.uint64(FUTEX_BYTES - 1) == 0) & (address != 0)
     at, point, function, flags, address = at[use], point[use], function[use], flags[use], address[use]
     if not len(at):
         return
-    found = parts.memory.locate(rows[at], process[at], address, np.zeros(len(at), np.uint64))
+    found = parts.memory.locate(rows[at], process[at], address, lambda rest: np.zeros(len(rest), np.uint64))
     # What a helper without a name waits for on a stack is a thread's end, not a lock.
     like = (found["known"] == 1) & (found["writable"] == 1) & (found["region"] != Region.KERNEL)
     like &= np.append(code.named, False)[function] | (found["region"] != Region.STACK)
@@ -311,7 +305,10 @@ def _waits(parts: Parts, rows: Table, thread: Column, process: Column, out: Tabl
         out[name][at] = found[name]
     out["function"][at], out["module"][at] = function, code.file[point]
     out["ip"][at] = code.points["ip"][point]
-    out["size"][at], out["kind"][at] = FUTEX_BYTES, AccessKind.LOAD
+    # Waiting reads the word; waking only names it.
+    wakes = flags & PointFlag.WAKES != 0
+    out["size"][at] = FUTEX_BYTES
+    out["kind"][at] = np.where(wakes, int(AccessKind.UNKNOWN), int(AccessKind.LOAD))
     out["basis"][at], out["reason"][at] = Basis.DERIVED, Reason.NONE
-    waits = (flags & PointFlag.WAKES == 0) & code.waits[function]
+    waits = ~wakes & code.waits[function]
     out["flags"][at] = np.where(waits, int(TouchFlag.LOCK_CALL | TouchFlag.WAITS), int(TouchFlag.LOCK_CALL))

@@ -59,34 +59,41 @@ class RegisterFile:
     def any(self) -> bool:
         return bool((self.ranks >= 0).any())
 
-    def read(self, rows: Table, bits: Column, *, user: bool = False) -> tuple[npt.NDArray[np.uint64], Column]:
-        """Register ``bits[i]`` of each sample and whether it is known.  A bit below 0 is the number 0, known.
+    def read(
+        self, rows: Table, bits: Column, *, user: bool = False, at: Column | None = None
+    ) -> tuple[npt.NDArray[np.uint64], Column]:
+        """Register ``bits[i]`` of each sample (of those ``at``) and whether it is known.  A bit below 0 is 0, known.
 
         In user mode the two sets are the same moment.  ``user``: only as of the last switch from user mode.
         """
-        values, known = np.zeros(len(rows), np.uint64), bits < 0
+        values, known = np.zeros(len(bits), np.uint64), bits < 0
+
+        def column(name: str) -> Column:
+            return np.asarray(rows[name] if at is None else rows[name][at])
+
+        event = column("event")
         bit = np.maximum(bits, 0)
-        for which, column in ((0, "regs_intr"), (1, "regs_user")):
-            if which == 0 and user:
+        for which, name in ((0, "regs_intr"), (1, "regs_user")):
+            if (which == 0 and user) or known.all():
                 continue
-            rank = self.ranks[rows["event"], which, bit].astype(np.int64)
-            position = rows[column]
+            rank = self.ranks[event, which, bit].astype(np.int64)
+            position = column(name)
             have = ~known & (rank >= 0) & (position >= 0)
             if which == 1 and not user:
-                have &= rows["mode"] == Mode.USER
-            at = np.flatnonzero(have)
-            if not len(at):
+                have &= column("mode") == Mode.USER
+            here = np.flatnonzero(have)
+            if not len(here):
                 continue
-            where = position[at] + rank[at]
+            where = position[here] + rank[here]
             registers = self.samples.registers
             split = len(registers.mapped)
             low = where < split
             if low.all():
-                values[at] = registers.mapped[where]
+                values[here] = registers.mapped[where]
             else:
                 if low.any():
-                    values[at[low]] = registers.mapped[where[low]]
-                values[at[~low]] = registers.dense[where[~low] - split]
+                    values[here[low]] = registers.mapped[where[low]]
+                values[here[~low]] = registers.dense[where[~low] - split]
             known |= have
         return values, known
 

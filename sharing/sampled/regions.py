@@ -14,6 +14,7 @@ Memory is shared between processes only where the mapping says so (MAP_SHARED): 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -83,8 +84,14 @@ class Memory:
     def thread_space(self, threads: Column) -> npt.NDArray[np.int32]:
         return np.asarray(threads + (self.kernel_space + 2 + len(self.objects)), np.int32)
 
-    def locate(self, rows: Table, process: Column, address: npt.NDArray[np.uint64], stack_pointer: Column) -> Table:
-        """LOCATED_DTYPE for an address of each sample; ``stack_pointer`` 0 where it is unknown."""
+    def locate(
+        self,
+        rows: Table,
+        process: Column,
+        address: npt.NDArray[np.uint64],
+        stack_pointers: Callable[[Column], Column],
+    ) -> Table:
+        """LOCATED_DTYPE for an address of each sample; ``stack_pointers`` of some of them, 0 where unknown."""
         out = np.zeros(len(rows), LOCATED_DTYPE)
         out["place"], out["space"], out["data_module"], out["mapping"] = address, process, -1, -1
         high = address >> np.uint64(63) == 1
@@ -99,7 +106,7 @@ class Memory:
             mapping = self.samples.spaces.resolve(rows["pid"][rest], address[rest], rows["time"][rest])
         found = mapping >= 0
         region = np.where(found, self.region[mapping] if len(self.region) else 0, int(Region.UNKNOWN))
-        pointer = stack_pointer[rest]
+        pointer = stack_pointers(rest)
         with np.errstate(over="ignore"):
             near = (pointer != 0) & (address[rest] - pointer + np.uint64(NEAR_STACK[0]) < np.uint64(sum(NEAR_STACK)))
         loose = np.isin(region, [Region.UNKNOWN, Region.ANONYMOUS, Region.HEAP])

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.model.attribution import Reason
 from sharing.model.image import AccessKind, Image, SiteFlag
-from sharing.model.operands import OPERAND_DTYPE, POINT_DTYPE, Holds, MappedFiles, OperandFlag
-from sharing.model.samples import Event, SampleFlag
+from sharing.model.operands import OPERAND_DTYPE, POINT_DTYPE, Holds, MappedFiles, OperandFlag, Role, Segment
+from sharing.model.samples import Event, Mode, SampleFlag
 
 Table = npt.NDArray[Any]
 Column = npt.NDArray[Any]
@@ -52,17 +52,39 @@ def skids(events: tuple[Event, ...], rows: Table) -> npt.NDArray[np.int8]:
     return np.asarray(out)
 
 
-def code_keys(files: MappedFiles, mapping: Column, ip: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The instruction at each run-time address, 0 where its file is not known."""
-    if files.unmapped:
-        return np.where(ip != 0, np.uint64(1 << ADDRESS_BITS) | ip & _LOW, np.uint64(0))
-    if not len(files.of_mapping):
-        return np.zeros(len(ip), np.uint64)
-    number = np.where((mapping >= 0) & files.bias_known[mapping], files.of_mapping[mapping], -1)
-    number = np.where(number < MAX_FILES, number, -1)
-    with np.errstate(over="ignore"):
-        link = ip - files.bias[mapping]
-    return np.where(number >= 0, (number + 1).astype(np.uint64) << np.uint64(ADDRESS_BITS) | link & _LOW, np.uint64(0))
+@dataclass(frozen=True, slots=True)
+class CodeKeys:
+    """Instructions as numbers.  Columns are by mapping; their last row is that of no mapping."""
+
+    file: npt.NDArray[np.uint64]  # number plus 1 in the bits above an address, 0 none
+    bias: npt.NDArray[np.uint64]
+    modes: npt.NDArray[np.bool_]  # in which processor modes the files are executed
+
+    @classmethod
+    def of(cls, files: MappedFiles) -> CodeKeys:
+        number = np.where(files.bias_known & (files.of_mapping < MAX_FILES), files.of_mapping, -1)
+        last = 0 if files.unmapped else -1
+        modes = np.zeros(256, np.bool_)
+        modes[[Mode.UNKNOWN, Mode.KERNEL if files.kernel else Mode.USER]] = True
+        return cls(
+            (np.append(number, last) + 1).astype(np.uint64) << np.uint64(ADDRESS_BITS),
+            np.append(files.bias, np.uint64(0)),
+            modes,
+        )
+
+    def at(self, mapping: Column, ip: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        """The instruction at each run-time address, 0 where its file is not known."""
+        file = self.file[mapping]
+        with np.errstate(over="ignore"):
+            key = (ip - self.bias[mapping]) & _LOW | file
+        key[file == 0] = 0
+        return np.asarray(key)
+
+    def of_samples(self, rows: Table) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """(instruction, load bias of its file) of each sample."""
+        key = self.at(rows["mapping"], rows["ip"])
+        key[~self.modes[rows["mode"]]] = 0
+        return key, self.bias[rows["mapping"]]
 
 
 def split_keys(keys: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]:
@@ -90,6 +112,7 @@ class SampledCode:
     named: npt.NDArray[np.bool_]  # by function: that is known by its name
     waits: npt.NDArray[np.bool_]  # by function: does not only release
     site: npt.NDArray[np.uint64]
+    testifies: npt.NDArray[np.bool_]  # by operand: its instruction was executed, and where it was is known
 
     def rows(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
         """Row of each key; -1 for 0."""
@@ -130,7 +153,20 @@ def read_code(keys: npt.NDArray[np.uint64], files: MappedFiles, image: Image, kn
     locks[sorted(helpers)] = True
     charged, reason = _charged(table, all_operands)
     site = _sites(all_operands, file, image) if len(all_operands) else np.zeros(0, np.uint64)
-    return SampledCode(keys, file, table, all_operands, charged, reason, tuple(functions), locks, named, waits, site)
+    return SampledCode(
+        keys,
+        file,
+        table,
+        all_operands,
+        charged,
+        reason,
+        tuple(functions),
+        locks,
+        named,
+        waits,
+        site,
+        _testify(table, all_operands, site),
+    )
 
 
 def _charged(points: Table, operands: Table) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
@@ -141,14 +177,22 @@ def _charged(points: Table, operands: Table) -> tuple[npt.NDArray[np.int32], npt
     undecoded = points["reason"] == Reason.UNDECODED
     unsure = points["reason"] == Reason.AMBIGUOUS
     charged = np.empty((len(Skid), len(points)), np.int32)
-    charged[Skid.TIMER] = np.where(before >= 0, before, np.where(unsure, -1, at))
+    charged[Skid.TIMER] = np.where(unsure, -1, np.where(before >= 0, before, at))
     charged[Skid.PRECISE] = at
-    charged[Skid.TRAP] = np.where(unsure, -1, before)
+    charged[Skid.TRAP] = before
     reason = np.where(charged >= 0, int(Reason.NONE), int(Reason.NO_ACCESS))
     reason[:, undecoded] = Reason.UNDECODED
     for skid in (Skid.TIMER, Skid.TRAP):
         reason[skid, unsure & (charged[skid] < 0)] = Reason.AMBIGUOUS
     return charged, reason.astype(np.uint8)
+
+
+def _testify(points: Table, operands: Table, site: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Which operands can be witnesses."""
+    good = (operands["holds"] == Holds.YES) | (site != 0)
+    good &= (operands["flags"] & OperandFlag.IMPLICIT == 0) & (operands["segment"] == Segment.NONE)
+    unsure = points["reason"][operands["point"]] == Reason.AMBIGUOUS
+    return np.asarray(good & ~(unsure & (operands["role"] == Role.BEFORE)))
 
 
 def _sites(operands: Table, file: Column, image: Image) -> npt.NDArray[np.uint64]:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.attribution import PLACED_DTYPE, WITNESS_DTYPE, Basis, Reason, SpaceKind, line_keys
-from sharing.model.operands import Holds, OperandFlag, Segment
 from sharing.sampled.evaluate import addresses
 from sharing.sampled.sampledcode import skids
 
@@ -50,7 +49,7 @@ class Witnesses:
 
         parts, code = self._parts, self._parts.code
         rows = parts.samples.samples[start : start + PIECE]
-        key, bias = parts.keys_of(rows)
+        key, bias = parts.keys.of_samples(rows)
         point = code.rows(key)
         charged = np.where(point >= 0, code.charged[skids(parts.samples.events, rows), point], -1)
         count = np.where(point >= 0, code.points["count"][point], 0)
@@ -58,9 +57,7 @@ class Witnesses:
         first = np.repeat(code.points["first"][point] - np.cumsum(count) + count, count)
         operand = first + np.arange(len(sample))
         about = code.operands
-        good = operand != charged[sample]
-        good &= (about["holds"] == Holds.YES)[operand] | (code.site != 0)[operand]
-        good &= (about["flags"] & OperandFlag.IMPLICIT == 0)[operand] & (about["segment"] == Segment.NONE)[operand]
+        good = code.testifies[operand] & (operand != charged[sample])
         sample, operand = sample[good], operand[good]
         some = rows[sample]
         found = addresses(parts.registers, some, about[operand], code.site[operand], bias[sample])
