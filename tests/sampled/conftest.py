@@ -1,0 +1,68 @@
+"""Programs whose sharing is known, built and recorded here, and what ``audit --samples`` says of the recordings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from linemate.options import AuditOptions
+from linemate.pipeline import audit
+from sharing.model.finding import Finding, Report, Severity
+
+PROGRAMS = Path(__file__).parent / "programs"
+PERIOD_NS = 250_000
+
+Seen = Callable[..., Report]
+
+
+def needs(*tools: str) -> None:
+    for tool in tools:
+        if not shutil.which(tool):
+            pytest.skip(f"no {tool}")
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one processor: no two threads run at the same time")
+
+
+def record(program: Path, *arguments: str, into: Path) -> Path:
+    """A profile with registers and data mappings; skips where perf cannot."""
+    command = ["perf", "record", "-q", "-e", "cpu-clock", "-c", str(PERIOD_NS), "-I", "-d", "-o", str(into)]
+    done = subprocess.run([*command, "--", str(program), *arguments], capture_output=True, text=True)
+    if not into.exists() or not into.stat().st_size:
+        pytest.skip(f"perf record: {done.stderr.strip()[-200:]}")
+    assert done.returncode == 0, done.stderr
+    return into
+
+
+@pytest.fixture(scope="session")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """``seen("pairs.c", "heap", defines=("PAD",))`` is the report about one recorded run."""
+    where = tmp_path_factory.mktemp("sampled")
+    made: dict[tuple[object, ...], Report] = {}
+
+    def run(source: str, *arguments: str, defines: tuple[str, ...] = (), strip: bool = False) -> Report:
+        key = (source, *arguments, "|", *defines, strip)
+        if key not in made:
+            needs("gcc", "perf")
+            name = "-".join([Path(source).stem, *defines, *arguments, *(["stripped"] if strip else [])])
+            out = where / name
+            options = ["-O2", "-g", "-pthread", *(f"-D{d}" for d in defines), *(["-s"] if strip else [])]
+            subprocess.run(["gcc", *options, str(PROGRAMS / source), "-o", str(out)], check=True)
+            profile = record(out, *arguments, into=where / f"{name}.data")
+            made[key] = report(out, profile)
+        return made[key]
+
+    return run
+
+
+def report(binary: Path, *profiles: Path) -> Report:
+    return audit(AuditOptions(str(binary), samples=tuple(map(str, profiles)), min_severity=Severity.NOTE))
+
+
+def sampled(report: Report) -> list[Finding]:
+    """The findings that samples speak of, in order."""
+    return [f for f in report.findings if f.confidence.value.startswith("sampled")]

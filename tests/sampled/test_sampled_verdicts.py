@@ -1,0 +1,253 @@
+"""Verdicts on lines made by hand: each with the case that just misses it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sharing.model.attribution import Basis, Reason, Region, TouchFlag
+from sharing.model.finding import Confidence, Finding, Severity, Verdict
+from sharing.model.image import AccessKind, ImageKind
+from sharing.model.samples import Event, Field
+from sharing.remedy import Style
+from sharing.rules import RULES, Scope
+from sharing.sampled.findings import findings_of
+from sharing.sampled.lines import profile_lines
+from sharing.sampled.names import Names
+from sharing.sampled.verdict import Verdicts, judge_lines
+from tests.sampled.recorded import CLOCK, LINE, One, Recorded, attribution, ticks
+
+Judged = tuple[list[Finding], Verdicts]
+
+
+def judged(recorded: Recorded, **how: Any) -> Judged:
+    run = profile_lines(attribution(recorded, **how), 64)
+    verdicts = judge_lines(run, Names(), 64)
+    return findings_of(verdicts, run.totals, Style(64, ImageKind.PIE)), verdicts
+
+
+def rules_of(recorded: Recorded) -> list[str]:
+    return [f.rule for f in judged(recorded)[0]]
+
+
+def pair(second: int = 8, line: int = LINE, count: int = 400) -> Recorded:
+    """Two threads at once, each with a counter of its own."""
+    one = Recorded().loop(0, ticks(count), at=0, function="count_in", line=line)
+    return one.loop(1, ticks(count, shift=90_000), at=second, function="count_out", line=line)
+
+
+def test_threads_at_different_bytes_at_the_same_time_share_falsely() -> None:
+    (finding,), _ = judged(pair())
+    assert (finding.rule, finding.verdict) == ("sampled-false-sharing", Verdict.FALSE_SHARING)
+    assert finding.severity is Severity.HIGH
+    assert finding.confidence is Confidence.DERIVED
+    assert [p.bytes for p in finding.participants] == [((0, 8),), ((8, 16),)]
+    assert [p.writers for p in finding.participants] == [("count_in",), ("count_out",)]
+    assert "heap 0x5000 bytes 0–7" in finding.message
+    assert "worker/100" in finding.message
+    assert [r.kind for r in finding.remedies] == ["pad-allocation"]
+    said = " ".join(e.text for e in finding.evidence)
+    for part in ("800 samples", "100 % (", "of 2 threads", "used at the same time", "seen beside samples"):
+        assert part in said, part
+
+
+def test_threads_on_two_lines_do_not() -> None:
+    recorded = Recorded().loop(0, ticks(400), at=0).loop(1, ticks(400, shift=9), at=64)
+    findings, verdicts = judged(recorded)
+    assert findings == []
+    assert verdicts.counts == {"sampled lines": 2, "sampled lines, one thread": 2}
+
+
+def test_readers_alone_do_not() -> None:
+    recorded = Recorded().loop(0, ticks(400), at=0, writes=False).loop(1, ticks(400, shift=9), at=8, writes=False)
+    assert judged(recorded)[1].counts["sampled lines, only read"] == 1
+
+
+def test_threads_that_take_turns_do_not() -> None:
+    recorded = Recorded()
+    for phase in range(12):
+        recorded.loop(phase % 2, ticks(40, start=phase * 12), at=8 * (phase % 2))
+    findings, verdicts = judged(recorded)
+    assert findings == []
+    assert verdicts.counts["sampled lines, phased"] == 1
+
+
+def test_one_that_prepares_and_others_that_read_later_do_not() -> None:
+    recorded = Recorded().loop(0, ticks(100), at=0)
+    recorded.loop(1, ticks(300, start=30), at=8, writes=False)
+    assert judged(recorded)[1].counts["sampled lines, phased"] == 1
+
+
+def test_bytes_that_are_only_read_are_disturbed_by_a_writer_beside_them() -> None:
+    recorded = Recorded().loop(0, ticks(400), at=0, function="count")
+    recorded.loop(1, ticks(400, shift=9), at=8, writes=False, function="look")
+    (finding,), _ = judged(recorded)
+    assert (finding.rule, finding.verdict) == ("sampled-read-mostly", Verdict.READ_MOSTLY_DISTURBED)
+    assert finding.message.startswith("heap 0x5000 bytes 8–15, read by look")
+
+
+def test_the_same_bytes_are_true_sharing_and_padding_is_not_offered() -> None:
+    recorded = Recorded().loop(0, ticks(400), at=0).loop(1, ticks(400, shift=9), at=0)
+    (finding,), _ = judged(recorded)
+    assert (finding.rule, finding.verdict) == ("sampled-true-sharing", Verdict.TRUE_SHARING)
+    assert finding.remedies == ()
+    assert finding.severity is Severity.LOW
+    assert "padding does not help" in finding.message
+    assert any("its own copy" in e.text for e in finding.evidence)
+
+
+def test_true_sharing_that_poisons_a_line_mate_says_both() -> None:
+    recorded = (
+        Recorded().loop(0, ticks(400), at=0, function="count").loop(1, ticks(400, shift=9), at=0, function="count")
+    )
+    recorded.loop(2, ticks(400, shift=99), at=32, writes=False, function="look")
+    (finding,), _ = judged(recorded)
+    assert finding.verdict in (Verdict.READ_MOSTLY_DISTURBED, Verdict.FALSE_SHARING)
+    assert [p.bytes for p in finding.participants] == [((0, 8),), ((32, 40),)]
+
+
+def test_members_that_one_function_updates_together_would_not_gain_from_being_apart() -> None:
+    recorded = Recorded()
+    for thread in (0, 1):
+        for time in ticks(400, shift=thread * 9):
+            recorded.samples.append(One(thread, time, at=0, kind=AccessKind.RMW))
+            recorded.witnesses.append((time, One(thread, time, at=8, kind=AccessKind.RMW)))
+    assert rules_of(recorded) == ["sampled-true-sharing"]
+
+
+def lock(thread: int, times: list[int]) -> list[One]:
+    flags = int(TouchFlag.LOCK_CALL | TouchFlag.ATOMIC)
+    return [One(thread, t, at=0, size=4, kind=AccessKind.RMW, function="lock", flags=flags) for t in times]
+
+
+def test_a_lock_that_all_take_is_contention_whatever_the_layout() -> None:
+    recorded = Recorded(lock(0, ticks(400)) + lock(1, ticks(400, shift=9)))
+    (finding,), _ = judged(recorded)
+    assert (finding.rule, finding.verdict) == ("sampled-lock-contention", Verdict.LOCK_CONTENTION)
+    assert finding.remedies == ()
+
+
+def test_a_lock_beside_data_of_others_is_false_sharing_of_the_two() -> None:
+    recorded = Recorded(lock(0, ticks(200)) + lock(1, ticks(200, shift=9)))
+    recorded.loop(0, ticks(200, shift=77), at=48, writes=False, function="scan")
+    recorded.loop(1, ticks(200, shift=99), at=48, writes=False, function="scan")
+    (finding,), _ = judged(recorded)
+    assert finding.rule == "sampled-lock-with-data"
+    assert [p.bytes for p in finding.participants] == [((0, 4),), ((48, 56),)]
+    assert finding.participants[0].lockers == ("lock",)
+
+
+def slots(*, stride: int, functions: tuple[str, ...] = ("count",) * 4) -> Recorded:
+    recorded = Recorded()
+    for i, function in enumerate(functions):
+        recorded.loop(i, ticks(200, shift=i * 60_000), at=i * stride, function=function)
+    return recorded
+
+
+def test_equal_steps_of_the_same_code_are_slots_of_threads() -> None:
+    (finding,), _ = judged(slots(stride=8))
+    assert finding.rule == "sampled-thread-slots"
+    assert "4 elements of 8 bytes" in finding.message
+    assert any("stride 8 bytes, 8 elements to a line" in e.text for e in finding.evidence)
+
+
+def test_unlike_code_at_equal_steps_is_members() -> None:
+    assert rules_of(slots(stride=8, functions=("a", "b", "c", "d"))) == ["sampled-false-sharing"]
+
+
+def test_slots_of_a_line_each_are_fine() -> None:
+    assert rules_of(slots(stride=64)) == []
+
+
+def test_a_straddling_atomic_is_a_split_access() -> None:
+    def at(offset: int) -> Recorded:
+        flags = int(TouchFlag.ATOMIC)
+        return Recorded([One(0, t, at=offset, kind=AccessKind.RMW, flags=flags) for t in ticks(400)])
+
+    (finding,), _ = judged(at(60))
+    assert (finding.rule, finding.verdict) == ("sampled-split-access", Verdict.SPLIT_ACCESS)
+    assert "4 bytes before and 4 after" in finding.message
+    assert rules_of(at(56)) == []
+
+
+def test_nodes_of_a_walked_list_are_not_padded() -> None:
+    recorded = Recorded()
+    for step in range(24):
+        for i in range(300):
+            time = (step * 300 + i) * 20_000
+            for thread in (0, 1):
+                one = One(thread, time + thread * 7, at=8 * thread, line=LINE + 64 * i, kind=AccessKind.RMW)
+                recorded.samples.append(one)
+    findings, _ = judged(recorded)
+    assert len(findings) == 1, "one finding for all nodes"
+    assert findings[0].remedies == ()
+    assert "padding is not recommended" in findings[0].message
+    assert "300 lines" in findings[0].message
+    assert findings[0].severity.rank < Severity.HIGH.rank
+
+
+def test_a_line_without_weight_is_said_not_to_be_worth_it() -> None:
+    recorded = pair(count=40)
+    recorded.loop(0, ticks(8000, start=20), at=0, line=0x9000)
+    (finding,), _ = judged(recorded)
+    assert finding.severity is Severity.NOTE
+    assert "not worth fixing" in finding.message
+
+
+def test_three_pairs_come_in_the_order_of_their_cost() -> None:
+    recorded = Recorded()
+    for number, count in enumerate((60, 1000, 250)):
+        part = pair(line=LINE + 64 * number, count=count)
+        shift = number * 21
+        recorded.samples += [replace(o, time=o.time + shift) for o in part.samples]
+        recorded.witnesses += [(t + shift, replace(o, time=o.time + shift)) for t, o in part.witnesses]
+    findings, _ = judged(recorded)
+    assert [f.line.address for f in findings] == [hex(LINE + 64), hex(LINE + 128), hex(LINE)]
+
+
+def test_sampled_addresses_make_the_statement_sampled() -> None:
+    recorded = pair()
+    recorded.samples = [replace(o, basis=Basis.ADDRESS) for o in recorded.samples]
+    assert judged(recorded)[0][0].confidence is Confidence.SAMPLED
+
+
+def test_what_was_not_placed_is_said() -> None:
+    recorded = pair()
+    lost = [One(0, t, basis=Basis.NONE, reason=Reason.OVERWRITTEN) for t in ticks(400, shift=31)]
+    nothing = [One(0, t, basis=Basis.NONE, reason=Reason.NO_ACCESS) for t in ticks(800, shift=37)]
+    recorded.samples += lost + nothing
+    (finding,), _ = judged(recorded)
+    assert any("20 % (18–22 %) could not be placed" in e.text for e in finding.evidence)
+
+
+def test_breakpoints_know_writers_and_cost_nothing() -> None:
+    point = Event("mem:0x5000:w", Field.TIME | Field.ADDR, 5, config1=LINE, config2=8, breakpoint_type=2)
+    recorded = Recorded().loop(0, ticks(400), at=0, writes=False, function="look")
+    recorded.samples += [
+        One(1, t, at=8, kind=AccessKind.STORE, event=1, basis=Basis.ADDRESS) for t in ticks(400, shift=9)
+    ]
+    findings, verdicts = judged(recorded, events=(CLOCK, point))
+    assert verdicts.judged[0].line.use.cost == pytest.approx(400)
+    assert [f.rule for f in findings] == ["sampled-read-mostly"]
+
+
+def test_storage_of_a_thread_is_not_judged() -> None:
+    recorded = pair()
+    recorded.samples = [replace(o, region=Region.TLS) for o in recorded.samples]
+    recorded.witnesses = [(t, replace(o, region=Region.TLS)) for t, o in recorded.witnesses]
+    assert rules_of(recorded) == []
+
+
+def test_every_rule_of_samples_is_held_here_or_end_to_end() -> None:
+    held = {
+        "sampled-split-access",
+        "sampled-thread-slots",
+        "sampled-lock-with-data",
+        "sampled-read-mostly",
+        "sampled-false-sharing",
+        "sampled-lock-contention",
+        "sampled-true-sharing",
+    }
+    assert held == {rule.id for rule in RULES if rule.scope is Scope.SAMPLED}
