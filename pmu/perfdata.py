@@ -11,10 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from pmu.perfdata_header import Descriptions, Feature, Header, Source, open_source, read_header
-from pmu.perfdata_records import RegisterPool, Session
+from pmu.perfdata_records import Session
+from pmu.perfdata_registers import RegisterPool
+from pmu.perfdata_samples import ONE_WORD
+from pmu.perfdata_sink import Sink
 from pmu.perfdata_stream import Losses, Walk
 from pmu.perfevent import KNOWN_SAMPLE_BITS, Attr, Record, event_of
-from pmu.samplesbuilder import Builder
+from pmu.samplesbuilder import Builder, SampleStore
 from sharing.model.errors import Malformed, Unrecognized
 from sharing.model.samples import Counts, Event, Recording, Registers, Samples
 
@@ -34,33 +37,42 @@ def read(path: Path) -> Samples:
     about = Descriptions()
     header = read_header(source, about)
     mapped = _words(source, header)
-    session = Session(source, about, Builder(), RegisterPool(len(mapped), header.data_offset % 8))
-    session.builder.comm(0, 0, 0, "swapper", executed=False)  # the idle task, which perf knows without a record
-    for attr, ids in header.attrs:
-        session.add_event(attr, ids)
+    builder = Builder(SampleStore(_room(len(data), header)))
+    builder.comm(0, 0, 0, "swapper", executed=False)  # the idle task, which perf knows without a record
     losses = Losses(header.missing_bytes)
-    walk = Walk(data, source.big_endian, losses)
-    for block in walk.blocks(header.data_offset, header.data_end):
-        session.take(block)
-    for block in walk.inflated():
-        session.take(block)
-    for part in parts:
-        records = _open(part)
-        walk = Walk(records, source.big_endian, losses, mapped=False)
-        for block in walk.blocks(0, len(records)):
-            session.take(block)
-        for block in walk.inflated():
-            session.take(block)
-    if not session.attrs:
+    pool = RegisterPool(len(mapped), header.data_offset % 8)
+    with Sink(builder.store, pool, source.big_endian) as sink:
+        session = Session(source, about, builder, sink)
+        for attr, ids in header.attrs:
+            session.add_event(attr, ids)
+        stretches = [(data, header.data_offset, header.data_end, True)]
+        for part in parts:
+            records = _open(part)
+            stretches.append((records, 0, len(records), False))
+        for records, start, end, in_place in stretches:
+            walk = Walk(records, source.big_endian, losses, mapped=in_place)
+            for block in walk.blocks(start, end):
+                session.take(block)
+            for block in walk.inflated():
+                session.take(block)
+        sink.finish()
+    if not sink.attrs:
         raise Malformed(name, header.data_offset, "the recording describes no event")
-    registers = Registers(mapped, session.pool.dense())
-    return session.builder.finish(
+    registers = Registers(mapped, pool.dense())
+    return builder.finish(
         _events(session),
         _recording(source, about),
         _counts(session, losses),
         registers=registers,
         build_ids=about.build_ids,
     )
+
+
+def _room(size_bytes: int, header: Header) -> int:
+    """More samples than the file can hold, unless it is compressed.  Rows that are not used cost no memory."""
+    kinds = [attr.sample_type for attr, _ in header.attrs]
+    smallest = 8 * min((1 + (kind & ONE_WORD).bit_count() for kind in kinds), default=4)
+    return size_bytes // smallest + 1
 
 
 def _open(path: Path) -> mmap.mmap | bytes:
@@ -81,17 +93,17 @@ def _words(source: Source, header: Header) -> np.ndarray[tuple[int], np.dtype[np
 def _events(session: Session) -> tuple[Event, ...]:
     about = session.about
     ids: dict[int, int] = {}
-    for one, number in session.ids.items():
+    for one, number in session.sink.ids.items():
         if one in about.names:
             ids.setdefault(number, one)
-    names = about.first_names if len(about.first_names) == len(session.attrs) else []
+    names = about.first_names if len(about.first_names) == len(session.sink.attrs) else []
 
     def name(number: int, attr: Attr) -> str:
         if number in ids:
             return about.names[ids[number]]
         return names[number] if names else ""
 
-    return tuple(event_of(attr, name(number, attr)) for number, attr in enumerate(session.attrs))
+    return tuple(event_of(attr, name(number, attr)) for number, attr in enumerate(session.sink.attrs))
 
 
 def _recording(source: Source, about: Descriptions) -> Recording:
@@ -112,16 +124,16 @@ def _counts(session: Session, losses: Losses) -> Counts:
     records = {names.get(kind, f"type {kind}"): count for kind, count in sorted(session.records.items())}
     unknown = sum(count for kind, count in session.records.items() if kind not in names)
     notes = [*session.about.notes, *losses.notes]
-    for attr in session.attrs:
+    for attr in session.sink.attrs:
         if attr.sample_type & ~KNOWN_SAMPLE_BITS:
             notes.append(f"samples have fields of a newer kernel ({attr.sample_type:#x}), which are left out")
             break
     return Counts(
         records=records,
-        samples=session.builder.store.size,
+        samples=session.builder.store.stored,
         unknown_records=unknown,
-        unknown_events=session.unknown_events,
-        malformed_records=session.malformed,
+        unknown_events=session.sink.unknown,
+        malformed_records=session.malformed + session.sink.malformed,
         lost_records=session.lost_records,
         lost_samples=session.lost_samples,
         throttled=session.throttled,

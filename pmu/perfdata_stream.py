@@ -2,13 +2,15 @@
 
 Owns the walk over record headers, plain and compressed.  Does not know what records say.
 
-Records have different lengths, so a header is found only through the one before it.  Most recordings consist of long
-runs of records of one size: those are verified with one comparison of numpy each; between them a loop steps.
+Records have different lengths, so a header is found only through the one before it.  Words that look like the header of
+a sample are taken as a guess: a run of guesses in which each record ends where the next one begins is a part of the
+chain if its first record is, and is verified with one comparison of numpy.  A loop steps between runs.
 """
 
 from __future__ import annotations
 
 import mmap
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import IO, Any, cast
@@ -19,12 +21,18 @@ import numpy.typing as npt
 from pmu.perfevent import Record
 
 Words = npt.NDArray[np.uint64]
+Positions = npt.NDArray[np.int64]
 
 FIRST_BLOCK_WORDS = 1 << 14  # more than the longest record, whose size is a 16-bit number of bytes
-BLOCK_WORDS = 1 << 17  # a block and the rows made of it stay in a core's second-level cache
+BLOCK_WORDS = 1 << 17
 INFLATED_WORDS = 1 << 18
-STREAK = 8  # equal sizes in a row after which a run is tried
-RUN = 1 << 16
+FORGET_BYTES = 1 << 24  # that were read are given back at once
+SIZE_SHIFT, MISC_SHIFT = np.uint64(48), np.uint64(32)
+LOW_32, LOW_16 = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
+# Bits that no header has: of a size that is no multiple of 8, of a type beyond those that there are.
+NOT_OF_A_HEADER = np.uint64(7 << 48 | 0xFFFFFF80)
+SMALLEST_HEADER = np.uint64(8 << 48)
+MANY_STEPS = 16  # one step of the loop for so many words is too slow
 # Compressed profiles shrink to a tenth or a fiftieth; a file that claims more than this is made to exhaust memory.
 MAX_EXPANSION = 2000
 MAX_INFLATED_BYTES = 1 << 36
@@ -36,12 +44,16 @@ class Block:
 
     words: Words
     raw: memoryview
-    heads: npt.NDArray[np.int64]  # index of each record's first word
-    types: npt.NDArray[np.int64]
-    misc: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.int64]  # in words
+    heads: Positions  # index of each record's first word
+    headers: Words  # in one order of bits whatever the file's: type, misc, size
+    types: Words
+    lengths: Positions  # in words
     file_offset: int | None  # of ``words``; None where they were compressed
     mapped: bool  # ``words`` are those of the file that registers may stay in
+
+    def misc(self, at: int) -> int:
+        """The flags of one record."""
+        return int(self.headers[at] >> MISC_SHIFT & LOW_16)
 
 
 @dataclass(slots=True)
@@ -65,6 +77,8 @@ class Walk:
     losses: Losses
     mapped: bool = True
     compressed: list[tuple[int, int]] = field(default_factory=list)  # offset, size of what is compressed
+    _kept_from: int = 0  # offset of what was read last and is still in memory
+    _mixed: bool = False  # records other than samples are many
 
     def blocks(self, start: int, end: int) -> Iterator[Block]:
         """Blocks of the records between two file offsets.  What cannot be read is counted in ``losses``."""
@@ -77,7 +91,7 @@ class Walk:
                 special = self._beyond(block)
                 self._collect(block)
                 yield block
-                self._forget(at, 8 * used)
+                self._forget(at)
             at += 8 * used
             if special:
                 at, block_words = at + special, FIRST_BLOCK_WORDS
@@ -143,40 +157,32 @@ class Walk:
     def _block(self, raw: memoryview, file_offset: int | None) -> tuple[Block, int]:
         """The whole records at the beginning of ``raw``, and how many words they are."""
         words = self._words(raw)
-        heads, used = _heads(words, lane=_size_lane(self.big_endian))
-        block = self._records(words, raw, heads, file_offset)
+        heads, used, steps = _heads(words, big_endian=self.big_endian, any_type=self._mixed)
+        self._mixed = self._mixed or steps * MANY_STEPS > len(words)
+        block = self._records(words, raw, heads, used, file_offset)
         keep = _until_special(block)
         if keep < len(heads):
             used = int(heads[keep - 1] + block.lengths[keep - 1])
-            block = self._records(words, raw, heads[:keep], file_offset)
+            block = self._records(words, raw, heads[:keep], used, file_offset)
         return block, used
 
     def _odd(self, padded: memoryview, at: int) -> Block:
         """One record whose length is no multiple of 8, filled up."""
-        block = self._records(self._words(padded), padded, np.zeros(1, np.int64), at)
-        return replace(block, lengths=np.full(1, len(padded) // 8), mapped=False)
+        block = self._records(self._words(padded), padded, np.zeros(1, np.int64), len(padded) // 8, at)
+        return replace(block, mapped=False)
 
     def _words(self, raw: memoryview) -> Words:
         words = np.frombuffer(raw, ">u8" if self.big_endian else "<u8").astype(np.uint64, copy=False)
         return words if words.flags.aligned else words.copy()
 
-    def _records(self, words: Words, raw: memoryview, heads: npt.NDArray[np.int64], file_offset: int | None) -> Block:
-        first = words[heads]
-        if self.big_endian:
-            types, misc, sizes = first >> np.uint64(32), first >> np.uint64(16), first
-        else:
-            types, misc, sizes = first & np.uint64(0xFFFFFFFF), first >> np.uint64(32), first >> np.uint64(48)
-        low = np.uint64(0xFFFF)
-        return Block(
-            words,
-            raw,
-            heads,
-            types.astype(np.int64),
-            (misc & low).astype(np.int64),
-            ((sizes & low) >> np.uint64(3)).astype(np.int64),
-            file_offset,
-            self.mapped and file_offset is not None,
-        )
+    def _records(self, words: Words, raw: memoryview, heads: Positions, used: int, file_offset: int | None) -> Block:
+        headers = _headers(words[heads], self.big_endian)
+        lengths = np.empty(len(heads), np.int64)
+        if len(heads):
+            np.subtract(heads[1:], heads[:-1], out=lengths[:-1])
+            lengths[-1] = used - heads[-1]
+        mapped = self.mapped and file_offset is not None
+        return Block(words, raw, heads, headers, headers & LOW_32, lengths, file_offset, mapped)
 
     def _beyond(self, block: Block) -> int:
         """Bytes that follow the last record without being part of it."""
@@ -212,57 +218,86 @@ class Walk:
     def _size(self, head: bytes) -> int:
         return int.from_bytes(head[6:8], "big" if self.big_endian else "little")
 
-    def _forget(self, at: int, size: int) -> None:
-        """Pages that were read need not stay in memory; they come back when registers are asked for."""
-        if isinstance(self.data, mmap.mmap) and size >= 1 << 19:
-            first = -(-at // mmap.PAGESIZE) * mmap.PAGESIZE
-            length = (at + size - first) // mmap.PAGESIZE * mmap.PAGESIZE
-            if length > 0:
-                self.data.madvise(mmap.MADV_DONTNEED, first, length)
+    def _forget(self, at: int) -> None:
+        """Pages before ``at`` that were read need not stay in memory; they come back when registers are asked for."""
+        if isinstance(self.data, mmap.mmap) and at >= self._kept_from + 2 * FORGET_BYTES:
+            # A block may still be decoded while the next ones are looked for: what was read last stays.
+            until = (at - FORGET_BYTES) // mmap.PAGESIZE * mmap.PAGESIZE
+            self.data.madvise(mmap.MADV_DONTNEED, self._kept_from, until - self._kept_from)
+            self._kept_from = until
 
 
-def _size_lane(big_endian: bool) -> int:
-    """Which 16 bits of a word in this machine's order hold a record's size: the upper ones, or the lower ones."""
-    import sys
+def _headers(first: Words, big_endian: bool) -> Words:
+    """First words of records, as a little-endian machine writes them: type, misc, size from the lowest bit on."""
+    if not big_endian:
+        return first
+    return first >> np.uint64(32) | (first & np.uint64(0xFFFF0000)) << np.uint64(16) | first << SIZE_SHIFT
 
-    return 0 if big_endian == (sys.byteorder == "little") else 3
+
+def _guesses(words: Words, *, big_endian: bool, any_type: bool) -> tuple[Positions, Positions]:
+    """Words that look like the header of a sample or, which takes longer, of any record; and where each would end."""
+    if any_type:
+        normal = _headers(words, big_endian)
+        guesses = np.flatnonzero((normal & NOT_OF_A_HEADER) == 0)
+        guesses = guesses[normal[guesses] >= SMALLEST_HEADER]
+    elif big_endian:
+        guesses = np.flatnonzero(words >> np.uint64(32) == np.uint64(Record.SAMPLE))
+    else:
+        guesses = np.flatnonzero((words & LOW_32) == np.uint64(Record.SAMPLE))
+    sizes = _headers(words[guesses], big_endian) >> SIZE_SHIFT
+    ends = guesses + (sizes >> np.uint64(3)).view(np.int64)
+    # A size that is no multiple of 8 ends the walk: as an end before the beginning it breaks every run.
+    ends[sizes & np.uint64(7) != 0] = -1
+    return guesses, ends
 
 
-def _heads(words: Words, lane: int) -> tuple[npt.NDArray[np.int64], int]:
-    """Index of each whole record's first word, and of the first word that belongs to none of them."""
-    quarters = words.view(np.uint16)
-    sizes = memoryview(quarters.data)
-    count, at, last, streak = len(words), 0, 0, 0
-    found: list[npt.NDArray[np.int64]] = []
+def _heads(words: Words, *, big_endian: bool, any_type: bool) -> tuple[Positions, int, int]:
+    """Index of each whole record's first word, of the first word after them, and how many steps it took."""
+    guesses, ends = _guesses(words, big_endian=big_endian, any_type=any_type)
+    # Runs of guesses in which each ends where the next begins: where they begin and end among the guesses.
+    last = np.append(np.flatnonzero(ends[:-1] != guesses[1:]), len(guesses) - 1)[: len(guesses)]
+    low = np.append(0, last[:-1] + 1)[: len(guesses)]
+    runs = zip(
+        low.tolist(), last.tolist(), guesses[low].tolist(), guesses[last].tolist(), ends[last].tolist(), strict=True
+    )
+    quarters = memoryview(words.view(np.uint16).data)
+    lane = _size_lane(big_endian)
+    found: list[Positions] = []
     single: list[int] = []
+    count, at, steps = len(words), 0, 0
+    nothing = (0, -1, count, count, count)
+    first, final, begins, ends_with, stop = next(runs, nothing)
     while at < count:
-        size = sizes[4 * at + lane]
+        while ends_with < at:
+            first, final, begins, ends_with, stop = next(runs, nothing)
+        if begins <= at:
+            if begins < at:
+                first += int(np.searchsorted(guesses[first : final + 1], at))
+            if int(guesses[first]) == at:
+                whole = ends_with < stop <= count
+                if single:
+                    found.append(np.array(single, np.int64))
+                    single = []
+                found.append(guesses[first : final + whole])
+                if not whole:
+                    at = ends_with
+                    break
+                at = stop
+                continue
+        size = quarters[4 * at + lane]
         step = size >> 3
         if size & 7 or not step or at + step > count:
             break
         single.append(at)
+        steps += 1
         at += step
-        if step != last:
-            last, streak = step, 0
-            continue
-        streak += 1
-        if streak < STREAK:
-            continue
-        streak, length = 0, 64
-        while True:
-            whole = min(length, (count - at) // step)
-            differs = quarters[4 * at + lane : 4 * (at + whole * step) : 4 * step] != size
-            same = int(differs.argmax()) if differs.any() else whole
-            if same:
-                found.append(np.array(single, np.int64))
-                single = []
-                found.append(np.arange(at, at + same * step, step, dtype=np.int64))
-                at += same * step
-            if same < length:
-                break
-            length = min(2 * length, RUN)
     found.append(np.array(single, np.int64))
-    return np.concatenate(found), at
+    return np.concatenate(found), at, steps
+
+
+def _size_lane(big_endian: bool) -> int:
+    """Which 16 bits of a word in this machine's order hold a record's size: the upper ones, or the lower ones."""
+    return 0 if big_endian == (sys.byteorder == "little") else 3
 
 
 def _until_special(block: Block) -> int:
