@@ -122,31 +122,33 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 def row_of(name: str, out: Path, rounds: int) -> Row:
     """The least disturbed rounds of one program."""
-    made: list[tuple[float, int, Round]] = []
-    quiet = 0
+    made: list[tuple[float, Path, float, float]] = []
+    quiet, event = 0, ""
     while quiet < rounds and len(made) < _MOST_ROUNDS * rounds:
-        profile = out / f"{name}.data"
+        profile = out / f"{name}.{len(made)}.data"
         first, second = (name, f"{name}.padded") if len(made) % 2 == 0 else (f"{name}.padded", name)
         runs = {}
         for one in (first, second):
-            runs[one] = _record(out / one, out / f"{one}.data", solo=one == name)
+            to = profile if one == name else out / f"{one}.data"
+            runs[one], event = _record(out / one, to, event, solo=one == name)
         others = max(_others(r) for of in runs.values() for r in of)
         quiet += others <= _DISTURBED_SHARE
         before, after = (next(r for r in runs[one] if r["level"] == "spread") for one in (name, f"{name}.padded"))
-        estimate = predict(out / name, profile)
-        made.append((others, len(made), Round(float(before["wall_s"]), float(after["wall_s"]), estimate)))
+        made.append((others, profile, float(before["wall_s"]), float(after["wall_s"])))
     kept = sorted(made)[:rounds]
-    return Row(name, tuple(r for _, _, r in kept), sum(o > _DISTURBED_SHARE for o, _, _ in kept))
+    of = tuple(Round(before, after, predict(out / name, profile)) for _, profile, before, after in kept)
+    return Row(name, of, sum(others > _DISTURBED_SHARE for others, *_ in kept))
 
 
-def _record(program: Path, profile: Path, *, solo: bool) -> list[dict[str, Any]]:
-    """The runs of one recording, as its sidecar has them."""
+def _record(program: Path, profile: Path, event: str, *, solo: bool) -> tuple[list[dict[str, Any]], str]:
+    """The runs of one recording as its sidecar has them, and the event: looking for the best one takes a while."""
     options = ["-q", "--period", _PERIOD_NS, "-o", str(profile), *(["--solo"] if solo else [])]
+    options += ["--event", event] if event else []
     done = run(linemate("record", *options, "--", str(program)))
     if done.returncode:
         raise Unavailable(f"{program.name} cannot be recorded: {done.stderr.strip().splitlines()[-1:]}")
-    runs: list[dict[str, Any]] = json.loads(Path(f"{profile}.json").read_text())["runs"]
-    return runs
+    recording = json.loads(Path(f"{profile}.json").read_text())
+    return recording["runs"], recording["event"]["rung"]
 
 
 def _others(of: dict[str, Any]) -> float:

@@ -247,10 +247,12 @@ class Gains:
         return one.phased / max(other.phased, 1e-9)
 
     def _with_unexplained(self, excess: Column, saved: Column, own: Column, total: Column) -> Column:
-        """Also excess of functions without a sample on a shared line, by what the rest of the thread says."""
-        by_thread = (a.reshape(-1, self._size) for a in (np.where(total > 0, 0.0, excess), own, total))
-        rest, mine, all_lines = (a for a in by_thread)
-        share = mine.sum(axis=1) / np.maximum(all_lines.sum(axis=1), 1e-12)
+        """Also excess of functions without a sample on a shared line, by what the thread's others say, or all."""
+        rest, mine, every = (a.reshape(-1, self._size) for a in (np.where(total > 0, 0.0, excess), own, total))
+        by_thread = every.sum(axis=1)
+        share = np.where(
+            by_thread > 0, mine.sum(axis=1) / np.maximum(by_thread, 1e-12), own.sum() / max(total.sum(), 1e-12)
+        )
         out: Column = saved + (rest * share[:, None]).ravel()
         return out
 

@@ -29,6 +29,8 @@ Column = npt.NDArray[Any]
 FEW = 0.005  # of a run's user time: threads with less take no part in the match
 FASTER = 1.15  # a thread that needs this much more time alone than beside others did other work there
 ALIKE = 0.7  # of a thread's time that must be in functions in which its match is as well
+EVEN, UNEVEN = 1.2, 1.5  # ratios of the time of two threads
+MAX_COMPARED = 32  # threads
 SAME_WALL, SAME_WALL_S = 0.002, 0.004  # two levels this close in wall time, both busy, ran for a fixed time
 LEAST_USUAL, MOST_USUAL = 0.8, 1.25  # ratio of the time at instructions that do not wait, for the same work
 BUSY = 0.9  # of one processor that a run for a fixed time uses when confined
@@ -141,7 +143,25 @@ def match_threads(spread: Times, solo: Times, spread_tids: Column, solo_tids: Co
         after = _of_thread(solo, other, n_functions) * scale
         if after.sum() > FASTER * before.sum() or before[after > 0].sum() < ALIKE * before.sum():
             return Match({})
-    return Match(pairs)
+    return Match({} if _handed_out(spread, solo, pairs) else pairs)
+
+
+def _handed_out(spread: Times, solo: Times, pairs: dict[int, int]) -> bool:
+    """Do threads that run the same instructions for equally long take unequal parts of the work alone?"""
+    size = int(max(spread.instruction.max(initial=0), solo.instruction.max(initial=0))) + 1
+    seen: list[tuple[float, float, Column]] = []
+    for one, other in list(pairs.items())[:MAX_COMPARED]:
+        own = solo.user & (solo.thread == other)
+        where = np.bincount(solo.instruction[own], solo.seconds[own], size)
+        before, alone = float(spread.seconds[spread.user & (spread.thread == one)].sum()), float(where.sum())
+        where /= max(alone, 1e-12)
+        for before_2, alone_2, where_2 in seen:
+            same = float(np.minimum(where, where_2).sum()) > ALIKE
+            even = max(before, before_2) < EVEN * min(before, before_2)
+            if same and even and max(alone, alone_2) > UNEVEN * min(alone, alone_2):
+                return True
+        seen.append((before, alone, where))
+    return False
 
 
 def _of_thread(times: Times, thread: int, size: int) -> Column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from sharing.sampled.timeline import Timeline, Walls
 
 PERIOD_S = 250e-6

@@ -1,0 +1,173 @@
+"""What a line costs, from the run as it is and the run on one processor."""
+
+from __future__ import annotations
+
+import pytest
+
+from sharing.model.image import AccessKind
+from sharing.sampled.gain import Gain, Gains
+from tests.gain.profiles import LINE, Spent, level, lines_of
+
+
+def gain_of(spread: list[Spent], solo: list[Spent] | None, **solo_facts: float) -> Gain:
+    """The gain of the line at LINE."""
+    one = level(spread)
+    run = lines_of(one)
+    gains = Gains(one, run.lines, level(solo, solo=True, **solo_facts) if solo is not None else None)
+    gain = gains.of(next(line for line in run.lines if line.address == LINE))
+    assert gain is not None
+    return gain
+
+
+def two_counters(stalled_s: float, *, second: int = 8) -> list[Spent]:
+    """Two threads that compute for half a second each and wait at their counters, ``second`` bytes apart."""
+    return [
+        spent
+        for thread, place in ((1, LINE), (2, LINE + second))
+        for spent in (
+            Spent(thread, "count", 0x1000, 0.5),
+            Spent(thread, "count", 0x1010, stalled_s, place),
+        )
+    ]
+
+
+def test_false_sharing_costs_what_one_processor_does_not_need() -> None:
+    gain = gain_of(two_counters(0.55), two_counters(0.05))
+    assert gain.ratio == pytest.approx(1.05 / 0.55, rel=0.02)
+    assert gain.low < 1.05 / 0.55 < gain.high
+    assert "one processor" in gain.how
+
+
+def test_work_in_the_shadow_of_a_stall_is_not_taken_for_a_part_of_it() -> None:
+    # Nearly all samples are at the access, but alone the same loop takes a quarter of the time, not a thirtieth.
+    spread = [Spent(t, "count", 0x1010, 1.0, LINE + 8 * t) for t in (1, 2)]
+    solo = [Spent(t, "count", 0x1000 + 16 * i, 0.125, LINE + 8 * t if i else 0) for t in (1, 2) for i in (0, 1)]
+    assert gain_of(spread, solo).ratio == pytest.approx(4.0, rel=0.03)
+
+
+def test_true_sharing_is_not_to_be_gained() -> None:
+    gain = gain_of(two_counters(0.55, second=0), two_counters(0.05, second=0))
+    assert gain.ratio == pytest.approx(1.0)
+    assert not gain.worth_fixing
+
+
+def test_a_line_that_costs_nothing_is_not_worth_fixing() -> None:
+    gain = gain_of(two_counters(0.004), two_counters(0.004))
+    assert gain.ratio == pytest.approx(1.0, abs=0.01)
+
+
+def test_excess_goes_to_the_line_at_which_instructions_wait() -> None:
+    # Both lines are used as much, only one of them waits: what it cost is not shared out to the other.
+    def program(stalled_s: float) -> list[Spent]:
+        return [
+            *two_counters(stalled_s),
+            Spent(1, "count", 0x1020, 0.1, LINE + 64),
+            Spent(2, "count", 0x1020, 0.1, LINE + 72),
+        ]
+
+    one = level(program(0.5))
+    run = lines_of(one)
+    gains = Gains(one, run.lines, level(program(0.0), solo=True))
+    ratios = {line.address: gain.ratio for line in run.lines if (gain := gains.of(line)) is not None}
+    assert ratios == {LINE: pytest.approx(1.1 / 0.6, rel=0.03), LINE + 64: pytest.approx(1.0, abs=0.02)}
+
+
+def test_lines_that_are_repaired_together_add_up() -> None:
+    def program(stalled_s: float) -> list[Spent]:
+        return [
+            *two_counters(stalled_s),
+            Spent(1, "count", 0x1020, stalled_s, LINE + 64),
+            Spent(2, "count", 0x1020, stalled_s, LINE + 72),
+        ]
+
+    one = level(program(0.5))
+    run = lines_of(one)
+    gains = Gains(one, run.lines, level(program(0.0), solo=True))
+    both = gains.of_all(run.lines)
+    assert both is not None
+    assert both.ratio == pytest.approx(3.0, rel=0.03)
+
+
+def test_only_the_thread_that_the_run_waits_for_counts() -> None:
+    # The reader is stalled, the other thread computes twice as long whatever happens to the reader.
+    def program(stalled_s: float) -> list[Spent]:
+        return [
+            Spent(1, "read", 0x1000, 0.2),
+            Spent(1, "read", 0x1010, stalled_s, LINE, AccessKind.LOAD),
+            Spent(2, "count", 0x2000, 0.98),
+            Spent(2, "count", 0x2010, 0.02, LINE + 8),
+        ]
+
+    assert gain_of(program(0.3), program(0.0)).ratio == pytest.approx(1.0, abs=0.02)
+
+
+def test_without_a_run_on_one_processor_there_is_only_a_bound() -> None:
+    gain = gain_of(two_counters(0.5), None)
+    assert gain.ratio is None
+    assert gain.low == 1.0
+    assert gain.high == pytest.approx(2.0, rel=0.02)
+    assert "bound" in gain.how
+
+
+def slots(seconds: float) -> list[Spent]:
+    """Two threads that hardly disturb each other."""
+    return [
+        s
+        for t in (0, 1)
+        for s in (
+            Spent(t, "count", 0x1000, 0.9 * seconds),
+            Spent(t, "count", 0x1010, 0.1 * seconds, LINE + 8 * t),
+        )
+    ]
+
+
+def test_a_program_that_runs_for_a_fixed_time_needs_its_work() -> None:
+    # Alone both threads share a processor for the same second and do half as much: not a gain of two.
+    gain = gain_of(slots(1.0), slots(0.5), wall_s=1.0)
+    assert gain.ratio is None
+    assert "metric" in gain.how
+
+
+def test_a_metric_says_how_much_work_a_run_did() -> None:
+    one = level(slots(1.0), metric=200.0)
+    run = lines_of(one)
+    gain = Gains(one, run.lines, level(slots(0.5), solo=True, wall_s=1.0, metric=100.0)).of(run.lines[0])
+    assert gain is not None
+    assert gain.ratio == pytest.approx(1.0, abs=0.01)
+
+
+def test_twice_the_time_by_chance_is_no_fixed_time() -> None:
+    # The wall times are equal, but the instructions that do not wait take what they took.
+    assert gain_of(two_counters(0.55), two_counters(0.025), wall_s=1.05).ratio == pytest.approx(2.0, rel=0.02)
+
+
+def test_threads_of_a_pool_are_compared_as_a_whole() -> None:
+    # On one processor the first thread took nearly all of the work.
+    solo = [
+        Spent(1, "count", 0x1000, 0.9),
+        Spent(1, "count", 0x1010, 0.09, LINE),
+        Spent(2, "count", 0x1000, 0.1),
+        Spent(2, "count", 0x1010, 0.01, LINE + 8),
+    ]
+    assert gain_of(two_counters(0.55), solo).ratio == pytest.approx(1.05 / 0.55, rel=0.03)
+
+
+def test_more_samples_narrow_the_interval() -> None:
+    def width(seconds: float) -> float:
+        def program(stalled: float) -> list[Spent]:
+            return [
+                Spent(t, "f", 0x1000 + 16 * i, seconds * (stalled if i else 1.0), i and LINE + 8 * t)
+                for t in (0, 1)
+                for i in (0, 1)
+            ]
+
+        gain = gain_of(program(1.0), program(0.1))
+        return gain.high - gain.low
+
+    assert width(1.0) < width(0.05)
+
+
+def test_one_thread_shares_nothing() -> None:
+    one = level([Spent(1, "count", 0x1010, 0.5, LINE), Spent(1, "count", 0x1010, 0.5, LINE + 8)])
+    run = lines_of(one)
+    assert Gains(one, run.lines, None).of(run.lines[0]) is None
