@@ -124,6 +124,11 @@ def _counts(session: Session, losses: Losses) -> Counts:
     records = {names.get(kind, f"type {kind}"): count for kind, count in sorted(session.records.items())}
     unknown = sum(count for kind, count in session.records.items() if kind not in names)
     notes = [*session.about.notes, *losses.notes]
+    if traces := session.records.get(Record.AUXTRACE):
+        notes.append(
+            f"{traces} stretches of processor trace (Arm SPE, Intel PT) are not decoded: to use their samples, save "
+            "what `perf script -F comm,pid,tid,cpu,time,event,addr,data_src,weight,ip,sym,dso` prints and read that"
+        )
     for attr in session.sink.attrs:
         if attr.sample_type & ~KNOWN_SAMPLE_BITS:
             notes.append(f"samples have fields of a newer kernel ({attr.sample_type:#x}), which are left out")

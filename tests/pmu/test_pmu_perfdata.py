@@ -202,6 +202,49 @@ def test_data_between_records_is_stepped_over(tmp_path: Path, big: bool) -> None
     assert samples.counts.missing_bytes == 0
 
 
+def test_a_processor_trace_that_is_not_decoded_is_told_with_the_way_around_it(tmp_path: Path) -> None:
+    builder = Builder([Attr()])
+    builder.sample(ip=1)
+    plain = read(tmp_path, builder.file())
+    builder.records.append(builder.record(71, builder.words(64, 0, 0, 0, 0)) + b"\xff" * 64)
+    traced = read(tmp_path, builder.file())
+    assert plain.counts.notes == ()
+    assert traced.counts.records["AUXTRACE"] == 1
+    assert len(traced.counts.notes) == 1
+    assert "1 stretches of processor trace" in traced.counts.notes[0]
+    assert "perf script -F" in traced.counts.notes[0]
+
+
+@ORDERS
+def test_words_that_look_like_records_are_not_taken_for_any(tmp_path: Path, big: bool) -> None:
+    """Data that repeats a sample's header, at every distance from a true one, and records between samples."""
+    attr = Attr(sample_type=b.IP | b.CALLCHAIN)
+    builder = Builder([attr], big=big)
+    header = 9 << 32 | b.USER << 16 | 32 if big else 9 | b.USER << 32 | 32 << 48
+    for number in range(2000):
+        builder.sample(ip=number, callchain=[header] * (number % 7) + [5] * (number % 5) + [header + 8] * (number % 3))
+        if number % 11 == 0:
+            builder.add(68)
+        if number % 400 < 50:
+            builder.add(14, builder.trailer(attr, 0, 0, 0))
+    samples = read(tmp_path, builder.file())
+    assert samples.samples["ip"].tolist() == list(range(2000))
+    assert samples.counts.records == {"SAMPLE": 2000, "FINISHED_ROUND": 182, "SWITCH": 250}
+    assert samples.counts.missing_bytes == samples.counts.skipped_samples == 0
+
+
+@ORDERS
+def test_mostly_other_records_are_walked_alike(tmp_path: Path, big: bool) -> None:
+    builder = Builder([Attr()], big=big)
+    for number in range(12_000):
+        builder.add(14, builder.trailer(builder.attrs[0], 0, 0, number))
+        if number % 3 == 0:
+            builder.sample(ip=number, time=number)
+    samples = read(tmp_path, builder.file())
+    assert samples.samples["ip"].tolist() == list(range(0, 12_000, 3))
+    assert samples.counts.records == {"SAMPLE": 4000, "SWITCH": 12_000}
+
+
 @ORDERS
 def test_descriptions_are_read_from_files_and_pipes(tmp_path: Path, big: bool) -> None:
     builder = Builder([Attr(ids=[3])], big=big)
