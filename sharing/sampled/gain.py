@@ -8,8 +8,8 @@ Three ways to know the former, the best first:
 1. *A run on one processor* (``record --solo``).  Its user time is the no-sharing level of the same accesses.  What the
    spread run took more is shared out to lines by its samples on their accesses, as far as the same instructions took
    less time alone; function by function, because a stall is also charged to what comes after it.
-2. *Latencies* of samples with data addresses: the line's accesses against accesses of the same kind, by the same
-   threads, to lines that nobody shares.
+2. *Latencies* of samples with data addresses: the line's accesses against accesses of the same kind to lines that
+   nobody shares.  An upper bound, since accesses overlap.
 3. Neither: all the time at the line's accesses is an upper bound, since what runs in the shadow of a stalled access
    is charged to it.
 
@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Basis, Region, line_keys
 from sharing.sampled.blame import Item, items_of
+from sharing.sampled.latency import floors
 from sharing.sampled.rates import rates_of, remaining, with_odds
 from sharing.sampled.solo import Level, Match, match_threads, read_levels, usual_ratio, work_scale
 from sharing.sampled.timeline import Timeline
@@ -257,14 +258,19 @@ class Gains:
         return out
 
     def _bound(self, numbers: Sequence[int]) -> Gain:
-        """Without a no-sharing level: all the time at the lines' accesses is saved, or nothing."""
-        here = np.isin(self._on.line, numbers)
+        """Without a no-sharing level: all that its accesses took beyond what unshared ones do, or nothing."""
+        on = self._on
+        floor = floors(self._level.attribution, on.sample, on.line, len(self._lines))
+        here = np.isin(on.line, numbers)
         kept = np.ones(len(self._times.seconds))
-        np.subtract.at(kept, self._on.sample[here], self._on.share[here])
+        np.subtract.at(kept, on.sample[here], on.share[here] * (1 - floor[on.line[here]]))
         most = self._speedup(np.clip(np.where(self._times.user, kept, 1.0), 1e-3, 1.0))
-        how = "upper bound: all time at its accesses; `record --solo` would tell more"
         if self._solo is not None:
             how = "upper bound: how much work each run did is not known; `record --metric` would tell"
+        elif floor[numbers].any():
+            how = "upper bound: latencies of its accesses against those of accesses to unshared lines"
+        else:
+            how = "upper bound: all time at its accesses; `record --solo` would tell more"
         return Gain(None, 1.0, most, how)
 
 
