@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pmu.profilefile import digest
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.attribution import Attribution
+from sharing.model.errors import Unrecognized
 from sharing.model.recorded import Recording
 from sharing.sampled.blame import Item
 from sharing.sampled.gain import Gain, Gains
@@ -51,22 +53,32 @@ class GainsOf:
         return next((gain for gains in self._gains if (gain := gains.of(line, items)) is not None), None)
 
     def _recording(self, path: str) -> Recording | None:
-        """A sidecar is no profile: one that is missing or broken costs only the gain."""
+        """The sidecar of a profile; another tool's file of that name is none, and neither is one of another profile."""
         sidecar = sidecar_of(Path(path))
-        return read_sidecar(sidecar) if sidecar.is_file() else None
+        if not sidecar.is_file():
+            return None
+        try:
+            recording = read_sidecar(sidecar)
+        except Unrecognized:
+            return None
+        profile = recording.profile("spread")
+        if profile is None or digest(Path(path)) != profile.sha256:
+            self.notes.append(f"{path}: {sidecar.name} is of another recording: gains are bounds")
+            return None
+        return recording
 
     def _solo(self, path: str, recording: Recording | None, place: Place) -> Level | None:
         if recording is None or (profile := recording.profile("solo")) is None:
             return None
         file = solo_of(Path(path))
-        if not file.is_file():
-            self.notes.append(f"{path}: its run on one processor, {file.name}, is not there: gains are bounds")
+        why = ""
+        if not file.is_file() or digest(file) != profile.sha256:
+            why = f"its run on one processor, {file.name}, is not there"
+        elif len(profile.cpus_seen) > 1:
+            why = "the run for one processor left it"
+        elif any(run.status for run in recording.runs):
+            why = "a run of the command failed"
+        if why:
+            self.notes.append(f"{path}: {why}: gains are bounds")
             return None
-        if len(profile.cpus_seen) > 1:
-            self.notes.append(f"{path}: the run for one processor left it: gains are bounds")
-            return None
-        runs = tuple(r for r in recording.runs if r.level == "solo")
-        if any(run.status for run in recording.runs):
-            self.notes.append(f"{path}: a run failed: gains are bounds")
-            return None
-        return Level(place(str(file)), runs)
+        return Level(place(str(file)), tuple(r for r in recording.runs if r.level == "solo"))

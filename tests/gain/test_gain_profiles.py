@@ -1,0 +1,143 @@
+"""Which of the files beside a profile say what a line costs."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from linemate.gains import GainsOf, without_solo
+from pmu.sidecar import sidecar_of, solo_of, write_sidecar
+from sharing.model.attribution import Attribution
+from sharing.model.errors import Malformed
+from sharing.model.recorded import SCHEMA, RecordedEvent, RecordedProfile, RecordedRun, Recording
+from sharing.sampled.blame import items_of
+from sharing.sampled.gain import Gain
+from tests.gain.profiles import LINE, Spent, level, lines_of
+
+EMPTY = hashlib.sha256(b"").hexdigest()
+SPREAD = [Spent(t, "f", 0x1000 + 16 * i, 0.25, i and LINE + 8 * t) for t in (0, 1) for i in (0, 1)]
+ALONE = [Spent(t, "f", 0x1000 + 16 * i, 0.05 if i else 0.25, i and LINE + 8 * t) for t in (0, 1) for i in (0, 1)]
+
+
+def recording(*, cpus: tuple[int, ...] = (1,), status: int = 0, solo: bool = True) -> Recording:
+    profiles, runs = [], []
+    for number, (name, seen) in enumerate((("spread", (0, 1)), ("solo", cpus))[: 1 + solo]):
+        file = "p.data" if name == "spread" else "p.data.solo"
+        profiles.append(RecordedProfile(name, file, 0, EMPTY, 1, 0, seen, number))
+        wall_s, user_s = (0.5, 1.0) if name == "spread" else (0.6, 0.6)
+        runs.append(RecordedRun(name, seen, wall_s, user_s, 0.0, 0.0, status, None))
+    event = RecordedEvent("cpu-clock", ("cpu-clock",), "derived", "", "", 1000, 0, "both")
+    return Recording(
+        schema=SCHEMA,
+        linemate="1",
+        perf="6.1",
+        kernel="6.1",
+        architecture="x86_64",
+        line_bytes=64,
+        target="command",
+        command=("./p",),
+        pid=None,
+        wall_s=0.5,
+        interrupted=False,
+        event=event,
+        refused=(),
+        profiles=tuple(profiles),
+        metric="",
+        runs=tuple(runs),
+        overhead=(),
+    )
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    path = tmp_path / "p.data"
+    path.touch()
+    solo_of(path).touch()
+    return path
+
+
+def estimate(profile: Path) -> tuple[Gain, list[str]]:
+    """What the files around a profile say of its line, and the notes."""
+    one = level(SPREAD).attribution
+    run = lines_of(level(SPREAD))
+
+    def place(path: str) -> Attribution:
+        assert Path(path) == solo_of(profile)
+        return level(ALONE, solo=True).attribution
+
+    gains = GainsOf([str(profile)], [one], [run], place)
+    gain = gains(run.lines[0], items_of(run.lines[0]))
+    assert gain is not None
+    return gain, gains.notes
+
+
+def test_the_run_on_one_processor_is_found_beside_its_profile(profile: Path) -> None:
+    write_sidecar(sidecar_of(profile), recording())
+    gain, notes = estimate(profile)
+    assert gain.ratio == pytest.approx(0.5 / 0.3, rel=0.02)
+    assert notes == []
+
+
+def test_a_profile_of_another_tool_gives_a_bound(profile: Path) -> None:
+    assert estimate(profile)[0].ratio is None
+
+
+def test_a_recording_of_one_level_gives_a_bound_without_a_note(profile: Path) -> None:
+    write_sidecar(sidecar_of(profile), recording(solo=False))
+    gain, notes = estimate(profile)
+    assert (gain.ratio, notes) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        (recording(cpus=(0, 1)), "left it"),
+        (recording(status=1), "failed"),
+    ],
+)
+def test_a_run_that_is_no_comparison_is_refused_with_a_note(profile: Path, facts: Recording, why: str) -> None:
+    write_sidecar(sidecar_of(profile), facts)
+    gain, notes = estimate(profile)
+    assert gain.ratio is None
+    assert len(notes) == 1
+    assert why in notes[0]
+
+
+def test_a_missing_run_on_one_processor_is_said(profile: Path) -> None:
+    write_sidecar(sidecar_of(profile), recording())
+    solo_of(profile).unlink()
+    gain, notes = estimate(profile)
+    assert gain.ratio is None
+    assert "p.data.solo" in notes[0]
+
+
+def test_the_sidecar_of_another_recording_is_refused_with_a_note(profile: Path) -> None:
+    write_sidecar(sidecar_of(profile), recording())
+    profile.write_bytes(b"recorded since")
+    gain, notes = estimate(profile)
+    assert gain.ratio is None
+    assert "another recording" in notes[0]
+
+
+def test_a_file_of_that_name_that_is_no_sidecar_is_left_alone(profile: Path) -> None:
+    sidecar_of(profile).write_text("{}")
+    gain, notes = estimate(profile)
+    assert (gain.ratio, notes) == (None, [])
+
+
+def test_a_broken_sidecar_is_refused(profile: Path) -> None:
+    broken = msgspec.structs.replace(recording(), target="nobody")
+    write_sidecar(sidecar_of(profile), broken)
+    with pytest.raises(Malformed):
+        estimate(profile)
+
+
+def test_a_run_on_one_processor_is_not_searched_for_sharing(profile: Path) -> None:
+    solo = str(solo_of(profile))
+    assert without_solo([str(profile), solo]) == [str(profile), solo]  # no sidecar: nothing says what it is
+    write_sidecar(sidecar_of(profile), recording())
+    assert without_solo([str(profile), solo]) == [str(profile)]
+    assert without_solo([solo]) == [solo]  # asked for alone, it is what the user wants to see
