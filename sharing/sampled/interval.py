@@ -27,7 +27,7 @@ class Share:
 
 def wilson(part: float, whole: float) -> Share:
     """Wilson's interval for ``part`` of ``whole`` samples, which may be fractions; anything of nothing."""
-    if whole <= 0:
+    if whole < 1e-9:
         return Share(0.0, 0.0, 1.0)
     p = min(max(part / whole, 0.0), 1.0)
     z2 = Z_95 * Z_95

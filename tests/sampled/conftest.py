@@ -12,10 +12,13 @@ import pytest
 
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
+from pmu import read_samples
 from sharing.model.finding import Finding, Report, Severity
 
 PROGRAMS = Path(__file__).parent / "programs"
 PERIOD_NS = 250_000
+ENOUGH = 2500  # samples of a second on two processors, which gives 8000 where nobody else runs
+TRIES = 3
 
 Seen = Callable[..., Report]
 
@@ -28,14 +31,25 @@ def needs(*tools: str) -> None:
         pytest.skip("one processor: no two threads run at the same time")
 
 
-def record(program: Path, *arguments: str, into: Path) -> Path:
-    """A profile with registers and data mappings; skips where perf cannot."""
+def record(program: Path, *arguments: str, into: Path, least: int = ENOUGH) -> Path:
+    """A profile with registers and data mappings; skips where perf cannot, or others need the processors."""
     command = ["perf", "record", "-q", "-e", "cpu-clock", "-c", str(PERIOD_NS), "-I", "-d", "-o", str(into)]
-    done = subprocess.run([*command, "--", str(program), *arguments], capture_output=True, text=True)
-    if not into.exists() or not into.stat().st_size:
-        pytest.skip(f"perf record: {done.stderr.strip()[-200:]}")
-    assert done.returncode == 0, done.stderr
-    return into
+    for _ in range(TRIES):
+        into.unlink(missing_ok=True)
+        done = subprocess.run([*_first(), *command, "--", str(program), *arguments], capture_output=True, text=True)
+        if not into.exists() or not into.stat().st_size:
+            pytest.skip(f"perf record: {done.stderr.strip()[-200:]}")
+        assert done.returncode == 0, done.stderr
+        got = len(read_samples(into).samples)
+        if got >= least:
+            return into
+    pytest.skip(f"the machine is busy: {got} samples of {program.name} in place of {least}")
+
+
+def _first() -> list[str]:
+    """What puts a command before others where that is allowed."""
+    allowed = subprocess.run(["nice", "-n", "-15", "true"], capture_output=True)
+    return ["nice", "-n", "-15"] if allowed.returncode == 0 and not allowed.stderr else []
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +66,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
             out = where / name
             options = ["-O2", "-g", "-pthread", *(f"-D{d}" for d in defines), *(["-s"] if strip else [])]
             subprocess.run(["gcc", *options, str(PROGRAMS / source), "-o", str(out)], check=True)
-            profile = record(out, *arguments, into=where / f"{name}.data")
+            least = ENOUGH // 2 if arguments[:1] in (("turns",), ("alone",)) else ENOUGH
+            profile = record(out, *arguments, into=where / f"{name}.data", least=least)
             made[key] = report(out, profile)
         return made[key]
 

@@ -1,0 +1,144 @@
+"""What samples do to findings of code: support them, contradict them, or say nothing."""
+
+from __future__ import annotations
+
+from sharing.model.attribution import Basis, Region
+from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity, Verdict
+from sharing.model.image import AccessKind
+from sharing.rules.sampled_base import SampledLine
+from sharing.sampled.blame import blame, items_of
+from sharing.sampled.interval import Share
+from sharing.sampled.join import Coverage, join, order
+from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
+from sharing.sampled.verdict import Judged, Verdicts
+
+TOTALS = Totals(10_000, 9_000, 10_000.0, 100.0, "CPU time", 1)
+RAN = Coverage(5_000, 0)
+
+
+def participant(name: str, start: int) -> Participant:
+    return Participant(name, "0x4000", 8, ((start, start + 8),), "counter", f"{name}.c:1", writers=(f"use_{name}",))
+
+
+def finding(
+    rule: str,
+    names: tuple[str, ...] = ("a", "b"),
+    *,
+    severity: Severity = Severity.HIGH,
+    confidence: Confidence = Confidence.STATIC,
+    line: int = 0x4000,
+    verdict: Verdict = Verdict.FALSE_SHARING,
+    score: float = 1.0,
+) -> Finding:
+    return Finding(
+        id=f"{rule}-{'-'.join(names)}",
+        rule=rule,
+        severity=severity,
+        confidence=confidence,
+        verdict=verdict,
+        line=LineRef(f"{line:#x}", 64),
+        participants=tuple(participant(n, 8 * i) for i, n in enumerate(names)),
+        message=f"{rule} speaks",
+        evidence=(Evidence(confidence, f"{rule} says so"),),
+        remedies=(),
+        score=score,
+    )
+
+
+def judged(why: str, *, cost: float = 2_000.0, threads: int = 1, meeting: Meeting = Meeting.UNKNOWN) -> Judged:
+    touches = tuple(
+        Touch(t, 8 * t, 8 * t + 8, AccessKind.RMW, "f", Seen.SAMPLE, int(cost), cost / threads) for t in range(threads)
+    )
+    use = LineUse(
+        0x7000,
+        64,
+        Region.STATIC,
+        touches,
+        tuple(ThreadName(1, 10 + t, "w") for t in range(threads)),
+        link=0x4000,
+        module="/bin/x",
+        target=True,
+        samples=int(cost),
+        cost=cost,
+        bases={Basis.DERIVED: int(cost)},
+        overlaps={(0, 1): Overlap(meeting, (500, 500), Share(0, 0, 0), 9, 500.0, 1000)} if threads > 1 else {},
+    )
+    return Judged(SampledLine(use, blame(use, items_of(use)), ()), (), why)
+
+
+def joined(
+    static: Finding, sampled: tuple[Finding, ...] = (), lines: tuple[Judged, ...] = (), coverage: Coverage = RAN
+) -> tuple[list[Finding], dict[str, int]]:
+    return join([static], sampled, Verdicts(lines), SampledRun((), TOTALS), lambda names: coverage)
+
+
+def test_one_line_with_the_same_objects_is_one_finding_with_both_evidences() -> None:
+    seen = finding("sampled-false-sharing", severity=Severity.MEDIUM, confidence=Confidence.DERIVED, score=900)
+    (both,), counts = joined(finding("independent-writers"), (seen,))
+    assert (both.id, both.rule) == ("independent-writers-a-b", "independent-writers"), "baselines keep their names"
+    assert (both.severity, both.confidence, both.score) == (Severity.MEDIUM, Confidence.DERIVED, 900)
+    assert [e.text for e in both.evidence] == ["sampled-false-sharing says so", "independent-writers says so"]
+    assert both.message == "sampled-false-sharing speaks"
+    assert counts == {"sampled_joined": 1, "sampled_cleared": 0, "sampled_added": 0}
+
+
+def test_other_objects_or_another_line_stay_apart() -> None:
+    for other in (
+        finding("sampled-false-sharing", ("a", "c"), confidence=Confidence.DERIVED),
+        finding("sampled-false-sharing", confidence=Confidence.DERIVED, line=0x4040),
+    ):
+        findings, counts = joined(finding("independent-writers"), (other,), coverage=Coverage(0, 0))
+        assert len(findings) == 2
+        assert counts["sampled_added"] == 1
+
+
+def test_a_line_of_one_thread_contradicts() -> None:
+    (lowered,), counts = joined(finding("independent-writers"), (), (judged("one thread"),))
+    assert lowered.severity is Severity.NOTE
+    assert lowered.confidence is Confidence.STATIC
+    assert "one thread alone used the line (20 %" in lowered.message
+    assert lowered.evidence[-1].kind is Confidence.DERIVED
+    assert counts["sampled_cleared"] == 1
+
+
+def test_turns_contradict() -> None:
+    (lowered,), _ = joined(finding("x"), (), (judged("phased", threads=2, meeting=Meeting.PHASED),))
+    assert lowered.severity is Severity.NOTE
+    assert "one after the other (1000 samples)" in lowered.message
+
+
+def test_functions_that_ran_without_time_on_the_line_contradict() -> None:
+    (lowered,), _ = joined(finding("x"))
+    assert lowered.severity is Severity.NOTE
+    assert "5000 samples of the functions that touch it" in lowered.message
+
+
+def test_functions_that_did_not_run_say_nothing() -> None:
+    (kept,), counts = joined(finding("x"), coverage=Coverage(3, 0))
+    assert kept.severity is Severity.HIGH
+    assert "says nothing about this" in kept.evidence[-1].text
+    assert counts["sampled_cleared"] == 0
+
+
+def test_samples_that_could_not_be_placed_may_have_been_there() -> None:
+    (kept,), _ = joined(finding("x"), coverage=Coverage(5_000, 400))
+    assert kept == finding("x")
+
+
+def test_a_short_run_clears_nothing() -> None:
+    few = Totals(200, 200, 200.0, 0.0, "CPU time", 1)
+    (kept,), _ = join([finding("x")], (), Verdicts(()), SampledRun((), few), lambda names: RAN)
+    assert kept == finding("x")
+
+
+def test_what_no_samples_can_show_is_left() -> None:
+    fragile = finding("safe-by-luck", verdict=Verdict.FRAGILE, severity=Severity.LOW)
+    assert joined(fragile)[0] == [fragile]
+
+
+def test_order_is_severity_then_sampled_then_cost() -> None:
+    dear = finding("s1", confidence=Confidence.DERIVED, score=10)
+    cheap = finding("s2", confidence=Confidence.DERIVED, score=2)
+    code = finding("c1", score=1e9)
+    low = finding("s3", confidence=Confidence.SAMPLED, severity=Severity.LOW, score=99)
+    assert [f.rule for f in order([low, code, cheap, dear])] == ["s1", "s2", "c1", "s3"]

@@ -1,0 +1,125 @@
+"""Programs that are built, run and recorded here: what shares is found, what does not is left alone."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sharing.model.finding import Confidence, Finding, Report, Severity, Verdict
+from tests.sampled.conftest import Seen, needs, record, report, sampled
+
+FALSE = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
+
+
+def false_sharing(found: Report) -> list[Finding]:
+    """Worth fixing, that is above notes."""
+    return [f for f in sampled(found) if f.verdict in FALSE and f.severity is not Severity.NOTE]
+
+
+@pytest.mark.parametrize(
+    ("where", "first", "second"),
+    [
+        ("global", "traffic.in", "traffic.out"),
+        ("heap", "bytes 0–7", "bytes 8–15"),
+        ("stack", "bytes 0–7", "bytes 8–15"),
+    ],
+)
+def test_two_counters_of_a_struct_share_a_line(seen: Seen, where: str, first: str, second: str) -> None:
+    finding = false_sharing(seen("pairs.c", where))[0]
+    assert all(any(p.full_name.endswith(name) for p in finding.participants) for name in (first, second))
+    assert finding.confidence is Confidence.DERIVED
+    assert {w for p in finding.participants for w in p.writers} == {"count_in", "count_out"}
+    assert [p.bytes for p in sorted(finding.participants, key=lambda p: p.bytes)] == [((0, 8),), ((8, 16),)]
+    assert len(finding.remedies) >= 1
+    assert where == "global" or where in finding.message
+
+
+@pytest.mark.parametrize("where", ["global", "heap", "stack", "slots", "three"])
+def test_on_lines_of_their_own_nothing_is_found(seen: Seen, where: str) -> None:
+    assert sampled(seen("pairs.c", where, defines=("PAD",))) == []
+
+
+def test_one_thread_alone_shares_nothing(seen: Seen) -> None:
+    found = seen("pairs.c", "alone")
+    assert sampled(found) == []
+    assert found.coverage.counts["sampled_lines_one_thread"] >= 1
+
+
+def test_threads_that_take_turns_are_no_finding(seen: Seen) -> None:
+    found = seen("pairs.c", "turns")
+    assert sampled(found) == []
+    assert found.coverage.counts["sampled_lines_phased"] == 1
+
+
+def test_a_counter_of_all_threads_is_true_sharing(seen: Seen) -> None:
+    found = seen("pairs.c", "requests")
+    (finding,) = [f for f in sampled(found) if f.severity is not Severity.NOTE]
+    assert finding.verdict is Verdict.TRUE_SHARING
+    assert finding.participants[0].name == "requests"
+    assert finding.remedies == ()
+
+
+def test_slots_of_threads_are_named_as_an_array(seen: Seen) -> None:
+    finding = false_sharing(seen("pairs.c", "slots"))[0]
+    assert "slots" in finding.rule
+    assert "slots: 4 elements of 8 bytes" in finding.message
+    assert finding.remedies[0].kind == "pad-element"
+
+
+def test_three_pairs_come_in_the_order_of_their_writes(seen: Seen) -> None:
+    found = [f for f in sampled(seen("pairs.c", "three")) if f.verdict is Verdict.FALSE_SHARING]
+    assert [_variable(f) for f in found] == ["often", "seldom", "rarely"]
+
+
+def _variable(finding: Finding) -> str:
+    return finding.participants[0].full_name.partition(".")[0]
+
+
+def test_nodes_of_a_list_are_not_to_be_padded(seen: Seen) -> None:
+    found = sampled(seen("pairs.c", "list"))
+    assert found, "the nodes are shared"
+    assert all(f.remedies == () for f in found)
+    assert "padding is not recommended" in found[0].message
+
+
+def test_without_symbols_the_bytes_are_still_found(seen: Seen) -> None:
+    finding = false_sharing(seen("pairs.c", "global", strip=True))[0]
+    assert [p.bytes for p in sorted(finding.participants, key=lambda p: p.bytes)] == [((0, 8),), ((8, 16),)]
+
+
+def test_a_run_that_did_not_come_there_does_not_clear_a_finding(seen: Seen) -> None:
+    """The program's other pairs are findings of the code; the run counts in one of them only."""
+    found = seen("pairs.c", "global")
+    others = [f for f in found.findings if f.confidence is Confidence.STATIC and "often" in f.message]
+    assert others
+    assert all("says nothing about this" in f.evidence[-1].text for f in others)
+    assert all(f.severity is not Severity.NOTE for f in others)
+
+
+class TestTableCache:
+    """The lock of a table cache beside the head of a list (testdata/programs/table_cache)."""
+
+    @pytest.fixture(scope="class")
+    def builds(self, tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
+        needs("make", "g++", "perf")
+        out = tmp_path_factory.mktemp("table_cache")
+        make = ["make", "-s", "-C", str(repository / "testdata/programs/table_cache"), f"OUT={out}"]
+        subprocess.run(make, check=True, capture_output=True)
+        return out
+
+    def seen(self, builds: Path, layout: str) -> Report:
+        profile = record(builds / layout, "seconds=1.5", into=builds / f"{layout}.data", least=4000)
+        return report(builds / layout, profile)
+
+    def test_slow_names_the_lock_and_the_list_first(self, builds: Path) -> None:
+        first = self.seen(builds, "slow").findings[0]
+        assert first.verdict is Verdict.FALSE_SHARING
+        assert first.confidence is Confidence.DERIVED
+        assert {p.name for p in first.participants} == {"LOCK_open", "unused_tables"}
+        assert {p.bytes for p in first.participants} == {((0, 20),), ((48, 56),)}
+
+    @pytest.mark.parametrize("layout", ["fast", "padded"])
+    def test_other_layouts_have_no_finding(self, builds: Path, layout: str) -> None:
+        assert false_sharing(self.seen(builds, layout)) == []
