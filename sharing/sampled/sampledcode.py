@@ -77,7 +77,7 @@ class CodeKeys:
         file = self.file[mapping]
         with np.errstate(over="ignore"):
             key = (ip - self.bias[mapping]) & _LOW | file
-        key[file == 0] = 0
+        key[(file == 0) | (ip == 0)] = 0  # listings of symbols have no address
         return np.asarray(key)
 
     def of_samples(self, rows: Table) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
