@@ -43,21 +43,29 @@ def rates_of(
 ) -> list[list[Access]]:
     """For each line the accesses to it.  ``touching`` are placed rows and witnesses, ``number`` the line of each."""
     modules: dict[str, int] = {}
-    keys = instruction_keys(attribution, touching, modules)
-    table = np.rec.fromarrays(
-        [number, touching["thread"], touching["place"], touching["size"], touching["kind"], keys],
-        names="line,thread,place,size,kind,key",
+    size = lines[0].size if len(lines) else 1
+    used, at = np.unique(instruction_keys(attribution, touching, modules), return_inverse=True)
+    # One number for each distinct access: sorting numbers is much quicker than sorting rows.
+    columns = (
+        (touching["thread"].astype(np.int64) + 1, len(attribution.threads) + 1),
+        (touching["place"].astype(np.int64) & (size - 1), size),
+        (np.minimum(touching["size"], size).astype(np.int64), size + 1),
+        (touching["kind"].astype(np.int64), 256),
+        (at, max(len(used), 1)),
     )
-    found, counts = np.unique(table, return_counts=True)
-    used, at = np.unique(found["key"], return_inverse=True)
-    whole = np.bincount(at, counts, len(used))
-    alone = _counts_alone(solo, used, lines[0].size, modules) if solo is not None and len(lines) else whole
-    rate = np.maximum(counts / np.maximum(whole, 1)[at] * alone[at], UNSEEN) if len(used) else counts
+    code = number.astype(np.int64)
+    for column, width in columns:
+        code = code * width + column
+    _, one, counts = np.unique(code, return_index=True, return_counts=True)
+    found, of_line, key = touching[one], number[one], at[one]
+    whole = np.bincount(key, counts, len(used))
+    alone = _counts_alone(solo, used, size, modules) if solo is not None and len(lines) else whole
+    rate = np.maximum(counts / np.maximum(whole, 1)[key] * alone[key], UNSEEN)
     out: list[list[Access]] = []
     for i, line in enumerate(lines):
         accesses: list[Access] = []
         own = {(t.pid, t.tid): n for n, t in enumerate(line.threads)}
-        here = found["line"] == i
+        here = of_line == i
         for row, r in zip(found[here], rate[here].tolist(), strict=True):
             thread = attribution.threads[int(row["thread"])]
             start = int(row["place"]) % line.size
