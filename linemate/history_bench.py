@@ -146,10 +146,11 @@ class Bench:
         found = self.values.get((built.row.key, level), {})
         return tuple(found[r].value for r in sorted(found))
 
-    def notes(self, builds: Sequence[Built]) -> tuple[str, ...]:
-        """What other load did to the runs."""
+    def notes(self, builds: Sequence[Built], *, earlier: bool = True) -> tuple[str, ...]:
+        """What other load did to the runs, those of ``earlier`` runs of linemate included."""
         keys = {b.row.key for b in builds}
         rows = [row for (key, _), rows in self.values.items() if key in keys for row in rows.values()]
+        rows = [row for row in rows if earlier or row.session == self._session]
         sessions = len({row.session for row in rows})
         count = Counter({"repeated": sum(r.repeated for r in rows), "disturbed": sum(r.disturbed for r in rows)})
         out = []

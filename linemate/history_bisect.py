@@ -96,7 +96,7 @@ def bisected(
         bisection=found,
         pairs=pairs_along(layouts_around, moved),
         layout_changes=tuple(change_of(m, (step,) if step else (), "", "", improves=False) for m in moved),
-        notes=(*base.notes, *(bench.notes(list(made.values())) if options.pair is None else ())),
+        notes=(*base.notes, *(bench.notes(list(made.values()), earlier=False) if options.pair is None else ())),
         incomplete=any(r.state is RevisionState.FAILED for r in revisions),
     )
 

@@ -17,7 +17,7 @@ from sharing.model.errors import LinemateError
 from sharing.model.history import HISTORY_SCHEMA, History, Points, Revision, RevisionState
 
 MAX_TABLE_BYTES = 64 << 20
-MAX_VALUES = 1_000_000  # revisions by conditions
+MAX_REVISIONS, MAX_CONDITIONS, MAX_CELLS = 20_000, 1_000, 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,17 @@ def from_table(options: TableOptions) -> History:
         newest_first=options.newest_first,
         less_is_better=options.less_is_better,
     )
-    if len(series.revisions) * len(series.cells) > MAX_VALUES:
-        raise LinemateError(f"{options.table}: more than {MAX_VALUES:,} revisions by conditions")
+    revisions, conditions = len(series.revisions), len(series.cells)
+    if revisions > MAX_REVISIONS or conditions > MAX_CONDITIONS or revisions * conditions > MAX_CELLS:
+        raise LinemateError(
+            f"{options.table}: {revisions:,} revisions by {conditions:,} conditions; at most {MAX_REVISIONS:,} by "
+            f"{MAX_CONDITIONS:,}, and {MAX_CELLS:,} in all"
+        )
     series = _with_listed(series, listed_revisions(text))
     others = sorted({m.metric for m in measurements} - {series.metric})
     notes = (f"other metrics in the table: {', '.join(others[:8])}",) if others else ()
-    revisions = tuple(Revision(name, _short(name), RevisionState.LISTED) for name in series.revisions)
-    return document(series, judge(series, options.alpha), revisions, options.table, options.alpha, notes)
+    listed = tuple(Revision(name, _short(name), RevisionState.LISTED) for name in series.revisions)
+    return document(series, judge(series, options.alpha), listed, options.table, options.alpha, notes)
 
 
 def document(

@@ -21,8 +21,8 @@ from sharing.model.history import Basis, Change, ConditionChange, Contrast, Outl
 
 FAR = 6.0  # standard deviations from the level around, to stand apart,
 FAR_LEAST = 0.01  # and at least this much
-ENUMERATED = 200_000
 DRAWN = 4000
+MOST_COMPARED = 600  # values of a side whose pairs are compared; more are thinned
 _SEED = 20081114
 
 
@@ -169,6 +169,7 @@ def difference(before: Floats, after: Floats) -> Change | None:
     a, b = before[np.isfinite(before)], after[np.isfinite(after)]
     if not len(a) or not len(b):
         return None
+    a, b = _thinned(a), _thinned(b)
     shifts = np.sort((b[:, None] - a[None, :]).ravel())
     spread = math.sqrt(len(a) * len(b) * (len(a) + len(b) + 1) / 12)
     cut = max(math.floor(len(shifts) / 2 - NormalDist().inv_cdf((1 + LEVEL) / 2) * spread), 0)
@@ -178,10 +179,18 @@ def difference(before: Floats, after: Floats) -> Change | None:
     return Change(change, low, high, round(max(level, 0.0), 4))
 
 
+def _thinned(values: Floats) -> Floats:
+    """At most so many, evenly taken in order of size: all pairs of them are compared."""
+    if len(values) <= MOST_COMPARED:
+        return values
+    return np.sort(values)[np.linspace(0, len(values) - 1, MOST_COMPARED).astype(np.int64)]
+
+
 def _line_change(level: Floats) -> float:
     """How far a line through the values goes from the first to the last (Theil and Sen)."""
-    i, j = np.triu_indices(len(level), 1)
-    return float(np.median((level[j] - level[i]) / (j - i))) * (len(level) - 1)
+    at = np.linspace(0, len(level) - 1, min(len(level), MOST_COMPARED)).astype(np.int64)
+    i, j = np.triu_indices(len(at), 1)
+    return float(np.median((level[at[j]] - level[at[i]]) / (at[j] - at[i]))) * (len(level) - 1)
 
 
 def _outliers(level: Floats, measured: Ids, edges: Sequence[int]) -> tuple[Outlier, ...]:
