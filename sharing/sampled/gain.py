@@ -97,13 +97,17 @@ class Gains:
         self._group = self._times.thread * self._size + self._times.function
         self._groups = (len(self._threads) + 1) * self._size
         self._before = self._times.by(self._group, self._groups)
-        self._counted = self._times.seconds > 0
-        t = self._times
-        self._timeline = Timeline(
-            t.time_ns[self._counted], t.thread[self._counted], t.seconds[self._counted], self._processors
-        )
-        self._all = np.ones(int(self._counted.sum()))
-        self._weight = self._stalls()[self._on.sample] * self._on.share if solo is not None else self._on.share
+        # What is in the kernel has groups of its own, behind those in user mode: one for each thread.
+        t, counted = self._times, self._times.seconds > 0
+        group = np.where(t.user, self._group, self._groups + t.thread)[counted]
+        self._timeline = Timeline(t.time_ns[counted], t.thread[counted], group, t.seconds[counted], self._processors)
+        on = self._on
+        weight = (t.seconds * t.user)[on.sample] * on.share
+        if solo is not None and self._scale.how:
+            weight = weight * self._stalls()[on.sample]
+        # The weight of each line in each group, where it has any.
+        self._cell, cell = np.unique(on.line * self._groups + self._group[on.sample], return_inverse=True)
+        self._weight = np.bincount(cell, weight, len(self._cell))
 
     def of(self, line: LineUse, items: Sequence[Item] | None = None) -> Gain | None:
         """What keeping the items of a line apart would give; None for a line that is not of these or not shared."""
@@ -201,17 +205,15 @@ class Gains:
     def _ratio(self, left: dict[int, dict[int, float]], corner: _Corner) -> float:
         """Throughput after over before, with what is ``left`` of the misses of each line, by thread."""
         excess = self._excess(corner)
-        on, times = self._on, self._times
-        weight = self._weight * (times.seconds * times.user)[on.sample]
-        group = self._group[on.sample]
-        total = np.bincount(group, weight, self._groups)
-        freed = np.zeros(len(weight))
+        line_of, group = self._cell // self._groups, self._cell % self._groups
+        total = np.bincount(group, self._weight, self._groups)
+        freed = np.zeros(len(self._cell))
         for line, by_thread in left.items():
-            here = on.line == line
+            here = line_of == line
             freed[here] = 1.0
             for thread, rest in by_thread.items():
-                freed[here & (times.thread[on.sample] == thread)] = 1 - with_odds(rest, corner.odds)
-        own = np.bincount(group, weight * freed, self._groups)
+                freed[here & (group // self._size == thread)] = 1 - with_odds(rest, corner.odds)
+        own = np.bincount(group, self._weight * freed, self._groups)
         before = self._before * corner.spread
         excess = np.minimum(excess * (1 + corner.deviations * self._deviation(excess, total > 0)), before)
         saved = excess * own / np.maximum(total, 1e-12)
@@ -223,7 +225,14 @@ class Gains:
             excess.reshape(-1, self._size).sum(axis=1), 1e-12
         )
         kernel = np.clip(1 - self._kernel_excess() * freed_of, 0.0, 1.0)
-        return self._speedup(np.where(times.user, kept[self._group], kernel[times.thread]), in_step=corner.in_step)
+        return self._speedup(np.concatenate([kept, kernel]), in_step=corner.in_step)
+
+    def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
+        """Wall time as it is over wall time with that share ``kept`` of each group, both by the same model."""
+        one, other = self._timeline.walls(np.ones(len(kept))), self._timeline.walls(kept)
+        if in_step:
+            return one.in_step / max(other.in_step, 1e-9)
+        return one.phased / max(other.phased, 1e-9)
 
     def _deviation(self, excess: Column, here: Column) -> float:
         """Standard deviation of the excess of some groups as a share of it: both levels were counted in samples."""
@@ -240,13 +249,6 @@ class Gains:
         alone = float(self._solo.seconds[~self._solo.user].sum()) * self._scale.value
         return max(1 - alone / before, 0.0) if before > 0 else 0.0
 
-    def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
-        """Wall time as it is over wall time with that share ``kept`` of each sample, both by the same model."""
-        one, other = self._timeline.walls(self._all), self._timeline.walls(kept[self._counted])
-        if in_step:
-            return one.in_step / max(other.in_step, 1e-9)
-        return one.phased / max(other.phased, 1e-9)
-
     def _with_unexplained(self, excess: Column, saved: Column, own: Column, total: Column) -> Column:
         """Also excess of functions without a sample on a shared line, by what the thread's others say, or all."""
         rest, mine, every = (a.reshape(-1, self._size) for a in (np.where(total > 0, 0.0, excess), own, total))
@@ -261,10 +263,12 @@ class Gains:
         """Without a no-sharing level: all that its accesses took beyond what unshared ones do, or nothing."""
         on = self._on
         floor = floors(self._level.attribution, on.sample, on.line, len(self._lines))
-        here = np.isin(on.line, numbers)
-        kept = np.ones(len(self._times.seconds))
-        np.subtract.at(kept, on.sample[here], on.share[here] * (1 - floor[on.line[here]]))
-        most = self._speedup(np.clip(np.where(self._times.user, kept, 1.0), 1e-3, 1.0))
+        line = self._cell // self._groups
+        here = np.isin(line, numbers)
+        group, weight = (self._cell % self._groups)[here], (self._weight * (1 - floor[line]))[here]
+        saved = np.bincount(group, weight, self._groups)
+        kept = np.clip(1 - saved / np.maximum(self._before, 1e-12), 1e-3, 1.0)
+        most = self._speedup(np.concatenate([kept, np.ones(len(self._threads) + 1)]))
         if self._solo is not None:
             how = "upper bound: how much work each run did is not known; `record --metric` would tell"
         elif floor[numbers].any():

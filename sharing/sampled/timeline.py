@@ -34,11 +34,11 @@ class Walls:
 
 
 class Timeline:
-    """A run: ``cost_s`` is the processor time that a sample stands for."""
+    """A run: ``cost_s`` is the processor time that a sample stands for, ``group`` what it belongs to."""
 
-    def __init__(self, time_ns: Column, thread: Column, cost_s: Column, processors: int) -> None:
+    def __init__(self, time_ns: Column, thread: Column, group: Column, cost_s: Column, processors: int) -> None:
         self._processors = max(processors, 1)
-        self._cost = cost_s
+        self._cost: Column = np.zeros(0)
         if not len(time_ns):
             return
         start, usual_s = int(time_ns.min()), float(np.median(cost_s))
@@ -47,7 +47,11 @@ class Timeline:
         step = ((time_ns.astype(np.int64) - start) * 1e-9 / self._step_s).astype(np.int64)
         names, who = np.unique(thread, return_inverse=True)
         # One row for each moment and thread that ran in it, in order of time.
-        keys, self._row = np.unique(step * len(names) + who, return_inverse=True)
+        keys, row = np.unique(step * len(names) + who, return_inverse=True)
+        groups, which = np.unique(group, return_inverse=True)
+        cells, cell = np.unique(row * len(groups) + which, return_inverse=True)
+        self._cost = np.bincount(cell, cost_s)
+        self._row, self._group = cells // len(groups), groups[cells % len(groups)]
         moments, self._first = np.unique(keys // len(names), return_index=True)
         runner = keys % len(names)
         self._idle_s = max(span_s - len(moments) * self._step_s, 0.0)
@@ -56,14 +60,14 @@ class Timeline:
         phase = np.repeat(np.arange(len(self._lengths)), self._lengths)
         of_row = phase[np.searchsorted(moments, keys // len(names))]
         self._by_phase, self._threads = of_row * len(names) + runner, len(names)
-        self._moment_before = self._of_moments(cost_s)
-        self._phase_before = self._of_phases(cost_s)
+        self._moment_before = self._of_moments(self._cost)
+        self._phase_before = self._of_phases(self._cost)
 
     def walls(self, kept: Column) -> Walls:
-        """How long the run takes when that share of each sample remains; as it was where all of it does."""
+        """How long the run takes when that share of each group remains; as it was where all of it does."""
         if not len(self._cost):
             return Walls(0.0, 0.0)
-        rest = self._cost * kept
+        rest = self._cost * kept[self._group]
         phased = float((self._lengths * self._of_phases(rest) / self._phase_before).sum())
         in_step = float((self._of_moments(rest) / self._moment_before).sum())
         return Walls(self._idle_s + phased * self._step_s, self._idle_s + in_step * self._step_s)

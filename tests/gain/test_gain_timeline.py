@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,14 +14,17 @@ PERIOD_S = 250e-6
 
 def run(*parts: tuple[int, float, float, float], processors: int = 2) -> Walls:
     """Threads that run: (thread, from second, to second, share of its time that remains)."""
-    time, thread, kept = [], [], []
-    for number, start, end, rest in parts:
+    time: list[Any] = []
+    thread: list[Any] = []
+    group: list[Any] = []
+    for number, start, end, _ in parts:
         ticks = np.arange(round(start / PERIOD_S), round(end / PERIOD_S)) + 1
         time.append(ticks * 250_000)
         thread.append(np.full(len(ticks), number))
-        kept.append(np.full(len(ticks), rest))
+        group.append(np.full(len(ticks), len(group)))
     cost = np.full(sum(map(len, time)), PERIOD_S)
-    return Timeline(np.concatenate(time), np.concatenate(thread), cost, processors).walls(np.concatenate(kept))
+    made = Timeline(np.concatenate(time), np.concatenate(thread), np.concatenate(group), cost, processors)
+    return made.walls(np.array([rest for *_, rest in parts]))
 
 
 def test_nothing_saved_is_nothing_gained() -> None:
@@ -81,4 +86,4 @@ def test_in_step_every_moment_waits_for_its_slowest_thread() -> None:
 
 def test_no_samples_take_no_time() -> None:
     empty = np.zeros(0)
-    assert Timeline(empty.astype(np.uint64), empty.astype(np.int64), empty, 2).walls(empty) == Walls(0.0, 0.0)
+    assert Timeline(empty.astype(np.uint64), empty.astype(np.int64), empty, empty, 2).walls(empty) == Walls(0.0, 0.0)
