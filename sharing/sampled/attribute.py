@@ -34,7 +34,7 @@ from sharing.sampled.byfunction import spread
 from sharing.sampled.evaluate import RegisterFile, addresses, names_of
 from sharing.sampled.processes import Processes, keys
 from sharing.sampled.regions import SP_DTYPE, Memory, survey
-from sharing.sampled.sampledcode import PERF_TYPE_BREAKPOINT, CodeKeys, SampledCode, read_code, skids
+from sharing.sampled.sampledcode import PERF_TYPE_BREAKPOINT, CodeKeys, SampledCode, Skid, read_code, skids
 from sharing.sampled.witnesses import Witnesses
 
 Table = npt.NDArray[Any]
@@ -56,6 +56,8 @@ class Parts:
     code: SampledCode
     registers: RegisterFile
     keys: CodeKeys
+    templates: Table  # see ``_templates``
+    charged: npt.NDArray[np.int32]
 
 
 def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Knowledge) -> Attribution:
@@ -66,7 +68,7 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
     processes = Processes.number(samples, thread_keys)
     code = read_code(instruction_keys, files, image, knowledge)
     memory = survey(samples, files, processes, _stack_samples(samples, processes, registers))
-    parts = Parts(samples, files, processes, memory, code, registers, instructions)
+    parts = Parts(samples, files, processes, memory, code, registers, instructions, *_templates(code))
     out = np.zeros(len(samples.samples), PLACED_DTYPE)
     for start in range(0, len(out), PIECE):
         piece = slice(start, start + PIECE)
@@ -143,16 +145,17 @@ def _piece(parts: Parts, rows: Table, out: Table) -> None:
     samples, code = parts.samples, parts.code
     key, bias = parts.keys.of_samples(rows)
     point = code.rows(key)
-    has_code = point >= 0
     thread = parts.processes.thread_rows(rows)
     process = parts.processes.process_rows(rows, thread)
-    skid = skids(samples.events, rows)
-    operand = np.where(has_code, code.charged[skid, point] if len(code.points) else -1, -1)
-    out["thread"], out["data_module"], out["space"] = thread, -1, -1
-    out["module"] = np.where(has_code, code.file[point] if len(code.points) else -1, _module(parts, rows))
-    out["function"] = np.where(has_code, code.points["function"][point] if len(code.points) else -1, -1)
-    with np.errstate(over="ignore"):
-        out["ip"] = np.where(has_code, rows["ip"] - bias, np.uint64(0))
+    row = skids(samples.events, rows).astype(np.int32) * (len(code.points) + 1) + point
+    np.take(parts.templates, row, out=out, mode="wrap")
+    operand = parts.charged[row]
+    out["thread"] = thread
+    outside = np.flatnonzero(point < 0)
+    if len(outside):
+        kernel = (rows["mode"][outside] != Mode.USER) & (rows["mode"][outside] != Mode.UNKNOWN)
+        out["reason"][outside[kernel]] = Reason.KERNEL
+        out["module"][outside] = _module(parts, rows["mapping"][outside])
 
     # 1. Samples with a data address.
     address = rows["addr"].copy()
@@ -162,9 +165,7 @@ def _piece(parts: Parts, rows: Table, out: Table) -> None:
     given = address != 0
 
     # 2. The others: what the instruction's operand was.
-    reason = np.where(has_code, code.reason[skid, point] if len(code.points) else 0, int(Reason.NO_CODE))
-    kernel = (rows["mode"] != Mode.USER) & (rows["mode"] != Mode.UNKNOWN)
-    reason[kernel & ~has_code] = Reason.KERNEL
+    reason = out["reason"].copy()
     derive = np.flatnonzero(~given & (operand >= 0))
     own = np.zeros(len(rows), np.bool_)
     if len(derive):
@@ -188,20 +189,38 @@ def _piece(parts: Parts, rows: Table, out: Table) -> None:
     out["place"][kept], out["space"][kept] = address[kept], process[kept]
     reason[given] = Reason.NONE
     out["reason"] = reason
-    describe(out, code, operand)
     _from_data_source(rows, given, out)
     _breakpoints(samples, rows, out)
     _waits(parts, rows, thread, process, out)
-    unknown = out["basis"] == Basis.NONE
+    unknown = np.flatnonzero((out["basis"] == Basis.NONE) & (operand >= 0))
     for name in ("kind", "size", "flags"):
         out[name][unknown] = 0
 
 
-def _module(parts: Parts, rows: Table) -> Column:
+def _module(parts: Parts, mapping: Column) -> Column:
     """The file of code that could not be read."""
     if not len(parts.files.of_mapping):
-        return np.full(len(rows), -1, np.int32)
-    return np.where(rows["mapping"] >= 0, parts.files.of_mapping[rows["mapping"]], -1)
+        return np.full(len(mapping), -1, np.int32)
+    return np.where(mapping >= 0, parts.files.of_mapping[mapping], -1)
+
+
+def _templates(code: SampledCode) -> tuple[Table, npt.NDArray[np.int32]]:
+    """What is the same for all samples of one instruction: (PLACED_DTYPE row, charged operand) by Skid and point.
+
+    After the points of each Skid comes a row for samples outside of known code.
+    """
+    count = len(code.points)
+    out = np.zeros((len(Skid), count + 1), PLACED_DTYPE)
+    charged = np.full((len(Skid), count + 1), -1, np.int32)
+    charged[:, :count] = code.charged
+    out["space"] = out["data_module"] = out["module"] = out["function"] = -1
+    out["reason"] = Reason.NO_CODE
+    for skid in Skid:
+        rows = out[skid, :count]
+        rows["reason"], rows["module"] = code.reason[skid], code.file
+        rows["function"], rows["ip"] = code.points["function"], code.points["ip"]
+        describe(rows, code, code.charged[skid])
+    return out.reshape(-1), charged.reshape(-1)
 
 
 def locate(

@@ -36,6 +36,8 @@ class Processes:
     executions: dict[int, npt.NDArray[np.uint64]]
     pid: npt.NDArray[np.int32]
     until: npt.NDArray[np.uint64]
+    settled: int  # when the last of them executed another program
+    last_of: npt.NDArray[np.int32]  # how many executions each thread's process has behind it then
 
     @classmethod
     def number(cls, samples: Samples, thread_keys: npt.NDArray[np.int64]) -> Processes:
@@ -58,6 +60,8 @@ class Processes:
             {p: times for p, times in executions.items() if p in first},
             np.array(pid, np.int32),
             np.array(until, np.uint64),
+            max((int(times[-1]) for p, times in executions.items() if p in first), default=0),
+            np.array([len(executions.get(p, ())) for p in pids.tolist()], np.int32),
         )
 
     def threads(self) -> Table:
@@ -71,6 +75,8 @@ class Processes:
 
     def process_rows(self, rows: Table, threads: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         out = self.first_of[threads]
+        if self.executions and len(rows) and rows["time"].min() >= self.settled:
+            return out + self.last_of[threads]
         for pid, times in self.executions.items():
             here = np.flatnonzero(rows["pid"] == pid)
             if len(here):
