@@ -142,6 +142,16 @@ def find_repository(folder: str) -> Repository | None:
     return Repository(os.path.realpath(lines[0]), os.path.realpath(os.path.join(folder, lines[1])))
 
 
+@contextmanager
+def without_inherited() -> Iterator[None]:
+    """The environment without what git passes on to hooks, for commands that work on another repository."""
+    kept = {name: os.environ.pop(name) for name in _INHERITED if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
+
+
 def run_git(folder: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     """One call of git in the manner of this module, for others' questions."""
     return _git(folder, arguments)

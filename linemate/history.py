@@ -14,6 +14,7 @@ from types import FrameType
 
 import msgspec
 
+from linemate.gitbase import without_inherited
 from linemate.history_bench import SECONDS, Bench, Plan
 from linemate.history_builds import Builds, Built
 from linemate.history_git import Commit, commits_of, top_of
@@ -77,7 +78,7 @@ def history_of(options: HistoryOptions) -> History:
     commits = commits_of(top, options.revisions)
     if len(commits) < 2:
         raise LinemateError(f"{options.revisions}: holds one revision, a history takes two")
-    with ended_as_interrupted(), closing(Store(options.store)) as store:
+    with ended_as_interrupted(), without_inherited(), closing(Store(options.store)) as store:
         builds = Builds(
             store, top, common, options.build, options.binary, options.timeout_s, keep_trees=bool(options.bench)
         )

@@ -103,6 +103,23 @@ def test_the_users_repository_is_only_read(run_history: RunHistory, copies: Repo
     assert copies.state() == before
 
 
+def test_a_build_that_asks_git_does_not_reach_the_users_repository(
+    run_history: RunHistory, copies: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As from a hook, to which git passes its folders on."""
+    monkeypatch.setenv("GIT_DIR", str(copies.path / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(copies.path))
+    with monkeypatch.context() as plain:
+        plain.delenv("GIT_DIR")
+        plain.delenv("GIT_WORK_TREE")
+        before = copies.state()
+    found = run_history(copies, "HEAD~1..HEAD", build=f"git config --local probe.reached yes && {COPY}")
+    assert not found.incomplete
+    monkeypatch.delenv("GIT_DIR")
+    monkeypatch.delenv("GIT_WORK_TREE")
+    assert copies.state() == before
+
+
 def test_a_build_sees_the_tags_of_its_repository(run_history: RunHistory, copies: Repository) -> None:
     copies.git("tag", "-a", "v7", "-m", "seven")
     found = run_history(copies, "HEAD~1..HEAD", build=f"git describe --match v7 || git rev-parse HEAD; {COPY}")
