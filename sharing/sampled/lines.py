@@ -173,14 +173,17 @@ class _Runs:
         self._functions = len(attribution.functions) + 1
         self._code = rows["thread"].astype(np.int64) * self._functions + rows["function"]
         self._order: Rows | None = None
-        self._threads: dict[int, dict[int, int]] = {}
-        known = np.unique(self._code[(rows["function"] >= 0) & (rows["thread"] >= 0)])
-        for code in known.tolist():
-            thread, function = divmod(code, self._functions)
-            self._threads.setdefault(function, {})[thread] = 0
+        self._known: dict[int, dict[int, None]] | None = None
+        self._placed = (rows["function"] >= 0) & (rows["thread"] >= 0)
 
     def threads(self, function: int) -> tuple[int, ...]:
-        return tuple(self._threads.get(function, ()))
+        """Those that were sampled in a function."""
+        if self._known is None:
+            self._known = {}
+            for code in np.unique(self._code[self._placed]).tolist():
+                thread, number = divmod(code, self._functions)
+                self._known.setdefault(number, {})[thread] = None
+        return tuple(self._known.get(function, ()))
 
     def samples(self, thread: int, functions: set[int]) -> Rows:
         """All samples of a thread in any of the functions."""
@@ -206,8 +209,8 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
     link = int(own["link"][0]) - (place - base) if static else -1
     module = a.modules[int(own["data_module"][0])] if static else None
     code = _code_touches(profile, link) if module is not None and module.target else []
-    threads = np.unique(np.concatenate([own["thread"], witnesses["thread"]]))
-    order = list(dict.fromkeys([*threads[threads >= 0].tolist(), *(t for t, *_ in code)]))
+    threads = _distinct(np.concatenate([own["thread"], witnesses["thread"]]))
+    order = list(dict.fromkeys([*threads, *(t for t, *_ in code)]))
     index = {thread: i for i, thread in enumerate(order)}
     touches = group_touches(a, own, cost, base, size, index, Seen.SAMPLE)
     touches += group_touches(a, witnesses, np.zeros(len(witnesses)), base, size, index, Seen.WITNESS)
@@ -234,11 +237,16 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
         cost=float(cost.sum()),
         hitm=int(np.count_nonzero(own["flags"] & TouchFlag.HITM)),
         remote=int(np.count_nonzero(own["flags"] & TouchFlag.REMOTE)),
-        cpus=len(np.unique(cpu[cpu >= 0])),
+        cpus=len(_distinct(cpu)),
         bases={Basis(b): n for b, n in enumerate(np.bincount(own["basis"]).tolist()) if n},
         overlaps=_overlaps(profile, (own["thread"], rows), witnesses, index, touches, functions),
         splits=splits(a, own, cost, base, size, index),
     )
+
+
+def _distinct(numbers: Column) -> list[int]:
+    """The different small numbers, without -1, ascending."""
+    return np.flatnonzero(np.bincount(numbers.astype(np.int64) + 1)[1:]).tolist()
 
 
 def _code_touches(profile: _Profile, link: int) -> list[tuple[int, int, int, int, AccessKind, bool]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +17,10 @@ from sharing.model.attribution import Attribution, Table, TouchFlag
 from sharing.model.image import AccessKind
 from sharing.sampled.use import Seen, Split, Touch
 
-MAX_TOLD = 256  # of flags
 MAX_SITES = 8  # instructions of a line that are followed
 SITES_SHARE = 0.5  # of a line's samples that these must have
 MAX_FOLLOWED = 100_000  # samples of an instruction
-KINDS = 8
+MAX_COUNTED = 1 << 20  # combinations of thread, function, bytes and kind that get a counter each
 _KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS)
 Costs = npt.NDArray[np.float64]
 
@@ -39,43 +39,57 @@ def group_touches(
     offset = rows["place"].astype(np.int64) - np.int64(base)
     start = np.clip(offset, 0, size - 1)
     end = np.clip(offset + np.maximum(rows["size"].astype(np.int64), 1), start + 1, size)
-    code = rows["thread"].astype(np.int64)
-    for column, width in (
-        (rows["function"].astype(np.int64) + 1, len(functions) + 1),
-        (start, size),
-        (end, size + 1),
-        (rows["kind"], KINDS),
-        (rows["flags"] & _KEPT_FLAGS, MAX_TOLD),
-    ):
-        code = code * width + column
-    groups = np.unique(code)
-    group = np.searchsorted(groups, code)
-    count = np.bincount(group)
-    costs = np.bincount(group, cost)
-    hitm = np.bincount(group, rows["flags"] & TouchFlag.HITM != 0)
-    first = np.empty(len(groups), np.int64)
-    first[group[::-1]] = np.arange(len(group) - 1, -1, -1)
-    out = []
-    for i, at in enumerate(first.tolist()):
-        function, flags = int(rows["function"][at]), int(rows["flags"][at])
-        out.append(
-            Touch(
-                thread=index[int(rows["thread"][at])],
-                start=int(start[at]),
-                end=int(end[at]),
-                kind=AccessKind(int(rows["kind"][at])),
-                function=functions[function] if function >= 0 else "?",
-                seen=seen,
-                samples=int(count[i]),
-                cost=float(costs[i]),
-                hitm=int(hitm[i]),
-                atomic=bool(flags & TouchFlag.ATOMIC),
-                lock_call=bool(flags & TouchFlag.LOCK_CALL),
-                waits=bool(flags & TouchFlag.WAITS),
-            )
+    columns = (rows["thread"], rows["function"] + 1, start, end, rows["kind"], rows["flags"] & _KEPT_FLAGS)
+    values, group = _groups(columns)
+    count = np.bincount(group, minlength=len(values))
+    costs = np.bincount(group, cost, len(values))
+    hitm = np.bincount(group, rows["flags"] & TouchFlag.HITM != 0, len(values))
+    out = [
+        Touch(
+            thread=index[thread],
+            start=first,
+            end=last,
+            kind=AccessKind(kind),
+            function=functions[function - 1] if function else "?",
+            seen=seen,
+            samples=int(count[i]),
+            cost=float(costs[i]),
+            hitm=int(hitm[i]),
+            atomic=bool(flags & TouchFlag.ATOMIC),
+            lock_call=bool(flags & TouchFlag.LOCK_CALL),
+            waits=bool(flags & TouchFlag.WAITS),
         )
+        for i, (thread, function, first, last, kind, flags) in enumerate(values.tolist())
+    ]
     out.sort(key=lambda t: (-t.cost, -t.samples, t.thread, t.start, t.function, t.kind))
     return out
+
+
+def _groups(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """(distinct rows of values, which of them each row is); the values are small numbers, few of each column."""
+    present = [np.flatnonzero(np.bincount(column)) for column in columns]
+    code = np.zeros(len(columns[0]), np.int64)
+    for column, known in zip(columns, present, strict=True):
+        if len(known) > 1:
+            number = np.zeros(int(known[-1]) + 1, np.int64)
+            number[known] = np.arange(len(known))
+            code = code * len(known) + number[column]
+    # Counting is quicker than sorting as long as the combinations fit.
+    combinations = int(np.prod([float(len(known)) for known in present]))
+    if combinations <= MAX_COUNTED:
+        groups = np.flatnonzero(np.bincount(code, minlength=combinations))
+        number = np.zeros(combinations, np.int64)
+        number[groups] = np.arange(len(groups))
+        group = number[code]
+    else:
+        groups = np.unique(code)
+        group = np.searchsorted(groups, code)
+    values = np.empty((len(groups), len(columns)), np.int64)
+    left = groups
+    for at in range(len(columns) - 1, -1, -1):
+        left, within = np.divmod(left, len(present[at]))
+        values[:, at] = present[at][within]
+    return values, group
 
 
 def splits(
