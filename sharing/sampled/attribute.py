@@ -40,7 +40,7 @@ from sharing.sampled.witnesses import Witnesses
 Table = npt.NDArray[Any]
 Column = npt.NDArray[Any]
 
-PIECE = 1 << 17  # samples at a time
+PIECE = 1 << 16  # samples at a time
 STACK_SAMPLES = 1 << 14  # whose stack pointers say where stacks are
 FUTEX_BYTES = 4
 
@@ -170,7 +170,7 @@ def _piece(parts: Parts, rows: Table, out: Table) -> None:
     own = np.zeros(len(rows), np.bool_)
     if len(derive):
         chosen = operand[derive]
-        found = addresses(parts.registers, rows[derive], code.operands[chosen], code.site[chosen], bias[derive])
+        found = addresses(parts.registers, rows, derive, code.operands[chosen], code.site[chosen], bias[derive])
         address[derive], own[derive] = found.address, found.own
         reason[derive] = found.reason
     placed = given | (reason == Reason.NONE)
@@ -227,7 +227,9 @@ def locate(
     parts: Parts, rows: Table, thread: Column, process: Column, address: Column, at: Column, own: Column, out: Table
 ) -> None:
     """Place, space, region and file of the samples ``at``; space -1 where nothing is mapped."""
-    some = rows if len(at) == len(rows) else rows[at]  # a copy of whole samples costs more than all the rest
+    # A copy of whole samples costs more than all the rest.
+    every = len(at) == len(rows)
+    some, into = (rows, slice(None)) if every else (rows[at], at)
     stack = names_of(parts.samples.recording.architecture).stack
 
     def pointers(which: Column) -> Column:
@@ -236,14 +238,14 @@ def locate(
         value, known = parts.registers.read(some, np.full(len(which), stack, np.int8), at=which)
         return np.where(known, value, np.uint64(0))
 
-    found = parts.memory.locate(some, process[at], address[at], pointers)
+    found = parts.memory.locate(some, process[into], address[into], pointers)
     found["space"] = np.where(found["known"] == 1, found["space"], -1)
     if own.any():
         found["space"][own] = parts.memory.thread_space(thread[at[own]])
         found["place"][own], found["region"][own] = address[at[own]], Region.TLS
         found["link"][own], found["data_module"][own] = 0, -1
     for name in ("place", "link", "space", "data_module", "region"):
-        out[name][at] = found[name]
+        out[name][into] = found[name]
 
 
 def describe(out: Table, code: SampledCode, operand: Column) -> None:

@@ -108,15 +108,20 @@ class Addresses:
 
 
 def addresses(
-    registers: RegisterFile, rows: Table, operand: Table, site: npt.NDArray[np.uint64], bias: npt.NDArray[np.uint64]
+    registers: RegisterFile,
+    rows: Table,
+    at: Column,
+    operand: Table,
+    site: npt.NDArray[np.uint64],
+    bias: npt.NDArray[np.uint64],
 ) -> Addresses:
-    """The run-time address that each sample's ``operand`` had.
+    """The run-time address that the ``operand`` of each of the samples ``at`` had.
 
     ``site``: its static address, 0 unknown; ``bias``: of the file that holds the code, in the sample's process.
     """
     held = operand["holds"] == Holds.YES
-    base, base_known = registers.read(rows, operand["base"])
-    index, index_known = registers.read(rows, operand["index"])
+    base, base_known = registers.read(rows, operand["base"], at=at)
+    index, index_known = registers.read(rows, operand["index"], at=at)
     flags, segment = operand["flags"], operand["segment"]
     with np.errstate(over="ignore"):
         address = operand["displacement"].astype(np.uint64) + base + index * operand["scale"].astype(np.uint64)

@@ -59,8 +59,7 @@ class Witnesses:
         about = code.operands
         good = code.testifies[operand] & (operand != charged[sample])
         sample, operand = sample[good], operand[good]
-        some = rows[sample]
-        found = addresses(parts.registers, some, about[operand], code.site[operand], bias[sample])
+        found = addresses(parts.registers, rows, sample, about[operand], code.site[operand], bias[sample])
         keep = found.reason == Reason.NONE
         if low is not None:
             shift = np.uint64(line_size.bit_length() - 1)
@@ -68,7 +67,8 @@ class Witnesses:
             last = (found.address + np.maximum(about["size"][operand], 1) - np.uint64(1)) >> shift
             keep &= _among(low, line) | _among(low, last)
         at = np.flatnonzero(keep)
-        sample, operand, some, address = sample[at], operand[at], some[at], found.address[at]
+        sample, operand, address = sample[at], operand[at], found.address[at]
+        some = rows[sample]
         out = np.zeros(len(at), PLACED_DTYPE)
         out["thread"] = parts.processes.thread_rows(some)
         process = parts.processes.process_rows(some, out["thread"])
