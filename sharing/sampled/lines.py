@@ -31,7 +31,7 @@ MAX_LINES = 256  # the costliest ones
 MAX_COUNTED = 1 << 15  # lines whose cost is summed
 MAX_THREADS = 6  # of a line, the busiest, whose pairs are tested for overlap
 MAX_CODE_THREADS = 64  # that only code says touch a line
-MAX_WALKED = 32  # lines whose instructions are followed to other lines
+MAX_WALKED = 256  # lines whose instructions are followed to other lines
 Rows = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from sharing.model.attribution import Region
 from sharing.model.profile import Actor
 from sharing.rules import RULES, Rule, Scope
-from sharing.rules.sampled_base import SampledContext, SampledDraft, SampledLine
+from sharing.rules.sampled_base import SampledContext, SampledDraft, SampledLine, walks
 from sharing.sampled.blame import Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
 from sharing.sampled.names import Names
@@ -107,6 +107,8 @@ def _kind(one: Judged) -> tuple[object, ...]:
     if line.use.link >= 0:
         return (draft.rule, line.use.module, owners if len(owners) == 1 else line.use.link)
     functions = frozenset(t.function for i in draft.items[:2] for t in line.items[i].touches if t.cost > 0)
+    if walks(line):
+        return (line.use.region, line.use.space, functions)  # nodes differ in what happened to be seen of them
     return (draft.rule, line.use.region, line.use.space, functions)
 
 

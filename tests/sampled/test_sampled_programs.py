@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Finding, Report, Severity, Verdict
 from tests.sampled.conftest import Seen, needs, record, report, sampled
 
@@ -98,23 +99,24 @@ def test_a_run_that_did_not_come_there_does_not_clear_a_finding(seen: Seen) -> N
     assert all(f.severity is not Severity.NOTE for f in others)
 
 
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
+    """The three layouts of testdata/programs/table_cache: a table cache's lock beside the head of a list, or apart."""
+    needs("make", "g++", "perf")
+    out = tmp_path_factory.mktemp("table_cache")
+    make = ["make", "-s", "-C", str(repository / "testdata/programs/table_cache"), f"OUT={out}"]
+    subprocess.run(make, check=True, capture_output=True)
+    return out
+
+
+def profile_of(builds: Path, layout: str) -> Path:
+    profile = builds / f"{layout}.data"
+    return profile if profile.exists() else record(builds / layout, "seconds=1.5", into=profile, least=4000)
+
+
 class TestTableCache:
-    """The lock of a table cache beside the head of a list (testdata/programs/table_cache)."""
-
-    @pytest.fixture(scope="class")
-    def builds(self, tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
-        needs("make", "g++", "perf")
-        out = tmp_path_factory.mktemp("table_cache")
-        make = ["make", "-s", "-C", str(repository / "testdata/programs/table_cache"), f"OUT={out}"]
-        subprocess.run(make, check=True, capture_output=True)
-        return out
-
-    def seen(self, builds: Path, layout: str) -> Report:
-        profile = record(builds / layout, "seconds=1.5", into=builds / f"{layout}.data", least=4000)
-        return report(builds / layout, profile)
-
     def test_slow_names_the_lock_and_the_list_first(self, builds: Path) -> None:
-        first = self.seen(builds, "slow").findings[0]
+        first = report(builds / "slow", profile_of(builds, "slow")).findings[0]
         assert first.verdict is Verdict.FALSE_SHARING
         assert first.confidence is Confidence.DERIVED
         assert {p.name for p in first.participants} == {"LOCK_open", "unused_tables"}
@@ -122,4 +124,31 @@ class TestTableCache:
 
     @pytest.mark.parametrize("layout", ["fast", "padded"])
     def test_other_layouts_have_no_finding(self, builds: Path, layout: str) -> None:
-        assert false_sharing(self.seen(builds, layout)) == []
+        assert false_sharing(report(builds / layout, profile_of(builds, layout))) == []
+
+    def test_two_profiles_are_joined_by_link_time_address(self, builds: Path) -> None:
+        profile = profile_of(builds, "slow")
+        once, twice = report(builds / "slow", profile), report(builds / "slow", profile, profile)
+        assert twice.findings[0].id == once.findings[0].id
+        assert twice.findings[0].line == once.findings[0].line
+        assert twice.coverage.counts["samples"] == 2 * once.coverage.counts["samples"]
+
+    def test_every_sample_is_in_one_count(self, builds: Path) -> None:
+        counts = report(builds / "slow", profile_of(builds, "slow")).coverage.counts
+        parts = [n for name, n in counts.items() if name.startswith("unattributed_")]
+        parts += [counts.get(f"samples_{basis}", 0) for basis in ("address", "derived", "function")]
+        assert sum(parts) == counts["samples"]
+
+    def test_a_profile_of_another_build_is_refused(self, builds: Path) -> None:
+        with pytest.raises(LinemateError, match="no mapping of it"):
+            report(builds / "padded", profile_of(builds, "slow"))
+
+    def test_a_profile_that_was_cut_is_refused_or_said(self, builds: Path, tmp_path: Path) -> None:
+        cut = tmp_path / "cut.data"
+        cut.write_bytes(profile_of(builds, "slow").read_bytes()[:200_000])
+        try:
+            found = report(builds / "slow", cut)
+        except LinemateError as error:
+            assert "cut.data" in str(error) or "no mapping" in str(error)
+        else:
+            assert any("cut.data" in note for note in found.coverage.notes)
