@@ -19,6 +19,8 @@ has ninja|ninja-build
 [ -e /usr/lib/llvm-19/lib/libclangFrontend.a ]|libclang-19-dev
 [ -e /usr/include/zlib.h ]|zlib1g-dev
 [ -e /usr/include/zstd.h ]|libzstd-dev
+has perf|linux-perf
+has git|git
 '
 test_needs='
 has gcc|gcc
