@@ -22,10 +22,11 @@ from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding
 from sharing.model.image import Image
-from sharing.naming import readable_names
+from sharing.naming import readable_names, without_parameters
 from sharing.remedy import Style
 from sharing.sampled.attribute import attribute
 from sharing.sampled.code import ImageCode
+from sharing.sampled.costs import sample_costs
 from sharing.sampled.findings import findings_of
 from sharing.sampled.join import Coverage, join
 from sharing.sampled.lines import profile_lines
@@ -80,7 +81,7 @@ def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:
         raise LinemateError(f"{path}: holds no samples")
     one = attribute(samples, image, open_modules(samples, image, knowledge), knowledge)
     shown = readable_names(list(dict.fromkeys(one.functions)), demangle)
-    return dataclasses.replace(one, functions=tuple(shown[name] for name in one.functions))
+    return dataclasses.replace(one, functions=tuple(without_parameters(shown[name]) for name in one.functions))
 
 
 def _losses(one: Attribution) -> dict[str, int]:
@@ -114,13 +115,16 @@ def _notes(paths: Sequence[str], placed: Sequence[Attribution]) -> list[str]:
 
 def _coverage(placed: Sequence[Attribution], names: frozenset[str]) -> Coverage:
     """Samples in functions, and how many of them have no place for a reason that may hide the line."""
-    samples = unplaced = 0
+    samples = unplaced = by_function = 0.0
     for one in placed:
         wanted = np.array([name in names for name in one.functions] + [False], np.bool_)
-        rows = one.rows[wanted[one.rows["function"]]]
-        samples += len(rows)
-        unplaced += int((~np.isin(rows["reason"], _HARMLESS)).sum())
-    return Coverage(samples, unplaced)
+        here = wanted[one.rows["function"]]
+        rows, cost = one.rows[here], sample_costs(one.samples).cost[here]
+        bare = (rows["basis"] == Basis.FUNCTION) | (rows["reason"] == Reason.NO_CODE)
+        samples += float(cost.sum())
+        unplaced += float(cost[~np.isin(rows["reason"], _HARMLESS) | bare].sum())
+        by_function += float(cost[bare].sum())
+    return Coverage(round(samples), round(unplaced), round(by_function))
 
 
 # It was placed, or there was no access to place.

@@ -44,16 +44,21 @@ def sample_costs(samples: Samples) -> Costs:
     ):
         chosen = [i for i in events if i in present]
         if chosen:
-            return _of(table, chosen, column, len(samples.events), measure)
+            listed = not any(samples.events[i].fields & (Field.IP | Field.TIME) for i in chosen)
+            return _of(table, chosen, column, len(samples.events), measure, listed)
     return Costs(np.zeros(len(table)), 0.0, "samples")
 
 
-def _of(table: npt.NDArray[Any], events: list[int], column: str, known: int, measure: str) -> Costs:
+def _of(table: npt.NDArray[Any], events: list[int], column: str, known: int, measure: str, listed: bool) -> Costs:
     wanted = np.zeros(max(known, int(table["event"].max(initial=0)) + 1), np.bool_)
     wanted[events] = True
     here = wanted[table["event"]]
     cost = here.astype(np.float64)
     count = float(cost.sum())
+    if listed:
+        # Lines of a listing: each stands for as many samples as it counts.
+        cost *= table["period"]
+        return Costs(cost, float(cost.sum()), measure)
     if column:
         amounts = table[column].astype(np.float64) * cost
         # Two clocks at once count different things: each is brought to its own number of samples.

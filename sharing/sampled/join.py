@@ -25,10 +25,14 @@ _OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, V
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What the run saw of a finding's functions: their samples, and how many of these could not be placed."""
+    """What the run saw of a finding's functions: their samples, and how many of these could not be placed.
+
+    ``by_function`` are those of which the function is all that is known; they are among ``unplaced``.
+    """
 
     samples: int
     unplaced: int
+    by_function: int = 0
 
 
 InFunctions = Callable[[frozenset[str]], Coverage]
@@ -126,6 +130,10 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     share = totals.share(cost)
     if coverage.samples < MIN_IN_FUNCTIONS:
         return _noted(finding, "the run was not sampled in the functions that touch it: it says nothing about this")
+    if coverage.by_function > 0.5 * coverage.samples:
+        time = totals.share(coverage.samples)
+        where = "is in the functions that touch it; where in them is not known"
+        return _noted(finding, f"by function: {time.text} of {totals.measure} {where}")
     why = {j.why for j in seen}
     if seen and why == {"phased"}:
         tested = [o for j in seen for o in j.line.use.overlaps.values() if o.meeting is Meeting.PHASED]

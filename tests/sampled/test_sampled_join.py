@@ -125,6 +125,13 @@ def test_samples_that_could_not_be_placed_may_have_been_there() -> None:
     assert kept == finding("x")
 
 
+def test_samples_by_function_alone_are_said_and_clear_nothing() -> None:
+    (kept,), _ = joined(finding("x"), coverage=Coverage(5_000, 5_000, 5_000))
+    assert kept.severity is Severity.HIGH
+    assert kept.confidence is Confidence.STATIC
+    assert kept.evidence[-1].text.startswith("by function: 50 % (49–51 %) of CPU time")
+
+
 def test_a_short_run_clears_nothing() -> None:
     few = Totals(200, 200, 200.0, 0.0, "CPU time", 1)
     (kept,), _ = join([finding("x")], (), Verdicts(()), SampledRun((), few), lambda names: RAN)
