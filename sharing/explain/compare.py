@@ -200,8 +200,16 @@ def _own(objects: Objects) -> int:
 
 def _notes(builds: Builds) -> list[str]:
     out = []
-    for label, activity in (("old", builds.old), ("new", builds.new)):
+    for label, activity, objects in (
+        ("old", builds.old, builds.variables.old),
+        ("new", builds.new, builds.variables.new),
+    ):
         out += [f"{label}: {note}" for note in activity.image.notes]
+        if activity.known and not objects.complete:
+            out.append(
+                f"{label}: stripped: variables without a name are known by the code that touches them alone, "
+                "and what came or went among them is not listed"
+            )
         if not activity.known:
             out.append(f"{label}: accesses are not known; pairs are judged by their addresses alone")
     named = builds.variables.pairs[builds.variables.old.named[builds.variables.pairs["old"]]]

@@ -67,6 +67,7 @@ def test_what_a_stripped_side_cannot_name_is_not_called_removed(
     ):
         found = explained(old, new)
         assert {c.kind.value for c in found.changes} & {"added", "removed"} == set()
+        assert sum(": stripped: variables without a name" in note for note in found.coverage.notes) == 1
         assert all(c.share.value not in ("added", "removed") for r in found.runs for c in r.contributions)
 
 

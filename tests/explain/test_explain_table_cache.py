@@ -24,6 +24,7 @@ def test_fast_to_slow_is_the_layout(table_cache: BuildTableCache, explained: Exp
     first = found.causes[0]
     assert (first.kind, first.improves, first.symbols) == (CauseKind.LAYOUT, False, ("buf",))
     assert ruled_out(found) == {CauseKind.DEPENDENCY, CauseKind.TOOLCHAIN, CauseKind.CODE}
+    assert found.coverage.notes == ()
 
 
 def test_the_pair_is_named_with_its_bytes_and_who_touches_both(
