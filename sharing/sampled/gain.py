@@ -39,6 +39,7 @@ Column = npt.NDArray[Any]
 WORTH_FIXING = 1.02  # below, an edit of a layout costs more attention than it gives, and no benchmark can show it
 LEAST_SPREAD = 0.05  # by which user time differs from run to run where one run was made, half of it where several
 Z_95 = 1.96
+CODE_WEIGHT_S = 1e-9  # of a function that touches a line by its code, where a sample there weighs 1e-5 and more
 ODDS = 4.0  # by which what remains of a line's cost may be wrong
 
 
@@ -71,7 +72,8 @@ class _Corner:
     solo: float = 1.0
     odds: float = 1.0
     deviations: float = 0.0  # of the count of samples
-    unexplained: bool = False
+    unexplained: bool = False  # excess that no sample explains counts
+    seen_only: bool = False  # what only code says does not
     in_step: bool = False
 
 
@@ -106,7 +108,10 @@ class Gains:
         if solo is not None and self._scale.how:
             weight = weight * self._stalls()[on.sample]
         # The weight of each line in each group, where it has any.
-        self._cell, cell = np.unique(on.line * self._groups + self._group[on.sample], return_inverse=True)
+        cells = np.concatenate([on.line * self._groups + self._group[on.sample], self._by_code()])
+        self._cell, cell = np.unique(cells, return_inverse=True)
+        # What only code says decides where no sample does.
+        weight = np.concatenate([weight, np.full(len(cells) - len(weight), CODE_WEIGHT_S)])
         self._weight = np.bincount(cell, weight, len(self._cell))
 
     def of(self, line: LineUse, items: Sequence[Item] | None = None) -> Gain | None:
@@ -140,6 +145,7 @@ class Gains:
             _Corner(odds=ODDS),
             _Corner(deviations=-Z_95),
             _Corner(in_step=True),
+            _Corner(seen_only=True),
         )
         most = (
             _Corner(spread=1 + up),
@@ -155,6 +161,22 @@ class Gains:
     @staticmethod
     def _away(middle: float, others: Sequence[float]) -> float:
         return math.exp(math.sqrt(sum(math.log(other / middle) ** 2 for other in others)))
+
+    def _by_code(self) -> Column:
+        """Cells of lines and functions that touch them, on threads that were sampled there."""
+        attribution = self._level.attribution
+        pairs = np.unique(attribution.rows["function"].astype(np.int64) * self._size + self._times.function)
+        numbers: dict[str, list[int]] = {}
+        for pair in pairs[pairs >= 0].tolist():
+            numbers.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
+        out = [
+            i * self._groups + self._thread_of[name] * self._size + number
+            for i, line in enumerate(self._lines)
+            for t in line.touches
+            if (name := (line.threads[t.thread].pid, line.threads[t.thread].tid)) in self._thread_of
+            for number in numbers.get(t.function, ())
+        ]
+        return np.array(sorted(set(out)), np.int64)
 
     # The comparison of both levels.
 
@@ -213,6 +235,8 @@ class Gains:
             freed[here] = 1.0
             for thread, rest in by_thread.items():
                 freed[here & (group // self._size == thread)] = 1 - with_odds(rest, corner.odds)
+        if corner.seen_only:
+            freed[self._weight < 100 * CODE_WEIGHT_S] = 0.0
         own = np.bincount(group, self._weight * freed, self._groups)
         before = self._before * corner.spread
         excess = np.minimum(excess * (1 + corner.deviations * self._deviation(excess, total > 0)), before)

@@ -19,6 +19,8 @@ from sharing.sampled.use import LineUse, Meeting, Seen
 
 Column = npt.NDArray[Any]
 
+MIN_ALONE = 20  # samples of a line on one processor, to go by them
+UNKNOWN = 0.5  # share that remains where nobody was seen who disturbs
 UNSEEN = 0.5  # rate, in samples, of an access that only code says, or that has none on one processor
 # What a miss costs on a line that one item has to itself, against one on a line that several pull at, in odds:
 # measured 0.35, 0.3 and less on three programs of testdata/programs/gain (lock_list, references, mixed).
@@ -60,7 +62,10 @@ def rates_of(
     found, of_line, key = touching[one], number[one], at[one]
     whole = np.bincount(key, counts, len(used))
     alone = _counts_alone(solo, used, size, modules) if solo is not None and len(lines) else whole
-    rate = np.maximum(counts / np.maximum(whole, 1)[key] * alone[key], UNSEEN)
+    rate = counts / np.maximum(whole, 1)[key] * alone[key]
+    # A line without a stall on one processor may have no sample there at all.
+    few = np.bincount(of_line, rate, max(len(lines), 1)) < MIN_ALONE
+    rate = np.maximum(np.where(few[of_line], counts, rate), UNSEEN)
     out: list[list[Access]] = []
     for i, line in enumerate(lines):
         accesses: list[Access] = []
@@ -109,7 +114,8 @@ def remaining(line: LineUse, items: Sequence[Item], accesses: Sequence[Access]) 
             own = [a for a in accesses if _item_of(a, items) == n]
             after += _misses(own, thread, others) if item.touches else 0.0
         share = min(after / before, 1.0) if before > 0 else 1.0
-        out[thread] = with_odds(share, QUIET)
+        seen = any(a[0] in others and a[4] > UNSEEN for a in accesses)
+        out[thread] = with_odds(share, QUIET) if seen else UNKNOWN
     return out
 
 

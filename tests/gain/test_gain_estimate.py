@@ -6,6 +6,8 @@ import pytest
 
 from sharing.model.image import AccessKind
 from sharing.sampled.gain import Gain, Gains
+from sharing.sampled.lines import profile_lines
+from sharing.sampled.solo import Level
 from tests.gain.profiles import LINE, Spent, level, lines_of
 
 
@@ -171,3 +173,40 @@ def test_one_thread_shares_nothing() -> None:
     one = level([Spent(1, "count", 0x1010, 0.5, LINE), Spent(1, "count", 0x1010, 0.5, LINE + 8)])
     run = lines_of(one)
     assert Gains(one, run.lines, None).of(run.lines[0]) is None
+
+
+class Code:
+    """Code of ``read`` touches the line; the samples of ``read`` never show it."""
+
+    def __init__(self, one: Level) -> None:
+        self._functions = one.attribution.functions
+
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
+        assert size == 64
+        return [(self._functions.index("read"), 16, 20, AccessKind.LOAD, False)] if link == LINE else []
+
+
+def reader(stalled_s: float) -> list[Spent]:
+    """A reader whose accesses are not placed, beside a writer whose are."""
+    return [
+        Spent(1, "read", 0x1000, 0.5),
+        Spent(1, "read", 0x1010, stalled_s),
+        Spent(2, "count", 0x2000, 0.3),
+        Spent(2, "count", 0x2010, 0.1, LINE + 8),
+    ]
+
+
+def test_a_function_that_waits_and_touches_the_line_by_its_code_is_taken_for_its_victim() -> None:
+    one = level(reader(0.5))
+    run = profile_lines(one.attribution, 64, Code(one))
+    gain = Gains(one, run.lines, level(reader(0.0), solo=True)).of(run.lines[0])
+    assert gain is not None
+    assert gain.ratio is not None
+    assert 1.3 < gain.ratio < 2.1
+    assert gain.low < 1.1, "it is no sample that says so"
+
+
+def test_a_function_that_waits_and_does_not_touch_the_line_is_left_out() -> None:
+    one = level(reader(0.5))
+    run = profile_lines(one.attribution, 64)
+    assert Gains(one, run.lines, level(reader(0.0), solo=True)).of(run.lines[0]) is None
