@@ -41,7 +41,9 @@ class GainsOf:
         for path, one, run in zip(paths, placed, runs, strict=True):
             recording = self._recording(path)
             made = recording.runs if recording is not None else ()
-            spread = Level(one, tuple(r for r in made if r.level == "spread"))
+            profile = recording.profile("spread") if recording is not None else None
+            wall_s = made[profile.run].wall_s if made and profile is not None else 0.0
+            spread = Level(one, tuple(r for r in made if r.level == "spread"), wall_s)
             solo = self._solo(path, recording, place)
             gains = Gains(spread, run.lines, solo)
             if solo is not None:

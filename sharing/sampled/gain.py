@@ -254,9 +254,11 @@ class Gains:
     def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
         """Wall time as it is over wall time with that share ``kept`` of each group, both by the same model."""
         one, other = self._timeline.walls(np.ones(len(kept))), self._timeline.walls(kept)
+        # Loading the program and ending it take time without a sample.
+        rest_s = max(self._level.wall_s - self._timeline.span_s, 1e-9)
         if in_step:
-            return one.in_step / max(other.in_step, 1e-9)
-        return one.phased / max(other.phased, 1e-9)
+            return (one.in_step + rest_s) / (other.in_step + rest_s)
+        return (one.phased + rest_s) / (other.phased + rest_s)
 
     def _deviation(self, excess: Column, here: Column) -> float:
         """Standard deviation of the excess of some groups as a share of it: both levels were counted in samples."""

@@ -40,10 +40,14 @@ NS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level: its profile, and every run that was made of it (none where nothing is known but the profile)."""
+    """One level: its profile, and every run that was made of it (none where nothing is known but the profile).
+
+    ``wall_s`` is that of the run that was profiled, 0 unknown.
+    """
 
     attribution: Attribution
     runs: tuple[RecordedRun, ...] = ()
+    wall_s: float = 0.0
 
     def range_of(self, name: str) -> tuple[float, float, float]:
         """(least, median, most) of a figure of the runs that ended well."""

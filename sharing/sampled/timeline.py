@@ -39,10 +39,11 @@ class Timeline:
     def __init__(self, time_ns: Column, thread: Column, group: Column, cost_s: Column, processors: int) -> None:
         self._processors = max(processors, 1)
         self._cost: Column = np.zeros(0)
+        self.span_s = 0.0  # from the first sample to the last
         if not len(time_ns):
             return
         start, usual_s = int(time_ns.min()), float(np.median(cost_s))
-        span_s = (int(time_ns.max()) - start) * 1e-9 + usual_s
+        self.span_s = span_s = (int(time_ns.max()) - start) * 1e-9 + usual_s
         self._step_s = max(STEP_SAMPLES * usual_s, span_s / MAX_STEPS, 1e-9)
         step = ((time_ns.astype(np.int64) - start) * 1e-9 / self._step_s).astype(np.int64)
         names, who = np.unique(thread, return_inverse=True)
