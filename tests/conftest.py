@@ -13,6 +13,8 @@ from types import FrameType
 
 import pytest
 
+from tests.alone import among_others
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 # Far above what any test needs, so that a tool that hangs costs one test and not the run.
@@ -31,6 +33,12 @@ def _bounded() -> Generator[None, object, object]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    with among_others():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

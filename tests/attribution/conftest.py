@@ -24,6 +24,7 @@ from sharing.model.attribution import Attribution
 from sharing.model.image import Image
 from sharing.model.operands import Role
 from sharing.sampled.attribute import attribute
+from tests.alone import alone
 
 ASSEMBLERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc"}
 
@@ -115,7 +116,8 @@ def _recorded(options: tuple[str, ...], command: tuple[str, ...], out: Path) -> 
     if not shutil.which("perf"):
         pytest.skip("no perf")
     line = ["perf", "record", *options, "-o", str(out), "--", *command]
-    done = subprocess.run(line, capture_output=True, env={**os.environ, "LC_ALL": "C"}, check=False)
+    with alone():
+        done = subprocess.run(line, capture_output=True, env={**os.environ, "LC_ALL": "C"}, check=False)
     if done.returncode:
         pytest.skip(f"perf record {' '.join(options)}: {done.stderr.decode(errors='replace').strip()[-200:]}")
     return out

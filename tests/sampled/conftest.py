@@ -14,6 +14,7 @@ from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from pmu import read_samples
 from sharing.model.finding import Finding, Report, Severity
+from tests.alone import alone
 
 PROGRAMS = Path(__file__).parent / "programs"
 PERIOD_NS = 250_000
@@ -36,7 +37,8 @@ def record(program: Path, *arguments: str, into: Path, least: int = ENOUGH) -> P
     command = ["perf", "record", "-q", "-e", "cpu-clock", "-c", str(PERIOD_NS), "-I", "-d", "-o", str(into)]
     for _ in range(TRIES):
         into.unlink(missing_ok=True)
-        done = subprocess.run([*_first(), *command, "--", str(program), *arguments], capture_output=True, text=True)
+        with alone():
+            done = subprocess.run([*_first(), *command, "--", str(program), *arguments], capture_output=True, text=True)
         if not into.exists() or not into.stat().st_size:
             pytest.skip(f"perf record: {done.stderr.strip()[-200:]}")
         assert done.returncode == 0, done.stderr
