@@ -41,6 +41,7 @@ LEAST_SPREAD = 0.05  # by which user time differs from run to run where one run 
 Z_95 = 1.96
 CODE_WEIGHT_S = 1e-9  # of a function that touches a line by its code, where a sample there weighs 1e-5 and more
 ODDS = 4.0  # by which what remains of a line's cost may be wrong
+GUESSED_ODDS = 16.0  # the same, where rates are only known from a run in which accesses wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,9 @@ class Gains:
         self._size = max(int(t.function.max(initial=0)) for t in times) + 1
         self._on = _Placed(spread, self._lines)
         alone = solo.attribution if solo is not None else None
-        self._rates = rates_of(spread.attribution, self._on.touching, self._on.number, self._lines, alone)
+        self._rates, self._rates_alone = rates_of(
+            spread.attribution, self._on.touching, self._on.number, self._lines, alone
+        )
         cpu = spread.attribution.samples.samples["cpu"]
         self._processors = max(len(np.unique(cpu[cpu >= 0])), 1)
         self._scale, self._match = self._compare()
@@ -138,11 +141,12 @@ class Gains:
         down, up = _spread_of(self._level, 0.0)
         solo_down, solo_up = _spread_of(self._solo_level, self._scale.doubt)
         middle = self._ratio(left, _Corner())
+        odds = ODDS if all(self._rates_alone[n] for n in numbers) else GUESSED_ODDS
         # What is uncertain is so for different reasons: deviations add up as squares.
         least = (
             _Corner(spread=1 - down),
             _Corner(solo=1 + solo_up),
-            _Corner(odds=ODDS),
+            _Corner(odds=odds),
             _Corner(deviations=-Z_95),
             _Corner(in_step=True),
             _Corner(seen_only=True),
@@ -150,7 +154,7 @@ class Gains:
         most = (
             _Corner(spread=1 + up),
             _Corner(solo=1 - solo_down),
-            _Corner(odds=1 / ODDS),
+            _Corner(odds=1 / odds),
             _Corner(deviations=Z_95),
             _Corner(unexplained=True),
         )
