@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.attribution import Attribution, Basis, Reason, Region, Table, TouchFlag, line_keys
+from sharing.model.attribution import Attribution, Basis, Reason, Region, SpaceKind, Table, TouchFlag, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.costs import Costs, sample_costs
 from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
@@ -208,7 +208,10 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
     static = own["region"][0] == Region.STATIC and own["data_module"][0] >= 0
     link = int(own["link"][0]) - (place - base) if static else -1
     module = a.modules[int(own["data_module"][0])] if static else None
-    code = _code_touches(profile, link) if module is not None and module.target else []
+    space = a.spaces[int(own["space"][0])]
+    # After a fork the same function and address are another process's own memory.
+    pid = space.pid if space.kind is SpaceKind.PRIVATE else -1
+    code = _code_touches(profile, link, pid) if module is not None and module.target else []
     threads = _distinct(np.concatenate([own["thread"], witnesses["thread"]]))
     order = list(dict.fromkeys([*threads, *(t for t, *_ in code)]))
     index = {thread: i for i, thread in enumerate(order)}
@@ -232,7 +235,7 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
         link=link,
         module=module.path if module is not None else "",
         target=module is not None and module.target,
-        space=a.spaces[int(own["space"][0])].name,
+        space=space.name,
         samples=len(rows),
         cost=float(cost.sum()),
         hitm=int(np.count_nonzero(own["flags"] & TouchFlag.HITM)),
@@ -249,14 +252,18 @@ def _distinct(numbers: Column) -> list[int]:
     return np.flatnonzero(np.bincount(numbers.astype(np.int64) + 1)[1:]).tolist()
 
 
-def _code_touches(profile: _Profile, link: int) -> list[tuple[int, int, int, int, AccessKind, bool]]:
-    """(thread, function, start, end, kind, atomic) of what code says of threads that were sampled in it."""
+def _code_touches(profile: _Profile, link: int, pid: int) -> list[tuple[int, int, int, int, AccessKind, bool]]:
+    """(thread, function, start, end, kind, atomic) of what code says of threads that were sampled in it.
+
+    ``pid``: of the process whose memory it is, -1 for that of several.
+    """
     if profile.code is None:
         return []
     out = [
         (thread, function, start, end, kind, atomic)
         for function, start, end, kind, atomic in profile.code.touches(link, profile.line_size)
         for thread in profile.runs.threads(function)
+        if pid < 0 or profile.names[thread].pid == pid
     ]
     threads = list(dict.fromkeys(t for t, *_ in out))[:MAX_CODE_THREADS]
     return [touch for touch in out if touch[0] in threads]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharing.model.attribution import Basis, Module, Region
+from sharing.model.attribution import Basis, Module, Region, Space, SpaceKind
 from sharing.model.image import AccessKind
 from sharing.sampled.blame import blame, items_of
 from sharing.sampled.interval import wilson
@@ -144,6 +145,17 @@ def static_line(target: bool) -> LineUse:
 def test_code_of_a_sampled_function_says_who_writes_where_nothing_else_does() -> None:
     assert [(t.seen, t.start) for t in static_line(True).touches if t.writes] == [(Seen.CODE, 8)]
     assert [t for t in static_line(False).touches if t.writes] == []
+
+
+@pytest.mark.parametrize(("kind", "threads"), [(SpaceKind.PRIVATE, {0}), (SpaceKind.SHARED, {0, 1})])
+def test_code_of_another_process_touches_only_memory_that_both_have(kind: SpaceKind, threads: set[int]) -> None:
+    recorded = Recorded().loop(0, ticks(50), at=0, region=Region.STATIC, link=0x4000)
+    recorded.loop(1, ticks(50, shift=9), at=0, line=0x77000)
+    placed = attribution(recorded, modules=(Module("/bin/x", target=True),))
+    placed.threads["pid"][1] = 200  # a child, whose own copy has the same address
+    placed = replace(placed, spaces=(Space(kind, 100 if kind is SpaceKind.PRIVATE else -1),))
+    use = next(u for u in profile_lines(placed, 64, Code()).lines if u.link == 0x4000)
+    assert {t.thread for t in use.touches if t.seen is Seen.CODE} == threads
 
 
 def test_a_pair_of_lines_is_one_line_of_twice_the_size() -> None:
