@@ -63,13 +63,13 @@ def explain(request: ExplainRequest) -> Comparison:
     size = request.line_size or max(old.arch.line_size, new.arch.line_size)
     pair = 2 * size if request.line_size else max(old.arch.pair_size, new.arch.pair_size, size)
     options = ExplainOptions(size, pair, demangle)
-    builds = compare(old, new, vocabulary(request.project), options, old_traits, new_traits)
+    knowledge = vocabulary(request.project)
+    builds = compare(old, new, knowledge, options, old_traits, new_traits)
     found = document(builds, request.project.fix.align_macro or "")
     if profiles is not None:
-        from sharing.explain.samples import with_profiles
+        from linemate.explain_samples import with_samples
 
-        for number, (before, after) in enumerate(profiles):
-            found = with_profiles(found, before, after, weigh=number == 0)
+        found = with_samples(found, builds, (old, new), profiles, knowledge)
     if request.bench_old:
         from sharing.explain.bench import with_measurements
 

@@ -7,7 +7,7 @@ are the readers' (``pmu``, ``sharing.explain.tables``).
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,33 +69,44 @@ def _part(text: str) -> tuple[str, str]:
     return (path, part) if mark and path and not Path(text).exists() else (text, "")
 
 
-def profiles_of(old_text: str, new_text: str, old: Image, new: Image) -> list[tuple[Profile, Profile]]:
-    """Profiles of both builds by event, the most telling event first.
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """One profile of one build, read once.  ``by_function`` are its events by name, ``numbers`` their rows in it."""
+
+    path: str
+    samples: Samples
+    by_function: dict[str, Profile]
+    numbers: dict[str, int]
+
+
+def profiles_of(old_text: str, new_text: str, old: Image, new: Image) -> tuple[Sampled, Sampled, tuple[str, ...]]:
+    """Profiles of both builds, and their common events, the most telling first.
 
     Raises LinemateError where the two have no event in common, or where a profile is of the other build.
     """
     (old_path, old_part), (new_path, new_part) = _part(old_text), _part(new_text)
-    before, after = _profiles(old_path, old_part, old, new), _profiles(new_path, new_part, new, old)
-    common = [name for name in before if name in after]
+    before, after = _sampled(old_path, old_part, old, new), _sampled(new_path, new_part, new, old)
+    common = [name for name in before.by_function if name in after.by_function]
     if not common:
         raise LinemateError(
-            f"{old_text} has samples of {', '.join(before)}, {new_text} of {', '.join(after)}: "
-            "the same event has to be sampled in both builds"
+            f"{old_text} has samples of {', '.join(before.by_function)}, {new_text} of "
+            f"{', '.join(after.by_function)}: the same event has to be sampled in both builds"
         )
     common.sort(key=_telling)
-    return [(before[name], after[name]) for name in common[:MAX_EVENTS_SHOWN]]
+    return before, after, tuple(common[:MAX_EVENTS_SHOWN])
 
 
 def _telling(event: str) -> int:
     return next((rank for rank, word in enumerate(_TELLING) if word in event.lower()), len(_TELLING))
 
 
-def _profiles(path: str, part: str, image: Image, other: Image) -> dict[str, Profile]:
+def _sampled(path: str, part: str, image: Image, other: Image) -> Sampled:
     """By event: samples of each function, as the profile names it or as the image does."""
     samples = read_samples(path)
     _of_this_build(path, samples, image, other)
     number_of, names = _names(samples, image)
     out: dict[str, Profile] = {}
+    numbers: dict[str, int] = {}
     for number, event in enumerate(samples.events):
         if part and part.lower() not in event.label.lower():
             continue
@@ -116,12 +127,13 @@ def _profiles(path: str, part: str, image: Image, other: Image) -> dict[str, Pro
             )
         total = max(event.listed_total, sum(counts.values()))
         out[event.name] = Profile(event.name, counts, total)
+        numbers[event.name] = number
     if not out:
         labels = ", ".join(repr(event.label) for event in samples.events if event.label)
         raise LinemateError(
             f"{path}: no samples" + (f" under {part!r}; listings are {labels or 'unnamed'}" if part else "")
         )
-    return out
+    return Sampled(path, samples, out, numbers)
 
 
 def _counts(rows: npt.NDArray[Any], event: Event, *, listing: bool) -> npt.NDArray[np.int64]:

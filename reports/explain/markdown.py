@@ -80,6 +80,10 @@ def _details(comparison: Comparison) -> list[list[str]]:
         f"- {code(shorten(visible(f.function), NAME_WIDTH))} ({prose(f.event)}): {prose(wording.share(f))}"
         for f in comparison.profile[: wording.MEASURED_SHOWN]
     ]
+    places = [
+        f"- {code(shorten(visible(p.name), NAME_WIDTH))} ({prose(p.event)}): {prose(wording.share(p))}"
+        for p in comparison.places[: wording.MEASURED_SHOWN]
+    ]
     measured = [
         f"- {prose(wording.conditions(m))}: {prose(wording.measured(m))}"
         for m in comparison.measurements[: wording.MEASURED_SHOWN]
@@ -100,6 +104,7 @@ def _details(comparison: Comparison) -> list[list[str]]:
         fold(summary, _list(rows, total, noun))
         for summary, rows, total, noun in (
             ("Functions whose share of samples changed", shares, len(comparison.profile), "function"),
+            ("Variables and lines whose share of samples changed", places, len(comparison.places), "variable"),
             ("Measured", measured, len(comparison.measurements), "measurement"),
             ("What an insertion elsewhere would do", sensitive, len(sensitive), "pair"),
             ("Variables that are not as they were", changes, counts.get("changes", 0), "change"),

@@ -81,8 +81,12 @@ def _cause(cause: Cause) -> dict[str, Any]:
 def _tables(comparison: Comparison) -> list[dict[str, Any]]:
     return [
         {
-            "title": "Share of samples that changed by more than chance",
+            "title": "Functions whose share of samples changed by more than chance",
             "rows": [(visible(f.function), visible(f.event), wording.share(f), f.kind) for f in comparison.profile],
+        },
+        {
+            "title": "Variables and lines whose share of samples changed by more than chance",
+            "rows": [(p.kind.value, visible(p.name), visible(p.event), wording.share(p)) for p in comparison.places],
         },
         {
             "title": "Measured",

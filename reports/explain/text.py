@@ -1,4 +1,4 @@
-"""The comparison for a terminal: the two files, causes best first, then what they rest on.
+"""The comparison for a terminal: the answer in its first lines, then what it rests on, the two files last.
 
 Owns the order and the columns of that page; wrapping and colours are those of the other text reports.
 """
@@ -13,7 +13,13 @@ from reports.options import RenderOptions
 from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, target_lines, wrapped
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates
 
+# A terminal gets what explains the answer; the other formats hold the lists.
 FUNCTIONS_SHOWN = 4
+PAIRS_SHOWN = 4
+MOVED_SHOWN = 4
+EVIDENCE_SHOWN = 6
+CHANGES_SHOWN = 8
+RUNS_SHOWN = 6
 _STYLE = {
     CauseKind.LAYOUT: "bold red",
     CauseKind.DEPENDENCY: "bold yellow",
@@ -26,27 +32,50 @@ _STYLE = {
 def render(comparison: Comparison, options: RenderOptions) -> str:
     """The comparison as text; without ``options.summary`` the causes only."""
     width = max(options.width, MIN_WIDTH)
-    lines: list[Line] = []
+    lines = list(_verdict(comparison, width, summary=options.summary))
+    sections = [_details(number, cause, width) for number, cause in _told(comparison)]
     if options.summary:
-        lines += _head(comparison, width)
-    for number, cause in enumerate(comparison.causes, 1):
-        lines += [*([[]] if lines else []), *_cause(number, cause, width)]
-    if options.summary:
-        for section in (
+        sections = [
+            *sections,
             _ruled_out(comparison, width),
             _profile(comparison),
+            _places(comparison),
             _measurements(comparison),
             _sensitivity(comparison, width),
             _changes(comparison),
             _runs(comparison, width),
-        ):
-            rows = list(section)
-            if rows:
-                lines += [[], *rows]
+            _compared(comparison, width),
+        ]
+    for section in sections:
+        rows = list(section)
+        if rows:
+            lines += [[], *rows]
     return paint(lines, color=options.color)
 
 
-def _head(comparison: Comparison, width: int) -> Iterator[Line]:
+def _verdict(comparison: Comparison, width: int, *, summary: bool) -> Iterator[Line]:
+    """The answer: every cause in a sentence, best first."""
+    for number, cause in enumerate(comparison.causes, 1):
+        if cause.kind is CauseKind.NONE:
+            yield [("NO CAUSE FOUND", _STYLE[cause.kind])]
+        else:
+            yield [(f"{number}  {cause.kind.value.upper()}", _STYLE[cause.kind]), (f"  {wording.title(cause)}", "")]
+        yield from wrapped(visible(cause.summary), width, INDENT)
+    kinds = [ruled.kind.value for ruled in comparison.ruled_out]
+    if summary and kinds and comparison.causes[0].kind is not CauseKind.NONE:
+        yield from wrapped(f"ruled out: {', '.join(kinds)}", width, "", hang=2)
+    if summary and comparison.incomplete:
+        yield from wrapped("incomplete: a part of the input failed, see the notes", width, "", style="bold yellow")
+
+
+def _told(comparison: Comparison) -> Iterator[tuple[int, Cause]]:
+    """The causes whose details are shown.  Where something may be slower, what got better is no news."""
+    for number, cause in enumerate(comparison.causes, 1):
+        if number == 1 or not cause.improves:
+            yield number, cause
+
+
+def _compared(comparison: Comparison, width: int) -> Iterator[Line]:
     for label, target in zip(("old", "new"), comparison.targets, strict=True):
         first, *rest = target_lines(target, width)
         yield [(f"{label}  ", "dim"), *first]
@@ -54,42 +83,54 @@ def _head(comparison: Comparison, width: int) -> Iterator[Line]:
     yield from wrapped(wording.matched(comparison), width, INDENT, hang=2)
     for note in comparison.coverage.notes:
         yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
-    if comparison.incomplete:
-        yield from wrapped("incomplete: a part of the input failed, see above", width, INDENT, style="bold yellow")
 
 
-def _cause(number: int, cause: Cause, width: int) -> Iterator[Line]:
-    yield [(f"{number}  {cause.kind.value.upper()}", _STYLE[cause.kind]), (f"  {wording.title(cause)}", "")]
-    yield from wrapped(visible(cause.summary), width, INDENT)
-    for lead, pairs in wording.pairs_of(cause):
-        yield []
-        yield from _pairs(lead, pairs, width)
-    if cause.moved:
-        yield []
-        shown = cause.moved[: wording.MOVED_SHOWN]
-        column = max(len(shorten(visible(m.name), NAME_WIDTH)) for m in shown)
-        for moved in shown:
-            name = shorten(visible(moved.name), NAME_WIDTH)
-            yield [(f"{INDENT}moved  {name:<{column}}  {moved.old} to {moved.new}, by {moved.shift}", "")]
-        yield from _more(len(cause.moved) - len(shown), "moved variable")
-    if cause.evidence:
-        yield []
-        for text in cause.evidence[: wording.EVIDENCE_SHOWN]:
-            yield from wrapped(f"evidence  {visible(text)}", width, INDENT, hang=10)
-        yield from _more(len(cause.evidence) - wording.EVIDENCE_SHOWN, "piece", "pieces")
-    yield []
-    for lead, text in (("confirm", cause.confirm), ("refute", cause.refute)):
-        if text:
-            yield from wrapped(f"{lead:<8}  {visible(text)}", width, INDENT, hang=10, style="green")
+def _details(number: int, cause: Cause, width: int) -> Iterator[Line]:
+    """What a cause rests on: pairs, places, evidence, and the two commands."""
+    sections = [
+        [line for lead, pairs in wording.pairs_of(cause) for line in _pairs(lead, pairs, width)],
+        list(_moved(cause)),
+        list(_evidence(cause, width)),
+        [
+            line
+            for lead, text in (("confirm", cause.confirm), ("refute", cause.refute))
+            if text
+            for line in wrapped(f"{lead:<8}  {visible(text)}", width, INDENT, hang=10, style="green")
+        ],
+    ]
+    rows = [row for section in sections if section for row in ([], *section)][1:]
+    if rows and cause.kind is not CauseKind.NONE:
+        yield [(f"{number}  {cause.kind.value}", "bold")]
+    yield from rows
+
+
+def _moved(cause: Cause) -> Iterator[Line]:
+    far = [moved for moved in cause.moved if moved.old != moved.new]
+    shown = far[:MOVED_SHOWN]
+    column = max((len(shorten(visible(m.name), NAME_WIDTH)) for m in shown), default=0)
+    for moved in shown:
+        name = shorten(visible(moved.name), NAME_WIDTH)
+        yield [(f"{INDENT}moved  {name:<{column}}  {moved.old} to {moved.new}, by {moved.shift}", "")]
+    yield from _more(len(far) - len(shown), "moved variable")
+
+
+def _evidence(cause: Cause, width: int) -> Iterator[Line]:
+    # What only repeats the sentence above is none.
+    texts = [text for text in cause.evidence if text not in cause.summary]
+    for text in texts[:EVIDENCE_SHOWN]:
+        yield from wrapped(f"evidence  {visible(text)}", width, INDENT, hang=10)
+    yield from _more(len(texts) - EVIDENCE_SHOWN, "piece", "pieces")
 
 
 def _pairs(lead: str, pairs: Sequence[LineMates], width: int) -> Iterator[Line]:
-    for mates in pairs[: wording.PAIRS_SHOWN]:
+    """The pairs that a rule objects to; others only where there is none of these."""
+    told = [mates for mates in pairs if mates.finding] or list(pairs)
+    for mates in told[:PAIRS_SHOWN]:
         yield from wrapped(f"{lead}: {visible(wording.pair(mates))}", width, INDENT, hang=len(lead) + 2)
         if mates.functions:
             functions = name_list(mates.functions, FUNCTIONS_SHOWN, NAME_WIDTH)
             yield from wrapped(f"touched by {functions}", width, INDENT + " " * (len(lead) + 2))
-    yield from _more(len(pairs) - wording.PAIRS_SHOWN, "pair")
+    yield from _more(len(pairs) - min(len(told), PAIRS_SHOWN), "pair")
 
 
 def _more(number: int, noun: str, plural: str | None = None) -> Iterator[Line]:
@@ -98,8 +139,10 @@ def _more(number: int, noun: str, plural: str | None = None) -> Iterator[Line]:
 
 
 def _ruled_out(comparison: Comparison, width: int) -> Iterator[Line]:
+    if comparison.ruled_out:
+        yield [("ruled out, because", "bold")]
     for ruled in comparison.ruled_out:
-        yield from wrapped(f"ruled out: {ruled.kind.value}: {visible(ruled.why)}", width, "", hang=2)
+        yield from wrapped(f"{ruled.kind.value}: {visible(ruled.why)}", width, INDENT, hang=2)
 
 
 def _profile(comparison: Comparison) -> Iterator[Line]:
@@ -107,7 +150,7 @@ def _profile(comparison: Comparison) -> Iterator[Line]:
         (shorten(visible(f.function), NAME_WIDTH), visible(f.event), wording.share(f), f.kind)
         for f in comparison.profile[: wording.MEASURED_SHOWN]
     ]
-    yield from _table("share of samples that changed by more than chance", rows)
+    yield from _table("functions whose share of samples changed by more than chance", rows)
     yield from _more(len(comparison.profile) - len(rows), "function")
 
 
@@ -128,7 +171,7 @@ def _sensitivity(comparison: Comparison, width: int) -> Iterator[Line]:
 
 
 def _changes(comparison: Comparison) -> Iterator[Line]:
-    shown = comparison.changes[: wording.CHANGES_SHOWN]
+    shown = comparison.changes[:CHANGES_SHOWN]
     rows = [
         (c.kind.value, shorten(visible(c.name), NAME_WIDTH), visible(wording.change(c)), visible(c.source))
         for c in shown
@@ -138,9 +181,12 @@ def _changes(comparison: Comparison) -> Iterator[Line]:
 
 
 def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
-    shown = wording.moved_runs(comparison)[: wording.RUNS_SHOWN]
+    """The runs of most variables, in order of their addresses."""
+    runs = wording.moved_runs(comparison)
+    largest = sorted(range(len(runs)), key=lambda at: (runs[at].section.startswith(".rodata"), -runs[at].variables))
+    shown = [runs[at] for at in sorted(largest[:RUNS_SHOWN])]
     if shown:
-        yield [("runs of equal shift, and what each begins with", "bold")]
+        yield [("what moved by one distance, and what it begins with", "bold")]
     for run in shown:
         name = shorten(visible(wording.run_name(run)), 2 * NAME_WIDTH)
         where = f"{visible(run.section)} {run.start}"
@@ -154,6 +200,15 @@ def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
             text = visible(wording.contributions(run.contributions))
             yield from wrapped(f"by {wording.signed_hex(run.jump)} more: {text}", width, INDENT + " " * 10, hang=2)
     yield from _more(wording.number_of_runs(comparison) - len(shown), "run")
+
+
+def _places(comparison: Comparison) -> Iterator[Line]:
+    rows = [
+        (shorten(visible(p.name), NAME_WIDTH), visible(p.event), wording.share(p), p.line)
+        for p in comparison.places[: wording.MEASURED_SHOWN]
+    ]
+    yield from _table("variables and lines whose share of samples changed by more than chance", rows)
+    yield from _more(len(comparison.places) - len(rows), "variable")
 
 
 def _table(heading: str, rows: Sequence[tuple[str, ...]]) -> Iterator[Line]:

@@ -12,6 +12,7 @@ from sharing.model.comparison import (
     Contribution,
     LineMates,
     MeasuredChange,
+    PlaceChange,
     Sensitivity,
     ShareChange,
     ShiftRun,
@@ -66,9 +67,8 @@ def pair(mates: LineMates) -> str:
 
 def pairs_of(cause: Cause) -> list[tuple[str, tuple[LineMates, ...]]]:
     """The pairs that matter to a cause: those that met for a slowdown, those that parted for an improvement."""
-    sides = [("now on one line", cause.new_line_mates), ("no longer", cause.lost_line_mates)]
-    chosen = sides[1:] if cause.improves else sides
-    return [(lead, pairs) for lead, pairs in chosen if pairs]
+    lead, pairs = ("no longer", cause.lost_line_mates) if cause.improves else ("now on one line", cause.new_line_mates)
+    return [(lead, pairs)] if pairs else []
 
 
 def contributions(parts: tuple[Contribution, ...]) -> str:
@@ -125,7 +125,7 @@ def change(changed: SymbolChange) -> str:
     return f"{text}, {changed.new_section or changed.old_section} {address}".strip()
 
 
-def share(changed: ShareChange) -> str:
+def share(changed: ShareChange | PlaceChange) -> str:
     """``4.68% to 5.22%, ×1.11 (1.07–1.16)``."""
     text = f"{100 * changed.old_share:.2f}% to {100 * changed.new_share:.2f}%"
     if changed.ratio is None or changed.low is None or changed.high is None:

@@ -15,6 +15,7 @@ from sharing.explain import blame, identity
 from sharing.explain.activity import observe
 from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file, ranked
+from sharing.explain.causes.layout import moved_harmlessly
 from sharing.explain.changes import changes
 from sharing.explain.findings import new_findings
 from sharing.explain.identity import Objects
@@ -132,7 +133,7 @@ def document(builds: Builds, macro: str = "") -> Comparison:
     causes = ranked(c for v in verdicts for c in v.causes)
     ruled_out = tuple(r for v in verdicts for r in v.ruled_out)
     if not causes:
-        causes = (_nothing(ruled_out),)
+        causes = (_nothing(builds, ruled_out),)
     found, number_of_changes = changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES)
     return Comparison(
         schema=EXPLAIN_SCHEMA,
@@ -165,14 +166,16 @@ def _counts(builds: Builds, number_of_changes: int) -> dict[str, int]:
     }
 
 
-def _nothing(ruled_out: tuple[RuledOut, ...]) -> Cause:
+def _nothing(builds: Builds, ruled_out: tuple[RuledOut, ...]) -> Cause:
+    """No cause: what moved the variables all the same, so that nobody has to ask."""
     kinds = ", ".join(r.kind.value for r in ruled_out)
+    out = f" (ruled out: {kinds})" if kinds else ""
+    moved = moved_harmlessly(builds) if any(r.kind is CauseKind.LAYOUT for r in ruled_out) else ""
     return Cause(
         kind=CauseKind.NONE,
-        confidence=Confidence.LAYOUT,
+        confidence=Confidence.STATIC if builds.old.known and builds.new.known else Confidence.LAYOUT,
         strength=0.0,
-        summary="nothing that differs between the two files explains another speed"
-        + (f" (ruled out: {kinds})" if kinds else ""),
+        summary=f"{moved}nothing that differs between the two files explains another speed{out}",
         confirm="run the old file again in alternation with the new one: both are as fast as each other",
         refute="a difference that stays when the two files are run in alternation on one machine",
     )
@@ -199,19 +202,26 @@ def _own(objects: Objects) -> int:
 
 
 def _notes(builds: Builds) -> list[str]:
-    out = []
+    out: list[str] = []
+    said: list[tuple[str, str]] = []
     for label, activity, objects in (
         ("old", builds.old, builds.variables.old),
         ("new", builds.new, builds.variables.new),
     ):
-        out += [f"{label}: {note}" for note in activity.image.notes]
+        said += [(label, note) for note in activity.image.notes]
         if activity.known and not objects.complete:
-            out.append(
-                f"{label}: stripped: variables without a name are known by the code that touches them alone, "
-                "and what came or went among them is not listed"
+            said.append(
+                (
+                    label,
+                    "stripped: variables without a name are known by the code that touches them alone, "
+                    "and what came or went among them is not listed",
+                )
             )
         if not activity.known:
-            out.append(f"{label}: accesses are not known; pairs are judged by their addresses alone")
+            said.append((label, "accesses are not known; pairs are judged by their addresses alone"))
+    for note in dict.fromkeys(note for _, note in said):
+        labels = [label for label, other in said if other == note]
+        out.append(f"{' and '.join(dict.fromkeys(labels))}: {note}")
     named = builds.variables.pairs[builds.variables.old.named[builds.variables.pairs["old"]]]
     pairs, smaller = len(named), min(int(builds.variables.old.named.sum()), int(builds.variables.new.named.sum()))
     if smaller and pairs < FEW_MATCHED * smaller:

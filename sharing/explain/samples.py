@@ -22,6 +22,7 @@ from sharing.naming import without_parameters
 _LOCK_WORDS = ("lock", "unlock", "mutex", "spin", "rwlock", "sync", "latch", "semaphore", "futex")
 _COUNT_WORDS = ("addref", "incref", "decref", "refcount", "get_ref", "put_ref", "retain")
 RISE = 1.25  # of a share; that there was none says something only where as much would have been seen
+LOCK_ROLES = frozenset({"mutex", "rwlock", "spinlock", "lock", "semaphore"})
 MAX_NAMED = 12
 MAX_LISTED = 40  # functions of one event
 
@@ -103,15 +104,14 @@ def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: 
     by_name = {f.function: f for f in changes}
     causes = ranked(_weighed(c, by_name, old.event) for c in comparison.causes) if weigh else comparison.causes
     notes = list(comparison.coverage.notes)
-    lines = [f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED]]
-    notes.append(
-        f"{old.event or 'samples'}: " + ("; ".join(lines) if lines else "no function's share rose by more than chance")
-    )
+    if not rose:
+        notes.append(f"{old.event or 'samples'}: no function's share rose by more than chance")
     traffic = [f for f in rose if f.kind]
     if len(traffic) >= 2 and not any(c.kind is CauseKind.LAYOUT and c.new_line_mates for c in causes):
         names = ", ".join(f"{f.function} ({f.kind})" for f in traffic[:4])
         notes.append(f"{names} rose together: more contention for the same locks and counts, which no padding cures")
-    listed = tuple(_listed(f, old.event) for f in changes if f.change.significant)[:MAX_LISTED]
+    clear = [f for f in changes if f.change.significant and not f.change.low <= 1 <= f.change.high]
+    listed = tuple(_listed(f, old.event) for f in clear)[:MAX_LISTED]
     return msgspec.structs.replace(
         comparison,
         causes=causes,
@@ -153,8 +153,11 @@ def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str) -> Ca
             strength=min(1.0, cause.strength + (1 - cause.strength) / 2),
             summary=f"{cause.summary}; the share of {worst.function} in {event or 'the samples'} rose "
             f"from {100 * worst.change.old_share:.1f}% to {100 * worst.change.new_share:.1f}%",
-            evidence=(*cause.evidence, *(f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED])),
+            evidence=(*(f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED]), *cause.evidence),
         )
+    elsewhere = _lock_rise(cause, by_name)
+    if elsewhere:
+        return msgspec.structs.replace(cause, evidence=(elsewhere, *cause.evidence))
     telling = [f for f in seen if _would_show(f.change)]
     if not telling:
         few = f"{', '.join(f.function for f in seen[:3])}: too few samples, or too large a share, to show a rise"
@@ -163,8 +166,21 @@ def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str) -> Ca
         cause,
         confidence=Confidence.SAMPLED,
         strength=cause.strength / 2,
-        evidence=(*cause.evidence, *(f"{f.function}: {_shares(f)}, within chance" for f in telling[:MAX_NAMED])),
+        evidence=(*(f"{f.function}: {_shares(f)}, no rise by a quarter" for f in telling[:MAX_NAMED]), *cause.evidence),
     )
+
+
+def _lock_rise(cause: Cause, by_name: dict[str, FunctionChange]) -> str:
+    """Time on a lock is spent in the library that takes it: a rise there is none against a pair with a lock."""
+    worst = cause.new_line_mates[0]
+    if not {worst.first_role, worst.second_role} & LOCK_ROLES:
+        return ""
+    rose = [f for f in by_name.values() if f.change.significant and f.change.low > 1]
+    there = [f for f in rose if f.kind == "lock" or f.function.startswith("[lib")]
+    if not there:
+        return ""
+    most = max(there, key=lambda f: _rise(f.change))
+    return f"{most.function}: {_shares(most)}, where locks may be taken"
 
 
 def _would_show(change: CountChange) -> bool:

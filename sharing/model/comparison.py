@@ -49,6 +49,14 @@ class Share(StrEnum):
     OTHERS = "others"
 
 
+class PlaceKind(StrEnum):
+    """What samples were counted of."""
+
+    VARIABLE = "variable"
+    MEMBER = "member"
+    LINE = "line"
+
+
 class SymbolChange(msgspec.Struct, frozen=True):
     """One variable that is not as it was.  Addresses and sections are "" and sizes 0 on the side that lacks it."""
 
@@ -180,8 +188,9 @@ class Sensitivity(msgspec.Struct, frozen=True):
 
 
 class ShareChange(msgspec.Struct, frozen=True):
-    """One function of two profiles.  Shares are of all samples of the event; ``ratio`` has its 95 % interval, None: without bound.
+    """One function of two profiles.  Shares are of all samples of the event.
 
+    ``ratio`` is of the shares, with its 95 % interval; None is without bound.
     ``adjusted`` is the chance of such a difference with equal shares, corrected for all functions compared.  ``kind``
     is "lock" or "reference count" by its name, else "".
     """
@@ -189,6 +198,27 @@ class ShareChange(msgspec.Struct, frozen=True):
     event: str
     function: str
     kind: str
+    old_samples: int
+    new_samples: int
+    old_share: float
+    new_share: float
+    ratio: float | None
+    low: float | None
+    high: float | None
+    adjusted: float
+
+
+class PlaceChange(msgspec.Struct, frozen=True):
+    """A variable, a member, or all that is on a line, whose share of samples changed.
+
+    ``line`` is where it has most samples: in the new build, or in the old one where only that has any; "" for variables
+    on several.  Shares are of all samples of the event; the other fields are those of ``ShareChange``.
+    """
+
+    event: str
+    kind: PlaceKind
+    name: str
+    line: str
     old_samples: int
     new_samples: int
     old_share: float
@@ -238,8 +268,8 @@ class Comparison(msgspec.Struct, frozen=True):
     """The result document.  ``targets`` are the old and the new file; ``causes`` are best first.
 
     ``coverage`` counts what the lists were cut from, with notes.  ``findings`` are what the rules say of line mates
-    that only the new build has.  ``profile`` and ``measurements`` hold what was sampled and measured, the clearest
-    change first.  ``incomplete``: a part of an input failed; the notes say which.
+    that only the new build has.  ``profile`` (functions), ``places`` (variables) and ``measurements`` hold what was
+    sampled and measured, the clearest change first.  ``incomplete``: a part of an input failed; the notes say which.
     """
 
     schema: str
@@ -255,6 +285,7 @@ class Comparison(msgspec.Struct, frozen=True):
     runs: tuple[ShiftRun, ...]
     straddles: tuple[Straddle, ...]
     profile: tuple[ShareChange, ...] = ()
+    places: tuple[PlaceChange, ...] = ()
     measurements: tuple[MeasuredChange, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     incomplete: bool = False

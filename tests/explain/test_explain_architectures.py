@@ -66,7 +66,7 @@ def test_the_added_variable_and_what_it_moved(build: Build, target: str, name: s
 def test_without_code_that_is_read_nothing_is_ruled_out_by_it(build: Build, target: str, name: str) -> None:
     found = compared(build(target, ""), build(target, ADDED))
     assert CauseKind.CODE not in {r.kind for r in found.ruled_out}
-    assert sum("accesses are not known" in note for note in found.coverage.notes) == 2
+    assert any(note.startswith("old and new: accesses are not known") for note in found.coverage.notes)
 
 
 def test_the_same_source_for_two_processors_is_refused(build: Build) -> None:

@@ -53,7 +53,7 @@ def test_the_added_variable_is_the_answer(run: Run, table_cache: BuildTableCache
     text = " ".join(found.out.split())
     assert "`buf` (added, +208 bytes, src/sys_vars.cc:64) moved 7 variables by 0xe0" in text
     assert "`LOCK_open.m_mutex` and `unused_tables.first` now share line 0x" in text
-    assert "ruled out: code:" in text
+    assert "ruled out: dependency, toolchain, code" in text
 
 
 @pytest.mark.parametrize(("limit", "code"), [("critical", 0), ("high", 1), ("note", 1), ("never", 0)])

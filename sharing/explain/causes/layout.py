@@ -6,6 +6,7 @@ Owns the grading of what the change of layout means and its sentence.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -81,11 +82,11 @@ def _strength(meeting: Meeting) -> float:
 
 
 def _nothing_met(builds: Builds) -> str:
-    runs = builds.shifts.runs
-    moved = int(runs["count"][runs["shift"] != 0].sum())
+    moved = _moved_at_all(builds)
     if not moved and not builds.gained.total:
         return "no variable of both builds moved"
-    what = f"{counted(moved, 'variable')} moved{_mover(builds)}"
+    mover = _mover(builds)
+    what = f"{mover} moved {counted(moved, 'variable')}" if mover else f"{counted(moved, 'variable')} moved"
     if not builds.new.threaded:
         return f"{what}, but no second thread was found that could take lines away"
     met = counted(builds.gained.total, "pair")
@@ -96,13 +97,37 @@ def _nothing_met(builds: Builds) -> str:
     )
 
 
-def _mover(builds: Builds) -> str:
-    """What moved the most variables at once, in parentheses; "" where no symbol did."""
-    shifts = builds.shifts
-    runs = shifts.runs[shifts.runs["kept"] & (shifts.runs["shift"] != 0)]
-    if not len(runs):
+def moved_harmlessly(builds: Builds) -> str:
+    """The beginning of a sentence that finds no cause: what moved how many variables, and that no hot pair met."""
+    mover, moved = _mover(builds), _moved_at_all(builds)
+    if not moved:
         return ""
-    largest = runs[int(runs["count"].argmax())]
+    what = f"{mover} moved" if mover else "something without a symbol moved"
+    far, largest = "", _largest_run(builds)
+    if largest is not None:
+        many = int(largest["count"])
+        far = f"{'' if many == moved else f', {many:,} of them'} by {signed_hex(int(largest['shift']))}"
+    return f"{what} {counted(moved, 'variable')}{far}; no hot pair met; "
+
+
+def _moved_at_all(builds: Builds) -> int:
+    runs = builds.shifts.runs
+    return int(runs["count"][runs["shift"] != 0].sum())
+
+
+def _largest_run(builds: Builds) -> Any:
+    """The run that moved most variables in their order, a record of ``Shifts.runs``."""
+    runs = builds.shifts.runs
+    runs = runs[runs["kept"] & (runs["shift"] != 0)]
+    return runs[int(runs["count"].argmax())] if len(runs) else None
+
+
+def _mover(builds: Builds) -> str:
+    """What moved the most variables at once; "" where no symbol did."""
+    shifts = builds.shifts
+    largest = _largest_run(builds)
+    if largest is None:
+        return ""
     kept = int(np.searchsorted(shifts.kept, largest["first"]))
     named = [c for c in blame.behind_section_start(shifts, kept) if c.share in SYMBOL_SHARES and c.name]
     if not named:
@@ -110,8 +135,7 @@ def _mover(builds: Builds) -> str:
     top = named[0]
     about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), top.source) if part)
     more = f" and {counted(len(named) - 1, 'other symbol')}" if len(named) > 1 else ""
-    many, shift = int(largest["count"]), signed_hex(int(largest["shift"]))
-    return f" ({many:,} of them by {shift}: {quoted(top.name)}, {about}{more})"
+    return f"{quoted(top.name)} ({about}){more}"
 
 
 def _without_accesses(builds: Builds) -> Verdicts:

@@ -1,0 +1,299 @@
+"""Two profiles by variable, joined to what moved: what rose in samples, and whether it is what met on a line.
+
+Owns the join of placed samples with the matched variables.  Placing a sample is ``sharing.sampled``'s, whether a rise
+is more than chance ``statistics``', and profiles that know functions alone are ``samples``'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sharing.explain.activity import Activity
+from sharing.explain.causes.base import Builds, quoted, ranked
+from sharing.explain.identity import Ids, Objects
+from sharing.explain.samples import MAX_LISTED, RISE
+from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, finite
+from sharing.model.attribution import Attribution, Basis, Region
+from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, PlaceChange, PlaceKind
+from sharing.model.finding import Confidence
+from sharing.model.image import SectionKind
+
+BLOCKS = 16  # stretches of a run whose counts are compared with each other
+MAX_PAIRS = 12  # whose lines are counted as wholes
+MAX_EVIDENCE = 6
+LEAST_PLACED = 0.05  # of all samples; below that the placed ones are no picture of the rest
+SEEN_DTYPE = np.dtype([("row", "<i8"), ("offset", "<i8"), ("block", "<i8")])
+
+Floats = npt.NDArray[np.float64]
+Key = tuple[str, int, str]  # ("pair", row of the matching, member) or (side, row of the side, member)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The samples of one event on named memory.  ``table`` has a record (SEEN_DTYPE) a sample, ``block`` its stretch
+    of the run; ``totals`` are all samples of each stretch, placed or not.  ``derived``: addresses were computed from
+    registers.
+    """
+
+    event: str
+    table: npt.NDArray[Any]
+    totals: Ids
+    derived: bool
+
+
+def seen_in(attribution: Attribution, number: int, event: str, activity: Activity) -> Seen | None:
+    """The samples of event ``number`` on variables of the target; None where too few have a known place."""
+    chosen = np.flatnonzero(attribution.samples.samples["event"] == number)
+    rows = attribution.rows[chosen]
+    known = rows["basis"] >= Basis.DERIVED
+    if not len(rows) or int(known.sum()) < LEAST_PLACED * len(rows):
+        return None
+    time = attribution.samples.samples["time"][chosen]
+    order = np.argsort(time, kind="stable")
+    block = np.zeros(len(rows), np.int64)
+    block[order] = np.arange(len(rows)) * BLOCKS // len(rows)
+    target = np.array([module.target for module in attribution.modules] + [False])
+    static = np.flatnonzero(known & (rows["region"] == Region.STATIC) & target[rows["data_module"]])
+    variables = activity.image.variables
+    local = [s.index for s in activity.image.sections if s.kind is SectionKind.TLS]
+    candidates = np.flatnonzero(~np.isin(variables["section"], local) & (variables["size"] > 0))
+    address = variables["address"][candidates]
+    link = rows["link"][static]
+    at = np.searchsorted(address, link, "right").astype(np.int64) - 1
+    row = candidates[np.maximum(at, 0)] if len(candidates) else np.zeros(len(link), np.int64)
+    inside = (at >= 0) & (link - variables["address"][row] < variables["size"][row]) if len(variables) else at >= 0
+    out = np.zeros(int(inside.sum()), SEEN_DTYPE)
+    out["row"] = row[inside]
+    out["offset"] = (link - variables["address"][row])[inside].astype(np.int64) if len(variables) else 0
+    out["block"] = block[static][inside]
+    return Seen(event, out, np.bincount(block, minlength=BLOCKS), bool((rows["basis"] == Basis.DERIVED).any()))
+
+
+@dataclass(slots=True)
+class _Member:
+    """The samples on one member of one build, by block, and by line."""
+
+    name: str
+    blocks: Ids
+    lines: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Members whose samples are counted together."""
+
+    kind: PlaceKind
+    name: str
+    line: str
+    members: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One variable, member or line with its samples in both builds.  ``line`` is an address in one of the builds."""
+
+    kind: PlaceKind
+    name: str
+    line: str
+    change: CountChange
+
+    @property
+    def rose(self) -> bool:
+        return self.change.significant and self.change.low > 1
+
+    @property
+    def fell(self) -> bool:
+        return self.change.significant and self.change.high < 1
+
+    @property
+    def clear(self) -> bool:
+        """More than chance by the test and by the interval."""
+        return self.rose or self.fell
+
+    @property
+    def difference(self) -> float:
+        return self.change.new_share - self.change.old_share
+
+
+def compare_places(builds: Builds, old: Seen, new: Seen) -> tuple[Place, ...]:
+    """Members, variables of several members, and lines of pairs that met or parted: the clearest change first.
+
+    All are corrected together.  Samples of one run come in clusters, so that counts are divided by what the blocks of
+    the run vary more than independent samples would.
+    """
+    matching = builds.variables
+    before = _members(old, builds.old, matching.of_old, matching.old, "old", builds.line_size)
+    after = _members(new, builds.new, matching.of_new, matching.new, "new", builds.line_size)
+    groups = list(_groups(builds, before, after))
+    columns = (np.zeros((len(groups), BLOCKS), np.int64), np.zeros((len(groups), BLOCKS), np.int64))
+    for at, group in enumerate(groups):
+        for column, members in zip(columns, (before, after), strict=True):
+            for key in group.members:
+                if key in members:
+                    column[at] += members[key].blocks
+    excess = np.maximum(_excess(columns[0], old.totals), _excess(columns[1], new.totals))
+    n, m = int(old.totals.sum()), int(new.totals.sum())
+    changes = []
+    for x, y, factor in zip(columns[0].sum(axis=1).tolist(), columns[1].sum(axis=1).tolist(), excess, strict=True):
+        thin = compare_counts([round(x / factor)], [round(y / factor)], round(n / factor), round(m / factor))[0]
+        changes.append(replace(thin, old=x, new=y, old_share=x / n, new_share=y / m))
+    adjusted = benjamini_hochberg(np.array([change.p for change in changes], np.float64)).tolist()
+    out = [
+        Place(group.kind, group.name, group.line, replace(change, adjusted=chance))
+        for group, change, chance in zip(groups, changes, adjusted, strict=True)
+    ]
+    return tuple(sorted(out, key=lambda p: (not p.clear, -abs(p.difference), p.kind.value, p.name)))
+
+
+def _members(
+    seen: Seen, activity: Activity, partner: Ids, objects: Objects, side: str, line_size: int
+) -> dict[Key, _Member]:
+    """Samples summed by member: what the judgement takes for one thing, else the whole variable."""
+    out: dict[Key, _Member] = {}
+    places, which = np.unique(seen.table[["row", "offset"]], return_inverse=True)
+    blocks = np.zeros((len(places), BLOCKS), np.int64)
+    np.add.at(blocks, (which.reshape(-1), seen.table["block"]), 1)
+    for (row, offset), counts in zip(places.tolist(), blocks, strict=True):
+        actor = activity.actor_at(row, offset)
+        variable = objects.label(row)
+        name = actor.name if actor is not None else variable
+        pair = int(partner[row])
+        key = ("pair" if pair >= 0 else side, pair if pair >= 0 else row, name.removeprefix(variable))
+        member = out.setdefault(key, _Member(name, np.zeros(BLOCKS, np.int64), {}))
+        member.blocks += counts
+        line = int(activity.image.variables["address"][row]) + offset
+        line -= line % line_size
+        member.lines[line] = member.lines.get(line, 0) + int(counts.sum())
+    return out
+
+
+def _groups(builds: Builds, before: Mapping[Key, _Member], after: Mapping[Key, _Member]) -> Iterator[_Group]:
+    """What is compared: each member, each variable of several, what is on each line that a pair came to or left."""
+    by_variable: dict[tuple[str, int], list[Key]] = {}
+    for key in sorted(before.keys() | after.keys()):
+        side = after if key in after else before
+        line = max(side[key].lines.items(), key=lambda item: (item[1], -item[0]))[0]
+        yield _Group(PlaceKind.MEMBER if key[2] else PlaceKind.VARIABLE, side[key].name, f"{line:#x}", (key,))
+        by_variable.setdefault(key[:2], []).append(key)
+    for keys in by_variable.values():
+        if len(keys) > 1:
+            name = (after.get(keys[0]) or before[keys[0]]).name
+            yield _Group(PlaceKind.VARIABLE, name.removesuffix(keys[0][2]) or name, "", tuple(keys))
+    done: set[str] = set()
+    for met, side in ((builds.gained, after), (builds.lost, before)):
+        for meeting in met.meetings[:MAX_PAIRS]:
+            line = int(meeting.mates.line, 16)
+            members = tuple(sorted(key for key, member in side.items() if line in member.lines))
+            if len(members) > 1 and meeting.mates.line not in done:
+                done.add(meeting.mates.line)
+                names = ", ".join(side[key].name for key in members[:3])
+                more = f" and {len(members) - 3} more" if len(members) > 3 else ""
+                yield _Group(PlaceKind.LINE, names + more, meeting.mates.line, members)
+
+
+def _excess(counts: npt.NDArray[np.int64], totals: Ids) -> Floats:
+    """By how much the counts of the blocks vary more than independent samples would; 1 and more.
+
+    Pearson's statistic of the blocks over its degrees of freedom (McCullagh and Nelder), which is 1 for independent
+    samples.  Only what exceeds 1 by more than chance is taken: the statistic itself varies by sqrt(2 / degrees).
+    """
+    used = totals > 0
+    degrees = int(used.sum()) - 1
+    if degrees < 1 or not len(counts):
+        return np.ones(len(counts))
+    share = counts.sum(axis=1, keepdims=True) / totals.sum()
+    expected = share * totals[used]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = (counts[:, used] - expected) ** 2 / (expected * (1 - share))
+    found: Floats = np.nan_to_num(terms, nan=0.0, posinf=0.0).sum(axis=1) / degrees
+    return np.where(found > 1 + math.sqrt(2 / degrees), found, 1.0)
+
+
+def with_places(
+    comparison: Comparison, builds: Builds, old: Seen, new: Seen, *, weigh: bool = True
+) -> tuple[Comparison, bool]:
+    """The comparison with what variables gained and lost in samples; whether that says something of the layout.
+
+    A layout cause is confirmed where the samples on its pair, or on the line that the pair came to, rose by more than a
+    quarter and more than chance: two runs of one build differ, too, and one run each does not show by how much.  It
+    loses half its strength where there are enough samples to see such a rise and there was none.
+    """
+    places = compare_places(builds, old, new)
+    confidence = Confidence.DERIVED if new.derived or old.derived else Confidence.SAMPLED
+    judged = [_weighed(c, places, new.event, confidence) if weigh else c for c in comparison.causes]
+    said = any(after is not before for before, after in zip(comparison.causes, judged, strict=True))
+    listed = tuple(_listed(p, new.event) for p in places if p.clear)[:MAX_LISTED]
+    return msgspec.structs.replace(comparison, causes=ranked(judged), places=(*comparison.places, *listed)), said
+
+
+def _weighed(cause: Cause, places: Iterable[Place], event: str, confidence: Confidence) -> Cause:
+    pairs = cause.lost_line_mates if cause.improves else cause.new_line_mates
+    pairs = tuple(mates for mates in pairs if mates.finding) or pairs[:1]
+    if cause.kind is not CauseKind.LAYOUT or not pairs:
+        return cause
+    about = [p for p in places if any(_is_of(p, mates) for mates in pairs)]
+    shown = [p for p in about if p.clear and (p.change.high < 1 / RISE if cause.improves else p.change.low > RISE)]
+    if shown:
+        told = max(shown, key=lambda p: (abs(p.difference), p.kind is PlaceKind.LINE))
+        verb = "fell" if cause.improves else "rose"
+        what = "what is on that line" if told.kind is PlaceKind.LINE else quoted(told.name)
+        return msgspec.structs.replace(
+            cause,
+            confidence=confidence,
+            strength=min(1.0, cause.strength + (1 - cause.strength) / 2),
+            summary=f"{cause.summary}; the share of {what} in the samples of {event} {verb} "
+            f"from {100 * told.change.old_share:.1f}% to {100 * told.change.new_share:.1f}%",
+            evidence=(*(_words(p) for p in shown[:MAX_EVIDENCE]), *cause.evidence),
+        )
+    if cause.improves:
+        return cause
+    worst = pairs[0]
+    both = [p for p in about if p.kind is not PlaceKind.LINE and p.name in (worst.first, worst.second)]
+    if len(both) < 2 or any(p.change.high > RISE or p.change.old_share * RISE > 1 for p in both):
+        return cause
+    return msgspec.structs.replace(
+        cause,
+        confidence=confidence,
+        strength=cause.strength / 2,
+        evidence=(*(f"{_words(p)}, no rise by a quarter" for p in both), *cause.evidence),
+    )
+
+
+def _is_of(place: Place, mates: LineMates) -> bool:
+    if place.kind is PlaceKind.LINE:
+        return place.line == mates.line
+    return place.name in (mates.first, mates.second)
+
+
+def _words(place: Place) -> str:
+    change = place.change
+    what = f"line {place.line} ({place.name})" if place.kind is PlaceKind.LINE else place.name
+    return (
+        f"{what}: {100 * change.old_share:.2f}% to {100 * change.new_share:.2f}% of the samples "
+        f"(×{change.ratio:.2f}, {change.low:.2f}–{change.high:.2f})"
+    )
+
+
+def _listed(place: Place, event: str) -> PlaceChange:
+    change = place.change
+    return PlaceChange(
+        event,
+        place.kind,
+        place.name,
+        place.line,
+        change.old,
+        change.new,
+        change.old_share,
+        change.new_share,
+        finite(change.ratio),
+        finite(change.low),
+        finite(change.high),
+        change.adjusted,
+    )
