@@ -6,6 +6,7 @@ that never came to some code says nothing about it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -89,9 +90,14 @@ def _at(finding: Finding, by_line: dict[int, list[Finding]]) -> list[Finding]:
 
 def _same(static: Finding, sampled: Finding) -> bool:
     """The same line and the same objects: two of them, or the only one."""
-    mine, theirs = {p.name for p in static.participants}, {p.name for p in sampled.participants}
+    mine, theirs = _names(static), _names(sampled)
     needed = min(2, len(mine), len(theirs))
     return static.verdict in _OF_SHARING and len(mine & theirs) >= needed
+
+
+def _names(finding: Finding) -> set[str]:
+    """Code seldom knows which element of an array it touches: samples do."""
+    return {re.sub(r"\[\d+\]$", "", p.name) for p in finding.participants}
 
 
 def _joined(static: Finding, sampled: Finding) -> Finding:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class Names:
                 for actor in self._actors(start, end - start):
                     spans = actor.hot + actor.read_hot if actor.is_lock else (actor.span,)
                     low, high = min(a for a, _ in spans), max(b for _, b in spans)
-                    if actor.is_lock or high - low <= MAX_TOGETHER:
+                    if actor.is_lock or (high - low <= MAX_TOGETHER and not _is_array(actor)):
                         out.append((low - use.link, high - use.link))
                 out.extend(self._typed_locks(start, use))
         if not out:
@@ -65,7 +66,7 @@ class Names:
             start, end = use.link + item.start, use.link + item.end
             known = [a for a in self._actors(start, end - start) if a.span[0] < end and start < a.span[1]]
             if known:
-                return min(known, key=lambda a: (not a.is_lock, a.span[1] - a.span[0], a.span))
+                return _element(min(known, key=lambda a: (not a.is_lock, a.span[1] - a.span[0], a.span)), start, end)
             found = self._variable(start)
             if found >= 0:
                 return self._of_variable(found, start, end, item)
@@ -165,6 +166,22 @@ class Names:
             count=max(count, 1),
             identity=image.identities.get(base, ""),
         )
+
+
+def _is_array(actor: Actor) -> bool:
+    """Several things of one kind: each may be another thread's."""
+    return actor.count > 1 or any(a.stride for a in actor.accesses)
+
+
+def _element(actor: Actor, start: int, end: int) -> Actor:
+    """The one element of a typed array that bytes [start, end) are in, or the actor as it is."""
+    if actor.is_lock or actor.count < 2 or actor.stride <= 0 or actor.name != actor.owner:
+        return actor
+    first, last = (start - actor.span[0]) // actor.stride, (end - 1 - actor.span[0]) // actor.stride
+    if first != last or first < 0:
+        return actor
+    at = actor.span[0] + first * actor.stride
+    return replace(actor, name=f"{actor.name}[{first}]", span=(at, at + actor.stride), hot=((start, end),))
 
 
 def _lock_span(lock: LockPlace, base: int) -> Range:
