@@ -22,6 +22,7 @@ MIN_IN_FUNCTIONS = 30  # of them in functions that touch the finding's line
 CLEARED_BELOW = 0.005  # share of the program's time, the upper bound
 # Verdicts that say that data on one line disturb each other: samples on that line can contradict these alone.
 _OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
+_JOINED = _OF_SHARING | {Verdict.SPLIT_ACCESS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,9 @@ def _same(static: Finding, sampled: Finding) -> bool:
     """The same line and the same objects: two of them, or the only one."""
     mine, theirs = _names(static), _names(sampled)
     needed = min(2, len(mine), len(theirs))
-    return static.verdict in _OF_SHARING and len(mine & theirs) >= needed
+    if Verdict.SPLIT_ACCESS in (static.verdict, sampled.verdict) and static.verdict is not sampled.verdict:
+        return False  # where an access lies and who disturbs it are two things
+    return static.verdict in _JOINED and len(mine & theirs) >= needed
 
 
 def _names(finding: Finding) -> set[str]:
@@ -108,7 +111,7 @@ def _joined(static: Finding, sampled: Finding) -> Finding:
         rule=static.rule,
         participants=tuple(_richer(p, static) for p in sampled.participants),
         evidence=(*sampled.evidence, *static.evidence),
-        remedies=sampled.remedies or (static.remedies if sampled.verdict in _OF_SHARING else ()),
+        remedies=sampled.remedies or (static.remedies if sampled.verdict in _JOINED else ()),
         picture=static.picture or sampled.picture,
         related=static.related,
     )
