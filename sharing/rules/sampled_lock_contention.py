@@ -38,7 +38,7 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     if first < 0 or line.blame.true_of(first) <= 0 or not line.actors[first].is_lock:
         return
     cost = line.blame.true
-    severity = lowered(min(grade_cost(cost, line, ctx), Severity.MEDIUM, key=lambda s: s.rank), 2)
+    severity = lowered(min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank), 2)
     company = [i for i in range(len(line.items)) if i != first and line.items[i].cost > 0]
     beside = ", ".join(line.actors[i].name for i in company[:3])
     evidence = (f"used with it on the line: {beside}; apart, each critical section moves two lines",) if beside else ()
@@ -62,7 +62,7 @@ RULE = Rule(
     id="sampled-lock-contention",
     name="Lock is contended, sampled",
     summary="Threads were sampled waiting for the bytes of one lock; layout does not help.",
-    severity=Severity.NOTE,
+    severity=Severity.LOW,
     scope=Scope.SAMPLED,
     check=no_lines,
     page=__doc__,
