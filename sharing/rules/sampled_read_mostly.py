@@ -45,6 +45,8 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     item = line.items[victim]
     if item.write_weight > SELDOM * item.read_weight or line.actors[victim].is_lock:
         return
+    if _readers_write(line, victim):
+        return
     severity = grade_cost(line.blame.false, line, ctx)
     yield SampledDraft(
         rule=RULE.id,
@@ -59,6 +61,22 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
         evidence=(split_text(line),),
         cost=line.blame.false,
     )
+
+
+def _readers_write(line: SampledLine, victim: int) -> bool:
+    """Do its readers write beside it themselves?  Then the line would not stay with them: both sides disturb."""
+    cost: dict[tuple[int, str], float] = {}
+    for touch in line.items[victim].touches:
+        if touch.reads and not touch.writes:
+            key = (touch.thread, touch.function)
+            cost[key] = cost.get(key, 0.0) + touch.cost
+    writers = {
+        (t.thread, t.function)
+        for number, item in enumerate(line.items)
+        for t in item.touches
+        if number != victim and t.writes and t.samples
+    }
+    return sum(c for key, c in cost.items() if key in writers) > 0.5 * sum(cost.values())
 
 
 RULE = Rule(
