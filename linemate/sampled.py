@@ -32,7 +32,8 @@ from sharing.sampled.join import Coverage, join
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
 from sharing.sampled.names import Names
-from sharing.sampled.verdict import judge_lines
+from sharing.sampled.use import Meeting
+from sharing.sampled.verdict import Verdicts, judge_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def with_samples(
             counts[name] = counts.get(name, 0) + count
     counts |= {"samples": run.totals.samples, **verdicts.counts, **joined}
     named = {name.replace(" ", "_").replace(",", ""): count for name, count in counts.items()}
-    return SampledFindings(findings, named, [*_notes(paths, placed), *gains.notes])
+    return SampledFindings(findings, named, [*_notes(paths, placed), *_squeezed(verdicts), *gains.notes])
 
 
 def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:
@@ -111,6 +112,22 @@ def _notes(paths: Sequence[str], placed: Sequence[Attribution]) -> list[str]:
             reasons = ", ".join(f"{name.replace('_', ' ')} {n}" for n, name in why[:3])
             out.append(f"{path}: {known} of {total} samples have a known place; of the others: {reasons}")
     return out
+
+
+def _squeezed(verdicts: Verdicts) -> list[str]:
+    """Lines whose sharing could not show."""
+    lines = [j.line for j in verdicts.judged if j.why == Meeting.SQUEEZED.value]
+    if not lines:
+        return []
+    names = ", ".join(dict.fromkeys(a.name for line in lines for a in line.actors[:2]))
+    return [
+        f"threads that use {len(lines)} {'line' if len(lines) == 1 else 'lines'} ({_cut(names)}) had one processor "
+        f"between them: what they cost each other elsewhere cannot show; record while a processor for each is free"
+    ]
+
+
+def _cut(text: str, limit: int = 120) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def _coverage(placed: Sequence[Attribution], names: frozenset[str]) -> Coverage:

@@ -169,6 +169,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     own = true = false = phased = 0.0
     pairs: dict[tuple[int, int], float] = defaultdict(float)
     told: dict[Meeting, float] = defaultdict(float)
+    squeezed = False
     for number, item in enumerate(items):
         costs: dict[tuple[int, bool], float] = defaultdict(float)
         for touch in item.touches:
@@ -176,12 +177,13 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
         for (thread, of_writes), cost in costs.items():
             others = uses.disturbers(of_writes=of_writes)
             met = [(t, line.overlap(t, thread).meeting) for t in others if t != thread]
-            disturbers = [t for t, meeting in met if meeting is not Meeting.PHASED]
+            disturbers = [t for t, meeting in met if not meeting.apart]
             causes = [cause for t in disturbers for cause in _causes(others[t], number)]
             total = sum(w for _, w in causes)
             if total <= 0:
                 own += cost
                 phased += cost if met else 0.0
+                squeezed |= any(meeting is Meeting.SQUEEZED for _, meeting in met)
                 continue
             for cause, weight in causes:
                 part = cost * weight / total
@@ -192,7 +194,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                     false += part
             concurrent = any(meeting is Meeting.CONCURRENT for _, meeting in met)
             told[Meeting.CONCURRENT if concurrent else Meeting.UNKNOWN] += cost
-    without = Meeting.PHASED if phased > 0 else Meeting.UNKNOWN
+    without = Meeting.SQUEEZED if squeezed else Meeting.PHASED if phased > 0 else Meeting.UNKNOWN
     meeting = max(told, key=lambda m: told[m], default=without)
     return Blame(items, own, true, false, dict(pairs), meeting, phased)
 

@@ -177,6 +177,7 @@ def _overlap_text(draft: SampledDraft, line: SampledLine) -> str:
     word = {
         Meeting.CONCURRENT: "used at the same time",
         Meeting.PHASED: "used one after the other",
+        Meeting.SQUEEZED: "used in turns on one processor",
         Meeting.UNKNOWN: "not certain to be used at the same time",
     }[best.meeting]
     return (

@@ -32,7 +32,7 @@ from sharing.sampled.latency import floors
 from sharing.sampled.rates import rates_of, remaining, with_odds
 from sharing.sampled.solo import Level, Match, match_threads, read_levels, usual_ratio, work_scale
 from sharing.sampled.timeline import Timeline
-from sharing.sampled.use import LineUse, Meeting
+from sharing.sampled.use import LineUse
 
 Column = npt.NDArray[Any]
 
@@ -377,4 +377,4 @@ def _is_shared(line: LineUse) -> bool:
     """Two threads meet there, and one of them writes."""
     writers = {t.thread for t in line.touches if t.writes}
     threads = {t.thread for t in line.touches}
-    return any(a != b and line.overlap(a, b).meeting is not Meeting.PHASED for a in writers for b in threads)
+    return any(a != b and not line.overlap(a, b).meeting.apart for a in writers for b in threads)

@@ -144,6 +144,8 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         where = "is in the functions that touch it; where in them is not known"
         return _noted(finding, f"by function: {time.text} of {totals.measure} {where}")
     why = {j.why for j in seen}
+    if Meeting.SQUEEZED.value in why:
+        return _noted(finding, "the run says nothing about this: its threads had one processor between them")
     if seen and why == {"phased"}:
         tested = [o for j in seen for o in j.line.use.overlaps.values() if o.meeting is Meeting.PHASED]
         count = sum(sum(o.samples) for o in tested)

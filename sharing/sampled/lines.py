@@ -23,7 +23,7 @@ from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
 from sharing.sampled.overlap import overlap
 from sharing.sampled.touches import footprints, group_touches, splits
-from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
+from sharing.sampled.use import LineUse, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
 
 MIN_SAMPLES = 4  # on a line, to look at it at all
 MIN_SHARE = 5e-4  # of all cost, or of all samples: less is not worth fixing however it is shared
@@ -90,9 +90,7 @@ def profile_lines(
         line = _line(profile, own, witnesses[beside[witness_bounds[i] : witness_bounds[i + 1]]])
         lines.append((line, own))
     lines.sort(key=lambda item: (-item[0].cost, -item[0].samples, item[0].address))
-    shared = [
-        i for i, (line, _) in enumerate(lines) if any(o.meeting is not Meeting.PHASED for o in line.overlaps.values())
-    ]
+    shared = [i for i, (line, _) in enumerate(lines) if any(not o.meeting.apart for o in line.overlaps.values())]
     walked = footprints(rows, placed, keys, [lines[i][1] for i in shared[:MAX_WALKED]])
     for i, count in zip(shared, walked, strict=False):
         lines[i] = (replace(lines[i][0], footprint=count), lines[i][1])

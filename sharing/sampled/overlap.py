@@ -8,7 +8,8 @@ Why gaps and not windows of fixed length: sample periods run from 0.25 to 10 ms,
 fifty.  The usual gap follows both.  A thread that is descheduled has a long gap, which ends its use; while it is away
 nobody is disturbed by it.  On a busy machine two threads may miss each other by chance: phases are only called so
 where chance is unlikely to give them.  Phases of one or two samples cannot be told from concurrency.  Uses of threads
-on one processor never overlap in this sense, since a line that stays in one cache is not shared.
+on one processor never overlap in this sense, since a line that stays in one cache is not shared.  That is the
+scheduler's doing, not the program's: threads that would overlap if processors did not count are squeezed, not phased.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.sampled.interval import wilson
+from sharing.sampled.interval import Share, wilson
 from sharing.sampled.use import Meeting, Overlap
 
 Times = npt.NDArray[np.uint64]
@@ -50,6 +51,9 @@ def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
     if share.high <= PHASED_TO and share.value <= PHASED_SHARE:
         chance = min(_chance(a, b, GAPS * gap_a, GAPS * gap_b), _chance(b, a, GAPS * gap_b, GAPS * gap_a))
         meeting = Meeting.PHASED if changes <= 1 or chance <= BY_CHANCE else Meeting.UNKNOWN
+        mixed = _mixed(a, b, GAPS * gap_a, GAPS * gap_b)
+        if meeting is Meeting.PHASED and changes > 1 and mixed.low >= CONCURRENT_FROM:
+            meeting = Meeting.SQUEEZED
     elif share.low >= CONCURRENT_FROM and changes >= ALTERNATE * share.value * expected:
         meeting = Meeting.CONCURRENT
     else:
@@ -74,6 +78,14 @@ def _within(x: Times, cpu_x: Cpus, y: Times, cpu_y: Cpus, limit: float) -> int:
     close = (y[after] - y[before]).astype(np.float64) <= limit
     apart = (cpu_x < 0) | (cpu_y[before] < 0) | (cpu_x != cpu_y[before])
     return int((inner & close & apart).sum())
+
+
+def _mixed(a: Times, b: Times, limit_a: float, limit_b: float) -> Share:
+    """The share of samples within the other's uses, whatever the processors."""
+    nowhere = np.full(max(len(a), len(b)), -1)
+    inside = _within(a, nowhere[: len(a)], b, nowhere[: len(b)], limit_b)
+    inside += _within(b, nowhere[: len(b)], a, nowhere[: len(a)], limit_a)
+    return wilson(inside, len(a) + len(b))
 
 
 def _chance(x: Times, y: Times, limit_x: float, limit_y: float) -> float:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution, Basis, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.blame import Item
-from sharing.sampled.use import LineUse, Meeting, Seen
+from sharing.sampled.use import LineUse, Seen
 
 Column = npt.NDArray[Any]
 
@@ -113,7 +113,7 @@ def remaining(line: LineUse, items: Sequence[Item], accesses: Sequence[Access]) 
     threads = sorted({t.thread for t in line.touches})
     out = {}
     for thread in threads:
-        others = [t for t in threads if t not in (thread, -1) and line.overlap(t, thread).meeting is not Meeting.PHASED]
+        others = [t for t in threads if t not in (thread, -1) and not line.overlap(t, thread).meeting.apart]
         before = _misses(accesses, thread, others)
         after = 0.0
         for n, item in enumerate(items):

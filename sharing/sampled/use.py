@@ -28,7 +28,13 @@ class Meeting(StrEnum):
 
     CONCURRENT = "concurrent"
     PHASED = "phased"
+    SQUEEZED = "on one processor"  # they had to take turns: what they do to each other elsewhere is not known
     UNKNOWN = "unknown"
+
+    @property
+    def apart(self) -> bool:
+        """In this run they did not disturb each other."""
+        return self in (Meeting.PHASED, Meeting.SQUEEZED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sharing.rules.sampled_base import SampledContext, SampledDraft, SampledLine
 from sharing.sampled.blame import Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
 from sharing.sampled.names import Names
-from sharing.sampled.use import LineUse, Meeting, SampledRun
+from sharing.sampled.use import LineUse, SampledRun
 
 MIN_LINE_SAMPLES = 10  # below, nothing is said of who does what
 MANY_ALIKE = 8  # lines of memory without a name that the same functions use alike: nodes, elements
@@ -125,8 +125,8 @@ def _nothing_wrong(use: LineUse, result: Blame) -> str:
         return "only read"
     if use.samples < MIN_LINE_SAMPLES:
         return "too few samples"
-    if result.meeting is Meeting.PHASED:
-        return "phased"
+    if result.meeting.apart:
+        return result.meeting.value
     if result.true + result.false <= 0:
         return "not disturbed"
     return ""

@@ -82,6 +82,15 @@ def test_one_line_with_the_same_objects_is_one_finding_with_both_evidences() -> 
     assert counts == {"sampled_joined": 1, "sampled_cleared": 0, "sampled_added": 0}
 
 
+def test_a_split_access_that_both_know_is_one_finding() -> None:
+    known = finding("split-access", ("rec",), severity=Severity.CRITICAL, verdict=Verdict.SPLIT_ACCESS)
+    split = finding("sampled-split-access", ("rec",), confidence=Confidence.DERIVED, verdict=Verdict.SPLIT_ACCESS)
+    (both,), _ = joined(known, (split,))
+    assert (both.rule, both.confidence) == ("split-access", Confidence.DERIVED)
+    true = finding("sampled-true-sharing", ("rec",), confidence=Confidence.DERIVED, verdict=Verdict.TRUE_SHARING)
+    assert len(joined(known, (true,))[0]) == 2, "who disturbs it is another matter"
+
+
 def test_other_objects_or_another_line_stay_apart() -> None:
     for other in (
         finding("sampled-false-sharing", ("a", "c"), confidence=Confidence.DERIVED),
@@ -90,6 +99,14 @@ def test_other_objects_or_another_line_stay_apart() -> None:
         findings, counts = joined(finding("independent-writers"), (other,), coverage=Coverage(0, 0))
         assert len(findings) == 2
         assert counts["sampled_added"] == 1
+
+
+def test_elements_that_were_seen_belong_to_the_array_that_code_names() -> None:
+    seen = finding("sampled-thread-slots", ("hits[0]", "hits[1]"), confidence=Confidence.DERIVED)
+    (both,), counts = joined(finding("packed-thread-slots", ("hits",)), (seen,))
+    assert [p.name for p in both.participants] == ["hits[0]", "hits[1]"]
+    assert counts["sampled_joined"] == 1
+    assert len(joined(finding("packed-thread-slots", ("misses",)), (seen,), coverage=Coverage(0, 0))[0]) == 2
 
 
 def test_a_line_of_one_thread_contradicts() -> None:
@@ -105,6 +122,13 @@ def test_turns_contradict() -> None:
     (lowered,), _ = joined(finding("x"), (), (judged("phased", threads=2, meeting=Meeting.PHASED),))
     assert lowered.severity is Severity.NOTE
     assert "one after the other (1000 samples)" in lowered.message
+
+
+def test_turns_on_one_processor_say_nothing() -> None:
+    (kept,), counts = joined(finding("x"), (), (judged("on one processor", threads=2, meeting=Meeting.SQUEEZED),))
+    assert kept.severity is Severity.HIGH
+    assert "one processor between them" in kept.evidence[-1].text
+    assert counts["sampled_cleared"] == 0
 
 
 def test_functions_that_ran_without_time_on_the_line_contradict() -> None:

@@ -74,6 +74,26 @@ def test_threads_that_take_turns_do_not() -> None:
     assert verdicts.counts["sampled lines, phased"] == 1
 
 
+def squeezed(cpu: int) -> Recorded:
+    """Two counters of two threads that get a processor for four milliseconds each in turn."""
+    recorded = Recorded()
+    for turn in range(60):
+        for time in ticks(2, start=turn * 4.0, every=2.0):
+            recorded.samples.append(One(turn % 2, time, at=8 * (turn % 2), kind=AccessKind.RMW, cpu=cpu))
+    return recorded
+
+
+def test_threads_with_one_processor_between_them_are_squeezed_and_not_phased() -> None:
+    findings, verdicts = judged(squeezed(0))
+    assert findings == []
+    assert verdicts.counts == {"sampled lines": 1, "sampled lines, on one processor": 1}
+
+
+def test_the_same_turns_on_a_processor_each_are_a_finding() -> None:
+    recorded = Recorded([replace(one, cpu=one.thread) for one in squeezed(0).samples])
+    assert rules_of(recorded) == ["sampled-false-sharing"]
+
+
 def test_one_that_prepares_and_others_that_read_later_do_not() -> None:
     recorded = Recorded().loop(0, ticks(100), at=0)
     recorded.loop(1, ticks(300, start=30), at=8, writes=False)
@@ -86,6 +106,16 @@ def test_bytes_that_are_only_read_are_disturbed_by_a_writer_beside_them() -> Non
     (finding,), _ = judged(recorded)
     assert (finding.rule, finding.verdict) == ("sampled-read-mostly", Verdict.READ_MOSTLY_DISTURBED)
     assert finding.message.startswith("heap 0x5000 bytes 8–15, read by look")
+
+
+def test_readers_that_write_beside_what_they_read_are_disturbed_on_both_sides() -> None:
+    """Two objects on one line: each thread reads the limit of its own and counts in it."""
+    recorded = Recorded()
+    for thread, start in ((0, 0), (1, 16)):
+        for time in ticks(400, shift=90_000 * thread):
+            recorded.samples.append(One(thread, time, at=start + 8, function="run"))
+            recorded.witnesses.append((time, One(thread, time, at=start, kind=AccessKind.RMW, function="run")))
+    assert {f.verdict for f in judged(recorded)[0]} == {Verdict.FALSE_SHARING}
 
 
 def test_the_same_bytes_are_true_sharing_and_padding_is_not_offered() -> None:
@@ -126,6 +156,7 @@ def test_a_lock_that_all_take_is_contention_whatever_the_layout() -> None:
     recorded = Recorded(lock(0, ticks(400)) + lock(1, ticks(400, shift=9)))
     (finding,), _ = judged(recorded)
     assert (finding.rule, finding.verdict) == ("sampled-lock-contention", Verdict.LOCK_CONTENTION)
+    assert finding.severity is Severity.LOW, "shown, and nothing that layout is to blame for"
     assert finding.remedies == ()
 
 
