@@ -69,6 +69,30 @@ def test_slots_of_threads_are_named_as_an_array(seen: Seen) -> None:
     assert finding.remedies[0].kind == "pad-element"
 
 
+def test_slots_in_sixteen_bytes_are_slots_all_the_same(seen: Seen) -> None:
+    finding = false_sharing(seen("small_slots.c"))[0]
+    assert {p.full_name for p in finding.participants} >= {"progress[0]", "progress[1]"}
+    assert finding.remedies[0].kind == "pad-element"
+
+
+def test_one_slot_of_all_threads_is_true_sharing(seen: Seen) -> None:
+    found = seen("small_slots.c", "one")
+    assert false_sharing(found) == []
+    assert [f.verdict for f in sampled(found)] == [Verdict.TRUE_SHARING]
+
+
+def test_copies_after_a_fork_are_no_sharing(seen: Seen) -> None:
+    found = seen("forked.c", "copies")
+    assert sampled(found) == []
+    assert found.coverage.counts["sampled_lines_one_thread"] >= 1
+
+
+def test_processes_share_memory_that_they_map(seen: Seen) -> None:
+    finding = false_sharing(seen("forked.c", "mapped"))[0]
+    assert {p.bytes for p in finding.participants} == {((0, 8),), ((8, 16),)}
+    assert "shared memory" in finding.message
+
+
 def test_three_pairs_come_in_the_order_of_their_writes(seen: Seen) -> None:
     found = [f for f in sampled(seen("pairs.c", "three")) if f.verdict is Verdict.FALSE_SHARING]
     assert [_variable(f) for f in found] == ["often", "seldom", "rarely"]
