@@ -18,6 +18,7 @@ from sharing.sampled.use import LineUse, Meeting, Totals, Touch
 
 HIGH_FROM, MEDIUM_FROM, LOW_FROM = 0.10, 0.04, 0.02  # share of the program's time, the lower bound
 FALSE_SHARE = 0.15  # of what others cause: below, the line is truly shared and the rest is said beside it
+OWN_DATA = 0.8  # share of data's use in functions that take a lock, from which it is the lock's own
 LARGE_FOOTPRINT = 256  # lines that one instruction walks: padding multiplies them
 _LADDER = list(Severity)
 

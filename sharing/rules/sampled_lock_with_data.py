@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from sharing.model.finding import Severity, Verdict
 from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.sampled_base import (
+    OWN_DATA,
     SampledContext,
     SampledDraft,
     SampledLine,
@@ -37,7 +38,6 @@ from sharing.rules.sampled_base import (
     tail,
 )
 
-OWN_DATA = 0.8  # share of the data's cost in functions that take the lock
 PART = 0.3  # of the false sharing that must be between the two
 
 

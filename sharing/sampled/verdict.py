@@ -7,14 +7,14 @@ Owns the order of the passes over a line and the choice among rules that exclude
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sharing.model.attribution import Region
 from sharing.model.profile import Actor
 from sharing.rules import RULES, Rule, Scope
-from sharing.rules.sampled_base import SampledContext, SampledDraft, SampledLine, walks
-from sharing.sampled.blame import Blame, Item, blame, items_of
+from sharing.rules.sampled_base import OWN_DATA, SampledContext, SampledDraft, SampledLine, walks
+from sharing.sampled.blame import CODE_WEIGHT, Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
 from sharing.sampled.names import Names
 from sharing.sampled.use import LineUse, SampledRun
@@ -56,7 +56,8 @@ def judge_lines(
         why = _nothing_wrong(use, line.blame)
         if not why:
             gain = gains(use, items) if gains is not None else None
-            line = replace(line, under_lock=_under_locks(items, line.actors), gain=gain)
+            under = _under_locks(items, line.actors)
+            line = replace(line, blame=_in_company(line.blame, under), under_lock=under, gain=gain)
             drafts = _drafts(line, context, chosen)
             if drafts:
                 wrong.append(Judged(line, drafts))
@@ -140,6 +141,23 @@ def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple
             continue
         takers = {a.function for a in lock.lockers} | {t.function for t in items[i].touches if not t.lock_call}
         for j, item in enumerate(items):
-            if j != i and item.cost > 0:
-                out[(i, j)] = sum(t.cost for t in item.touches if t.function in takers) / item.cost
+            if j == i or not item.threads <= items[i].threads:
+                continue  # some of its users were never seen at the lock
+            # A store seldom costs anything itself: then what was seen beside samples counts.
+            seen = [(t.cost if item.cost > 0 else max(t.samples, CODE_WEIGHT), t.function) for t in item.touches]
+            out[(i, j)] = sum(weight for weight, f in seen if f in takers) / sum(weight for weight, _ in seen)
     return out
+
+
+def _in_company(result: Blame, under: Mapping[tuple[int, int], float]) -> Blame:
+    """Time between a lock and what it guards is the lock's: who comes for the data has the lock, wherever both are."""
+    guarded = {data: lock for (lock, data), share in under.items() if share >= OWN_DATA}
+    pairs: dict[tuple[int, int], float] = {}
+    moved = 0.0
+    for (a, b), cost in result.pairs.items():
+        lock = guarded.get(a, a)
+        if a != b and lock == guarded.get(b, b):
+            moved += cost
+            a = b = lock
+        pairs[(a, b)] = pairs.get((a, b), 0.0) + cost
+    return replace(result, true=result.true + moved, false=result.false - moved, pairs=pairs)

@@ -170,6 +170,28 @@ def test_a_lock_beside_data_of_others_is_false_sharing_of_the_two() -> None:
     assert finding.participants[0].lockers == ("lock",)
 
 
+@pytest.mark.parametrize(
+    ("user", "third", "rule"),
+    [
+        ("client", False, "sampled-lock-contention"),
+        ("other", False, "sampled-lock-with-data"),
+        ("client", True, "sampled-lock-with-data"),  # a thread that was never seen at the lock
+    ],
+)
+@pytest.mark.parametrize("sampled", [False, True])
+def test_data_of_those_who_take_the_lock_is_its_company(user: str, third: bool, rule: str, sampled: bool) -> None:
+    recorded = Recorded(lock(0, ticks(200)) + lock(1, ticks(200, shift=9)))
+    for thread in (0, 1):
+        for time in ticks(200, shift=9 * thread):
+            recorded.witnesses.append((time, One(thread, time, at=0, size=4, function="client")))
+            recorded.witnesses.append((time, One(thread, time, at=48, kind=AccessKind.STORE, function=user)))
+        if sampled:
+            recorded.loop(thread, ticks(200, shift=77 + 9 * thread), at=48, function=user)
+    if third:
+        recorded.loop(2, ticks(200, shift=999), at=48, function=user)
+    assert rules_of(recorded)[0] == rule
+
+
 def slots(*, stride: int, functions: tuple[str, ...] = ("count",) * 4) -> Recorded:
     recorded = Recorded()
     for i, function in enumerate(functions):
