@@ -31,6 +31,8 @@ class Format:
         return cast(_Module, import_module(self.module)).render(history, options)
 
 
+FEW_SUSPECTS = 3  # that the verdict names
+
 FORMATS = {
     made.name: made
     for made in (
@@ -100,6 +102,8 @@ def _built(history: History) -> int:
 def _since(history: History, step: Step) -> str:
     if len(step.suspects) == 1:
         return revision_name(history, step.suspects[0])
+    if len(step.suspects) <= FEW_SUSPECTS:
+        return f"one of {', '.join(revision_name(history, at) for at in step.suspects)}"
     return f"one of {len(step.suspects)} revisions up to {revision_name(history, step.between[1])}"
 
 
@@ -111,6 +115,7 @@ def basis_text(history: History) -> str:
         Basis.REVISIONS: "revisions in another order",
         Basis.REPETITIONS: "repetitions given to other revisions",
         Basis.CONDITIONS: "neighbours over all conditions",
+        Basis.NORMAL: "a step against the spread around it, as normal noise",
         Basis.NONE: "nothing could be tested",
     }[history.basis]
     direction = "less is better" if history.less_is_better else "more is better"

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.explain.statistics import ALPHA, LEVEL, holm, paired_change
+from sharing.history.normal import LEAST, normal_step
 from sharing.history.series import Floats, Ids, Labels, Series
 from sharing.history.steps import SIGMA, Segmentation, Split, common_level, segment, smallest_chance
 from sharing.model.history import Basis, Change, ConditionChange, Contrast, Outlier, Slope, Step
@@ -65,6 +66,12 @@ def judge(series: Series, alpha: float = ALPHA) -> Judged:
         notes.append(
             "each condition was measured once a revision: neighbours were compared over all conditions together, so "
             "a state of the machine that changes all of them looks like a step"
+        )
+    elif n >= LEAST:
+        basis, found = Basis.NORMAL, _by_spread(logs, alpha)
+        notes.append(
+            f"{n} revisions have too few orders to be tested by these: the step was compared with the spread of the "
+            "results around it, taken to be normal noise; a machine with two states can look like a step"
         )
     else:
         basis, found = Basis.NONE, Segmentation((), (), segment(logs, alpha).best if n >= 4 else None)
@@ -120,6 +127,12 @@ def _by_conditions(logs: Floats, alpha: float) -> Segmentation:
         and (e.low > 0 or e.high < 0)
     )  # fmt: skip
     return Segmentation(significant, (), min(splits, key=lambda s: s.chance))
+
+
+def _by_spread(logs: Floats, alpha: float) -> Segmentation:
+    """One step at most, of the level that all conditions have in common."""
+    split = normal_step(common_level(logs))
+    return Segmentation((split,) if split is not None and split.chance < alpha else (), (), split)
 
 
 def _step(series: Series, logs: Floats, measured: Ids, start: int, split: Split, end: int, basis: Basis) -> Step:

@@ -26,6 +26,7 @@ class Basis(StrEnum):
     REVISIONS = "revisions"
     REPETITIONS = "repetitions"  # too few revisions: says that builds differ, not that a level lasts
     CONDITIONS = "conditions"  # neither: the same conditions before and after
+    NORMAL = "normal noise"  # a few results once each: a step against the spread, which is taken to be normal
     NONE = "none"  # nothing could be tested
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from linemate.history_table import TableOptions, from_table
+from reports.history import FORMATS
+from reports.options import RenderOptions
 from sharing.model.errors import LinemateError
 from sharing.model.history import Basis, History
 
@@ -69,14 +71,25 @@ def test_a_gain_is_no_slowdown_unless_less_is_better(tmp_path: Path) -> None:
 
 def test_the_log_of_changesets_points_at_the_one_that_the_report_names() -> None:
     found = from_table(TableOptions(str(DATA / "changesets.txt")))
-    assert found.best is not None
-    assert not found.steps  # six results cannot show it: the smallest chance is one in ten
-    assert any("takes 8" in note for note in found.notes)
-    suspects = [found.revisions[i].id for i in found.best.suspects]
-    assert "sp1r-vvaintroub@wva.-20080328064007-14330" in suspects
+    assert found.basis is Basis.NORMAL
+    (step,) = found.steps
+    assert step.chance == pytest.approx(0.018, abs=0.002)
+    suspects = [found.revisions[i].id for i in step.suspects]
+    assert suspects[0] == "sp1r-vvaintroub@wva.-20080328064007-14330"
     assert all("-20080328" in name for name in suspects)
     assert len(suspects) == 3
-    assert found.best.slower
+    assert step.slower
+    assert any("taken to be normal noise" in note for note in found.notes)
+    first = FORMATS["text"].render(found, RenderOptions()).splitlines()[0]
+    assert first.startswith("slower since one of …a.-20080328064007-14330")
+
+
+def test_without_its_step_the_log_shows_none(tmp_path: Path) -> None:
+    """The near miss: the same spread of results, in an order that has no level."""
+    values = [211.5, 57.73, 197.21, 42.69, 85.39, 43.08]
+    found = history(tmp_path, "\n".join(["rev,tps", *(f"r{i},{v}" for i, v in enumerate(values))]))
+    assert found.steps == ()
+    assert not found.slowdown
 
 
 def test_the_log_says_what_the_suspected_feature_costs() -> None:
