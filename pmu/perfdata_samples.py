@@ -1,4 +1,4 @@
-"""PERF_RECORD_SAMPLE, many at a time, into rows of the model's table.
+"""PERF_RECORD_SAMPLE, many at a time, into columns of the model's table.
 
 Owns the layout that an event's attributes define.  Does not find records (``perfdata_stream``) and keeps no state.
 Source of the layout: include/uapi/linux/perf_event.h, the comment at PERF_RECORD_SAMPLE.
@@ -27,7 +27,7 @@ from pmu.perfevent import (
     Attr,
     Sample,
 )
-from sharing.model.samples import SAMPLE_DTYPE, SampleFlag
+from sharing.model.samples import SampleFlag
 
 Table = npt.NDArray[Any]
 Indices = npt.NDArray[np.int64]
@@ -41,25 +41,42 @@ ONE_WORD = (
 )  # fmt: skip
 REGS_ABI_32 = 1
 LONG_RUN = 64  # records from which on a slice is worth its overhead
-LOW_32, LOW_16 = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
-NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
+LOW_32 = np.uint64(0xFFFFFFFF)
+MISC_SHIFT = np.uint64(32)  # in a header
+EXACT_SHIFT = np.uint64(32 + MISC_EXACT_IP.bit_length() - SampleFlag.EXACT_IP.bit_length())
 
-# Rows as words: where a column is, or the columns that share a word.
-_FIELDS = SAMPLE_DTYPE.fields or {}
-WORDS = SAMPLE_DTYPE.itemsize // 8
-_WORD = {name: place[1] // 8 for name, place in _FIELDS.items()}
-IP, ADDR, PHYS_ADDR, TIME = (_WORD[name] for name in ("ip", "addr", "phys_addr", "time"))
-PERIOD, DATA_SRC, REGS_INTR, REGS_USER = (_WORD[name] for name in ("period", "data_src", "regs_intr", "regs_user"))
-THREAD, PLACE, WEIGHT, LAST = (_WORD[name] for name in ("pid", "mapping", "weight", "cpu"))
-UNKNOWN = np.zeros(WORDS, np.uint64)
-UNKNOWN[[REGS_INTR, REGS_USER, THREAD, PLACE]] = NONE
-# The last word: cpu, event, mode, flags, from the lowest bit on.  The mode is where a header has it.
-EVENT_SHIFT, MODE_SHIFT, FLAGS_SHIFT = (8 * (_FIELDS[name][1] % 8) for name in ("event", "mode", "flags"))
-MISC_SHIFT = 32  # in a header
-MODE = np.uint64(MISC_CPUMODE << MODE_SHIFT)
-EXACT_TO_FLAG = np.uint64(MISC_SHIFT + MISC_EXACT_IP.bit_length() - SampleFlag.EXACT_IP.bit_length() - FLAGS_SHIFT)
-EXACT_FLAG = np.uint64(SampleFlag.EXACT_IP << FLAGS_SHIFT)
-NARROW_FLAG = np.uint64(SampleFlag.NARROW_REGS << FLAGS_SHIFT)
+Room = dict[str, Table]  # columns that are to be filled, of one length
+UNKNOWN: dict[str, int] = {"regs_intr": -1, "regs_user": -1, "pid": -1, "tid": -1, "cpu": -1}  # others 0
+
+
+def columns_of(attr: Attr) -> set[str]:
+    """Columns that differ between samples of an event."""
+    out = {"mode", "flags"}
+    for bit, names in _COLUMNS.items():
+        if attr.sample_type & bit:
+            out.update(names)
+    return out
+
+
+_COLUMNS: dict[int, tuple[str, ...]] = {
+    Sample.IP: ("ip",),
+    Sample.TID: ("pid", "tid"),
+    Sample.TIME: ("time",),
+    Sample.ADDR: ("addr",),
+    Sample.CPU: ("cpu",),
+    Sample.PERIOD: ("period",),
+    Sample.REGS_USER: ("regs_user",),
+    Sample.WEIGHT: ("weight",),
+    Sample.WEIGHT_STRUCT: ("weight", "ins_latency", "stage_cycles"),
+    Sample.DATA_SRC: ("data_src",),
+    Sample.REGS_INTR: ("regs_intr",),
+    Sample.PHYS_ADDR: ("phys_addr",),
+}
+
+
+def period_of(attr: Attr) -> int:
+    """What each sample stands for where the event does not record it."""
+    return 1 if attr.flags & FLAG_FREQUENCY else attr.period
 
 
 def id_position(sample_type: int) -> int | None:
@@ -130,38 +147,30 @@ class Cursor:
         self.stride = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """Rows in the order of the records, and which of them can be used.
-
-    Register positions are word indices of the block; the caller knows where the block is.
-    """
-
-    rows: Table
-    sound: npt.NDArray[np.bool_]
-
-
 def decode(
     words: Words,
     heads: Indices,
     lengths: Indices,
     headers: Words,
     attr: Attr,
+    into: Room,
     *,
     big_endian: bool,
     event: Indices | int = 0,
-    into: Table | None = None,
-) -> Decoded:
-    """Samples of one layout, of one event or of one each.  ``into``: room for the rows, if there is any."""
-    rows = np.empty(len(heads), SAMPLE_DTYPE) if into is None else into
+) -> npt.NDArray[np.bool_]:
+    """Fills the columns with samples of one layout, of one event or of one each; which of them can be used.
+
+    Register positions are word indices of the block; the caller knows where the block is.
+    """
     sound = np.ones(len(heads), np.bool_)
     stride, cuts = _runs(heads, lengths)
     for first, stop in itertools.pairwise(cuts):
         part = slice(first, stop)
         at = Cursor(words, heads[part], heads[part] + lengths[part], sound[part], stride, 1)
-        events = event if isinstance(event, int) else event[part]
-        _fill(rows[part], at, headers[part], attr, events, big_endian=big_endian)
-    return Decoded(rows, sound)
+        _fill({name: column[part] for name, column in into.items()}, at, headers[part], attr, big_endian=big_endian)
+    if "event" in into:
+        into["event"][:] = event
+    return sound
 
 
 def _runs(heads: Indices, lengths: Indices) -> tuple[int, list[int]]:
@@ -174,39 +183,53 @@ def _runs(heads: Indices, lengths: Indices) -> tuple[int, list[int]]:
     return 0, [0, len(heads)]
 
 
-def _fill(rows: Table, at: Cursor, headers: Words, attr: Attr, event: Indices | int, *, big_endian: bool) -> None:
-    """Writes the rows of the records that ``at`` stands at."""
+def _fill(out: Room, at: Cursor, headers: Words, attr: Attr, *, big_endian: bool) -> None:
+    """Writes the columns of the records that ``at`` stands at."""
     kind = attr.sample_type
-    # Writing whole words is several times faster than writing the narrow columns that share them.
-    cells = rows.view("<u8").reshape(len(rows), WORDS)
-    cells[:] = UNKNOWN
-    last = headers & MODE
-    last |= headers >> EXACT_TO_FLAG & EXACT_FLAG
-    if isinstance(event, int):
-        last |= np.uint64(event << EVENT_SHIFT)
-    else:
-        last |= event.view(np.uint64) << np.uint64(EVENT_SHIFT)
-    if not kind & Sample.PERIOD:
-        cells[:, PERIOD] = 1 if attr.flags & FLAG_FREQUENCY else attr.period
+    misc = headers >> MISC_SHIFT
+    out["mode"][:] = misc & np.uint64(MISC_CPUMODE)
+    flags = out["flags"]
+    flags[:] = headers >> EXACT_SHIFT & np.uint64(SampleFlag.EXACT_IP)
+    filled = {"mode", "flags", "event"}
 
     def low(pair: Words) -> Words:
         return pair >> np.uint64(32) if big_endian else pair & LOW_32
 
+    def part(pair: Words, size: int, number: int) -> Table:
+        """Values of ``size`` bytes in words, in the order in which the file has them."""
+        if not pair.flags.c_contiguous and pair.strides[0] % 8:
+            pair = np.ascontiguousarray(pair)
+        count = 8 // size
+        narrow = np.lib.stride_tricks.as_strided(pair, (len(pair), 1), (pair.strides[0], 8))
+        each = narrow.view(f"<u{size}")
+        return each[:, count - 1 - number if big_endian else number]
+
+    def put(name: str, values: Table) -> None:
+        filled.add(name)
+        column = out[name]
+        column[:] = values.view(column.dtype) if values.dtype.itemsize == column.dtype.itemsize else values
+
     if kind & Sample.IDENTIFIER:
         at.step += 1
     if kind & Sample.IP:
-        cells[:, IP] = at.word()
+        put("ip", at.word())
     if kind & Sample.TID:
         pair = at.word()
-        cells[:, THREAD] = pair << np.uint64(32) | pair >> np.uint64(32) if big_endian else pair
+        put("pid", part(pair, 4, 0))
+        put("tid", part(pair, 4, 1))
     if kind & Sample.TIME:
-        cells[:, TIME] = at.word()
+        put("time", at.word())
     if kind & Sample.ADDR:
-        cells[:, ADDR] = at.word()
+        put("addr", at.word())
     at.step += (kind & (Sample.ID | Sample.STREAM_ID)).bit_count()
-    last |= low(at.word()) & LOW_16 if kind & Sample.CPU else LOW_16
+    if kind & Sample.CPU:
+        half = part(at.word(), 4, 0)
+        put("cpu", half.astype(np.uint16))
     if kind & Sample.PERIOD:
-        cells[:, PERIOD] = at.word()
+        put("period", at.word())
+    elif "period" in out:
+        filled.add("period")
+        out["period"][:] = period_of(attr)
     if kind & Sample.READ:
         _skip_counts(at, attr.read_format)
     if kind & Sample.CALLCHAIN:
@@ -220,26 +243,30 @@ def _fill(rows: Table, at: Cursor, headers: Words, attr: Attr, event: Indices | 
         at.step += bool(attr.branch_sample_type & BRANCH_HW_INDEX)
         at.skip(entries, BRANCH_ENTRY_WORDS + bool(attr.branch_sample_type & BRANCH_COUNTERS))
     if kind & Sample.REGS_USER:
-        cells[:, REGS_USER] = _registers(at, attr.regs_user, last)
+        put("regs_user", _registers(at, attr.regs_user, flags))
     if kind & Sample.STACK_USER:
         size = at.word()
         at.skip(np.where(size > 0, _words(size) + np.uint64(1), np.uint64(0)))
     if kind & Sample.WEIGHT_STRUCT:
-        cells[:, WEIGHT] = at.word()  # the union's parts lie as the row's do
+        word = at.word()  # its parts are named from the lowest bit on, whatever the order of bytes
+        put("weight", (word & LOW_32).astype(np.uint32))
+        put("ins_latency", (word >> np.uint64(32)).astype(np.uint16))
+        put("stage_cycles", (word >> np.uint64(48)).astype(np.uint16))
     elif kind & Sample.WEIGHT:
-        cells[:, WEIGHT] = np.minimum(at.word(), LOW_32)
+        put("weight", np.minimum(at.word(), LOW_32).astype(np.uint32))
     if kind & Sample.DATA_SRC:
-        cells[:, DATA_SRC] = at.word()
+        put("data_src", at.word())
     at.step += bool(kind & Sample.TRANSACTION)
     if kind & Sample.REGS_INTR:
-        cells[:, REGS_INTR] = _registers(at, attr.regs_intr, last)
+        put("regs_intr", _registers(at, attr.regs_intr, flags))
     if kind & Sample.PHYS_ADDR:
-        cells[:, PHYS_ADDR] = at.word()
+        put("phys_addr", at.word())
     at.step += (kind & (Sample.CGROUP | Sample.DATA_PAGE_SIZE | Sample.CODE_PAGE_SIZE)).bit_count()
     if kind & Sample.AUX:
         at.skip(_words(at.word()))
     at.check()
-    cells[:, LAST] = last
+    for name in out.keys() - filled:
+        out[name][:] = UNKNOWN.get(name, 0)
 
 
 def _words(size_bytes: Words) -> Words:
@@ -258,22 +285,22 @@ def _skip_counts(at: Cursor, read_format: int) -> None:
         at.step += times + each
 
 
-def _registers(at: Cursor, mask: int, last: Words) -> Words:
-    """Index of each record's first register, all bits set where it has none.  ``last``: the words with the flags."""
+def _registers(at: Cursor, mask: int, flags: Table) -> Indices:
+    """Index of each record's first register, -1 where it has none.  ``flags`` hear of narrow ones."""
     abi = at.word()
     start = at.base + at.step
     if at.stride and (abi == abi[0]).all() and at.step + mask.bit_count() <= at.stride:
         present = bool(abi[0]) and bool(mask)
         if abi[0] == REGS_ABI_32:
-            last |= NARROW_FLAG
+            flags |= np.uint8(SampleFlag.NARROW_REGS)
         at.step += mask.bit_count() if present else 0
-        return start.view(np.uint64) if present else np.full(len(start), NONE)
+        return start if present else np.full(len(start), -1)
     there = abi != 0 if mask else np.zeros(len(start), np.bool_)
     at.skip(there.astype(np.uint64), mask.bit_count())
     there &= at.sound
     narrow = abi == REGS_ABI_32
     if narrow.any():
-        last |= np.where(narrow, NARROW_FLAG, np.uint64(0))
+        flags |= narrow * np.uint8(SampleFlag.NARROW_REGS)
     if not there.all():
         start[~there] = -1
-    return start.view(np.uint64)
+    return start

@@ -12,18 +12,15 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from pmu.perfdata_registers import RegisterPool
-from pmu.perfdata_samples import decode, id_position, time_position
+from pmu.perfdata_samples import Room, columns_of, decode, id_position, period_of, time_position
 from pmu.perfdata_stream import Block, Positions, Words
 from pmu.perfevent import FLAG_FREQUENCY, Attr, Sample
 from pmu.samplesbuilder import SampleStore
-
-Table = npt.NDArray[Any]
 
 MAX_JOBS = 4  # blocks that wait or are worked on: numpy lets other threads run while it computes
 DENSE_IDS = 1 << 16
@@ -95,6 +92,7 @@ class Sink:
     _workers: ThreadPoolExecutor | None = None
     _jobs: deque[tuple[int, int, Future[tuple[int, int]]]] = field(default_factory=deque)
     _known: IdTable | None = None
+    _wanted: frozenset[str] | None = None
 
     def __enter__(self) -> Self:
         processors = len(os.sched_getaffinity(0))
@@ -112,7 +110,7 @@ class Sink:
         self.finish()
         self.ids.update(dict.fromkeys(ids, len(self.attrs)))
         self.attrs.append(attr)
-        self._known = None
+        self._known = self._wanted = None
 
     @property
     def timeless(self) -> bool:
@@ -127,9 +125,9 @@ class Sink:
             return
         if self.store.is_full(count):
             self.finish()  # the table may move
-        first, room = self.store.size, self.store.reserve(count)
-        self.store.keep(count)
         ids, timeless = self._id_table(), self.timeless
+        first, room = self.store.size, self.store.reserve(count, self._columns())
+        self.store.keep(count)
 
         def work() -> tuple[int, int]:
             return self._fill(batch, ids, room, timeless)
@@ -142,6 +140,20 @@ class Sink:
         else:
             self.finish()
             self._account(first, count, *work())
+
+    def _columns(self) -> frozenset[str]:
+        """What differs between samples; the store knows the one value of all else."""
+        if self._wanted is None:
+            first, *others = self.attrs
+            self._wanted = frozenset().union(*(columns_of(attr) for attr in self.attrs))
+            if self.timeless:
+                self._wanted |= {"time"}
+            if others:
+                self._wanted |= {"event"}
+            if any(period_of(attr) != period_of(first) for attr in others):
+                self._wanted |= {"period"}
+            self.store.assume("period", period_of(first))
+        return self._wanted
 
     def finish(self) -> None:
         """Waits until all samples so far are in the table."""
@@ -179,7 +191,7 @@ class Sink:
             self._known = IdTable.of(self.ids, where)
         return self._known
 
-    def _fill(self, batch: Batch, ids: IdTable | None, room: Table, timeless: bool) -> tuple[int, int]:
+    def _fill(self, batch: Batch, ids: IdTable | None, room: Room, timeless: bool) -> tuple[int, int]:
         """Fills the first rows of ``room``: how many, and how many samples belong to no event."""
         if ids is None:
             return self._decode(batch, 0, 0, room, timeless), 0
@@ -195,17 +207,18 @@ class Sink:
         parts, order = [], []
         for members in layouts.values():
             mine = np.flatnonzero(np.isin(events, members))
-            rows = np.empty(len(mine), room.dtype)
+            rows = {name: np.empty(len(mine), column.dtype) for name, column in room.items()}
             own = Batch(batch.block, batch.heads[mine], batch.lengths[mine], batch.headers[mine], batch.before)
             sound: list[Positions] = []
             stored = self._decode(own, members[0], events[mine], rows, timeless, sound.append)
-            parts.append(rows[:stored])
+            parts.append((rows, stored))
             order.append(mine if not sound else mine[sound[0]])
         if not parts:
             return 0, unknown
-        rows = np.concatenate(parts)[np.argsort(np.concatenate(order))]
-        room[: len(rows)] = rows
-        return len(rows), unknown
+        back = np.argsort(np.concatenate(order))
+        for name, column in room.items():
+            column[: len(back)] = np.concatenate([rows[name][:stored] for rows, stored in parts])[back]
+        return len(back), unknown
 
     def _layout(self, number: int) -> tuple[int, ...]:
         """Events with the same value are decoded together."""
@@ -219,36 +232,36 @@ class Sink:
         batch: Batch,
         number: int,
         events: Positions | int,
-        room: Table,
+        room: Room,
         timeless: bool,
         drop: Callable[[Positions], None] | None = None,
     ) -> int:
         """Fills the first rows of ``room`` with the sound samples of one layout; ``drop`` hears which, if not all."""
         attr, block = self.attrs[number], batch.block
-        out = decode(
+        kept = decode(
             block.words,
             batch.heads,
             batch.lengths,
             batch.headers,
             attr,
+            room,
             big_endian=self.big_endian,
             event=events,
-            into=room,
         )
         if timeless:
-            room["time"] = batch.before + np.searchsorted(block.heads, batch.heads)
-        count = len(room)
-        if not out.sound.all():
-            sound = np.flatnonzero(out.sound)
+            room["time"][:] = batch.before + np.searchsorted(block.heads, batch.heads)
+        count = len(batch.heads)
+        if not kept.all():
+            sound = np.flatnonzero(kept)
             count = len(sound)
-            room[:count] = room[sound]
+            for column in room.values():
+                column[:count] = column[sound]
             if drop:
                 drop(sound)
-        rows = room[:count]
         for bit, name, mask in (
             (Sample.REGS_INTR, "regs_intr", attr.regs_intr),
             (Sample.REGS_USER, "regs_user", attr.regs_user),
         ):
             if attr.sample_type & bit:
-                rows[name] = self.pool.place(rows[name], block, mask)
+                room[name][:count] = self.pool.place(room[name][:count], block, mask)
         return count

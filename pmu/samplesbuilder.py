@@ -5,9 +5,7 @@ Owns the parts of building a profile that all formats share.  Knows no format.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import mmap
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,16 +27,17 @@ from sharing.model.samples import (
     Samples,
     Symbol,
 )
+from sharing.model.sampletable import SampleTable
 
 Table = npt.NDArray[Any]
 
 SORT_ROWS = 1 << 15
 PLACE_ROWS = 1 << 16
 MAX_ROOM = 1 << 27  # rows
-HUGE_BYTES = 1 << 24
-MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0)
 LAST_TIME = np.uint64((1 << 64) - 1)
 NOBODY = -2  # no process has this id
+COLUMNS = {name: SAMPLE_DTYPE[name] for name in SAMPLE_DTYPE.names or () if name != "reserved"}
+UNKNOWN_COLUMNS = ("regs_intr", "regs_user", "pid", "tid", "mapping", "symbol", "cpu")
 
 
 class Names:
@@ -55,13 +54,16 @@ class Names:
 
 
 class SampleStore:
-    """A table of samples that grows in place: a second copy of five million rows would be half a gigabyte.
+    """Columns of samples that grow in place: a second copy of five million samples would be half a gigabyte.
 
-    ``capacity``: rows that there is room for at first.  Memory is taken only for those that are used.
+    ``capacity``: rows that there is room for at first.  Memory is taken only for those that are used, and only for
+    columns that anyone asked for; the others hold one value.
     """
 
     def __init__(self, capacity: int = 1 << 12) -> None:
-        self._rows = _table(min(capacity, MAX_ROOM))
+        self._capacity = min(capacity, MAX_ROOM)
+        self._columns: dict[str, Table] = {}
+        self._assumed = dict.fromkeys(COLUMNS, 0) | dict.fromkeys(UNKNOWN_COLUMNS, -1)
         self.size = 0  # rows in use, those left out included
         self._left_out: list[tuple[int, int]] = []
 
@@ -70,22 +72,34 @@ class SampleStore:
         """Samples in the table."""
         return self.size - sum(stop - start for start, stop in self._left_out)
 
+    def assume(self, name: str, value: int) -> None:
+        """What a column holds that nobody asks for, and held before it was first asked for."""
+        if name not in self._columns and self.size and value != self._assumed[name]:
+            self._add(name)
+        self._assumed[name] = value
+
     def append(self, rows: Table) -> None:
-        self.reserve(len(rows))[:] = rows
+        """SAMPLE_DTYPE rows."""
+        for name, column in self.reserve(len(rows), frozenset(COLUMNS)).items():
+            column[:] = rows[name]
         self.size += len(rows)
 
     def is_full(self, count: int) -> bool:
         """So many more rows move the table: what ``reserve`` gave until now must not be written any more."""
-        return self.size + count > len(self._rows)
+        return self.size + count > self._capacity
 
-    def reserve(self, count: int) -> Table:
-        """Room for so many rows with anything in it, which is kept by ``keep``."""
+    def reserve(self, count: int, names: frozenset[str]) -> dict[str, Table]:
+        """Room for so many rows with anything in it, which is kept by ``keep``: the columns that must be filled."""
         need = self.size + count
-        if need > len(self._rows):
-            larger = _table(max(need, 2 * len(self._rows)))
-            larger[: self.size] = self._rows[: self.size]
-            self._rows = larger
-        return self._rows[self.size : need]
+        if need > self._capacity:
+            self._capacity = max(need, 2 * self._capacity)
+            for name, column in self._columns.items():
+                larger = np.empty(self._capacity, column.dtype)
+                larger[: self.size] = column[: self.size]
+                self._columns[name] = larger
+        for name in names - self._columns.keys():
+            self._add(name)
+        return {name: column[self.size : need] for name, column in self._columns.items()}
 
     def keep(self, count: int) -> None:
         """The first ``count`` of the rows that were reserved belong to the table now."""
@@ -95,82 +109,79 @@ class SampleStore:
         """These rows, which were kept, hold nothing."""
         self._left_out.append((start, stop))
 
-    def take(self, *, by_time: bool) -> Table:
+    def take(self, *, by_time: bool) -> SampleTable:
         """The rows, which the store gives away; stably sorted by time if so wished."""
-        rows, self._rows = self._rows, np.zeros(0, SAMPLE_DTYPE)
-        _close(rows, sorted(self._left_out), self.size)
-        rows = rows[: self.stored]
-        if by_time:
-            _sort_in_place(rows)
-        return rows
+        count, columns = self.stored, self._columns
+        for column in columns.values():
+            _close(column, sorted(self._left_out), self.size)
+        self._columns, self.size, self._left_out = {}, 0, []
+        columns = {name: column[:count] for name, column in columns.items()}
+        if by_time and "time" in columns:
+            _sort_in_place(columns)
+        for name, dtype in COLUMNS.items():
+            if name not in columns:
+                columns[name] = np.broadcast_to(np.array(self._assumed[name]).astype(dtype), count)
+        return SampleTable(columns, count)
+
+    def _add(self, name: str) -> None:
+        # numpy asks the system for huge pages, which take a tenth of the time to get.
+        self._columns[name] = np.empty(self._capacity, COLUMNS[name])
+        self._columns[name][: self.size] = self._assumed[name]
 
 
-def _table(rows: int) -> Table:
-    """Zeroed rows.  Large tables come from the system in huge pages, which take a tenth of the time to get."""
-    size_bytes = rows * SAMPLE_DTYPE.itemsize
-    if size_bytes < HUGE_BYTES:
-        return np.zeros(rows, SAMPLE_DTYPE)
-    try:
-        memory = mmap.mmap(-1, size_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE)
-    except OSError:  # not so much address space is allowed
-        return _table(rows // 2)
-    with contextlib.suppress(OSError):
-        memory.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(memory, SAMPLE_DTYPE)
-
-
-def _close(rows: Table, gaps: list[tuple[int, int]], size: int) -> None:
-    """Moves rows down into gaps."""
+def _close(column: Table, gaps: list[tuple[int, int]], size: int) -> None:
+    """Moves values down into gaps."""
     to = gaps[0][0] if gaps else size
     for (_, start), (stop, _) in itertools.pairwise([*gaps, (size, size)]):
         for at in range(start, stop, SORT_ROWS):
             count = min(SORT_ROWS, stop - at)
-            rows[to : to + count] = rows[at : at + count]
+            column[to : to + count] = column[at : at + count]
             to += count
 
 
-def _sort_in_place(rows: Table) -> None:
+def _sort_in_place(columns: dict[str, Table]) -> None:
     """Stable, by time, a window at a time: samples of several CPUs are out of order only within short stretches.
 
     What a window holds up to the earliest time behind it is in its place; the rest is sorted again with what follows.
     """
-    time = rows["time"].copy()
-    if len(rows) < 2 or np.all(time[:-1] <= time[1:]):
+    time = columns["time"]
+    if len(time) < 2 or np.all(time[:-1] <= time[1:]):
         return
-    # numpy moves rows of plain words several times faster than structures.
-    words = rows.view(np.uint64).reshape(len(rows), -1)
     earliest = np.minimum.reduceat(time, np.arange(0, len(time), SORT_ROWS))
     earliest = np.append(np.minimum.accumulate(earliest[::-1])[::-1], LAST_TIME)
     start, parts = 0, 1
-    while start < len(rows):
+    while start < len(time):
         part = min(start // SORT_ROWS + parts, len(earliest) - 1)
-        stop = min(part * SORT_ROWS, len(rows))
-        here = time[start:stop]
-        order = np.argsort(here, kind="stable")
+        stop = min(part * SORT_ROWS, len(time))
+        order = np.argsort(time[start:stop], kind="stable")
         if not np.all(order[:-1] < order[1:]):
-            words[start:stop] = words[start:stop].take(order, axis=0)
-            time[start:stop] = here[order]
-        final = start + int(np.searchsorted(here, earliest[part], "right"))
+            for column in columns.values():
+                column[start:stop] = column[start:stop].take(order)
+        final = start + int(np.searchsorted(time[start:stop], earliest[part], "right"))
         if 2 * (final - start) < stop - start:
             parts *= 2
-        start = len(rows) if stop == len(rows) else final
+        start = len(time) if stop == len(time) else final
 
 
 def new_samples(count: int) -> Table:
     """Rows in which everything is unknown."""
     rows = np.zeros(count, SAMPLE_DTYPE)
-    for name in ("regs_intr", "regs_user", "pid", "tid", "mapping", "symbol", "cpu"):
+    for name in UNKNOWN_COLUMNS:
         rows[name] = -1
     return rows
 
 
-def _place(samples: Table, spaces: AddressSpaces) -> None:
-    """Finds the mappings of the samples' instructions."""
-    mode = samples["mode"]
-    pid = np.where(mode == Mode.KERNEL, np.int32(KERNEL_PID), samples["pid"])
-    # Guests and hypervisors have address spaces of their own, of which a recording of the host says nothing.
-    pid[mode > Mode.USER] = NOBODY
-    samples["mapping"] = spaces.resolve(pid, samples["ip"], samples["time"])
+def _place(samples: SampleTable, spaces: AddressSpaces) -> Table:
+    """The mappings of the samples' instructions."""
+    out = np.empty(len(samples), COLUMNS["mapping"])
+    for start in range(0, len(samples), PLACE_ROWS):
+        part = slice(start, start + PLACE_ROWS)
+        mode, pid = samples["mode"][part], samples["pid"][part]
+        pid = np.where(mode == Mode.KERNEL, np.int32(KERNEL_PID), pid)
+        # Guests and hypervisors have address spaces of their own, of which a recording of the host says nothing.
+        pid[mode > Mode.USER] = NOBODY
+        out[part] = spaces.resolve(pid, samples["ip"][part], samples["time"][part])
+    return out
 
 
 @dataclass(slots=True)
@@ -266,8 +277,7 @@ class Builder:
         spaces = AddressSpaces.replay(mappings, np.array(self.spaces, SPACE_EVENT_DTYPE))
         samples = self.store.take(by_time=bool(events) and all(e.fields & Field.TIME for e in events))
         if len(mappings):
-            for start in range(0, len(samples), PLACE_ROWS):
-                _place(samples[start : start + PLACE_ROWS], spaces)
+            samples["mapping"] = _place(samples, spaces)
         threads = self._threads()
         return Samples(
             samples=samples,

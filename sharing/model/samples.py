@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.addressspaces import KERNEL_PID, AddressSpaces
+from sharing.model.sampletable import SampleRows
 
 Table = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
@@ -242,7 +243,7 @@ class Registers:
 class Samples:
     """A profile.  Samples are in order of time, and of the file where times are equal or unknown."""
 
-    samples: Table
+    samples: SampleRows  # columns of SAMPLE_DTYPE
     events: tuple[Event, ...]
     mappings: Table
     paths: tuple[str, ...]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.samples import Event, Field, Samples
+from sharing.model.sampletable import SampleRows
 
 _HARDWARE, _SOFTWARE, _TRACEPOINT, _BREAKPOINT = 0, 1, 2, 5  # perf_event_open(2), attr.type
 _CYCLES, _REF_CYCLES = 0, 9  # attr.config of hardware events
@@ -49,9 +50,14 @@ def sample_costs(samples: Samples) -> Costs:
     return Costs(np.zeros(len(table)), 0.0, "samples")
 
 
-def _of(table: npt.NDArray[Any], events: list[int], column: str, known: int, measure: str, listed: bool) -> Costs:
+def _of(table: SampleRows, events: list[int], column: str, known: int, measure: str, listed: bool) -> Costs:
     wanted = np.zeros(max(known, int(table["event"].max(initial=0)) + 1), np.bool_)
     wanted[events] = True
+    if column and not listed and len(events) == 1 and wanted[: known or 1].all():
+        cost = table[column].astype(np.float64)
+        total = float(cost.sum())
+        cost = np.multiply(cost, len(cost) / total, out=cost) if total > 0 else np.ones(len(cost))
+        return Costs(cost, float(len(cost)), measure)
     here = wanted[table["event"]]
     cost = here.astype(np.float64)
     count = float(cost.sum())

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pmu import read_samples
 from sharing.model.errors import Malformed
 from sharing.model.samples import Field, Mode, SampleFlag, Samples
+from sharing.model.sampletable import SampleTable
 from tests.builders import perfdata as b
 from tests.builders.perfdata import Attr, Builder
 
@@ -186,7 +187,8 @@ def test_order_does_not_depend_on_how_much_is_sorted_at_once(monkeypatch: pytest
         for part in np.array_split(rows, 9):
             store.append(part)
         expected = rows[np.argsort(rows["time"], kind="stable")]
-        assert (store.take(by_time=True) == expected).all()
+        table = store.take(by_time=True)
+        assert all((table[name] == expected[name]).all() for name in builder.COLUMNS)
 
 
 @ORDERS
@@ -295,7 +297,10 @@ def test_half_a_million_samples_take_a_moment_and_little_more_than_their_table(t
     assert samples.samples["ip"].tolist() == ip[order].tolist()
     placed = np.where(ip & 0xFFFF < 0x8000, ip >> 16, -1)[order]
     assert samples.samples["mapping"].tolist() == placed.tolist()
-    assert samples.samples.nbytes == count * 96
+    # What no event records takes no memory.
+    assert isinstance(samples.samples, SampleTable)
+    assert samples.samples.nbytes < count * 96
+    assert samples.samples["phys_addr"].strides == (0,)
 
 
 def test_a_recording_that_was_killed_is_read_to_its_end(tmp_path: Path) -> None:
