@@ -12,6 +12,7 @@ import numpy as np
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.shifts import Account, Shifts
 from sharing.model.comparison import Contribution, Share, ShiftRun
+from sharing.model.image import SectionKind
 
 MOST = 12  # named contributions of one change; the rest are added up
 
@@ -89,8 +90,15 @@ def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bo
     if alignment:
         named.append(Contribution(Share.ALIGNMENT, "", alignment))
     if uncovered:
-        named.append(Contribution(Share.UNCOVERED, "", uncovered))
+        named.append(Contribution(_without_symbol(shifts, end_new), "", uncovered))
     return tuple(named)
+
+
+def _without_symbol(shifts: Shifts, position: int) -> Share:
+    """What bytes without a symbol are: compilers name no string literals, jump tables and merged constants."""
+    section = shifts.sections.get(int(shifts.matching.new.section[shifts.new.rows[position]]))
+    constant = section is not None and section.new.kind in (SectionKind.CONSTANT, SectionKind.RELRO)
+    return Share.UNNAMED if constant else Share.UNCOVERED
 
 
 def _section_start(shifts: Shifts, start_old: int, start_new: int, *, moved: bool) -> list[Contribution]:

@@ -16,6 +16,7 @@ from sharing.explain.activity import observe
 from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import moved_harmlessly
+from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.findings import new_findings
 from sharing.explain.identity import Objects
@@ -99,7 +100,9 @@ def compare(
         identity.variables(before.image, words), identity.variables(after.image, words), functions
     )
     # 3. How far all moved, and why.
-    shifts = account_for(variables, section_shifts(before.image, after.image, words))
+    old_traits, new_traits = old_traits or FileTraits(), new_traits or FileTraits()
+    same = same_compiler(old, old_traits, new, new_traits)
+    shifts = account_for(variables, section_shifts(before.image, after.image, words), same_compiler=same)
     # 4. Who meets, who parts: on a line, and on a pair of lines.
     met: dict[tuple[int, bool], Met] = {
         (size, new_side): meetings(variables, after if new_side else before, size, new_side=new_side)
@@ -110,8 +113,8 @@ def compare(
     return Builds(
         before,
         after,
-        old_traits or FileTraits(),
-        new_traits or FileTraits(),
+        old_traits,
+        new_traits,
         variables,
         functions,
         shifts,

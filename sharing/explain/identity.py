@@ -7,7 +7,7 @@ source files without the folder they were built in.  Does not match (``match``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,7 +149,7 @@ def variables(image: Image, words: Vocabulary) -> Objects:
         name=name,
         base=np.where(named, words.ids(base_name(w) for w in linkage), -1),
         part=np.zeros(n, np.int64),
-        scope=_pick(words.ids(image.names), table["scope"].astype(np.int64)),
+        scope=_pick_words(words, image.names, table["scope"].astype(np.int64)),
         unit=np.where(known, _pick(unit_two, unit), -1),
         file=np.where(known, _pick(unit_one, unit), -1),
         type=np.where(table["type"] >= 0, types[of_type], -1),
@@ -219,6 +219,13 @@ def _units(image: Image, words: Vocabulary) -> tuple[Ids, Ids]:
         words.ids("/".join(name.rsplit("/", 2)[-2:]) for name in names),
         words.ids(name.rpartition("/")[2] for name in names),
     )
+
+
+def _pick_words(words: Vocabulary, names: Sequence[str], rows: Ids) -> Ids:
+    """Numbers of names[rows], -1 where the row is.  An image has many more names than are asked for."""
+    used, at = np.unique(rows, return_inverse=True)
+    numbers = words.ids(names[row] if row >= 0 else "" for row in used.tolist())
+    return np.where(rows >= 0, numbers[at], -1) if len(rows) else np.zeros(0, np.int64)
 
 
 def _pick(values: Ids, rows: Ids) -> Ids:

@@ -75,7 +75,7 @@ class Shifts:
         return k if k < len(self.kept) and self.kept[k] == position else -1
 
 
-def account_for(matching: Matching, sections: dict[int, SectionShift]) -> Shifts:
+def account_for(matching: Matching, sections: dict[int, SectionShift], *, same_compiler: bool = True) -> Shifts:
     """Lay both sides along each other.  ``sections``: how far each section as a whole moved."""
     old, new, pairs = matching.old, matching.new, matching.pairs
     line_old, line_new = _line(old), _line(new)
@@ -87,8 +87,12 @@ def account_for(matching: Matching, sections: dict[int, SectionShift]) -> Shifts
     # Equal shifts in a row are in order among themselves: only blocks of them need comparing.
     candidate = np.flatnonzero(old.section[row_old] == new.section[row_new])
     kept = candidate[_in_order(place_old[row_old[candidate]], shift[candidate], old.section[row_old[candidate]])]
-    account_old = _account(old, line_old, place_old[row_old[kept]], matching, old_side=True)
-    account_new = _account(new, line_new, place_new[row_new[kept]], matching, old_side=False)
+    account_old = _account(
+        old, line_old, place_old[row_old[kept]], matching, old_side=True, same_compiler=same_compiler
+    )
+    account_new = _account(
+        new, line_new, place_new[row_new[kept]], matching, old_side=False, same_compiler=same_compiler
+    )
     runs = _runs(shift, kept, old.section[row_old], new.section[row_new], sections)
     return Shifts(matching, order, shift, kept, account_old, account_new, runs, sections)
 
@@ -123,7 +127,9 @@ def _in_order(place: Ids, shift: Ids, section: Ids) -> Ids:
     return np.flatnonzero(keep[np.cumsum(breaks) - 1])
 
 
-def _account(objects: Objects, line: Ids, kept_places: Ids, matching: Matching, *, old_side: bool) -> Account:
+def _account(
+    objects: Objects, line: Ids, kept_places: Ids, matching: Matching, *, old_side: bool, same_compiler: bool
+) -> Account:
     address, size, section = objects.address[line], objects.size[line], objects.section[line]
     n = len(line)
     own, padding = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -137,7 +143,9 @@ def _account(objects: Objects, line: Ids, kept_places: Ids, matching: Matching, 
         padding = np.where(following & (ahead > reach), (ahead - reach).view(np.int64), 0)
         advance = np.where(following, (ahead - address).view(np.int64), 0)
         own = advance - padding
-        bound = np.append(_alignment(objects, line, matching, old_side=old_side)[1:], np.uint64(1))
+        bound = np.append(
+            _alignment(objects, line, matching, old_side=old_side, same_compiler=same_compiler)[1:], np.uint64(1)
+        )
         explained = padding.astype(np.uint64) < bound
     return Account(line, own, padding, explained, kept_places)
 
@@ -151,13 +159,16 @@ def _running_end(end: Words, section: Ids) -> Words:
     return out
 
 
-def _alignment(objects: Objects, line: Ids, matching: Matching, *, old_side: bool) -> Words:
-    """The largest alignment that each object of the line can have: what divides all addresses it is known at."""
+def _alignment(objects: Objects, line: Ids, matching: Matching, *, old_side: bool, same_compiler: bool) -> Words:
+    """The largest alignment that each object of the line can have: what divides all addresses it is known at.
+
+    Of two compilers, what the other one did says nothing.
+    """
     own = objects.address[line]
     other = matching.new if old_side else matching.old
     pair = (matching.of_old if old_side else matching.of_new)[line]
     there = matching.pairs["new" if old_side else "old"][np.maximum(pair, 0)] if len(matching.pairs) else None
-    seen = own if there is None else np.where(pair >= 0, own | other.address[there], own)
+    seen = own if there is None or not same_compiler else np.where(pair >= 0, own | other.address[there], own)
     lowest = seen & (~seen + np.uint64(1))
     bound = objects.bound[line]
     return np.where(lowest == 0, bound, np.minimum(lowest, bound))

@@ -45,6 +45,7 @@ class Share(StrEnum):
     LEFT = "moved away"
     ALIGNMENT = "alignment padding"
     UNCOVERED = "bytes that no symbol covers"
+    UNNAMED = "literals and tables without a symbol"  # such bytes of a constant section
     SECTION = "section"  # a section in front grew or shrank
     OTHERS = "others"
 

@@ -107,6 +107,12 @@ def producers(image: Image, traits: FileTraits) -> Counter[Producer]:
     return Counter({parse_producer(text): number for text, number in found.items()})
 
 
+def same_compiler(old: Image, old_traits: FileTraits, new: Image, new_traits: FileTraits) -> bool:
+    """Whether nothing says that another compiler made the new build."""
+    before, after = producers(old, old_traits), producers(new, new_traits)
+    return not before or not after or _leading(before).family == _leading(after).family
+
+
 def _leading(found: Counter[Producer]) -> Producer:
     """The producer of most units; flags that all of its family's units have."""
     families = Counter[str]()
