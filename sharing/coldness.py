@@ -7,6 +7,7 @@ is weak evidence; it discounts a frequency and decides nothing alone.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -31,14 +32,21 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
         if name < 0:
             continue
         text = image.names[name]
-        parts = text.lower().replace(".", "_").strip("_").split("_")
-        if len(parts) == 1 or parts[0] == "z" or text.startswith("_Z"):
-            parts = _words_of(text)
+        parts = _parts(text)
         if not anywhere.isdisjoint(parts):
             factor[row] = LAST_WORDS
         elif text in runtime or (parts and (parts[0] in words or parts[-1] in words)):
             factor[row] = min(factor[row], COLD)
     return factor
+
+
+@lru_cache(maxsize=1 << 17)
+def _parts(text: str) -> tuple[str, ...]:
+    """The words of a name.  Kept: two builds of one program have the same names."""
+    parts = text.lower().replace(".", "_").strip("_").split("_")
+    if len(parts) == 1 or parts[0] == "z" or text.startswith("_Z"):
+        parts = _words_of(text)
+    return tuple(parts)
 
 
 def _words_of(text: str) -> list[str]:
