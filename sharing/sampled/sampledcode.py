@@ -4,7 +4,8 @@ Owns the skid model's event half and the key that stands for an instruction in e
 
 - Timers and counters without precision: the interrupt waits for the oldest instruction, so the one before the sampled
   one is charged if it names memory, else the sampled one, which is about to.
-- Precise events (``Event.precise`` of 2 and more, PERF_RECORD_MISC_EXACT_IP): the sampled instruction.
+- Precise events (``Event.precise`` of 2 and more, PERF_RECORD_MISC_EXACT_IP): the sampled instruction.  The kernel's
+  clocks take that request and cannot keep it: plain ``perf record`` asks for it on a machine without counters.
 - Breakpoints on data: the processor traps after the access, so the one before.
 """
 
@@ -26,7 +27,8 @@ from sharing.model.samples import Event, Mode, SampleFlag
 Table = npt.NDArray[Any]
 Column = npt.NDArray[Any]
 
-PERF_TYPE_BREAKPOINT = 5
+PERF_TYPE_SOFTWARE, PERF_TYPE_BREAKPOINT = 1, 5
+SOFTWARE_CLOCKS = (0, 1)  # attr.config of cpu-clock and task-clock
 ADDRESS_BITS = 52  # of a key; the file's number plus 1 is above
 MAX_FILES = (1 << (64 - ADDRESS_BITS)) - 2
 _LOW = np.uint64((1 << ADDRESS_BITS) - 1)
@@ -43,13 +45,22 @@ class Skid(IntEnum):
 
 def skids(events: tuple[Event, ...], rows: Table) -> npt.NDArray[np.int8]:
     """The Skid of each sample."""
-    table = [
-        Skid.TRAP if e.type == PERF_TYPE_BREAKPOINT else Skid.PRECISE if e.precise >= 2 else Skid.TIMER for e in events
-    ] or [Skid.TIMER]
+    table = [_skid(event) for event in events] or [Skid.TIMER]
     out = np.array(table, np.int8)[rows["event"]]
     exact = (rows["flags"] & SampleFlag.EXACT_IP != 0) & (out == Skid.TIMER)
     out[exact] = Skid.PRECISE
     return np.asarray(out)
+
+
+def _skid(event: Event) -> Skid:
+    if event.type == PERF_TYPE_BREAKPOINT:
+        return Skid.TRAP
+    return Skid.PRECISE if event.precise >= 2 and not is_software_clock(event) else Skid.TIMER
+
+
+def is_software_clock(event: Event) -> bool:
+    """Is it a timer of the kernel, which interrupts wherever the program is?"""
+    return event.type == PERF_TYPE_SOFTWARE and event.config in SOFTWARE_CLOCKS
 
 
 @dataclass(frozen=True, slots=True)

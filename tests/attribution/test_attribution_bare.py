@@ -1,0 +1,52 @@
+"""Profiles without registers: what names its memory by itself is placed, the rest says that registers are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sharing.model.attribution import Reason
+from sharing.model.samples import SAMPLE_DTYPE, Event
+from sharing.sampled.sampledcode import Skid, skids
+from tests.attribution.conftest import Placed, Record
+
+HARDWARE, SOFTWARE, BREAKPOINT = 0, 1, 5
+
+
+@pytest.mark.parametrize(
+    ("event", "skid"),
+    [
+        (Event("cpu-clock:ppp", type=SOFTWARE, config=0, precise=3), Skid.TIMER),
+        (Event("task-clock:pp", type=SOFTWARE, config=1, precise=2), Skid.TIMER),
+        (Event("page-faults:pp", type=SOFTWARE, config=2, precise=2), Skid.PRECISE),
+        (Event("cycles:ppp", type=HARDWARE, config=0, precise=3), Skid.PRECISE),
+        (Event("cycles", type=HARDWARE, config=0), Skid.TIMER),
+        (Event("mem:0x4000", type=BREAKPOINT, precise=3), Skid.TRAP),
+    ],
+)
+def test_a_clock_of_the_kernel_cannot_keep_what_it_was_asked_for(event: Event, skid: Skid) -> None:
+    assert skids((event,), np.zeros(1, SAMPLE_DTYPE)).tolist() == [skid]
+
+
+@pytest.fixture(scope="module")
+def bare(program: Path, record: Record, place: Callable[[Path, Path], Placed]) -> Placed:
+    """As plain ``perf record`` asks: the most precise that there is, no registers."""
+    return place(record(("-e", "cpu-clock:ppp", "-c", "250000"), str(program)), program)
+
+
+def test_operands_with_one_address_need_no_registers(bare: Placed) -> None:
+    rows = bare.attribution.rows
+    look = rows[rows["function"] == bare.attribution.functions.index("look")]
+    placed = look[look["reason"] == Reason.NONE]
+    assert {bare.variable(row) for row in placed} == {"seen"}
+    assert len(placed) > len(look) / 2
+
+
+def test_an_access_through_a_register_is_no_lack_of_access(bare: Placed) -> None:
+    rows = bare.attribution.rows
+    add = rows[rows["function"] == bare.attribution.functions.index("add")]
+    assert not (add["reason"] == Reason.NONE).any(), "its one operand is a parameter"
+    assert (add["reason"] == Reason.NO_REGISTERS).sum() > len(add) / 2, "time is spent behind the locked addition"
