@@ -75,7 +75,8 @@ class IdTable:
         lost = found < 0
         if lost.any():
             found[lost & (value == 0)] = 0
-        return found
+        out: Positions = found
+        return out
 
 
 @dataclass(slots=True)

@@ -231,7 +231,8 @@ def _headers(first: Words, big_endian: bool) -> Words:
     """First words of records, as a little-endian machine writes them: type, misc, size from the lowest bit on."""
     if not big_endian:
         return first
-    return first >> np.uint64(32) | (first & np.uint64(0xFFFF0000)) << np.uint64(16) | first << SIZE_SHIFT
+    out: Words = first >> np.uint64(32) | (first & np.uint64(0xFFFF0000)) << np.uint64(16) | first << SIZE_SHIFT
+    return out
 
 
 def _guesses(words: Words, *, big_endian: bool, any_type: bool) -> tuple[Positions, Positions]:

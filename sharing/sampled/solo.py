@@ -156,9 +156,9 @@ def _handed_out(spread: Times, solo: Times, pairs: dict[int, int]) -> bool:
     seen: list[tuple[float, float, Column]] = []
     for one, other in list(pairs.items())[:MAX_COMPARED]:
         own = solo.user & (solo.thread == other)
-        where = np.bincount(solo.instruction[own], solo.seconds[own], size)
+        where: Column = np.bincount(solo.instruction[own], solo.seconds[own], size)
         before, alone = float(spread.seconds[spread.user & (spread.thread == one)].sum()), float(where.sum())
-        where /= max(alone, 1e-12)
+        where = where / max(alone, 1e-12)
         for before_2, alone_2, where_2 in seen:
             same = float(np.minimum(where, where_2).sum()) > ALIKE
             even = max(before, before_2) < EVEN * min(before, before_2)

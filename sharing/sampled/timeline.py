@@ -83,7 +83,8 @@ class Timeline:
     def _of_phases(self, cost: Column) -> Column:
         rows = np.bincount(self._by_phase, np.bincount(self._row, cost), len(self._lengths) * self._threads)
         table = rows.reshape(-1, self._threads)
-        return np.maximum(np.maximum(table.max(axis=1), table.sum(axis=1) / self._processors), 1e-12)
+        out: Column = np.maximum(np.maximum(table.max(axis=1), table.sum(axis=1) / self._processors), 1e-12)
+        return out
 
 
 def _phases(runner: Column, first: Column, ends: Column) -> Column:
