@@ -7,10 +7,11 @@ Owns the order of the steps and what the report says of the profiles.  Placing, 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from elfscan.demangle import demangle
 from linemate.gains import GainsOf, without_solo
@@ -28,6 +29,7 @@ from sharing.sampled.attribute import attribute
 from sharing.sampled.code import ImageCode
 from sharing.sampled.costs import sample_costs
 from sharing.sampled.findings import findings_of
+from sharing.sampled.hidden import hides
 from sharing.sampled.join import Coverage, join
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
@@ -65,7 +67,7 @@ def with_samples(
     names = Names(judgement.image, knowledge, judgement.actors)
     verdicts = judge_lines(run, names, line_size, rules=rules, gains=gains)
     sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, macro))
-    findings, joined = join(static, sampled, verdicts, run, lambda names: _coverage(placed, names))
+    findings, joined = join(static, sampled, verdicts, run, _coverages(placed))
     counts: dict[str, int] = {}
     for one in placed:
         for name, count in (*one.counts().items(), *_losses(one).items()):
@@ -130,19 +132,28 @@ def _cut(text: str, limit: int = 120) -> str:
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
-def _coverage(placed: Sequence[Attribution], names: frozenset[str]) -> Coverage:
-    """Samples in functions, and how many of them have no place for a reason that may hide the line."""
-    samples = unplaced = by_function = 0.0
-    for one in placed:
-        wanted = np.array([name in names for name in one.functions] + [False], np.bool_)
-        here = wanted[one.rows["function"]]
-        rows, cost = one.rows[here], sample_costs(one.samples).cost[here]
-        bare = (rows["basis"] == Basis.FUNCTION) | (rows["reason"] == Reason.NO_CODE)
-        samples += float(cost.sum())
-        unplaced += float(cost[~np.isin(rows["reason"], _HARMLESS) | bare].sum())
-        by_function += float(cost[bare].sum())
-    return Coverage(round(samples), round(unplaced), round(by_function))
+def _coverages(placed: Sequence[Attribution]) -> Callable[[frozenset[str]], Coverage]:
+    """Answers for functions: their samples, and how many have no place for a reason that may hide the line."""
+    sums = [(one.functions, _by_function(one)) for one in placed]
+
+    def of(names: frozenset[str]) -> Coverage:
+        total = np.zeros(3)
+        for functions, parts in sums:
+            total += parts[:, [at for at, name in enumerate(functions) if name in names]].sum(axis=1)
+        samples, unplaced, by_function = (round(float(one)) for one in total)
+        return Coverage(samples, unplaced, by_function)
+
+    return of
 
 
-# It was placed, or there was no access to place.
-_HARMLESS = (int(Reason.NONE), int(Reason.NO_ACCESS))
+def _by_function(one: Attribution) -> npt.NDArray[np.float64]:
+    """Samples of each function, those without a place, and those of which only the function is known."""
+    function, cost = one.rows["function"], sample_costs(one.samples).cost
+    bare = (one.rows["basis"] == Basis.FUNCTION) | (one.rows["reason"] == Reason.NO_CODE)
+    inside = function >= 0
+    parts = []
+    for mask in (inside, inside & (bare | hides(one)), inside & bare):
+        whole = mask.all()
+        numbers, weights = (function, cost) if whole else (function[mask], cost[mask])
+        parts.append(np.bincount(numbers, weights, len(one.functions))[: len(one.functions)])
+    return np.array(parts)

@@ -84,20 +84,19 @@ def disturbed(line: SampledLine, ctx: SampledContext) -> bool:
 
 def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
     """By the share of the program's time, less where the threads' overlap is not known or padding would cost more."""
-    low = ctx.totals.share(cost).low
-    severity = (
-        Severity.HIGH
-        if low >= HIGH_FROM
-        else Severity.MEDIUM
-        if low >= MEDIUM_FROM
-        else Severity.LOW
-        if low >= LOW_FROM
-        else Severity.NOTE
-    )
+    severity = severity_of(ctx.totals.share(cost).low)
     steps = (line.blame.meeting is not Meeting.CONCURRENT) + 2 * walks(line)
     if line.gain is not None and not line.gain.worth_fixing:
         return Severity.NOTE
     return lowered(severity, steps)
+
+
+def severity_of(share: float) -> Severity:
+    """By a share of the program's time, a lower bound."""
+    for severity, least in ((Severity.HIGH, HIGH_FROM), (Severity.MEDIUM, MEDIUM_FROM), (Severity.LOW, LOW_FROM)):
+        if share >= least:
+            return severity
+    return Severity.NOTE
 
 
 def lowered(severity: Severity, steps: int) -> Severity:

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import msgspec
 
 from sharing.model.finding import Confidence, Evidence, Finding, Participant, Severity, Verdict
+from sharing.rules.sampled_base import lowered, severity_of
 from sharing.sampled.interval import wilson
-from sharing.sampled.use import Meeting, SampledRun
+from sharing.sampled.use import Meeting, SampledRun, Totals
 from sharing.sampled.verdict import Judged, Verdicts
 
 MIN_TIMED = 1000  # samples of a run that may clear a finding
 MIN_IN_FUNCTIONS = 30  # of them in functions that touch the finding's line
 CLEARED_BELOW = 0.005  # share of the program's time, the upper bound
+WEAK_FROM = 0.2  # of the samples in functions that touch a line: without a place, what is missing may be the point
 # Verdicts that say that data on one line disturb each other: samples on that line can contradict these alone.
 _OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
 _JOINED = _OF_SHARING | {Verdict.SPLIT_ACCESS}
@@ -60,7 +62,8 @@ def join(
         if match is not None:
             used.add(match.id)
             counts["sampled_joined"] += 1
-            others.append(_joined(finding, match))
+            others.append(_held(finding, _joined(finding, match), run.totals, in_functions))
+            counts["sampled_cleared"] += others[-1].severity is Severity.NOTE is not finding.severity
             continue
         others.append(_checked(finding, lines, run, in_functions))
         counts["sampled_cleared"] += others[-1].severity.rank < finding.severity.rank
@@ -117,6 +120,30 @@ def _joined(static: Finding, sampled: Finding) -> Finding:
     )
 
 
+def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFunctions) -> Finding:
+    """Not lower than what the samples without a place could make of it, if all of them were on the line."""
+    if both.severity.rank >= static.severity.rank or static.verdict not in _OF_SHARING:
+        return both
+    cost = both.score * totals.timed / 1e6
+    if totals.timed < MIN_TIMED:
+        highest, why = static.severity, f"{totals.timed:.0f} samples are too few to lower it"
+    else:
+        coverage = in_functions(_functions(static) | _functions(both))
+        seen, hidden = severity_of(totals.share(cost).low), severity_of(totals.share(cost + coverage.unplaced).low)
+        # What else took steps off still does.
+        highest = lowered(hidden, max(seen.rank - both.severity.rank, 0))
+        why = f"{coverage.unplaced} samples of the functions that touch it have no place and may have been here"
+    severity = min(static.severity, highest, key=lambda s: s.rank)
+    if severity.rank <= both.severity.rank:
+        return both
+    message = f"{static.message} (placed on the line so far: {totals.share(cost).text} of {totals.measure}; {why})"
+    return msgspec.structs.replace(_noted(both, f"not cleared: {why}"), severity=severity, message=message)
+
+
+def _functions(finding: Finding) -> frozenset[str]:
+    return frozenset(f for p in finding.participants for f in (*p.readers, *p.writers, *p.lockers))
+
+
 def _richer(participant: Participant, static: Finding) -> Participant:
     """With what the static finding knows of its declaration."""
     known = {(p.name, p.member): p for p in static.participants}
@@ -133,12 +160,14 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         return finding
     start = int(finding.line.address, 16)
     seen = [j for link, j in lines.items() if start <= link < start + finding.line.size]
-    functions = frozenset(f for p in finding.participants for f in (*p.readers, *p.writers, *p.lockers))
-    coverage = in_functions(functions)
+    coverage = in_functions(_functions(finding))
     cost = sum(j.line.use.cost for j in seen)
     share = totals.share(cost)
-    if coverage.samples < MIN_IN_FUNCTIONS:
+    if not coverage.samples:
         return _noted(finding, "the run was not sampled in the functions that touch it: it says nothing about this")
+    if coverage.samples < MIN_IN_FUNCTIONS:
+        few = f"too few samples in the functions that touch it ({coverage.samples})"
+        return _noted(finding, f"{few} to say anything about this")
     if coverage.by_function > 0.5 * coverage.samples:
         time = totals.share(coverage.samples)
         where = "is in the functions that touch it; where in them is not known"
@@ -146,6 +175,11 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     why = {j.why for j in seen}
     if Meeting.SQUEEZED.value in why:
         return _noted(finding, "the run says nothing about this: its threads had one processor between them")
+    # What was not placed may have been on this line.
+    unplaced = wilson(coverage.unplaced, totals.timed)
+    if coverage.unplaced > WEAK_FROM * coverage.samples and unplaced.value >= CLEARED_BELOW:
+        part = f"{coverage.unplaced} of {coverage.samples} samples of the functions that touch it"
+        return _noted(finding, f"not cleared: {part} have no place and may have been here")
     if seen and why == {"phased"}:
         tested = [o for j in seen for o in j.line.use.overlaps.values() if o.meeting is Meeting.PHASED]
         count = sum(sum(o.samples) for o in tested)
@@ -153,8 +187,6 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     if seen and why == {"one thread"} and share.low >= CLEARED_BELOW:
         return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
     disturbed = sum(j.line.blame.true + j.line.blame.false for j in seen)
-    # What was not placed may have been on this line.
-    unplaced = wilson(coverage.unplaced, totals.timed)
     if totals.share(disturbed).high + unplaced.value < CLEARED_BELOW:
         return _lowered(
             finding,

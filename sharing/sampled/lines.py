@@ -16,9 +16,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.attribution import Attribution, Basis, Reason, Region, SpaceKind, Table, TouchFlag, line_keys
+from sharing.model.attribution import Attribution, Basis, Region, SpaceKind, Table, TouchFlag, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.costs import Costs, sample_costs
+from sharing.sampled.hidden import hides
 from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
 from sharing.sampled.overlap import overlap
@@ -26,6 +27,7 @@ from sharing.sampled.touches import footprints, group_touches, splits
 from sharing.sampled.use import LineUse, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
 
 MIN_SAMPLES = 4  # on a line, to look at it at all
+FEW_SAMPLES = 10  # below, a line is judged together with others like it, or not at all
 MIN_SHARE = 5e-4  # of all cost, or of all samples: less is not worth fixing however it is shared
 MAX_LINES = 256  # the costliest ones
 MAX_COUNTED = 1 << 15  # lines whose cost is summed
@@ -143,7 +145,7 @@ def _totals(attribution: Attribution, costs: Costs) -> Totals:
         samples=len(attribution.rows),
         attributed=int(known.sum()),
         timed=costs.timed,
-        timed_unplaced=float(costs.cost[~known & (attribution.rows["reason"] != Reason.NO_ACCESS)].sum()),
+        timed_unplaced=float(costs.cost[hides(attribution)].sum()),
         measure=costs.measure,
         profiles=1,
     )
@@ -242,7 +244,13 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
         bases={Basis(b): n for b, n in enumerate(np.bincount(own["basis"]).tolist()) if n},
         overlaps=_overlaps(profile, (own["thread"], rows), witnesses, index, touches, functions),
         splits=splits(a, own, cost, base, size, index),
+        moments=_moments(own["thread"], profile.time[rows], cpu, index) if len(rows) < FEW_SAMPLES else (),
     )
+
+
+def _moments(threads: Column, times: Column, cpus: Column, index: Mapping[int, int]) -> tuple[tuple[int, int, int], ...]:
+    rows = zip(threads.tolist(), times.tolist(), cpus.tolist(), strict=True)
+    return tuple((index[thread], time, cpu) for thread, time, cpu in rows if thread in index)
 
 
 def _distinct(numbers: Column) -> list[int]:

@@ -60,7 +60,15 @@ def _skid(event: Event) -> Skid:
 
 def is_software_clock(event: Event) -> bool:
     """Is it a timer of the kernel, which interrupts wherever the program is?"""
+    if event.type < 0:
+        return event.name.partition(":")[0] in ("cpu-clock", "task-clock")
     return event.type == PERF_TYPE_SOFTWARE and event.config in SOFTWARE_CLOCKS
+
+
+def skid_is_known(events: tuple[Event, ...], rows: Table) -> npt.NDArray[np.bool_]:
+    """By sample: counters without precision interrupt some instructions late, and nobody knows how many."""
+    known = np.array([is_software_clock(event) for event in events] or [False], np.bool_)
+    return np.asarray(known[rows["event"]] | (skids(events, rows) != Skid.TIMER))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import pytest
 
 from sharing.model.attribution import Reason
 from sharing.model.samples import SAMPLE_DTYPE, Event
-from sharing.sampled.sampledcode import Skid, skids
+from sharing.sampled.hidden import hides
+from sharing.sampled.sampledcode import Skid, skid_is_known, skids
 from tests.attribution.conftest import Placed, Record
 
 HARDWARE, SOFTWARE, BREAKPOINT = 0, 1, 5
@@ -29,6 +30,21 @@ HARDWARE, SOFTWARE, BREAKPOINT = 0, 1, 5
 )
 def test_a_clock_of_the_kernel_cannot_keep_what_it_was_asked_for(event: Event, skid: Skid) -> None:
     assert skids((event,), np.zeros(1, SAMPLE_DTYPE)).tolist() == [skid]
+
+
+@pytest.mark.parametrize(
+    ("event", "known"),
+    [
+        (Event("cpu-clock", type=SOFTWARE, config=0), True),
+        (Event("cpu-clock:u"), True),  # of text, which has no numbers
+        (Event("cycles:ppp", type=HARDWARE, precise=3), True),
+        (Event("mem:0x4000", type=BREAKPOINT), True),
+        (Event("cycles", type=HARDWARE), False),
+        (Event("cycles"), False),
+    ],
+)
+def test_how_late_a_counter_interrupts_is_known_of_some(event: Event, known: bool) -> None:
+    assert skid_is_known((event,), np.zeros(1, SAMPLE_DTYPE)).tolist() == [known]
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +66,9 @@ def test_an_access_through_a_register_is_no_lack_of_access(bare: Placed) -> None
     add = rows[rows["function"] == bare.attribution.functions.index("add")]
     assert not (add["reason"] == Reason.NONE).any(), "its one operand is a parameter"
     assert (add["reason"] == Reason.NO_REGISTERS).sum() > len(add) / 2, "time is spent behind the locked addition"
+
+
+def test_what_has_no_registers_may_have_been_anywhere(bare: Placed) -> None:
+    reason, hidden = bare.attribution.rows["reason"], hides(bare.attribution)
+    assert hidden[reason == Reason.NO_REGISTERS].all()
+    assert not hidden[(reason == Reason.NO_ACCESS) | (reason == Reason.NONE)].any()

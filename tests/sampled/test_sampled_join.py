@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from sharing.model.attribution import Basis, Region
 from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity, Verdict
 from sharing.model.image import AccessKind
@@ -138,15 +142,69 @@ def test_functions_that_ran_without_time_on_the_line_contradict() -> None:
 
 
 def test_functions_that_did_not_run_say_nothing() -> None:
-    (kept,), counts = joined(finding("x"), coverage=Coverage(3, 0))
+    (kept,), counts = joined(finding("x"), coverage=Coverage(0, 0))
     assert kept.severity is Severity.HIGH
-    assert "says nothing about this" in kept.evidence[-1].text
+    assert "was not sampled in the functions that touch it" in kept.evidence[-1].text
     assert counts["sampled_cleared"] == 0
+
+
+def test_a_few_samples_are_said_to_be_few() -> None:
+    (kept,), _ = joined(finding("x"), coverage=Coverage(6, 0))
+    assert kept.severity is Severity.HIGH
+    assert kept.evidence[-1].text == "too few samples in the functions that touch it (6) to say anything about this"
 
 
 def test_samples_that_could_not_be_placed_may_have_been_there() -> None:
     (kept,), _ = joined(finding("x"), coverage=Coverage(5_000, 400))
     assert kept == finding("x")
+
+
+@pytest.mark.parametrize("why", ["phased", "one thread"])
+def test_what_is_missing_may_be_the_other_thread(why: str) -> None:
+    lines = (judged(why, threads=2, meeting=Meeting.PHASED),)
+    (kept,), counts = joined(finding("x"), (), lines, Coverage(5_000, 2_500))
+    assert (kept.severity, counts["sampled_cleared"]) == (Severity.HIGH, 0)
+    assert "2500 of 5000 samples" in kept.evidence[-1].text
+    assert joined(finding("x"), (), lines, Coverage(5_000, 100))[0][0].severity is Severity.NOTE
+
+
+def little(**more: Any) -> Finding:
+    """The same two variables in the samples, with 0.27 % of the time."""
+    return finding("s", severity=Severity.NOTE, confidence=Confidence.DERIVED, score=2_700, **more)
+
+
+@pytest.mark.parametrize(
+    ("unplaced", "severity"),
+    [
+        (7_000, Severity.HIGH),  # the finding's own severity is the highest
+        (500, Severity.MEDIUM),
+        (300, Severity.LOW),
+        (20, Severity.NOTE),
+    ],
+)
+def test_a_finding_falls_no_lower_than_samples_without_a_place_allow(unplaced: int, severity: Severity) -> None:
+    (both,), counts = joined(finding("x"), (little(),), coverage=Coverage(9_000, unplaced))
+    assert (both.severity, counts["sampled_joined"]) == (severity, 1)
+    assert counts["sampled_cleared"] == (severity is Severity.NOTE)
+    assert (f"{unplaced} samples of the functions" in both.message) == (severity is not Severity.NOTE)
+
+
+def test_samples_without_a_place_raise_nothing() -> None:
+    (both,), _ = joined(finding("x", severity=Severity.LOW), (little(),), coverage=Coverage(9_000, 7_000))
+    assert both.severity is Severity.LOW
+
+
+def test_doubts_that_are_not_about_cost_stay() -> None:
+    seen = finding("s", severity=Severity.LOW, confidence=Confidence.DERIVED, score=300_000)  # of HIGH cost
+    (both,), _ = joined(finding("x"), (seen,), coverage=Coverage(9_000, 5_000))
+    assert both.severity is Severity.LOW
+
+
+def test_a_short_run_lowers_nothing_that_it_saw_a_little_of() -> None:
+    few = Totals(200, 200, 200.0, 0.0, "CPU time", 1)
+    (both,), _ = join([finding("x")], (little(),), Verdicts(()), SampledRun((), few), lambda names: RAN)
+    assert both.severity is Severity.HIGH
+    assert "200 samples are too few" in both.message
 
 
 def test_samples_by_function_alone_are_said_and_clear_nothing() -> None:
