@@ -1,5 +1,8 @@
 """Reports: the result document as text, JSON, Markdown, SARIF or HTML.
 
+Comparisons of two builds (``reports.explain``) and histories (``reports.history``) are documents with emitters of
+their own.
+
 Owns the table of emitters, from which the command line takes its choices and the documentation its list.  An
 emitter is one module with ``render(report, options) -> str``; it knows ``sharing.model`` and nothing else, and
 is imported only when it is used.
