@@ -112,13 +112,17 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
     changed = [c for c in cells if c.effect.significant]
     notes += [_words(change) for change in changed[:MAX_NOTES]]
     metrics = dict.fromkeys(m.metric for m in old)
-    whole = [BenchChange(metric, (), effect) for metric in metrics if (effect := paired(old, new, metric))]
+    whole = [
+        BenchChange(metric, (), effect)
+        for metric in metrics
+        if (effect := paired(old, new, metric)) and effect.repetitions[0] >= MIN_PAIRS
+    ]
     for change in whole:
         if change.effect.significant and not any(c.metric == change.metric for c in changed):
             notes.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
             changed.append(change)
     if cells and not changed:
-        known = any(c.effect.p is not None for c in cells) or any(c.effect.repetitions[0] >= MIN_PAIRS for c in whole)
+        known = any(c.effect.p is not None for c in cells) or bool(whole)
         notes.append(
             "no significant regression: nothing measured changed by more than chance"
             if known
@@ -133,6 +137,9 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
         weaker = [
             msgspec.structs.replace(c, strength=c.strength / 2, evidence=(*c.evidence, signature.why))
             if c.kind is CauseKind.LAYOUT and not c.improves
+            # Of another library, or where nothing was found, it says what kind of cause to look for.
+            else msgspec.structs.replace(c, evidence=(f"{signature.reading.value}: {signature.why}", *c.evidence))
+            if c.kind in (CauseKind.DEPENDENCY, CauseKind.NONE)
             else c
             for c in causes
         ]
