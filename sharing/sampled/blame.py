@@ -174,11 +174,15 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
         costs: dict[tuple[int, bool], float] = defaultdict(float)
         for touch in item.touches:
             costs[(touch.thread, touch.writes)] += touch.cost
+        causes_of: dict[tuple[int, bool], list[tuple[int, float]]] = {}  # what a thread does is the same for all others
         for (thread, of_writes), cost in costs.items():
             others = uses.disturbers(of_writes=of_writes)
             met = [(t, line.overlap(t, thread).meeting) for t in others if t != thread]
             disturbers = [t for t, meeting in met if not meeting.apart]
-            causes = [cause for t in disturbers for cause in _causes(others[t], number)]
+            for t in disturbers:
+                if (t, of_writes) not in causes_of:
+                    causes_of[(t, of_writes)] = _causes(others[t], number)
+            causes = [cause for t in disturbers for cause in causes_of[(t, of_writes)]]
             total = sum(w for _, w in causes)
             if total <= 0:
                 own += cost

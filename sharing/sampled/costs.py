@@ -7,7 +7,6 @@ for it, and without these every sample counts alike.  Breakpoints and page fault
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt

@@ -91,6 +91,7 @@ class Gains:
         self._times, self._solo = times[0], times[1] if solo is not None else None
         self._size = max(int(t.function.max(initial=0)) for t in times) + 1
         self._on = _Placed(spread, self._lines)
+        self._floor: Column | None = None  # by line, once someone asks
         alone = solo.attribution if solo is not None else None
         self._rates, self._rates_alone = rates_of(
             spread.attribution, self._on.touching, self._on.number, self._lines, alone
@@ -292,7 +293,9 @@ class Gains:
     def _bound(self, numbers: Sequence[int]) -> Gain:
         """Without a no-sharing level: all that its accesses took beyond what unshared ones do, or nothing."""
         on = self._on
-        floor = floors(self._level.attribution, on.sample, on.line, len(self._lines))
+        if self._floor is None:
+            self._floor = floors(self._level.attribution, on.sample, on.line, len(self._lines))
+        floor = self._floor
         line = self._cell // self._groups
         here = np.isin(line, numbers)
         group, weight = (self._cell % self._groups)[here], (self._weight * (1 - floor[line]))[here]

@@ -28,7 +28,10 @@ def floors(attribution: Attribution, sample: Column, line: Column, lines: int) -
     ``sample`` and ``line`` say which samples are on which shared line.
     """
     rows = attribution.rows
-    weight = attribution.samples.samples["weight"].astype(np.float64)
+    recorded = attribution.samples.samples["weight"]
+    if not recorded.any():
+        return np.zeros(lines)
+    weight = recorded.astype(np.float64)
     known = (rows["basis"] == Basis.ADDRESS) & (weight > 0)
     writes = np.isin(rows["kind"], (AccessKind.STORE, AccessKind.RMW))
     kind = writes + 2 * (rows["flags"] & TouchFlag.ATOMIC != 0)

@@ -111,14 +111,16 @@ def remaining(line: LineUse, items: Sequence[Item], accesses: Sequence[Access]) 
     of two Poisson streams of which only changes count.
     """
     threads = sorted({t.thread for t in line.touches})
+    parts: dict[int, list[Access]] = {}
+    for a in accesses:
+        parts.setdefault(_item_of(a, items), []).append(a)
     out = {}
     for thread in threads:
         others = [t for t in threads if t not in (thread, -1) and not line.overlap(t, thread).meeting.apart]
         before = _misses(accesses, thread, others)
         after = 0.0
         for n, item in enumerate(items):
-            own = [a for a in accesses if _item_of(a, items) == n]
-            after += _misses(own, thread, others) if item.touches else 0.0
+            after += _misses(parts.get(n, []), thread, others) if item.touches else 0.0
         share = min(after / before, 1.0) if before > 0 else 1.0
         seen = any(a[0] in others and a[4] > UNSEEN for a in accesses)
         out[thread] = with_odds(share, QUIET) if seen else UNKNOWN
@@ -131,10 +133,13 @@ def _item_of(access: Access, items: Sequence[Item]) -> int:
 
 def _misses(accesses: Sequence[Access], thread: int, others: Sequence[int]) -> float:
     """Misses of one thread on bytes that are on one line: its reads meet writes, its writes anything."""
-    reads = sum(a[4] for a in accesses if a[0] == thread and not a[3])
-    writes = sum(a[4] for a in accesses if a[0] == thread and a[3])
-    read = sum(a[4] for a in accesses if a[0] in others and not a[3])
-    written = sum(a[4] for a in accesses if a[0] in others and a[3])
+    reads = writes = read = written = 0.0
+    of_others = set(others)
+    for of, _, _, is_write, rate in accesses:
+        if of == thread:
+            reads, writes = (reads, writes + rate) if is_write else (reads + rate, writes)
+        elif of in of_others:
+            read, written = (read, written + rate) if is_write else (read + rate, written)
     own, out = reads + writes, 0.0
     for part, taken in ((reads, written), (writes, written + read)):
         out += part * taken / (own + taken) if part > 0 and taken > 0 else 0.0
