@@ -1,12 +1,14 @@
 """Recordings of any number of samples, as perf record would have written them, for the benchmark of their reader.
 
 Owns the bytes of three kinds of perf.data.  Does not measure.  Two processors flush in turn, so that times are out of
-order within a round; addresses repeat as hot code does; a tenth of the samples are the kernel's.
+order within a round; instructions are those of a real program and its C library, and repeat as hot code does; a tenth
+of the samples are the kernel's.  An instruction touches a variable, objects of the heap or its thread's stack.
 Source of the format: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +17,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from bench.profile_code import Code
 
 Words = npt.NDArray[np.uint64]
 
@@ -27,8 +31,10 @@ SAMPLE_ID_ALL, PRECISE = 1 << 18, 2 << 15
 SAMPLE, MMAP2, COMM, FINISHED_ROUND = 9, 10, 3, 68
 KERNEL, USER = 1, 2
 CONTEXT_KERNEL, CONTEXT_USER = (1 << 64) - 128, (1 << 64) - 512
-PID, THREADS, FILES, FILE_BYTES = 4000, 8, 60, 1 << 20
-CODE, KERNEL_CODE, KERNEL_BYTES = 0x7F00_0000_0000, 0xFFFF_FFFF_8100_0000, 1 << 24
+PID, THREADS = 4000, 8
+KERNEL_CODE, KERNEL_BYTES = 0xFFFF_FFFF_8100_0000, 1 << 24
+HEAP, HEAP_BYTES = 0x5555_5556_0000, 1 << 22
+STACK, STACK_BYTES = 0x7F12_0000_0000, 1 << 23  # of the first thread, and between two of them
 ROUND = 4000  # samples of both processors between two flushes
 PART = 1 << 18  # samples that are made at once
 
@@ -48,28 +54,28 @@ KINDS = (
     Kind(
         "memory",
         IP | TID | TIME | ADDR | CPU | PERIOD | WEIGHT | DATA_SRC,
-        "pid,tid,cpu,time,period,event,addr,data_src,weight,ip",
+        "comm,pid,tid,cpu,time,period,event,addr,data_src,weight,ip,sym,dso",
         4,
         SAMPLE_ID_ALL | PRECISE,
     ),
     Kind(
         "registers",
         IP | TID | TIME | CPU | PERIOD | REGS_USER | REGS_INTR,
-        "pid,tid,cpu,time,period,event,ip,iregs,uregs",
+        "comm,pid,tid,cpu,time,period,event,ip,sym,dso,iregs,uregs",
     ),
-    Kind("callchains", IP | TID | TIME | CPU | PERIOD | CALLCHAIN, "pid,tid,cpu,time,period,event,ip"),
+    Kind("callchains", IP | TID | TIME | CPU | PERIOD | CALLCHAIN, "comm,pid,tid,cpu,time,period,event,ip,sym,dso"),
 )
 
 
-def write(path: Path, kind: Kind, samples: int) -> None:
+def write(path: Path, kind: Kind, samples: int, code: Code) -> None:
     """A finished file with mappings, names, rounds and so many samples."""
     with path.open("wb") as file:
         head = _head(kind)
         file.write(head)
-        file.write(_mappings())
+        file.write(_mappings(code))
         random = np.random.default_rng(7)
         for first in range(0, samples, PART):
-            file.write(_samples(kind, first, min(PART, samples - first), random))
+            file.write(_samples(kind, first, min(PART, samples - first), random, code))
         size = file.tell() - len(head)
         file.seek(48)
         file.write(struct.pack("<Q", size))
@@ -86,7 +92,7 @@ def _record(kind: int, misc: int, body: bytes) -> bytes:
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
 
-def _mappings() -> bytes:
+def _mappings(code: Code) -> bytes:
     trailer = struct.pack("<iiQII", PID, PID, 0, 0, 0)  # thread, time, CPU
     out = b""
 
@@ -97,17 +103,19 @@ def _mappings() -> bytes:
         out += _record(COMM, 0, struct.pack("<ii", PID, PID + thread) + text(f"worker{thread}") + trailer)
     body = struct.pack("<iiQQQIIQQII", -1, 0, KERNEL_CODE, KERNEL_BYTES, 0, 0, 0, 0, 0, 5, 2)
     out += _record(MMAP2, KERNEL, body + text("[kernel.kallsyms]_text") + trailer)
-    for file in range(FILES):
-        start = CODE + 2 * FILE_BYTES * file
-        body = struct.pack("<iiQQQIIQQII", PID, PID, start, FILE_BYTES, 0, 8, 1, 100 + file, 0, 5, 2)
-        out += _record(MMAP2, USER, body + text(f"/nonexistent/lib{file}.so") + trailer)
+    for segment in code.segments:
+        status = segment.path.stat()
+        place = struct.pack("<QQQ", segment.start, segment.size, segment.offset)
+        device = struct.pack("<IIQQ", os.major(status.st_dev), os.minor(status.st_dev), status.st_ino, 0)
+        body = struct.pack("<ii", PID, PID) + place + device + struct.pack("<II", 5, 2)
+        out += _record(MMAP2, USER, body + text(str(segment.path)) + trailer)
     return out
 
 
-def _samples(kind: Kind, first: int, count: int, random: np.random.Generator) -> bytes:
+def _samples(kind: Kind, first: int, count: int, random: np.random.Generator, code: Code) -> bytes:
     """Records of ``count`` samples, with the mark that ends each round."""
     kernel = random.random(count) < 0.1
-    columns, present = _columns(kind, first, count, kernel, random)
+    columns, present = _columns(kind, first, count, kernel, random, code)
     lengths = 1 + present.sum(axis=1)
     rounds = np.arange(count) % ROUND == ROUND - 1
     heads = np.cumsum(lengths + rounds) - lengths - rounds
@@ -121,33 +129,54 @@ def _samples(kind: Kind, first: int, count: int, random: np.random.Generator) ->
 
 
 def _columns(
-    kind: Kind, first: int, count: int, kernel: npt.NDArray[np.bool_], random: np.random.Generator
+    kind: Kind, first: int, count: int, kernel: npt.NDArray[np.bool_], random: np.random.Generator, code: Code
 ) -> tuple[Words, npt.NDArray[np.bool_]]:
     """Every word that a sample may have, in order, and whether it has it."""
     number = first + np.arange(count)
     cpu = number % ROUND >= ROUND // 2  # each processor's half of a round comes in one piece
     when = 1_000_000_000 + 1000 * (2 * (number - ROUND // 2 * cpu) + cpu)
+    # Few instructions have most of the samples, and the others some.
     hot = np.minimum(random.zipf(1.3, count), 20_000).astype(np.uint64) * np.uint64(2_654_435_761)
-    code = np.uint64(CODE) + hot % np.uint64(FILES) * np.uint64(2 * FILE_BYTES) + hot % np.uint64(FILE_BYTES - 7)
-    ip = np.where(kernel, np.uint64(KERNEL_CODE) + hot % np.uint64(KERNEL_BYTES), code)
+    own, library = (one[hot % np.uint64(len(one))] for one in (code.own, code.library))
+    is_own = ~kernel & (random.random(count) < 0.8)
+    user = np.where(is_own, own, library)
+    ip = np.where(kernel, np.uint64(KERNEL_CODE) + hot % np.uint64(KERNEL_BYTES), user)
     tid = PID + random.integers(0, THREADS, count)
 
     def times(value: Any, width: int = 1) -> list[Words]:
         return [np.broadcast_to(np.asarray(value).astype(np.uint64), count)] * width
+
+    at = ip * np.uint64(0x9E37_79B9_7F4A_7C15) >> np.uint64(40)  # an instruction has one offset in what it touches
+
+    def places(which: np.uint64) -> Words:
+        """Addresses of data: of a variable, of an object of the heap, of the thread's own stack; ``which`` of many."""
+        objects = np.minimum(random.zipf(1.5, count), HEAP_BYTES // 64 - 1).astype(np.uint64) * np.uint64(64)
+        heap = np.uint64(HEAP) + objects + (which + at) % np.uint64(8) * np.uint64(8)
+        stack = np.uint64(STACK) + (tid - PID).astype(np.uint64) * np.uint64(STACK_BYTES)
+        stack += (which + at) % np.uint64(512) * np.uint64(8)
+        variable = code.data[(which + at) % np.uint64(len(code.data))]
+        kind = (which + at) % np.uint64(10)
+        return np.where((kind < 5) & is_own, variable, np.where(kind < 8, heap, stack))
+
+    def registers(width: int) -> list[Words]:
+        some = [
+            places(np.uint64(number)) for number in range(4)
+        ]  # registers of one sample differ, and making them all takes long
+        return [some[number % 4] for number in range(width)]
 
     always = np.ones(count, np.bool_)
     fields: dict[int, Callable[[], tuple[list[Words], list[npt.NDArray[np.bool_]]]]] = {
         IP: lambda: (times(ip), [always]),
         TID: lambda: (times(PID | tid << 32), [always]),
         TIME: lambda: (times(when), [always]),
-        ADDR: lambda: (times(np.uint64(0x7FFE_0000_0000) + 8 * (hot % 4096)), [always]),
+        ADDR: lambda: ([places(np.uint64(0))], [always]),
         CPU: lambda: (times(cpu), [always]),
         PERIOD: lambda: (times(1000), [always]),
-        CALLCHAIN: lambda: _chain(ip, kernel, random),
-        REGS_USER: lambda: (times(~kernel * 2) + times(code, 3), [always] + [~kernel] * 3),
+        CALLCHAIN: lambda: _chain(ip, kernel, random, code),
+        REGS_USER: lambda: (times(~kernel * 2) + registers(3), [always] + [~kernel] * 3),
         WEIGHT: lambda: (times(hot % 500), [always]),
         DATA_SRC: lambda: (times(2 | 2 << 5 | 8 << 5 | (hot % 7 == 0) * (0x10 << 19)), [always]),
-        REGS_INTR: lambda: (times(2) + times(code, INTR_MASK.bit_count()), [always] * (1 + INTR_MASK.bit_count())),
+        REGS_INTR: lambda: (times(2) + registers(INTR_MASK.bit_count()), [always] * (1 + INTR_MASK.bit_count())),
     }
     parts = [make() for bit, make in fields.items() if kind.sample_type & bit]
     columns = np.stack([column for part, _ in parts for column in part], axis=1)
@@ -155,11 +184,11 @@ def _columns(
 
 
 def _chain(
-    ip: Any, kernel: npt.NDArray[np.bool_], random: np.random.Generator
+    ip: Any, kernel: npt.NDArray[np.bool_], random: np.random.Generator, code: Code
 ) -> tuple[list[Words], list[npt.NDArray[np.bool_]]]:
     """3 to 30 callers, the outer ones of few call sites."""
     depth = random.integers(3, 31, len(ip))
     frames = [np.where(kernel, CONTEXT_KERNEL, CONTEXT_USER).astype(np.uint64), ip.astype(np.uint64)]
-    frames += [np.uint64(CODE) + 64 * ((ip >> 4) % 1000 + level) for level in range(29)]
+    frames += [code.own[((ip >> np.uint64(4)) + np.uint64(level)) % np.uint64(len(code.own))] for level in range(29)]
     has = [depth >= 0] + [depth > level for level in range(30)]
     return [(depth + 1).astype(np.uint64), *frames], [depth >= 0, *has]
