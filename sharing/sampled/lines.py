@@ -248,7 +248,9 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
     )
 
 
-def _moments(threads: Column, times: Column, cpus: Column, index: Mapping[int, int]) -> tuple[tuple[int, int, int], ...]:
+def _moments(
+    threads: Column, times: Column, cpus: Column, index: Mapping[int, int]
+) -> tuple[tuple[int, int, int], ...]:
     rows = zip(threads.tolist(), times.tolist(), cpus.tolist(), strict=True)
     return tuple((index[thread], time, cpu) for thread, time, cpu in rows if thread in index)
 

@@ -71,5 +71,6 @@ def _both(a: LineUse, b: LineUse) -> LineUse:
         bases=bases,
         overlaps=overlaps,
         splits=(*a.splits, *moved),
+        moments=(*a.moments, *((thread + shift, time, cpu) for thread, time, cpu in b.moments)),
         footprint=max(a.footprint, b.footprint),
     )

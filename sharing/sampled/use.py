@@ -137,6 +137,7 @@ class LineUse:
     overlaps: Mapping[tuple[int, int], Overlap] = field(default_factory=dict)  # by thread indexes, ascending
     splits: tuple[Split, ...] = ()
     footprint: int = 1
+    moments: tuple[tuple[int, int, int], ...] = ()  # of a line with few samples: (thread, time, processor) of each
 
     def overlap(self, a: int, b: int) -> Overlap:
         return self.overlaps.get((min(a, b), max(a, b)), UNTESTED)

@@ -16,10 +16,12 @@ from sharing.rules import RULES, Rule, Scope
 from sharing.rules.sampled_base import OWN_DATA, SampledContext, SampledDraft, SampledLine, walks
 from sharing.sampled.blame import CODE_WEIGHT, Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
+from sharing.sampled.lines import FEW_SAMPLES
 from sharing.sampled.names import Names
+from sharing.sampled.pooling import pooled, pools
 from sharing.sampled.use import LineUse, SampledRun
 
-MIN_LINE_SAMPLES = 10  # below, nothing is said of who does what
+TOO_FEW = "too few samples"
 MANY_ALIKE = 8  # lines of memory without a name that the same functions use alike: nodes, elements
 Gains = Callable[[LineUse, Sequence[Item]], Gain | None]
 
@@ -31,6 +33,7 @@ class Judged:
     line: SampledLine
     drafts: tuple[SampledDraft, ...]
     why: str = ""
+    lines: int = 1  # that are judged as this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,16 @@ def judge_lines(
             why = "not disturbed"
         counts[f"sampled lines, {why}"] += 1
         fine.append(Judged(line, (), why))
-    return Verdicts((*_folded(wrong, context, chosen), *fine), dict(counts))
+    thin = [one.line for one in fine if one.why == TOO_FEW]
+    for group in pools(thin):
+        line = pooled(group)
+        drafts = _drafts(line, context, chosen)
+        if drafts:
+            wrong.append(Judged(line, tuple(replace(d, alike=len(group) - 1) for d in drafts), lines=len(group)))
+            counts["sampled lines, pooled"] += len(group)
+            counts[f"sampled lines, {TOO_FEW}"] -= len(group)
+            fine = [one for one in fine if one.line not in group]
+    return Verdicts((*_folded(wrong, context, chosen), *fine), {name: n for name, n in counts.items() if n})
 
 
 def _drafts(line: SampledLine, context: SampledContext, rules: Sequence[Rule]) -> tuple[SampledDraft, ...]:
@@ -96,7 +108,8 @@ def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[Rule]
         # Judged again as if the line had it all, so that severity and words are those of the whole.
         line = replace(first, blame=first.blame.scaled(whole / mine if mine > 0 else 1.0), gain=None)
         drafts = _drafts(line, context, rules)
-        out.append(Judged(first, tuple(replace(d, alike=len(group) - 1) for d in drafts)))
+        count = sum(one.lines for one in group)
+        out.append(Judged(first, tuple(replace(d, alike=count - 1) for d in drafts), lines=count))
     out.sort(key=lambda one: -max(d.cost for d in one.drafts))
     return out
 
@@ -124,8 +137,8 @@ def _nothing_wrong(use: LineUse, result: Blame) -> str:
         return "one thread"
     if not any(t.writes for t in use.touches):
         return "only read"
-    if use.samples < MIN_LINE_SAMPLES:
-        return "too few samples"
+    if use.samples < FEW_SAMPLES:
+        return TOO_FEW
     if result.meeting.apart:
         return result.meeting.value
     if result.true + result.false <= 0:

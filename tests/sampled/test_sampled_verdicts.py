@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -239,6 +240,45 @@ def test_nodes_of_a_walked_list_are_not_padded() -> None:
     assert "padding is not recommended" in findings[0].message
     assert "300 lines" in findings[0].message
     assert findings[0].severity.rank < Severity.HIGH.rank
+
+
+def along_an_array(element: Callable[[int, int], int], *, lines: int = 12, apart: float = 0.0) -> Recorded:
+    """Two threads that pass over an array again and again, a few samples to a line: ``element(thread, step)``."""
+    recorded = Recorded()
+    for step in range(8 * lines):
+        for thread in (0, 1):
+            time = round((step * 0.25 + thread * apart) * 1_000_000) + 90_000 * thread
+            at = 8 * element(thread, step)
+            recorded.samples.append(One(thread, time, at=at, line=LINE + 64 * (step % lines), kind=AccessKind.RMW))
+    # Four samples of each thread and line.
+    recorded.samples = [one for one in recorded.samples if (one.time // 250_000 // lines) % 2 == 0]
+    return recorded
+
+
+def interleaved(thread: int, step: int) -> int:
+    return 2 * (step // 24 % 2) + thread
+
+
+def test_thin_lines_of_one_array_are_judged_together() -> None:
+    (finding,), verdicts = judged(along_an_array(interleaved))
+    assert finding.verdict is Verdict.FALSE_SHARING
+    assert finding.severity is Severity.MEDIUM, "that they met on one line at one moment is not proven"
+    assert any("11 more lines like this one" in e.text for e in finding.evidence)
+    assert verdicts.counts == {"sampled lines": 12, "sampled lines, pooled": 12}
+
+
+@pytest.mark.parametrize(
+    ("how", "recorded"),
+    [
+        ("handed over whole: both threads at the same elements", along_an_array(lambda thread, step: step // 24 % 2)),
+        ("one after the other", along_an_array(interleaved, apart=60.0)),
+        ("too few lines to be one kind of thing", along_an_array(interleaved, lines=5)),
+    ],
+)
+def test_thin_lines_that_show_less_together_stay_alone(how: str, recorded: Recorded) -> None:
+    findings, verdicts = judged(recorded)
+    assert findings == [], how
+    assert "sampled lines, too few samples" in verdicts.counts
 
 
 def test_a_line_without_weight_is_said_not_to_be_worth_it() -> None:
