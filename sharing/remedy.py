@@ -166,6 +166,11 @@ def _member(actor: Actor, style: Style, language: str) -> Remedy:
 
 
 def _stride(actor: Actor) -> int:
+    """Bytes of an element.  Code may take several of a plain array in one step (vectors, unrolled loops); of a table
+    or of an object without a type, the largest step is what one thread has."""
+    size = actor.owner_span[1] - actor.owner_span[0]
+    if actor.stride > 0 and actor.owner_type.endswith(f"[{size // actor.stride}]") and actor.owner_type.count("[") == 1:
+        return actor.stride
     return max([actor.stride, *(a.stride for a in actor.accesses)])
 
 

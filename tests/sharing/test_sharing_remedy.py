@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,19 @@ def test_a_member_that_is_an_array_does_not_make_its_variable_one() -> None:
 def test_elements_of_a_type_without_a_name_get_no_name_that_is_none() -> None:
     found = remedy(actor("r[0].v", 8, owner="r", owner_size=16, owner_type="struct[2]", stride=8, count=2), USER)
     assert "{ T value; }" in found.edit
+
+
+@pytest.mark.parametrize(
+    ("owner_type", "step", "elements"),
+    [
+        ("double[8]", 16, "[8];"),  # two at a time, as vectorised code does: still eight
+        ("double[2][4]", 32, "[2];"),  # a row is what one thread has
+        ("", 16, "[4];"),  # without a type the step is all that is known
+    ],
+)
+def test_elements_are_counted_by_their_type_and_not_by_the_step_of_a_vector(
+    owner_type: str, step: int, elements: str
+) -> None:
+    sums = actor("partial", 64, owner_type=owner_type, type_name="double", role=Role.WRITTEN, stride=8, count=8)
+    sums = replace(sums, accesses=(Access("f", 1.0, 1, True, True, False, False, stride=step),))
+    assert f"partial{elements}" in remedy(sums, USER).edit
