@@ -97,9 +97,12 @@ def _at_once(lines: Sequence[LineUse]) -> bool:
         writers.update(line.threads[t.thread] for t in line.touches if t.writes)
         for thread, time, cpu in line.moments:
             moments[line.threads[thread]].append((time, cpu))
-    tables = {name: np.array(sorted(own), np.int64) for name, own in moments.items()}
+    tables = {}
+    for name, own in moments.items():
+        own.sort()
+        tables[name] = np.array([t for t, _ in own], np.uint64), np.array([cpu for _, cpu in own], np.int64)
     return any(
-        overlap(tables[a][:, 0], tables[b][:, 0], tables[a][:, 1], tables[b][:, 1]).meeting is Meeting.CONCURRENT
+        overlap(tables[a][0], tables[b][0], tables[a][1], tables[b][1]).meeting is Meeting.CONCURRENT
         for a in tables
         for b in tables
         if (a.pid, a.tid) < (b.pid, b.tid) and (a in writers or b in writers)
