@@ -29,6 +29,7 @@ import numpy.typing as npt
 from sharing.model.attribution import Basis, Region, line_keys
 from sharing.sampled.blame import Item, items_of
 from sharing.sampled.latency import floors
+from sharing.sampled.ranks import ranks
 from sharing.sampled.rates import rates_of, remaining, with_odds
 from sharing.sampled.solo import Level, Match, match_threads, read_levels, usual_ratio, work_scale
 from sharing.sampled.timeline import Timeline
@@ -113,7 +114,7 @@ class Gains:
             weight = weight * self._stalls()[on.sample]
         # The weight of each line in each group, where it has any.
         cells = np.concatenate([on.line * self._groups + self._group[on.sample], self._by_code()])
-        self._cell, cell = np.unique(cells, return_inverse=True)
+        self._cell, cell = ranks(cells)
         # What only code says decides where no sample does.
         weight = np.concatenate([weight, np.full(len(cells) - len(weight), CODE_WEIGHT_S)])
         self._weight = np.bincount(cell, weight, len(self._cell))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution, Basis, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.blame import Item
+from sharing.sampled.ranks import first_rows, ranks
 from sharing.sampled.use import LineUse, Seen
 
 Column = npt.NDArray[Any]
@@ -52,7 +53,7 @@ def rates_of(
     # A thread that sleeps for a lock does not touch it.
     access = np.isin(touching["kind"], (AccessKind.LOAD, AccessKind.STORE, AccessKind.RMW))
     touching, number = touching[access], number[access]
-    used, at = np.unique(instruction_keys(attribution, touching, modules), return_inverse=True)
+    used, at = ranks(instruction_keys(attribution, touching, modules))
     # One number for each distinct access: sorting numbers is much quicker than sorting rows.
     columns = (
         (touching["thread"].astype(np.int64) + 1, len(attribution.threads) + 1),
@@ -64,7 +65,8 @@ def rates_of(
     code = number.astype(np.int64)
     for column, width in columns:
         code = code * width + column
-    _, one, counts = np.unique(code, return_index=True, return_counts=True)
+    distinct, of_code = ranks(code)
+    one, counts = first_rows(of_code, len(distinct)), np.bincount(of_code, minlength=len(distinct))
     found, of_line, key = touching[one], number[one], at[one]
     whole = np.bincount(key, counts, len(used))
     alone = _counts_alone(solo, used, size, modules) if solo is not None and len(lines) else whole

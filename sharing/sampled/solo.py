@@ -22,6 +22,7 @@ from sharing.model.attribution import Attribution
 from sharing.model.recorded import RecordedRun
 from sharing.model.samples import Mode
 from sharing.sampled.costs import sample_costs
+from sharing.sampled.ranks import ranks
 from sharing.sampled.rates import instruction_keys
 
 Column = npt.NDArray[Any]
@@ -81,9 +82,11 @@ def read_levels(levels: Sequence[Level]) -> list[Times]:
     modules: dict[str, int] = {}
     parts = [_read(level, functions, modules) for level in levels]
     every = np.concatenate([ips for _, ips in parts]) if parts else np.zeros(0, np.uint64)
-    numbers = np.unique(every)
+    _, numbers = ranks(every)
+    cuts = np.cumsum([len(ips) for _, ips in parts])[:-1]
     return [
-        Times(t.seconds, t.user, t.thread, t.function, np.searchsorted(numbers, ips), t.time_ns) for t, ips in parts
+        Times(t.seconds, t.user, t.thread, t.function, own, t.time_ns)
+        for (t, _), own in zip(parts, np.split(numbers, cuts), strict=True)
     ]
 
 
@@ -100,7 +103,7 @@ def _read(level: Level, functions: dict[tuple[str, str], int], modules: dict[str
     module = rows["module"].astype(np.int64) + 1
     paths = ["", *(m.path for m in attribution.modules)]
     key = module * (len(attribution.functions) + 1) + rows["function"] + 1
-    found, number = np.unique(key, return_inverse=True)
+    found, number = ranks(key)
     numbers = []
     for one in found.tolist():
         of_module, of_function = divmod(one, len(attribution.functions) + 1)

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.sampled.ranks import ranks
+
 Column = npt.NDArray[Any]
 
 MAX_STEPS = 20_000  # moments that a run is cut into
@@ -46,11 +48,11 @@ class Timeline:
         self.span_s = span_s = (int(time_ns.max()) - start) * 1e-9 + usual_s
         self._step_s = max(STEP_SAMPLES * usual_s, span_s / MAX_STEPS, 1e-9)
         step = ((time_ns.astype(np.int64) - start) * 1e-9 / self._step_s).astype(np.int64)
-        names, who = np.unique(thread, return_inverse=True)
+        names, who = ranks(thread)
         # One row for each moment and thread that ran in it, in order of time.
-        keys, row = np.unique(step * len(names) + who, return_inverse=True)
-        groups, which = np.unique(group, return_inverse=True)
-        cells, cell = np.unique(row * len(groups) + which, return_inverse=True)
+        keys, row = ranks(step * len(names) + who)
+        groups, which = ranks(group)
+        cells, cell = ranks(row * len(groups) + which)
         self._cost = np.bincount(cell, cost_s)
         self._row, self._group = cells // len(groups), groups[cells % len(groups)]
         moments, self._first = np.unique(keys // len(names), return_index=True)
