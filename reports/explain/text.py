@@ -17,7 +17,7 @@ from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates
 FUNCTIONS_SHOWN = 4
 PAIRS_SHOWN = 4
 MOVED_SHOWN = 4
-EVIDENCE_SHOWN = 6
+EVIDENCE_SHOWN = 5
 CHANGES_SHOWN = 8
 RUNS_SHOWN = 6
 _STYLE = {

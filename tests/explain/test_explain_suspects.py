@@ -9,16 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from reports.explain import EXPLAIN_EMITTERS
+from reports.options import RenderOptions
+from sharing.explain.bench import with_measurements
 from sharing.explain.causes.dependency import allocator_of_library
 from sharing.explain.causes.toolchain import parse_producer
 from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
 from sharing.explain.compare import ExplainOptions, explain
+from sharing.explain.tables import read_measurements
 from sharing.knowledge import default_knowledge
 from sharing.model import Image
 from sharing.model.comparison import CauseKind, Comparison, FileTraits, SegmentTrait
 from sharing.model.image import Unit
 from tests.explain.conftest import BuildTableCache, Explain, read
 from tests.sharing.builder import Builder
+
+DATA = Path(__file__).parent / "data"
 
 # An allocator of four functions: enough for a program to be linked with it.
 ALLOCATOR = """\
@@ -60,6 +66,32 @@ def test_an_allocator_that_appeared_comes_first_and_the_layout_is_ruled_out(
     assert "brings tcmalloc: every allocation goes through it" in first.summary
     assert "patchelf --remove-needed libtcmalloc.so.0" in first.confirm
     assert kinds(found) >= {CauseKind.LAYOUT, CauseKind.TOOLCHAIN}
+
+
+def test_the_measured_table_stands_with_the_allocator_and_not_with_a_line(
+    table_cache: BuildTableCache, explained: Explain, allocator: Path
+) -> None:
+    """The published table of transactions and vmstat, with two builds that differ in the library alone."""
+    table = read_measurements((DATA / "two_machines.txt").read_text(), "two_machines.txt")
+    old, new = (
+        [
+            dataclasses.replace(m, labels=tuple(label for label in m.labels if label[0] != "build"))
+            for m in table
+            if of in m.labels
+        ]
+        for of in (("build", "1-mysql"), ("build", "1-drizzle"))
+    )
+    found = with_measurements(explained(table_cache(), table_cache(link=f"-L{allocator} -ltcmalloc")), old, new)
+    first = found.causes[0]
+    assert first.kind is CauseKind.DEPENDENCY
+    assert "threads sleep" in first.evidence[0]
+    assert "interrupts 110,000 to 6,000/s" in first.evidence[0]
+    tps = next(m for m in found.measurements if m.metric == "TPS" and "under" not in m.labels)
+    assert (tps.old, tps.new) == (2434, 1335)
+    lines = EXPLAIN_EMITTERS["text"].render(found, RenderOptions()).splitlines()
+    assert lines[0].startswith("1  DEPENDENCY")
+    assert "libtcmalloc.so.0" in lines[1]
+    assert any(line.startswith("ruled out: ") and "layout" in line for line in lines[:6])
 
 
 def test_an_allocator_that_went_is_said_so(table_cache: BuildTableCache, explained: Explain, allocator: Path) -> None:

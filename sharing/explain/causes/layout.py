@@ -155,7 +155,7 @@ def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: b
     lead = next((m for m in shown if m.matched), shown[0] if shown else None)
     contributions, pairs = _blame(builds, lead, improves=improves)
     symbols = tuple(dict.fromkeys(c.name for c in contributions if c.share in SYMBOL_SHARES and c.name))
-    rows = {row for m in shown for row in m.rows}
+    rows = list(dict.fromkeys(row for m in shown for row in m.rows))  # the worst pair's first
     known = builds.new.known
     text = text or _sentence(builds, lead, contributions, pairs, improves=improves)
     gained = tuple(m.mates for m in _distinct(builds.gained.meetings))
@@ -287,11 +287,11 @@ def _moved_by(shifts: Shifts, pair: int) -> int:
     return int(same.sum())
 
 
-def _moved(builds: Builds, rows: set[int], *, improves: bool) -> tuple[Moved, ...]:
+def _moved(builds: Builds, rows: Iterable[int], *, improves: bool) -> tuple[Moved, ...]:
     matching = builds.variables
     of = matching.of_old if improves else matching.of_new
     out = []
-    for row in sorted(rows):
+    for row in rows:
         pair = int(of[row])
         if pair < 0:
             continue
