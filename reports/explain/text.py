@@ -61,7 +61,8 @@ def _verdict(comparison: Comparison, width: int, *, summary: bool) -> Iterator[L
         else:
             yield [(f"{number}  {cause.kind.value.upper()}", _STYLE[cause.kind]), (f"  {wording.title(cause)}", "")]
         yield from wrapped(visible(cause.summary), width, INDENT)
-    kinds = [ruled.kind.value for ruled in comparison.ruled_out]
+    better = {cause.kind for cause in comparison.causes if cause.improves}
+    kinds = [r.kind.value + (" as a slowdown" if r.kind in better else "") for r in comparison.ruled_out]
     if summary and kinds and comparison.causes[0].kind is not CauseKind.NONE:
         yield from wrapped(f"ruled out: {', '.join(kinds)}", width, "", hang=2)
     if summary and comparison.incomplete:
