@@ -100,7 +100,7 @@ def _with_samples(
     )
     for name, count in seen.counts.items():
         counts[name] = counts.get(name, 0) + count
-    notes.extend(seen.notes)
+    notes[:0] = seen.notes  # how far the rest can be trusted
     return seen.findings
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from elfscan.demangle import demangle
 from linemate.gains import GainsOf, without_solo
 from linemate.modules import open_modules
+from linemate.sampled_notes import profile_notes
 from pmu import read_samples
 from sharing.judge import Judgement
 from sharing.knowledge import Knowledge
@@ -34,8 +35,7 @@ from sharing.sampled.join import Coverage, join
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
 from sharing.sampled.names import Names
-from sharing.sampled.use import Meeting
-from sharing.sampled.verdict import Verdicts, judge_lines
+from sharing.sampled.verdict import judge_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,8 @@ def with_samples(
             counts[name] = counts.get(name, 0) + count
     counts |= {"samples": run.totals.samples, **verdicts.counts, **joined}
     named = {name.replace(" ", "_").replace(",", ""): count for name, count in counts.items()}
-    return SampledFindings(findings, named, [*_notes(paths, placed), *_squeezed(verdicts), *gains.notes])
+    notes = profile_notes(paths, placed, run.totals, verdicts, findings)
+    return SampledFindings(findings, named, [*notes, *gains.notes])
 
 
 def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:
@@ -98,38 +99,6 @@ def _losses(one: Attribution) -> dict[str, int]:
         )
         if count
     }
-
-
-def _notes(paths: Sequence[str], placed: Sequence[Attribution]) -> list[str]:
-    """What each profile lacks, in words."""
-    out = []
-    for path, one in zip(paths, placed, strict=True):
-        out += [f"{path}: {note}" for note in (*one.samples.counts.notes, *one.notes)]
-        total, known = len(one.rows), int((one.rows["basis"] >= Basis.DERIVED).sum())
-        if 2 * known < total:
-            why = sorted(
-                ((n, name.removeprefix("unattributed ")) for name, n in one.counts().items() if name[0] == "u"),
-                reverse=True,
-            )
-            reasons = ", ".join(f"{name.replace('_', ' ')} {n}" for n, name in why[:3])
-            out.append(f"{path}: {known} of {total} samples have a known place; of the others: {reasons}")
-    return out
-
-
-def _squeezed(verdicts: Verdicts) -> list[str]:
-    """Lines whose sharing could not show."""
-    lines = [j.line for j in verdicts.judged if j.why == Meeting.SQUEEZED.value]
-    if not lines:
-        return []
-    names = ", ".join(dict.fromkeys(a.name for line in lines for a in line.actors[:2]))
-    return [
-        f"threads that use {len(lines)} {'line' if len(lines) == 1 else 'lines'} ({_cut(names)}) had one processor "
-        f"between them: what they cost each other elsewhere cannot show; record while a processor for each is free"
-    ]
-
-
-def _cut(text: str, limit: int = 120) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def _coverages(placed: Sequence[Attribution]) -> Callable[[frozenset[str]], Coverage]:

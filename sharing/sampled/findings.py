@@ -149,7 +149,7 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
 _BASIS = {
     Basis.NONE: "nothing",
     Basis.FUNCTION: "function",
-    Basis.DERIVED: "sampled registers",
+    Basis.DERIVED: "the operand of the instruction",
     Basis.ADDRESS: "sampled address",
 }
 

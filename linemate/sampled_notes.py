@@ -1,0 +1,128 @@
+"""What a report says of its profiles: what they lack first, then what they showed.
+
+Owns these sentences and their order.  Nothing is decided here: what a weak profile may clear is
+``sharing.sampled.join``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sharing.model.attribution import Attribution, Basis
+from sharing.model.finding import Confidence, Finding, Severity, Verdict
+from sharing.model.samples import Field
+from sharing.rules.sampled_base import LOW_FROM
+from sharing.sampled.evaluate import RegisterFile
+from sharing.sampled.join import MIN_TIMED
+from sharing.sampled.use import Meeting, Totals
+from sharing.sampled.verdict import Verdicts
+
+TEXT_FORMAT = "perf script"
+_SHARING = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
+_RECORD = "`linemate record`, or perf record -e cpu-clock -I -d"
+
+
+def profile_notes(
+    paths: Sequence[str],
+    placed: Sequence[Attribution],
+    totals: Totals,
+    verdicts: Verdicts,
+    findings: Sequence[Finding],
+) -> list[str]:
+    """1. what makes the profiles weak; 2. what they showed; 3. losses of each; 4. lines that could not show sharing."""
+    out = [note for path, one in zip(paths, placed, strict=True) for note in _weak(path, one)]
+    if totals.timed < MIN_TIMED:
+        out.append(few_samples(round(totals.timed)))
+    out.append(_shown(totals, verdicts, findings, sum(map(_known, placed))))
+    for path, one in zip(paths, placed, strict=True):
+        out += [f"{path}: {note}" for note in (*one.samples.counts.notes, *one.notes)]
+        out += _unplaced(path, one)
+    return [*out, *_squeezed(verdicts)]
+
+
+def few_samples(count: int) -> str:
+    """What a short profile is good for, and how to get a longer one."""
+    return (
+        f"{count:,} samples are few: they can show sharing, but {MIN_TIMED:,} are needed to clear a finding; record "
+        f"for longer, or with a higher --frequency"
+    )
+
+
+def _weak(path: str, one: Attribution) -> list[str]:
+    """What was not recorded, though all addresses depend on it."""
+    samples = one.samples
+    if RegisterFile.of(samples).any or any(event.fields & Field.ADDR for event in samples.events):
+        return []
+    if samples.recording.format == TEXT_FORMAT:
+        return [
+            f"{path}: text of `perf script` has no registers, and mappings of files only with --show-mmap-events: give "
+            f"the perf.data file itself to --samples"
+        ]
+    if not any(event.fields & Field.IP for event in samples.events):
+        return []  # a listing of functions, which says so itself
+    return [
+        f"{path}: RECORDED WITHOUT REGISTERS: accesses through pointers have no place; it can show sharing, but clears "
+        f"hardly any finding. Record with {_RECORD}"
+    ]
+
+
+def _known(one: Attribution) -> int:
+    return int((one.rows["basis"] >= Basis.DERIVED).sum())
+
+
+def _shown(totals: Totals, verdicts: Verdicts, findings: Sequence[Finding], known: int) -> str:
+    """The profiles in one sentence, also where no finding rests on them."""
+    counts = verdicts.counts
+    alone = sum(counts.get(f"sampled lines, {why}", 0) for why in ("one thread", "not judged"))
+    several = counts.get("sampled lines", 0) - alone
+    worth = sum(
+        f.verdict in _SHARING and f.severity is not Severity.NOTE and f.confidence.rank >= Confidence.DERIVED.rank
+        for f in findings
+    )
+    if worth:
+        found = f"false sharing in {worth} {'finding' if worth == 1 else 'findings'}"
+    else:
+        found = f"no false sharing above {100 * LOW_FROM:.0f} % of {totals.measure} found"
+        lost = totals.share(totals.timed_unplaced)
+        if lost.value >= LOW_FROM:
+            found += f", though {100 * lost.value:.0f} % may have been anywhere"
+    return (
+        f"from the profile: {totals.samples:,} samples, {100 * known / max(totals.samples, 1):.0f} % placed on bytes; "
+        f"{several} {'line' if several == 1 else 'lines'} with samples of several threads; {found}"
+    )
+
+
+def _unplaced(path: str, one: Attribution) -> list[str]:
+    """The reasons, where most samples have no place."""
+    total, known = len(one.rows), _known(one)
+    if 2 * known >= total:
+        return []
+    counts = one.counts().items()
+    why = sorted(((n, name.removeprefix("unattributed ")) for name, n in counts if name[0] == "u"), reverse=True)
+    reasons = ", ".join(f"{_WHY.get(name, name.replace('_', ' '))} {n}" for n, name in why[:3])
+    return [f"{path}: {known} of {total} samples have a known place; of the others: {reasons}"]
+
+
+_WHY = {
+    "no_access": "not at an access",
+    "overwritten": "register overwritten since",
+    "no_registers": "registers not recorded",
+    "no_code": "code not at hand",
+    "kernel": "in the kernel",
+}
+
+
+def _squeezed(verdicts: Verdicts) -> list[str]:
+    """Lines whose sharing could not show."""
+    lines = [j.line for j in verdicts.judged if j.why == Meeting.SQUEEZED.value]
+    if not lines:
+        return []
+    names = ", ".join(dict.fromkeys(a.name for line in lines for a in line.actors[:2]))
+    return [
+        f"threads that use {len(lines)} {'line' if len(lines) == 1 else 'lines'} ({_cut(names)}) had one processor "
+        f"between them: what they cost each other elsewhere cannot show; record while a processor for each is free"
+    ]
+
+
+def _cut(text: str, limit: int = 120) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}…"

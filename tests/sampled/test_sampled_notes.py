@@ -1,0 +1,99 @@
+"""What a report says of its profiles: what they lack comes first, and what they showed is always said."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from linemate.sampled_notes import profile_notes
+from sharing.model.attribution import Basis, Reason
+from sharing.model.finding import Report, Severity
+from sharing.model.image import ImageKind
+from sharing.model.samples import Event, Field, Recording
+from sharing.remedy import Style
+from sharing.sampled.findings import findings_of
+from sharing.sampled.lines import profile_lines
+from sharing.sampled.names import Names
+from sharing.sampled.verdict import judge_lines
+from tests.sampled.conftest import PERIOD_NS, PROGRAMS, Seen, needs, report
+from tests.sampled.recorded import One, Recorded, attribution, ticks
+
+BARE = Event("cpu-clock", Field.IP | Field.TIME, 1, 0)
+WITH_REGISTERS = replace(BARE, regs_intr_mask=0xFF0FFF)
+
+
+def notes(recorded: Recorded, event: Event = WITH_REGISTERS, made: str = "perf.data") -> list[str]:
+    one = attribution(recorded, events=(event,))
+    one = replace(one, samples=replace(one.samples, recording=Recording(made)))
+    run = profile_lines(one, 64)
+    verdicts = judge_lines(run, Names(), 64)
+    findings = findings_of(verdicts, run.totals, Style(64, ImageKind.PIE))
+    return profile_notes(["p.data"], [one], run.totals, verdicts, findings)
+
+
+def pair(second: int, count: int = 600) -> Recorded:
+    one = Recorded().loop(0, ticks(count), at=0, function="a")
+    return one.loop(1, ticks(count, shift=90_000), at=second, function="b")
+
+
+def test_what_was_found_is_one_sentence() -> None:
+    (shown,) = notes(pair(8))
+    assert shown == (
+        "from the profile: 1,200 samples, 100 % placed on bytes; 1 line with samples of several threads; "
+        "false sharing in 1 finding"
+    )
+
+
+def test_nothing_found_is_said_with_its_limit() -> None:
+    (shown,) = notes(pair(64))
+    assert shown.endswith("; 0 lines with samples of several threads; no false sharing above 2 % of CPU time found")
+
+
+def test_what_has_no_place_limits_that() -> None:
+    recorded = pair(64)
+    lost = [One(0, t, basis=Basis.NONE, reason=Reason.OVERWRITTEN) for t in ticks(400, start=400)]
+    recorded.samples += lost
+    assert any(n.endswith("found, though 25 % may have been anywhere") for n in notes(recorded))
+
+
+def test_missing_registers_are_said_first() -> None:
+    first, *_ = notes(pair(8), BARE)
+    assert first.startswith("p.data: RECORDED WITHOUT REGISTERS")
+    assert "linemate record" in first
+    for event in (WITH_REGISTERS, replace(BARE, fields=BARE.fields | Field.ADDR)):
+        assert not any("REGISTERS" in note for note in notes(pair(8), event))
+
+
+def test_text_is_to_be_replaced_by_the_file_it_was_made_of() -> None:
+    first, *_ = notes(pair(8), BARE, "perf script")
+    assert "give the perf.data file itself" in first
+
+
+@pytest.mark.parametrize(("count", "few"), [(499, True), (500, False)])
+def test_few_samples_are_said_to_clear_nothing(count: int, few: bool) -> None:
+    said = [note for note in notes(pair(8, count)) if "--frequency" in note]
+    assert bool(said) == few
+    assert not few or said[0].startswith("998 samples are few")
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory, seen: Seen) -> Report:
+    """The counters of a struct, recorded as plain ``perf record`` does."""
+    needs("gcc", "perf")
+    where = tmp_path_factory.mktemp("bare")
+    subprocess.run(["gcc", "-O2", "-g", "-pthread", str(PROGRAMS / "pairs.c"), "-o", str(where / "pairs")], check=True)
+    command = ["perf", "record", "-q", "-e", "cpu-clock:ppp", "-c", str(PERIOD_NS), "-o", str(where / "perf.data")]
+    done = subprocess.run([*command, "--", str(where / "pairs"), "global"], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"perf record: {done.stderr.strip()[-200:]}")
+    return report(where / "pairs", where / "perf.data")
+
+
+def test_a_profile_without_registers_lowers_nothing(bare: Report, seen: Seen) -> None:
+    assert "RECORDED WITHOUT REGISTERS" in bare.coverage.notes[0]
+    known = {f.id for f in seen("pairs.c", "global").findings if f.severity is not Severity.NOTE}
+    kept = {f.id for f in bare.findings if f.severity is not Severity.NOTE}
+    assert known & kept, "the pair that the good profile confirms is still a finding"
+    assert bare.coverage.counts["sampled_cleared"] == 0
