@@ -90,6 +90,7 @@ class Sink:
     ids: dict[int, int] = field(default_factory=dict)
     unknown: int = 0  # samples of no event
     malformed: int = 0
+    timeless: bool = True  # nothing has a time: then the number of the record stands for it
     _workers: ThreadPoolExecutor | None = None
     _jobs: deque[tuple[int, int, Future[tuple[int, int]]]] = field(default_factory=deque)
     _known: IdTable | None = None
@@ -111,12 +112,8 @@ class Sink:
         self.finish()
         self.ids.update(dict.fromkeys(ids, len(self.attrs)))
         self.attrs.append(attr)
+        self.timeless = self.timeless and not attr.sample_type & Sample.TIME
         self._known = self._wanted = None
-
-    @property
-    def timeless(self) -> bool:
-        """Nothing has a time: then the number of the record stands for it."""
-        return not any(attr.sample_type & Sample.TIME for attr in self.attrs)
 
     def take(self, batch: Batch) -> None:
         """Stores samples, now or soon."""

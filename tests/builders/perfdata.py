@@ -103,6 +103,19 @@ class Builder:
     def lost(self, count: int) -> None:
         self.add(2, self.words(0, count) + self.trailer(self.attrs[0], 0, 0, 0))
 
+    def other(self, kind: int, *, time: int = 0) -> None:
+        """A record that the kernel writes about itself, by type: include/uapi/linux/perf_event.h."""
+        bodies = {
+            16: self.pack("IIQ", 5, 5, 1) + self.words(4, 0xF0000000),  # NAMESPACES: pid, tid, count, (dev, inode)
+            17: self.words(0xFFFF_FFFF_C000_0000) + self.pack("IHH", 64, 1, 0) + self.text("bpf_prog_1"),  # KSYMBOL
+            18: self.pack("HHI", 1, 0, 7) + b"\x12" * 8,  # BPF_EVENT: type, flags, id, tag
+            19: self.words(1) + self.text("/system.slice"),  # CGROUP
+            20: self.words(0xFFFF_FFFF_8100_0000)
+            + self.pack("HH", 5, 5)
+            + b"\x90" * 12,  # TEXT_POKE: old and new bytes
+        }
+        self.add(kind, bodies[kind] + self.trailer(self.attrs[0], 5, 5, time))
+
     def sample(self, which: int = 0, misc: int = USER, **has: int | Sequence[int] | bytes) -> None:
         """A sample of an event; what ``has`` does not give is 0.  Lists: callchain, branches, counts, registers."""
         self.add(9, self.sample_body(self.attrs[which], **has), misc)

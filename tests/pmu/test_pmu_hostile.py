@@ -251,3 +251,35 @@ def test_a_file_that_cannot_be_opened_is_an_error_in_words(tmp_path: Path) -> No
 def test_the_first_version_of_the_format_says_so(tmp_path: Path) -> None:
     with pytest.raises(Malformed, match="version 1"):
         read(tmp_path, b"PERFFILE" + bytes(200))
+
+
+def test_a_long_line_of_forks_is_followed(tmp_path: Path) -> None:
+    """Each child starts the next: no recursion, and memory for a row each."""
+    builder = Builder([Attr()])
+    builder.mmap2(1, 0x1000, 0x1000, 0, "/a", time=0)
+    count = 300_000
+    forks = np.zeros((count, 6), "<u8")
+    forks[:, 0] = 7 | 48 << 48
+    ids = np.arange(1, count + 1, dtype=np.uint64)
+    forks[:, 1] = forks[:, 2] = ids + np.uint64(1) | ids << np.uint64(32)
+    forks[:, 3] = forks[:, 5] = ids
+    forks[:, 4] = ids
+    builder.records.append(forks.tobytes())
+    builder.sample(ip=0x1800, pid=count + 1, tid=count + 1, time=count + 5)
+    samples = read(tmp_path, builder.file())
+    assert samples.counts.records["FORK"] == count
+    assert samples.samples["mapping"].tolist() == [0]
+
+
+@pytest.mark.parametrize("values", [0, 1, 3, 1 << 20, 1 << 60, (1 << 64) - 1])
+def test_counts_of_groups_are_believed_only_within_their_record(tmp_path: Path, values: int) -> None:
+    """A group's counts say themselves how many they are."""
+    builder = Builder([Attr(sample_type=b.IP | b.READ | b.CPU | b.PERIOD, read_format=8)])
+    builder.sample(ip=1, counts=[0])
+    body = builder.words(2, 0, 5, values, 11, 12, 13)
+    builder.add(9, body, misc=b.USER)
+    builder.sample(ip=3, counts=[0])
+    samples = read(tmp_path, builder.file())
+    sound = values <= 3
+    assert samples.samples["ip"].tolist() == ([1, 2, 3] if sound else [1, 3])
+    assert samples.counts.malformed_records == (not sound)
