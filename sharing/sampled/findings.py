@@ -87,7 +87,8 @@ def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style:
 def _identity(draft: SampledDraft, line: SampledLine) -> str:
     """By names, which survive moves; memory without a name by who uses it: its address is another in each run."""
     if line.use.link >= 0:
-        parts = sorted(f"{a.name}@{_file(a)}" for a in (line.actors[i] for i in draft.items[:2]))
+        # Which elements and members of a variable are seen most is another matter in each run.
+        parts = sorted({f"{a.owner}@{_file(a)}" for a in (line.actors[i] for i in draft.items[:2])})
     else:
         touches = tuple(t for i in draft.items[:2] for t in line.items[i].touches)
         parts = [line.use.region.name, *sorted(functions_of(touches, MAX_FUNCTIONS))]

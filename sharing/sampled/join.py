@@ -102,8 +102,8 @@ def _same(static: Finding, sampled: Finding) -> bool:
 
 
 def _names(finding: Finding) -> set[str]:
-    """Code seldom knows which element of an array it touches: samples do."""
-    return {re.sub(r"\[\d+\]$", "", p.name) for p in finding.participants}
+    """Code seldom knows which element of an array it touches: samples do, and which member of it."""
+    return {re.sub(r"\[\d+\].*", "", p.name) for p in finding.participants}
 
 
 def _joined(static: Finding, sampled: Finding) -> Finding:

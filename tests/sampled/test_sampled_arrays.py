@@ -1,0 +1,90 @@
+"""Arrays whose elements are structs: one finding, under one identity, whichever members were seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sharing.model.finding import Finding
+from sharing.model.image import ImageKind
+from sharing.model.profile import Actor
+from sharing.remedy import Style
+from sharing.sampled.blame import Item
+from sharing.sampled.findings import findings_of
+from sharing.sampled.join import join
+from sharing.sampled.lines import profile_lines
+from sharing.sampled.names import Names
+from sharing.sampled.use import LineUse, SampledRun
+from sharing.sampled.verdict import Verdicts, judge_lines
+from tests.sampled.recorded import Recorded, attribution, ticks
+from tests.sampled.test_sampled_join import RAN, finding
+
+BASE, STRIDE = 0x4000, 24
+MEMBERS = ("gets", "sets", "hits")
+
+
+class OfStats(Names):
+    """All bytes are ``stats``, an array of three counters an element."""
+
+    def actor(self, item: Item, use: LineUse) -> Actor:
+        found = super().actor(item, use)
+        number, rest = divmod(item.start, STRIDE)
+        name = f"stats[{number}].{MEMBERS[rest // 8]}"
+        whole = (BASE, BASE + 8 * STRIDE)
+        return replace(found, name=name, owner="stats", owner_span=whole, source="m.c:3", sized=True)
+
+
+def judged(recorded: Recorded) -> tuple[list[Finding], Verdicts, SampledRun]:
+    placed = attribution(recorded)
+    run = profile_lines(placed, 64)
+    static = tuple(replace(use, link=BASE, target=True, module="/bin/x") for use in run.lines)
+    run = replace(run, lines=static)
+    verdicts = judge_lines(run, OfStats(), 64)
+    return findings_of(verdicts, run.totals, Style(64, ImageKind.PIE)), verdicts, run
+
+
+def updates(*seen: tuple[int, int, int], function: str = "handle") -> Recorded:
+    """(thread, element, member): each updates its own in turn."""
+    recorded = Recorded()
+    for i, (thread, element, member) in enumerate(seen):
+        recorded.loop(thread, ticks(300, shift=i * 40_000), at=element * STRIDE + 8 * member, function=function)
+    return recorded
+
+
+def test_members_of_elements_are_slots_of_threads() -> None:
+    (found,), _, _ = judged(updates((0, 0, 0), (0, 0, 2), (1, 1, 0)))
+    assert found.rule == "sampled-thread-slots"
+    assert "stats: 2 elements of 24 bytes" in found.message
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        [(0, 0, 0), (0, 0, 2), (1, 1, 0), (0, 1, 1)],  # an element of both threads
+        [(0, 0, 0), (1, 0, 2)],  # two threads in one element
+    ],
+)
+def test_elements_that_several_threads_write_are_no_slots(seen: list[tuple[int, int, int]]) -> None:
+    assert [f.rule for f in judged(updates(*seen))[0]] == ["sampled-false-sharing"]
+
+
+def test_the_identity_is_the_arrays() -> None:
+    ids = {
+        judged(updates(*seen))[0][0].id
+        for seen in (
+            [(0, 0, 0), (1, 1, 0)],
+            [(0, 0, 0), (1, 1, 0), (0, 0, 2), (1, 1, 1)],
+            [(1, 0, 0), (0, 1, 0)],
+        )
+    }
+    assert len(ids) == 1
+
+
+def test_code_and_samples_of_one_array_are_one_finding() -> None:
+    sampled, verdicts, run = judged(updates((0, 0, 0), (0, 0, 2), (1, 1, 0)))
+    known = finding("packed-thread-slots", ("stats",))
+    (both,), counts = join([known], sampled, verdicts, run, lambda names: RAN)
+    assert (both.id, counts["sampled_joined"]) == (known.id, 1)
+    other = finding("packed-thread-slots", ("stat",))
+    assert len(join([other], sampled, verdicts, run, lambda names: RAN)[0]) == 2
