@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from types import FrameType
+from types import FrameType, MappingProxyType
 
 import msgspec
 
@@ -128,6 +128,7 @@ def _series(
     series: Series | None = None
     notes: tuple[str, ...] = ()
     failed = dict(unread)
+    logs: dict[int, str] = {}
     if options.bench:
         bench = Bench(store, builds, options.plan)
         good = [b for b in made.values() if b.binary is not None]
@@ -135,13 +136,17 @@ def _series(
             bench.tick = tick
             bench.complete(good)
         failed |= {at: bench.failed[b.row.key] for at, b in made.items() if b.row.key in bench.failed}
+        logs = {at: str(builds.bench_log_path(b.row.key)) for at, b in made.items() if b.row.key in bench.failed}
         series = series_of(options, commits, made, bench)
-        judged = judge(series, options.alpha)
+        if any(cell for row in series.values for cell in row):
+            judged = judge(series, options.alpha)
+        else:
+            series = Series(series.metric, series.revisions, (), tuple(() for _ in commits), options.less)
         notes = bench.notes(good)
     # 4. What changed with the steps, and without.
     steps = explained(judged.steps if judged else (), made, layouts)
     moved = moves(found)
-    revisions = revisions_of(commits, made, builds, failed)
+    revisions = revisions_of(commits, made, builds, failed, logs)
     base = document_of(options, series, judged, revisions, f"{top} {options.revisions}")
     return msgspec.structs.replace(
         base,
@@ -150,7 +155,7 @@ def _series(
         pairs=pairs_along(found, moved),
         layout_changes=tuple(_change(m, steps, made, layouts) for m in moved),
         notes=(*base.notes, *notes),
-        incomplete=any(r.state is RevisionState.FAILED for r in revisions) or any(v.incomplete for v in found.values()),
+        incomplete=any(r.left_out for r in revisions) or any(v.incomplete for v in found.values()),
     )
 
 
@@ -208,9 +213,13 @@ def _change(found: Moves, steps: Sequence[Step], made: dict[int, Built], layouts
 
 
 def revisions_of(
-    commits: Sequence[Commit], made: dict[int, Built], builds: Builds, failed: dict[int, str]
+    commits: Sequence[Commit],
+    made: dict[int, Built],
+    builds: Builds,
+    failed: Mapping[int, str],
+    logs: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[Revision, ...]:
-    """All revisions of the range with what became of them."""
+    """All revisions of the range with what became of them: why some are left out, and what their benchmark said."""
     out = []
     for at, commit in enumerate(commits):
         built = made.get(at)
@@ -218,6 +227,8 @@ def revisions_of(
             state, why, log = RevisionState.UNTRIED, "", ""
         elif built.row.failed:
             state, why, log = RevisionState.FAILED, built.row.why, str(builds.log_path(built.row.key))
+        elif at in logs:
+            state, why, log = RevisionState.UNMEASURED, failed[at], logs[at]
         elif at in failed:
             state, why, log = RevisionState.FAILED, failed[at], ""
         else:

@@ -133,12 +133,18 @@ class Bench:
         assert built.tree is not None
         program = built.tree / built.row.binary
         command = self.plan.command.replace("{level}", level).replace("{binary}", shlex.quote(str(program)))
-        done = run(command, built.tree, self.plan.timeout_s, priority=True)
-        if done.code != 0:
-            raise LinemateError(f"`{command}` ended with {done.code}: {last_line(done.output)}")
-        value = metric_of(done.output, self.plan.metric, command) if self.plan.metric else done.wall_s
-        if not 0 < value < float("inf"):
-            raise LinemateError(f"`{command}`: {self.plan.metric or 'its time'} is not above 0")
+        output = ""
+        try:
+            done = run(command, built.tree, self.plan.timeout_s, priority=True)
+            output = done.output
+            if done.code != 0:
+                raise LinemateError(f"`{command}` ended with {done.code}: {last_line(output)}")
+            value = metric_of(output, self.plan.metric, command) if self.plan.metric else done.wall_s
+            if not 0 < value < float("inf"):
+                raise LinemateError(f"`{command}`: {self.plan.metric or 'its time'} is not above 0")
+        except LinemateError as error:
+            self.builds.put_bench_log(built.row.key, f"{output}\nlinemate: {error}\n")
+            raise
         return others_share(done.others_s, done.wall_s), value
 
     def of(self, built: Built, level: str) -> tuple[float, ...]:

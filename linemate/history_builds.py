@@ -163,6 +163,13 @@ class Builds:
     def log_path(self, key: str) -> Path:
         return self.home / "logs" / f"{key[:_KEY_LENGTH]}.log"
 
+    def bench_log_path(self, key: str) -> Path:
+        """What the run of the benchmark said that gave no figure."""
+        return self.home / "logs" / f"{key[:_KEY_LENGTH]}.bench.log"
+
+    def put_bench_log(self, key: str, text: str) -> None:
+        _write(self.bench_log_path(key), text)
+
     def _take(self, made: Path) -> str:
         """Copy a binary by its content; its digest, "" where there is none."""
         if not made.is_file() or not made.resolve().is_relative_to(self.home.resolve()):

@@ -76,6 +76,10 @@ def verdict(history: History) -> str:
     """The first line: the step that matters, or that there is none."""
     if history.bisection is not None:
         return visible(history.bisection.words)
+    if all(r.state is RevisionState.FAILED and r.log for r in history.revisions):
+        return f"nothing could be built: {count(len(history.revisions), 'revision')}, all of them left out"
+    if history.metric and not any(values for points in history.series for values in points.values):
+        return f"nothing could be measured: no run gave {visible(history.metric)}"
     if not history.metric:
         met = sum(1 for c in history.layout_changes if c.gained or c.lost)
         what = f"{count(met, 'change')} of layout" if met else "no change of layout among busy pairs"
@@ -192,7 +196,7 @@ def remarks(history: History) -> Iterator[str]:
             f"{chance_text(contrast.chance)}"
         )
     for revision in history.revisions:
-        if revision.state is RevisionState.FAILED:
+        if revision.left_out:
             log = f" (log: {visible(revision.log)})" if revision.log else ""
             yield f"left out: {visible(revision.name)} {visible(revision.subject)}: {visible(revision.why)}{log}"
     yield from (visible(note) for note in history.notes)

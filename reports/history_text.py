@@ -22,7 +22,7 @@ from reports.history import (
 )
 from reports.options import RenderOptions
 from reports.text import INDENT, MIN_WIDTH, Line, paint, wrapped
-from sharing.model.history import History, Pair, RevisionState
+from sharing.model.history import History, Pair
 
 SHOWN = 60  # rows of a table
 CELLS = 8
@@ -78,7 +78,7 @@ def _block(texts: Iterator[str], width: int, style: str, *, gap: bool = True) ->
 def _series(history: History) -> Iterator[Line]:
     """Medians by revision and condition, the level of all conditions as a bar."""
     measured = [i for i in range(len(history.revisions)) if any(c.values[i] for c in history.series)]
-    if len(history.series) > len(measured) <= FEW:
+    if len(history.series) > len(measured) <= FEW and measured:
         yield from _by_condition(history, measured)
         return
     cells = history.series[:CELLS]
@@ -92,7 +92,7 @@ def _series(history: History) -> Iterator[Line]:
     level = levels(history)
     low, high = min((v for v in level if v is not None), default=0), max((v for v in level if v is not None), default=0)
     steps = {s.between[1] for s in history.steps}
-    failed = {i for i, r in enumerate(history.revisions) if r.state is RevisionState.FAILED}
+    failed = {i for i, r in enumerate(history.revisions) if r.left_out}
     shown = [i for i in range(len(history.revisions)) if level[i] is not None or i in failed]
     for i in shown[:SHOWN]:
         values = [f"{median(c.values[i]):,.6g}" if c.values[i] else "-" for c in cells]

@@ -16,6 +16,7 @@ HISTORY_SCHEMA = "linemate-history-1"
 class RevisionState(StrEnum):
     BUILT = "built"
     FAILED = "failed"  # its build, or the reading of what it built
+    UNMEASURED = "not measured"  # built, and its benchmark gave no figure
     LISTED = "listed"  # in a table
     UNTRIED = "not tried"  # a bisection needs few
 
@@ -39,6 +40,10 @@ class Revision(msgspec.Struct, frozen=True):
     subject: str = ""
     why: str = ""
     log: str = ""
+
+    @property
+    def left_out(self) -> bool:
+        return self.state in (RevisionState.FAILED, RevisionState.UNMEASURED)
 
 
 class Points(msgspec.Struct, frozen=True):

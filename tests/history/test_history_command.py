@@ -162,3 +162,48 @@ def test_the_format_follows_the_ending(stepping: Path, tmp_path: Path) -> None:
     for name, right in starts.items():
         assert main(["history", "--table", str(stepping), "-o", str(tmp_path / name)]) == 1
         assert right((tmp_path / name).read_text())
+
+
+@pytest.mark.parametrize(
+    ("bench", "metric", "headline", "why"),
+    [
+        ("echo out of memory; exit 1", None, "no run gave seconds", "ended with 1: out of memory (log: "),
+        ("exit 1", None, "no run gave seconds", "`exit 1` ended with 1: no message (log: "),
+        ("echo ops 5", "opps", "no run gave opps", "`echo ops 5` prints no number behind 'opps' (log: "),
+    ],
+)
+@pytest.mark.parametrize("name", ["text", "markdown", "html", "json"])
+def test_a_benchmark_without_figures_is_no_defect_of_linemate(
+    bench: str,
+    metric: str | None,
+    headline: str,
+    why: str,
+    name: str,
+    copies: Repository,
+    cache: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["history", "--repo", str(copies.path), "--build", COPY, "--binary", "server", "--bench", bench]
+    command += ["--rounds", "1", "--store", str(tmp_path / "s.sqlite"), "--format", name]
+    command += ["--metric", metric] if metric else []
+    assert main([*command, "HEAD~1..HEAD"]) == 3
+    out = capsys.readouterr().out
+    if name == "text":
+        assert out.startswith(f"nothing could be measured: {headline}\n")
+        words = " ".join(out.split())
+        assert why in words
+        log = Path(words.partition("(log: ")[2].partition(")")[0].replace(" ", ""))
+        assert f"linemate: `{bench}`" in log.read_text()
+        if "echo" in bench:
+            assert log.read_text().startswith("out of memory" if "memory" in bench else "ops 5")
+
+
+def test_no_build_at_all_is_the_headline(
+    copies: Repository, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["history", "--repo", str(copies.path), "--build", "false", "--binary", "server"]
+    command += ["--store", str(tmp_path / "s.sqlite"), "HEAD~2..HEAD"]
+    for more in ([], ["--bench", "true"]):
+        assert main([*command, *more]) == 3
+        assert capsys.readouterr().out.startswith("nothing could be built: 3 revisions, all of them left out\n")
