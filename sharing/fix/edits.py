@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from sharing.fix.members import align_member
 from sharing.fix.plan import Plan, Planner, overlap
-from sharing.fix.records import align_member, separate_record, use_destructive_size
+from sharing.fix.records import separate_record, use_destructive_size
 from sharing.fix.style import FixOptions
 from sharing.fix.tokens import ReadFile, Refused
 from sharing.fix.variables import separate_elements, separate_variable
@@ -57,7 +58,7 @@ def plan_finding(finding: Finding, planner: Planner) -> tuple[Planned, ...]:
     for number, remedy in enumerate(finding.remedies):
         participant = _participant(finding, remedy, number)
         try:
-            result.append(Planned(remedy, participant, _plan(planner, participant, remedy, finding.rule)))
+            result.append(Planned(remedy, participant, _plan(planner, participant, remedy, finding)))
         except Refused as reason:
             result.append(Planned(remedy, participant, None, str(reason) or "no edit is known for it"))
     return tuple(result)
@@ -77,7 +78,7 @@ def _participant(finding: Finding, remedy: Remedy, number: int) -> Participant:
     return finding.participants[min(number, len(finding.participants) - 1)]
 
 
-def _plan(planner: Planner, participant: Participant, remedy: Remedy, rule: str) -> Plan:
+def _plan(planner: Planner, participant: Participant, remedy: Remedy, finding: Finding) -> Plan:
     identity = participant.identity
     if remedy.kind not in _EDITED:
         raise Refused(f"a change by hand: {remedy.text}")
@@ -86,7 +87,7 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, rule: str)
     if remedy.kind == "destructive-size":
         return use_destructive_size(planner, identity)
     if remedy.kind == "align-member" or (remedy.kind == "section" and remedy.breaks_abi):
-        return _member(planner, participant, split=rule == _SPLIT)
+        return _member(planner, participant, finding)
     if identity not in planner.program.variables and identity in planner.program.records:
         return separate_record(planner, planner.program.records[identity])
     if remedy.kind == "pad-element":
@@ -94,9 +95,14 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, rule: str)
     return separate_variable(planner, identity, read_mostly="__read_mostly" in remedy.edit)
 
 
-def _member(planner: Planner, participant: Participant, *, split: bool) -> Plan:
+def _member(planner: Planner, participant: Participant, finding: Finding) -> Plan:
     identity = participant.identity
     path = participant.member or _inside(planner, participant)
+    others = [
+        other.member or _inside(planner, other)
+        for other in finding.participants
+        if other is not participant and other.identity == identity
+    ]
     if identity in planner.program.variables:
         variable = planner.variable(identity)
         record = planner.own_record(_element(variable.facts.type), variable.unit)
@@ -104,7 +110,7 @@ def _member(planner: Planner, participant: Participant, *, split: bool) -> Plan:
         record = planner.program.records.get(identity)
     if record is None or not path:
         raise Refused("its type is not the project's own")
-    return align_member(planner, record, path, split=split)
+    return align_member(planner, record, path, split=finding.rule == _SPLIT, others=[o for o in others if o])
 
 
 def _inside(planner: Planner, participant: Participant) -> str:

@@ -6,6 +6,7 @@ themselves are in ``sharing.fix.variables`` and ``sharing.fix.records``.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -131,15 +132,34 @@ class Planner:
 
     def allocations(self, key: str) -> tuple[tuple[str, int], ...]:
         """(``file:line`` of the call, alignment that it promises) of what allocates the record, or one around it."""
-        found: list[tuple[str, int]] = []
-        seen, front = {key}, [key]
-        while front:
-            at = front.pop()
-            found += self._allocations.get(at, ())
-            around = {user.removeprefix(_RECORD) for user in self._users.get(at, ()) if user.startswith(_RECORD)}
-            front += around - seen
-            seen |= around
+        found = [place for at in self._around(key) for place in self._allocations.get(at, ())]
         return tuple(dict.fromkeys(found))
+
+    def static_objects(self, key: str) -> bool:
+        """Is some static variable, or one around it, of this record?"""
+        users = {user for at in self._around(key) for user in self._users.get(at, ())}
+        return any(user in self.program.variables or user in self.program.declared for user in users)
+
+    def union_around(self, key: str) -> str:
+        """The name of a union with this record among its members, at any depth, "" none."""
+        for at in self._around(key):
+            known = self.program.records.get(at)
+            if at != key and known is not None and known.facts.bits & RecordBits.UNION:
+                return known.facts.name or f"at line {known.facts.line}"
+        return ""
+
+    def around(self, key: str) -> frozenset[str]:
+        """Keys of the record and of all that contain it."""
+        return frozenset(self._around(key))
+
+    def _around(self, key: str) -> dict[str, None]:
+        seen, front = {key: None}, [key]
+        while front:
+            users = self._users.get(front.pop(), ())
+            fresh = sorted({user.removeprefix(_RECORD) for user in users if user.startswith(_RECORD)} - seen.keys())
+            seen.update(dict.fromkeys(fresh))
+            front += fresh
+        return seen
 
     @cached_property
     def _hashes(self) -> dict[str, set[str]]:
@@ -157,7 +177,10 @@ class Planner:
             for made in function.facts.allocations:
                 if 0 <= made.record < len(self.program.units[function.unit].records):
                     place = f"{self.program.path(function.unit, made.file)}:{made.line}"
-                    found[self.program.record_key(function.unit, made.record)].append((place, made.guarantee))
+                    promise = made.guarantee
+                    if not promise and _follows_type(made.api, self.program.units[function.unit].standard):
+                        promise = self.line_size
+                    found[self.program.record_key(function.unit, made.record)].append((place, promise))
         return found
 
     @cached_property
@@ -183,6 +206,11 @@ class Planner:
         for key, places in self._allocations.items():
             found[key].update(place for place, _ in places)
         return found
+
+
+def _follows_type(api: str, standard: str) -> bool:
+    """From C++17 on, ``new`` aligns as the type asks (P0035); an operator of the class's own states its promise."""
+    return api.startswith(("new", "std::make_")) and bool(re.search(r"\+\+(1[7-9z]|2)", standard))
 
 
 def last_name(name: str) -> str:

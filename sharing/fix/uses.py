@@ -341,9 +341,40 @@ def index_end(code: list[Token], at: int) -> int:
     raise Refused("it is used as a whole, not element by element")
 
 
-def within_sizeof(code: list[Token], at: int) -> bool:
-    """Is ``code[at]`` the operand of sizeof, behind any parentheses?"""
+def sizeof_of(code: list[Token], at: int) -> int:
+    """Index of the ``sizeof`` whose operand ``code[at]`` begins, behind any parentheses; -1 none."""
     back = at - 1
     while back >= 0 and code[back].text in (b"(", b"&", b"*"):
         back -= 1
-    return back >= 0 and code[back].text == b"sizeof"
+    return back if back >= 0 and code[back].text == b"sizeof" else -1
+
+
+def counts_elements(code: list[Token], at: int) -> bool:
+    """Is the use at ``code[at]`` one half of ``sizeof(name) / sizeof(name[0])``, which holds for any element?"""
+    begin, name = sizeof_of(code, at), code[at].text
+    if begin < 0:
+        return False
+    if _of_element(code, begin, at):
+        return begin >= 2 and code[begin - 1].text == b"/" and _ends_sizeof_of(code, begin - 2, name)
+    end = matching(code, begin + 1) + 1 if code[begin + 1].text == b"(" else at + 1
+    if end + 1 >= len(code) or code[end].text != b"/" or code[end + 1].text != b"sizeof":
+        return False
+    other = next((i for i in range(end + 2, min(end + 6, len(code))) if code[i].text == name), -1)
+    return other >= 0 and _of_element(code, end + 1, other)
+
+
+def _of_element(code: list[Token], begin: int, at: int) -> bool:
+    """Does the ``sizeof`` at ``begin`` take ``*name`` or ``name[...]`` and nothing of it?"""
+    if any(token.text == b"*" for token in code[begin + 1 : at]):
+        return True
+    if at + 1 >= len(code) or code[at + 1].text != b"[":
+        return False
+    behind = matching(code, at + 1) + 1
+    return behind >= len(code) or code[behind].text not in (b".", b"->", b"[")
+
+
+def _ends_sizeof_of(code: list[Token], end: int, name: bytes) -> bool:
+    """Does ``sizeof(name)`` or ``sizeof name`` end with ``code[end]``?"""
+    while end > 0 and code[end].text == b")":
+        end -= 1
+    return end >= 0 and code[end].text == name and sizeof_of(code, end) >= 0

@@ -13,9 +13,11 @@ from sharing.fix.declaration import Declarator, Statement, read_declaration
 from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
 from sharing.fix.rewriting import member_text, replace_declarator, unaligned
 from sharing.fix.style import Spelling, is_system
-from sharing.fix.tokens import Refused, Source, Token, matching
-from sharing.fix.uses import index_end, uses, within_sizeof
+from sharing.fix.tokens import Kind, Refused, Source, Token, matching
+from sharing.fix.uses import counts_elements, index_end, sizeof_of, uses
 from sharing.model.facts import ACCESS_COLUMNS, Base, VariableBits, VariableFacts
+from sharing.model.types import RECORD_KINDS, TypeKind
+from sharing.source.declarations import stripped
 from sharing.source.program import Defined
 
 VALUE = "value"
@@ -37,7 +39,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
     places = sorted({(source.path, facts.begin), *_declarations(planner, facts)})
     paths = [path for path, _ in places]
     style = planner.spelling(source.path if len(set(paths)) == 1 else _shared_file(planner, paths))
-    changes = Changes()
+    changes, notes = Changes(), dict.fromkeys((KEPT,) if planner.keep(facts) else ())
     tag = _tag(planner, name, places)
     declared: dict[str, set[int]] = {}
     where = _shared_file(planner, paths) if len(places) > 1 else source.path
@@ -70,14 +72,14 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         if facts.scope:
             found = tuple(_in_block(at, facts, found))
         for token in found:
-            _rewrite_use(changes, at, token, elements)
+            _rewrite_use(changes, at, token, elements, notes)
     _check_accesses(planner, facts, changes)
     what, written = ("each element", f"{name}[...]") if elements else ("it", name)
     return Plan(
         changes.edits(),
         f"wrap {what} in a type of whole {planner.line_size}-byte lines; uses become {written}.{VALUE}",
         breaks_abi=not facts.bits & VariableBits.INTERNAL and any(_HEADER.search(path) for path in paths),
-        notes=(KEPT,) if planner.keep(facts) else (),
+        notes=tuple(notes),
     )
 
 
@@ -154,7 +156,7 @@ def _rewrite(
     body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
     attributes = _ALIGNED.sub("", source.text(declarator.suffix, declarator.init)).strip()
     behind = " ".join(part for part in (f"{scope}{name}{suffix}", attributes, keep) if part)
-    init = _initialiser(statement, declarator, elements, constructs)
+    init = _initialiser(statement, declarator, facts, elements, constructs)
     storage = f"{statement.storage} " if statement.storage else ""
     indent = source.indent(statement.begin)
     inline = style.cxx or "extern" in statement.storage or not _alone(facts)
@@ -203,7 +205,9 @@ def _elides_copies(planner: Planner, variable: Defined[VariableFacts]) -> bool:
     return unit.language == "C++" and found is not None and unit.standard[found.start() :] >= "17" and found[1] in "12"
 
 
-def _initialiser(statement: Statement, declarator: Declarator, elements: bool, constructs: bool) -> str:
+def _initialiser(
+    statement: Statement, declarator: Declarator, facts: VariableFacts, elements: bool, constructs: bool
+) -> str:
     source = statement.source
     text = source.text(declarator.init, declarator.end).strip()
     if not text:
@@ -218,7 +222,11 @@ def _initialiser(statement: Statement, declarator: Declarator, elements: bool, c
         return f"{equals}{{ {value} }}" if equals else f"{{{value}}}"
     if not re.fullmatch(r"\{\s*0?\s*\}", value):
         raise Refused("its elements are initialised one by one")
-    return f"{equals}{{{{ 0 }}}}" if "0" in value else f"{equals}{{}}"
+    if "0" not in value:
+        return f"{equals}{{}}"
+    inner = stripped(facts.type).inner
+    braced = inner is not None and stripped(inner).kind in (*RECORD_KINDS, TypeKind.ARRAY)
+    return f"{equals}{{{{ {'{0}' if braced else '0'} }}}}"
 
 
 def _readers(planner: Planner, facts: VariableFacts, home: str, declaring: set[str]) -> list[str]:
@@ -255,7 +263,7 @@ def _in_block(source: Source, facts: VariableFacts, found: tuple[Token, ...]) ->
     return (token for token in found if facts.name_begin < token.begin < end)
 
 
-def _rewrite_use(changes: Changes, source: Source, token: Token, elements: bool) -> None:
+def _rewrite_use(changes: Changes, source: Source, token: Token, elements: bool, notes: dict[str, None]) -> None:
     code = source.code
     at = source.at(token.begin)
     if at >= len(code) or code[at] != token:
@@ -265,12 +273,28 @@ def _rewrite_use(changes: Changes, source: Source, token: Token, elements: bool)
     if not elements:
         changes.insert(source, token.end, f".{VALUE}")
         return
-    if within_sizeof(code, at):
-        return  # sizes and counts of elements stay those of the wrapper
     try:
-        changes.insert(source, index_end(code, at), f".{VALUE}")
+        place = f"{source.path}:{source.position(token.begin)[0]}"
+        if counts_elements(code, at):
+            return  # a count, whatever the size of an element
+        if sizeof_of(code, at) >= 0 and (at + 1 >= len(code) or code[at + 1].text != b"["):
+            raise Refused("its size is taken as a whole")
+        end = index_end(code, at)
+        if code[at - 1].text == b"&" and sizeof_of(code, at) < 0:
+            _check_address(code, at, place, notes)
+        changes.insert(source, end, f".{VALUE}")
     except Refused as reason:
         raise Refused(f"{reason} ({source.path}:{source.position(token.begin)[0]})") from None
+
+
+def _check_address(code: list[Token], at: int, place: str, notes: dict[str, None]) -> None:
+    """``&name[i]``: of elements further apart, the next one is not behind it."""
+    closing = matching(code, at + 1)
+    if closing + 1 < len(code) and code[closing + 1].text in (b".", b"->", b"["):
+        return  # of something in the element
+    if all(token.kind is Kind.NUMBER for token in code[at + 2 : closing]):
+        raise Refused("the address of one element is taken, which may be a way to the others")
+    notes[f"{place} takes the address of an element: make sure that it does not lead to the next one"] = None
 
 
 def _check_accesses(planner: Planner, facts: VariableFacts, changes: Changes) -> None:

@@ -1,0 +1,227 @@
+"""Edits that put one member of a record on lines of its own, for readers of the members by name and by order alike.
+
+Owns alignment on members, and padding where alignment cannot hold.  Neither adds a member: initialisers in order,
+designated ones and structured bindings keep their meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sharing.fix.hazards import bytes_used, outside
+from sharing.fix.plan import Changes, Plan, Planner
+from sharing.fix.records import file_of, loose_place, shown
+from sharing.fix.style import Spelling
+from sharing.fix.tokens import Refused, Source
+from sharing.model.facts import MemberFact, RecordBits, RecordFacts
+from sharing.model.types import RECORD_KINDS, TypeKind
+from sharing.source.declarations import stripped
+from sharing.source.program import Defined
+
+_COMMENT = re.compile(rb"[ \t]*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)")
+_UNIT_BITS = 64
+_OLD_C = re.compile(r"^(c|iso9899:)(89|90|199409)$")
+
+
+def align_member(
+    planner: Planner, record: Defined[RecordFacts], path: str, *, split: bool = False, others: Iterable[str] = ()
+) -> Plan:
+    """Alignment on the member and on the one behind it, or padding around it.  ``path`` as in ``a.b[2].c``.
+
+    ``others`` are paths of those it has to be apart from: of a member and an array beside it, the array moves, not
+    something in each element.  ``split``: it has to start on a line, which padding does not bring about.
+    """
+    record, member = _find(planner, record, path, [_names(other) for other in others])
+    facts = record.facts
+    if facts.bits & RecordBits.PACKED and not split:
+        raise Refused(f"{shown(facts)} is packed: its layout is fixed on purpose")
+    _check_record(planner, facts, member)
+    source, style = file_of(planner, record)
+    following = _following(facts, member)
+    changes = Changes()
+    loose = loose_place(planner, facts)
+    if loose and split:
+        raise Refused(f"{loose} allocates it without alignment: use aligned_alloc there first")
+    if not loose and not style.kernel and not (split or _is_placed(planner, facts)):
+        loose = "code that was not seen"
+    notes = outside(source.path)
+    if facts.bits & RecordBits.PACKED:
+        notes = (f"{shown(facts)} is packed: make sure that nothing else relies on where its members are", *notes)
+    if loose:
+        if _OLD_C.match(planner.program.units[record.unit].standard):
+            raise Refused(f"{loose} allocates it without alignment, and C89 has no bit-fields of 64 bits to pad with")
+        _pad_around(source, facts, member, planner.line_size, changes)
+        how = f"put a line of unnamed bits on both sides of {member.name}"
+        notes = (f"{loose} allocates it without alignment: padding holds wherever it starts", *notes)
+    else:
+        for each in (member, *following[:1]):
+            _align_one(source, facts, each, style, changes)
+        how = f"start {member.name} {'and the member behind it on lines of their own' if following else 'on a line'}"
+    return Plan(changes.edits(), how, breaks_abi=True, notes=notes, rounds=False)
+
+
+def _is_placed(planner: Planner, facts: RecordFacts) -> bool:
+    """Was it seen where objects of it come from, so that alignment is known to be kept?"""
+    return bool(planner.allocations(facts.key)) or planner.static_objects(facts.key)
+
+
+def _following(facts: RecordFacts, member: MemberFact) -> list[MemberFact]:
+    end = member.offset_bits + 8 * max(member.type.size, 1)
+    return [m for m in facts.members if m.offset_bits >= end and m is not member]
+
+
+def _check_record(planner: Planner, facts: RecordFacts, member: MemberFact) -> None:
+    """What no edit of a member is made in."""
+    if facts.bits & RecordBits.UNION:
+        raise Refused(f"{shown(facts)} is a union: its members share their bytes by intent")
+    if member.is_base or member.bit_size:
+        raise Refused(f"{member.name or 'the base class'} is a {'base' if member.is_base else 'bit-field'}")
+    following = _following(facts, member)
+    if any(m.bit_size for m in following[:1]):
+        raise Refused(f"a bit-field follows {member.name}")
+    if any(not m.name and not m.is_base for m in following[:1]):
+        raise Refused(f"an anonymous member follows {member.name}")
+    last = max(facts.members, key=lambda each: each.offset_bits)
+    kind = stripped(last.type)
+    if kind.kind == TypeKind.ARRAY and kind.count <= 0:
+        raise Refused(
+            f"{shown(facts)} ends in an array without bounds, {last.name}: what allocates it counts its bytes"
+        )
+    union = planner.union_around(facts.key)
+    if union:
+        raise Refused(f"the union {union} gives its bytes other meanings too")
+    taken = bytes_used(planner, facts)
+    if taken:
+        raise Refused(f"{taken} would see its new size")
+
+
+def _names(path: str) -> list[str]:
+    return [name for name in re.sub(r"\[[^\]]*\]", "", path).lstrip(".").split(".") if name]
+
+
+def _find(
+    planner: Planner, record: Defined[RecordFacts], path: str, others: list[list[str]]
+) -> tuple[Defined[RecordFacts], MemberFact]:
+    """The record and its member that parts ``path`` from the others: the innermost, but outside of arrays.
+
+    An element of an array is gone into only where all of the others are in the same array.
+    """
+    names = _names(path)
+    shared = [_common(names, other) for other in others if other != names]
+    depth = max(shared, default=len(names))  # names that lead to the record in which the ways part
+    found: tuple[Defined[RecordFacts], MemberFact] | None = None
+    at: Defined[RecordFacts] | None = record
+    for number, name in enumerate(names):
+        if at is None:
+            break
+        step = _member(planner, at, name)
+        if step is None:
+            break
+        found = step
+        tree = stripped(step[1].type)
+        elements = tree.kind == TypeKind.ARRAY
+        while tree.kind == TypeKind.ARRAY and tree.inner is not None:
+            tree = stripped(tree.inner)
+        if number >= depth or (elements and any(common <= number for common in shared)):
+            break
+        # What the system defines is one piece for us: its members cannot be moved.
+        at = planner.own_record(tree, step[0].unit)
+    if found is None:
+        raise Refused(f"no member {path} is known")
+    return found
+
+
+def _common(names: list[str], other: list[str]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(names, other, strict=False)) if a != b), min(len(names), len(other)))
+
+
+def _member(
+    planner: Planner, record: Defined[RecordFacts], name: str
+) -> tuple[Defined[RecordFacts], MemberFact] | None:
+    for member in record.facts.members:
+        if member.name == name:
+            return record, member
+    for member in record.facts.members:
+        if member.name and not member.is_base:
+            continue
+        inner = planner.own_record(member.type, record.unit)  # anonymous record or base
+        found = _member(planner, inner, name) if inner is not None and inner.facts is not record.facts else None
+        if found is not None:
+            return found
+    return None
+
+
+def _shares_declaration(facts: RecordFacts, member: MemberFact) -> bool:
+    return any(other.begin == member.begin and other is not member for other in facts.members)
+
+
+def _align_one(source: Source, facts: RecordFacts, member: MemberFact, style: Spelling, changes: Changes) -> None:
+    _check_plain(source, member)
+    if member.is_base:
+        raise Refused("a base class follows")
+    if style.member and not _shares_declaration(facts, member):
+        changes.insert(source, member.begin, f"{style.member} ")
+    else:
+        changes.insert(source, _before_initialiser(source, member), f" {style.trailing}")
+
+
+def _before_initialiser(source: Source, member: MemberFact) -> int:
+    """Where an attribute of one of several declarators stands: behind its name and bounds."""
+    code, last = source.code, source.at(member.end)
+    name = member.name.encode()
+    at = next((i for i in range(source.at(member.begin), last) if code[i].text == name), last)
+    while at < last and code[at].text not in (b"=", b"{"):
+        at += 1
+    return code[at - 1].end if at < last else member.end
+
+
+def _check_plain(source: Source, member: MemberFact) -> None:
+    """The range has to hold the member's name as a token of this file, else a macro wrote it."""
+    code = source.code
+    begin, end = source.at(member.begin), source.at(member.end)
+    words = {token.text for token in code[begin:end]}
+    if begin >= len(code) or code[begin].begin != member.begin or (member.name and member.name.encode() not in words):
+        raise Refused(f"a macro declares {member.name or 'the member behind it'}")
+
+
+def _pad_around(source: Source, facts: RecordFacts, member: MemberFact, line: int, changes: Changes) -> None:
+    """A line of bit-fields without a name on both sides: they take up room, and are members to nobody."""
+    _check_plain(source, member)
+    if _shares_declaration(facts, member):
+        raise Refused(f"{member.name} is declared together with others: give it a declaration of its own first")
+    if stripped(member.type).kind in RECORD_KINDS and any(
+        token.text == b"{" for token in source.code[source.at(member.begin) : source.at(member.end)][:4]
+    ):
+        raise Refused(f"{member.name} is declared together with its type")
+    code = source.code
+    first, last = source.at(member.begin), source.at(member.end)
+    if last >= len(code) or code[last].text != b";":
+        raise Refused(f"the declaration of {member.name} was not understood")
+    padding = f"long long {', '.join([f': {_UNIT_BITS}'] * (8 * line // _UNIT_BITS))};"
+    if min(facts.members, key=lambda each: each.offset_bits) is not member:
+        _pad_behind(source, _end_before(source, first), padding, changes)
+    _pad_behind(source, last, padding, changes)
+
+
+def _end_before(source: Source, first: int) -> int:
+    """Index of the token that ends the declaration before that of ``code[first]``, macros in front of it included."""
+    at = first - 1
+    while at >= 0 and source.code[at].text not in (b";", b"{", b"}", b":"):
+        at -= 1
+    if at < 0:
+        raise Refused("its declaration was not understood")
+    return at
+
+
+def _pad_behind(source: Source, at: int, padding: str, changes: Changes) -> None:
+    """Padding behind ``code[at]`` and what comments on it in the same line."""
+    code, end = source.code, source.code[at].end
+    following = code[at + 1].begin if at + 1 < len(code) else len(source.data)
+    if any(end <= directive.begin < following for directive in source.directives):
+        raise Refused(f"a preprocessor directive stands beside it ({source.path}:{source.position(end)[0]})")
+    indent = source.indent(code[at].begin) if code[at].text == b";" else source.indent(following)
+    place = end
+    while found := _COMMENT.match(source.data, place, following):
+        place = found.end()
+    changes.insert(source, place, f"\n{indent}{padding}")
