@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 
 from sharing.model.samples import Event, Field
 
@@ -69,7 +69,7 @@ MISC_MMAP_BUILD_ID = 1 << 14
 MISC_BUILD_ID_SIZE = 1 << 15
 
 
-class Sample(IntFlag):
+class Sample(IntEnum):
     """PERF_SAMPLE_*."""
 
     IP = 1 << 0
