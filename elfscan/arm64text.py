@@ -29,7 +29,7 @@ _NO_WRITE = re.compile(
 )
 
 
-def _register(name: str) -> tuple[int, int]:
+def register_of(name: str) -> tuple[int, int]:
     """(perf's number, bytes); (NONE, 0) of what is no general register, the zero register included."""
     if name in ("sp", "fp", "lr"):
         return {"sp": SP, "fp": 29, "lr": LR}[name], 8
@@ -100,7 +100,7 @@ def effect(mnemonic: str, text: str, address: int, length: int) -> Effect:
         return _access(text, operands, *form, exclusive_store=mnemonic.startswith(("stx", "stlx")))
     if not operands or _NO_WRITE.match(mnemonic) or "[" in text:
         return NO_EFFECT
-    number, width = _register(operands[0])
+    number, width = register_of(operands[0])
     if number == NONE:
         return NO_EFFECT
     return Effect((), frozenset({number}), _values(mnemonic, number, width, operands))
@@ -114,10 +114,10 @@ def _values(mnemonic: str, number: int, width: int, operands: list[str]) -> tupl
         if immediate:
             value = int(operands[1][1:], 0)
             return ((number, NONE, value if width == 8 else value & 0xFFFF_FFFF, False),)
-        source, wide = _register(operands[1])
+        source, wide = register_of(operands[1])
         return ((number, source, 0, False),) if wide == 8 and source != NONE else ()
     if mnemonic in ("add", "adds", "sub", "subs") and width == 8 and len(operands) >= 3 and operands[2][:1] == "#":
-        source, _ = _register(operands[1])
+        source, _ = register_of(operands[1])
         amount = int(operands[2][1:], 0)
         if len(operands) > 3:
             if operands[3] != "lsl #12" and operands[3] != "lsl #0xc":
@@ -130,7 +130,7 @@ def _values(mnemonic: str, number: int, width: int, operands: list[str]) -> tupl
 def _access(
     text: str, operands: list[str], kind: AccessKind, size: int, atomic: bool, *, exclusive_store: bool
 ) -> Effect:
-    moved = [_register(o)[0] for o in text.split("[")[0].split(", ") if o]
+    moved = [register_of(o)[0] for o in text.split("[")[0].split(", ") if o]
     if kind is AccessKind.LOAD or (kind is AccessKind.RMW and not exclusive_store):
         writes = {r for r in moved if r != NONE}
     else:
@@ -142,7 +142,7 @@ def _access(
             return Effect((literal,), frozenset(writes))
         return Effect((), frozenset(writes))
     terms = match["sum"].split(", ")
-    base = _register(terms[0])[0]
+    base = register_of(terms[0])[0]
     base = OTHER if base == NONE else base
     index, scale, displacement = NONE, 1, 0
     for term in terms[1:]:
@@ -153,7 +153,7 @@ def _access(
         elif term.startswith(("sxt", "uxt")):
             index = OTHER
         else:
-            number, wide = _register(term)
+            number, wide = register_of(term)
             index = number if wide == 8 else OTHER
     values: tuple[tuple[int, int, int, bool], ...] = ()
     if base != OTHER and (match["pre"] or match["post"]):

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from elfscan import arm64text, x86text
 from elfscan.effects import NONE, Effect, Flow, Memory
+from elfscan.spins import spins
 from sharing.model.attribution import Reason
 from sharing.model.operands import (
     OPERAND_DTYPE,
@@ -46,6 +47,7 @@ FUTEX_WAKES = (1, 3, 4, 5, 7, 10)  # FUTEX_WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, 
 
 # As plain numbers: operations of enumerations would be a tenth of the time.
 _ATOMIC, _LINK_FLAG, _IMPLICIT = int(OperandFlag.ATOMIC), int(OperandFlag.LINK), int(OperandFlag.IMPLICIT)
+_SPINS = int(OperandFlag.SPINS)
 
 _LINK, _NUMBER = -1, -2  # value numbers of constants: an address of the file, and any other
 
@@ -56,6 +58,7 @@ class Dialect:
 
     flow: Callable[[str, str], tuple[Flow, int | None]]
     effect: Callable[[str, str, int, int], Effect]
+    register: Callable[[str], int]  # number by name, negative for other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,8 @@ class Futex:
 FUTEX = {"x86-64": Futex("eax", ("esi", "rsi", "sil")), "aarch64": Futex("x8", ("x1", "w1"))}
 
 DIALECTS = {
-    "x86-64": Dialect(x86text.flow, x86text.effect),
-    "aarch64": Dialect(arm64text.flow, arm64text.effect),
+    "x86-64": Dialect(x86text.flow, x86text.effect, lambda name: x86text.REGISTERS.get(name, (NONE, 0))[0]),
+    "aarch64": Dialect(arm64text.flow, arm64text.effect, lambda name: arm64text.register_of(name)[0]),
 }
 
 
@@ -83,7 +86,7 @@ def _decoder(architecture: str) -> Any:
 
 
 @dataclass(slots=True)
-class _Function:
+class DecodedFunction:
     """One decoded function: instructions in memory order, and who jumps where."""
 
     dialect: Dialect
@@ -92,9 +95,10 @@ class _Function:
     flows: list[Flow]
     sources: dict[int, list[int]]  # by row of a target
     effects: dict[int, Effect] = field(default_factory=dict)
+    waiting: dict[int, bool] = field(default_factory=dict)
 
     @classmethod
-    def decode(cls, decoder: Any, dialect: Dialect, code: bytes, start: int) -> _Function:
+    def decode(cls, decoder: Any, dialect: Dialect, code: bytes, start: int) -> DecodedFunction:
         instructions = list(decoder.disasm_lite(code, start))
         row_of = {one[0]: row for row, one in enumerate(instructions)}
         flows: list[Flow] = []
@@ -116,6 +120,13 @@ class _Function:
         if found is None:
             address, length, mnemonic, operands = self.instructions[row]
             found = self.effects[row] = self.dialect.effect(mnemonic, operands, address, length)
+        return found
+
+    def waits(self, row: int) -> bool:
+        """Whether it only waits for the value that it reads."""
+        found = self.waiting.get(row)
+        if found is None:
+            found = self.waiting[row] = spins(self, row, self.dialect.register)
         return found
 
     def falls_into(self, row: int) -> bool:
@@ -222,7 +233,7 @@ class _Writer:
     points: list[tuple[Any, ...]] = field(default_factory=list)
     operands: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def point(self, function: _Function, row: int, name_row: int) -> None:
+    def point(self, function: DecodedFunction, row: int, name_row: int) -> None:
         """The sampled instruction ``row``: its operands and those around it."""
         before, certain = function.came_before(row)
         run = function.run(row)
@@ -266,7 +277,7 @@ class _Writer:
         """A sampled address at which no instruction begins."""
         self.points.append((ip, name_row, -1, -1, len(self.operands), 0, int(Reason.UNDECODED), 0, 0))
 
-    def _place(self, function: _Function, place: _Place, held: dict[int, tuple[int, int]], role: Role) -> None:
+    def _place(self, function: DecodedFunction, place: _Place, held: dict[int, tuple[int, int]], role: Role) -> None:
         memory = place.memory
         displacement, link, holds = memory.displacement, memory.link, Holds.YES
         registers = [NONE, NONE]
@@ -291,7 +302,7 @@ class _Writer:
 
     def _operand(
         self,
-        function: _Function,
+        function: DecodedFunction,
         row: int,
         memory: Memory,
         registers: tuple[int, ...],
@@ -303,6 +314,7 @@ class _Writer:
     ) -> None:
         flags = _ATOMIC * memory.atomic | _LINK_FLAG * (memory.link if link is None else link)
         flags |= _IMPLICIT * memory.implicit
+        flags |= _SPINS * function.waits(row)
         displacement &= (1 << 64) - 1
         self.operands.append(
             (
@@ -324,7 +336,7 @@ class _Writer:
 
 
 def _places(
-    function: _Function, run: list[int], here: int, registers: int
+    function: DecodedFunction, run: list[int], here: int, registers: int
 ) -> Iterator[tuple[_Place, dict[int, tuple[int, int]]]]:
     """The operands along a run, and for each value number the register that holds it at the sample, and how far off."""
     values = _Values()
@@ -346,7 +358,7 @@ def _places(
         yield place, held
 
 
-def _futex(function: _Function, run: list[int], here: int, futex: Futex) -> PointFlag:
+def _futex(function: DecodedFunction, run: list[int], here: int, futex: Futex) -> PointFlag:
     """Whether the instruction before is a futex system call (its number is set in the same run), and whether it wakes.
 
     A wrapper builds the operation from its argument, as in ``xor $0x81, %sil``: the constant is the operation with the
@@ -395,7 +407,7 @@ def read_operands(
             size = int(ends[now]) - start if now >= 0 else 0
             if dialect is not None and 0 < size <= min(MAX_FUNCTION_BYTES, budget):
                 budget -= size
-                function = _Function.decode(decoder, dialect, code(start, start + size), start)
+                function = DecodedFunction.decode(decoder, dialect, code(start, start + size), start)
         at = function.row_of.get(ip) if function is not None else None
         if function is None or at is None:
             writer.nothing(ip, name_row)

@@ -49,6 +49,7 @@ class OperandFlag(IntFlag):
     ATOMIC = 1
     LINK = 2  # ``displacement`` is a link-time address: the load bias belongs to it
     IMPLICIT = 4  # push and pop: the thread's own stack
+    SPINS = 8  # in a loop that only waits for the value there
 
 
 class PointFlag(IntFlag):

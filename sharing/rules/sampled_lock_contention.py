@@ -30,6 +30,7 @@ from sharing.rules.sampled_base import (
     subject,
     tail,
 )
+from sharing.sampled.protocols import KIND
 
 
 def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
@@ -42,16 +43,20 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     company = [i for i in range(len(line.items)) if i != first and line.items[i].cost > 0]
     beside = ", ".join(line.actors[i].name for i in company[:3])
     evidence = (f"used with it on the line: {beside}; apart, each critical section moves two lines",) if beside else ()
+    if line.actors[first].kind == KIND:
+        why = (
+            "threads wait for what they write themselves, so that the line moves with each turn wherever the lock's "
+            "words lie; on lines of their own they may move a little less often, which only a measurement can tell"
+        )
+    else:
+        why = "padding it changes nothing, since a lock's own bytes are written by all who take it"
     yield SampledDraft(
         rule=RULE.id,
         severity=severity,
         verdict=Verdict.LOCK_CONTENTION,
         items=(first, *company),
         separate=(),
-        message=(
-            f"{subject(first, line)}, is contended{tail(cost, severity, line, ctx)}; padding it changes nothing, "
-            f"since a lock's own bytes are written by all who take it"
-        ),
+        message=(f"{subject(first, line)}, is contended{tail(cost, severity, line, ctx)}; {why}"),
         evidence=(split_text(line), *evidence),
         cost=cost,
         advice="shorten the critical sections, split the lock, or give threads data of their own",

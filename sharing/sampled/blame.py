@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from sharing.model.image import AccessKind
 from sharing.sampled.use import LineUse, Meeting, Seen, Touch
 
 MAX_ITEM_ACCESS = 16  # bytes: a longer access (a copy, a vector) says nothing of what belongs together
@@ -23,6 +24,7 @@ CODE_WEIGHT = 0.05  # of a write that only code says, in witnesses: it explains 
 CODE_SHARE = 0.5  # of how often the most seen access of its function was, where there is one
 MAX_ITEMS = 64
 Range = tuple[int, int]
+NOBODY: frozenset[tuple[int, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,14 @@ class Item:
     @property
     def read_weight(self) -> float:
         return sum(max(t.samples, CODE_WEIGHT) for t in self.touches if t.reads and not t.writes)
+
+    @property
+    def waiting(self) -> frozenset[tuple[int, str]]:
+        """(thread, function) that wait for what another thread writes here."""
+        found = {(t.thread, t.function) for t in self.touches if t.spins and t.reads}
+        return (
+            frozenset((thread, function) for thread, function in found if self.writers - {thread}) if found else NOBODY
+        )
 
     @property
     def is_lock(self) -> bool:
@@ -172,8 +182,17 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     squeezed = False
     for number, item in enumerate(items):
         costs: dict[tuple[int, bool], float] = defaultdict(float)
+        waiting = item.waiting
         for touch in item.touches:
-            costs[(touch.thread, touch.writes)] += touch.cost
+            if touch.reads and not touch.writes and (touch.thread, touch.function) in waiting:
+                # Time until somebody writes the value, wherever it lies.
+                told[line.waited(touch.thread, item.writers)] += touch.cost
+                pairs[(number, number)] += touch.cost
+                true += touch.cost
+            elif touch.spins and touch.kind is AccessKind.STORE:
+                own += touch.cost  # it keeps what is waited for elsewhere, and holds nobody up
+            else:
+                costs[(touch.thread, touch.writes)] += touch.cost
         causes_of: dict[tuple[int, bool], list[tuple[int, float]]] = {}  # what a thread does is the same for all others
         for (thread, of_writes), cost in costs.items():
             others = uses.disturbers(of_writes=of_writes)

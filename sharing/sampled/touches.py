@@ -21,7 +21,7 @@ MAX_SITES = 8  # instructions of a line that are followed
 SITES_SHARE = 0.5  # of a line's samples that these must have
 MAX_FOLLOWED = 100_000  # samples of an instruction
 MAX_COUNTED = 1 << 20  # combinations of thread, function, bytes and kind that get a counter each
-_KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS)
+_KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS | TouchFlag.SPINS)
 Costs = npt.NDArray[np.float64]
 
 
@@ -58,6 +58,7 @@ def group_touches(
             atomic=bool(flags & TouchFlag.ATOMIC),
             lock_call=bool(flags & TouchFlag.LOCK_CALL),
             waits=bool(flags & TouchFlag.WAITS),
+            spins=bool(flags & TouchFlag.SPINS),
         )
         for i, (thread, function, first, last, kind, flags) in enumerate(values.tolist())
     ]

@@ -6,7 +6,7 @@ places in a space (``sharing.model.attribution``); byte ranges are [start, end) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
@@ -75,6 +75,7 @@ class Touch:
     atomic: bool = False
     lock_call: bool = False
     waits: bool = False
+    spins: bool = False  # in a loop that only waits for the value
 
     @property
     def writes(self) -> bool:
@@ -141,6 +142,11 @@ class LineUse:
 
     def overlap(self, a: int, b: int) -> Overlap:
         return self.overlaps.get((min(a, b), max(a, b)), UNTESTED)
+
+    def waited(self, thread: int, writers: Iterable[int]) -> Meeting:
+        """How a thread that waits for a value meets those who write it."""
+        met = [self.overlap(thread, other).meeting for other in writers if other != thread]
+        return Meeting.CONCURRENT if Meeting.CONCURRENT in met else Meeting.UNKNOWN
 
     @property
     def basis(self) -> Basis:

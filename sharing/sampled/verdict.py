@@ -19,6 +19,7 @@ from sharing.sampled.gain import Gain
 from sharing.sampled.lines import FEW_SAMPLES
 from sharing.sampled.names import Names
 from sharing.sampled.pooling import pooled, pools
+from sharing.sampled.protocols import as_locks
 from sharing.sampled.use import LineUse, SampledRun
 
 TOO_FEW = "too few samples"
@@ -55,7 +56,7 @@ def judge_lines(
     fine: list[Judged] = []
     for use in run.lines:
         items = items_of(use, names.together(use))
-        line = SampledLine(use, blame(use, items), tuple(names.actor(item, use) for item in items))
+        line = SampledLine(use, blame(use, items), as_locks([names.actor(item, use) for item in items], items))
         why = _nothing_wrong(use, line.blame)
         if not why:
             gain = gains(use, items) if gains is not None else None

@@ -173,3 +173,35 @@ def test_registers_written_agree_with_capstone_on_a_whole_library() -> None:
             missed.add((one.mnemonic, one.op_str))
     assert missed == set()
     assert seen > 1000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mov v(%rip),%ecx\nhere: cmp %ebp,%ecx\njne loop\nret",
+        "mov (%rdi),%eax\nhere: test %eax,%eax\nje loop\nret",
+        "cmpl $0,v(%rip)\nhere: je loop\nret",
+        "pause\nmov v(%rip),%eax\nhere: cmp %esi,%eax\njne loop\nret",
+        "mov v(%rip),%rax\nhere: mov %rax,v+4(%rip)\ncmp %rax,%rdx\nje loop\nret",  # keeps what it read
+        "mov (%rdi),%eax\nhere: cmp %esi,%eax\nje 2f\ninc %ecx\ncmp $99,%ecx\njl loop\ncall g@plt\n2: ret",
+        "mov $1,%cl\nxchg %cl,v(%rip)\nhere: test %cl,%cl\njne loop\nret",
+    ],
+)
+def test_a_load_that_comes_round_until_its_value_changes_waits(assemble: Assemble, text: str) -> None:
+    assert assemble(f"loop: {text}", "here").before("here")["flags"] & OperandFlag.SPINS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mov (%rdi),%eax\nhere: test %eax,%eax\nje 2f\n2: ret",  # no loop
+        "mov (%rdi),%eax\nhere: add $8,%rdi\ntest %eax,%eax\nje loop\nret",  # moves on
+        "mov v(%rip),%eax\nhere: add %eax,%ebx\ndec %ecx\njne loop\nret",  # the value decides nothing
+        "mov v(%rip),%eax\nhere: test %eax,%eax\nje 2f\naddq $1,v+4(%rip)\njmp loop\n2: ret",  # works on meanwhile
+        "mov v(%rip),%eax\nhere: mov %eax,(%rsi)\nadd $4,%rsi\ntest %eax,%eax\nje loop\nret",  # copies
+        "mov v(%rip),%eax\nhere: test %eax,%eax\njne 2f\ncall g@plt\njmp loop\n2: ret",  # does something else
+        "mov %edx,%eax\nlock cmpxchg %ecx,v(%rip)\nhere: jne loop\nret",  # an update that is tried again
+    ],
+)
+def test_a_load_in_a_loop_that_works_does_not(assemble: Assemble, text: str) -> None:
+    assert not assemble(f"loop: {text}", "here").before("here")["flags"] & OperandFlag.SPINS

@@ -193,6 +193,83 @@ def test_data_of_those_who_take_the_lock_is_its_company(user: str, third: bool, 
     assert rules_of(recorded)[0] == rule
 
 
+SPINS, ATOMIC = int(TouchFlag.SPINS), int(TouchFlag.ATOMIC)
+
+
+def tickets(*, release: bool = True, draw: bool = True, spins: bool = True, second: str = "take") -> Recorded:
+    """Two threads that draw a number at byte 0 and wait for their turn at byte 4."""
+    recorded = Recorded()
+    for thread in (0, 1):
+        for time in ticks(200, shift=9 * thread):
+            wait = One(thread, time, at=4, size=4, function="take", flags=SPINS * spins)
+            recorded.samples.append(wait)
+            one = One(thread, time + 50_000, 0, 4, AccessKind.RMW, function="take" if draw else "count", flags=ATOMIC)
+            recorded.samples.append(one)
+            if release or thread == 1:
+                done = One(thread, time, 4, 4, AccessKind.RMW, function="give", flags=ATOMIC)
+                recorded.witnesses.append((time, done))
+    return recorded
+
+
+def test_a_lock_that_the_program_makes_is_known_by_what_threads_do() -> None:
+    (finding,), _ = judged(tickets())
+    assert (finding.rule, finding.verdict) == ("sampled-lock-contention", Verdict.LOCK_CONTENTION)
+    assert finding.severity is Severity.LOW
+    assert finding.remedies == ()
+    assert "hand-made lock" in finding.message
+    assert "only a measurement can tell" in finding.message
+    assert {p.bytes for p in finding.participants} == {((0, 4),), ((4, 8),)}
+
+
+@pytest.mark.parametrize(
+    ("how", "recorded"),
+    [
+        ("one thread waits for what the other one alone writes", tickets(release=False)),
+        ("the count is another function's", tickets(draw=False)),
+        ("the word is read and not waited for", tickets(spins=False)),
+    ],
+)
+def test_what_only_resembles_a_lock_is_none(how: str, recorded: Recorded) -> None:
+    findings, _ = judged(recorded)
+    assert all(f.verdict is not Verdict.LOCK_CONTENTION for f in findings), how
+    assert findings[0].verdict is Verdict.FALSE_SHARING, how
+
+
+def test_a_word_that_is_tried_with_exchanges_is_a_lock_with_its_data() -> None:
+    recorded = Recorded()
+    for thread in (0, 1):
+        for time in ticks(200, shift=9 * thread):
+            flags = SPINS | ATOMIC
+            recorded.samples.append(One(thread, time, 0, 1, AccessKind.RMW, function="add", flags=flags))
+            recorded.samples.append(One(thread, time + 50_000, 8, 8, function="add"))
+            recorded.witnesses.append((time, One(thread, time, 8, 8, AccessKind.STORE, function="add")))
+            recorded.witnesses.append((time, One(thread, time, 0, 1, AccessKind.STORE, function="add")))
+    (finding,), _ = judged(recorded)
+    assert finding.verdict is Verdict.LOCK_CONTENTION
+    assert [p.bytes for p in finding.participants] == [((0, 1),), ((8, 16),)]
+
+
+@pytest.mark.parametrize(
+    ("written", "waits", "verdict"),
+    [
+        (True, True, Verdict.TRUE_SHARING),
+        (False, True, Verdict.READ_MOSTLY_DISTURBED),  # a switch that nobody turns
+        (True, False, Verdict.FALSE_SHARING),  # read on the way to other work
+    ],
+)
+def test_time_that_waits_for_a_value_is_not_its_neighbours(written: bool, waits: bool, verdict: Verdict) -> None:
+    recorded = Recorded()
+    for time in ticks(400):
+        recorded.samples.append(One(0, time, at=0, function="look", flags=SPINS * waits))
+        keeps = One(1, time + 9, at=8, function="fill")
+        recorded.samples.append(keeps)
+        for i in range(2):
+            store = One(1, time + 9, at=8 - 8 * i, kind=AccessKind.STORE, function="fill" if i == 0 else "publish")
+            if i == 0 or (written and time % 1_000_000 == 0):
+                recorded.witnesses.append((time + 9, store))
+    assert judged(recorded)[0][0].verdict is verdict
+
+
 def slots(*, stride: int, functions: tuple[str, ...] = ("count",) * 4) -> Recorded:
     recorded = Recorded()
     for i, function in enumerate(functions):
