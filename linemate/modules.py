@@ -55,9 +55,7 @@ def open_modules(samples: Samples, image: Image, knowledge: Knowledge) -> Mapped
     of_mapping = np.full(len(mappings), -1, np.int32)
     of_mapping[target] = 0
     seen: dict[tuple[int, int], int] = {}
-    executable = (mappings["protection"] & PROT_EXEC != 0) | (mappings["protection"] == 0)
-    data = mappings["flags"] & 1 != 0
-    for row in np.flatnonzero(executable & ~data & (of_mapping < 0)).tolist():
+    for row in np.flatnonzero(_of_code(mappings) & (of_mapping < 0)).tolist():
         key = int(mappings["path"][row]), int(mappings["build_id"][row])
         if key not in seen:
             build_id = samples.build_ids[key[1]] if key[1] >= 0 else ""
@@ -94,8 +92,8 @@ def _target_rows(samples: Samples, image: Image) -> npt.NDArray[np.int64]:
             )
         return np.flatnonzero(here)
     if len(mappings):
-        named = _most_sampled(samples)
-        raise LinemateError(f"{image.path}: the profile has no mapping of it; it has {', '.join(named) or 'no file'}")
+        has = ", ".join(_most_sampled(samples)) or "no samples in any file"
+        raise LinemateError(f"{image.path}: the profile has no mapping of it; it has {has}")
     images = {s.image for s in samples.symbols}
     if images and "" not in images and not any(os.path.basename(i) == os.path.basename(own) for i in images):
         named = sorted(i for i in images)[:MAX_NAMED]
@@ -104,15 +102,22 @@ def _target_rows(samples: Samples, image: Image) -> npt.NDArray[np.int64]:
 
 
 def _most_sampled(samples: Samples) -> list[str]:
-    """The mapped files with most samples."""
+    """The mapped programs and libraries with most samples, without those that only started the program."""
     rows = samples.samples["mapping"]
     counts = np.bincount(rows[rows >= 0], minlength=len(samples.mappings))
     by_path: dict[str, int] = {}
-    for row, count in enumerate(counts.tolist()):
+    for row in np.flatnonzero(_of_code(samples.mappings)).tolist():
         path = samples.paths[int(samples.mappings["path"][row])]
         if is_file(path):
-            by_path[path] = by_path.get(path, 0) + count
-    return sorted(by_path, key=lambda path: (-by_path[path], path))[:MAX_NAMED]
+            by_path[path] = by_path.get(path, 0) + int(counts[row])
+    order = sorted(by_path, key=lambda path: (-by_path[path], path))
+    return [path for path in order if by_path[path]][:MAX_NAMED]
+
+
+def _of_code(mappings: Table) -> npt.NDArray[np.bool_]:
+    """Mappings from which code may be executed; old profiles do not say."""
+    executable = (mappings["protection"] & PROT_EXEC != 0) | (mappings["protection"] == 0)
+    return np.asarray(executable & (mappings["flags"] & 1 == 0))
 
 
 def _other(path: str, build_id: str, knowledge: Knowledge) -> MappedFile:

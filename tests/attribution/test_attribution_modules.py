@@ -71,6 +71,27 @@ def test_a_profile_of_another_program_is_refused_by_name(library: Image) -> None
         open_modules(samples, library, default_knowledge())
 
 
+def test_programs_and_libraries_that_were_sampled_are_named_and_no_more(library: Image) -> None:
+    """The launcher that was mapped before, and files of data, help nobody."""
+    builder = Builder()
+    for number, (path, protection) in enumerate(
+        [
+            ("/usr/bin/python3.11", PROT_EXEC | 1),
+            ("/etc/ld.so.cache", 1),
+            *((f"/usr/lib/lib{i}.so", PROT_EXEC | 1) for i in range(7)),
+        ]
+    ):
+        builder.map(0, 7, BIAS + (number << 20), 1 << 16, 0, path, protection=protection)
+    # One sample in the data, none in the first, and more in each later library.
+    rows = rows_at([BIAS + (1 << 20), *(BIAS + ((i + 2) << 20) for i in range(7) for _ in range(i + 1))])
+    rows["pid"], rows["tid"], rows["mode"] = 7, 7, Mode.USER
+    builder.store.append(rows)
+    samples = builder.finish((Event("cycles", Field.IP),), Recording("test", "x86_64"), Counts())
+    libraries = ", ".join(f"/usr/lib/lib{i}.so" for i in (6, 5, 4, 3, 2))
+    with pytest.raises(LinemateError, match=f"it has {re.escape(libraries)}$"):
+        open_modules(samples, library, default_knowledge())
+
+
 def test_a_file_that_is_gone_or_changed_says_so(library: Image) -> None:
     builder = Builder()
     builder.map(0, 7, BIAS, 1 << 16, 0, library.path, protection=PROT_EXEC, build_id=library.build_id or "")
