@@ -107,13 +107,30 @@ def read_header(source: Source, about: Descriptions) -> Header:
     if data_end > end:
         about.notes.append(f"the file was cut: {data_end - end} bytes of records and all descriptions are missing")
         return Header(False, data_at, end, data_end - end, attrs)
+    _read_features(source, data_end, features, about)
+    return Header(False, data_at, data_end, 0, attrs)
+
+
+def _read_features(source: Source, table: int, features: list[int], about: Descriptions) -> None:
+    """Those behind the records.  What a cut took is one note, whatever it took."""
+    end, whole = len(source.data), table + 16 * len(features)
+    cut, broken = 0, []
     for index, bit in enumerate(features):
         try:
-            offset, length = source.unpack("QQ", data_end + 16 * index, "the table of features")
+            offset, length = source.unpack("QQ", table + 16 * index, "the table of features")
+            whole = max(whole, offset + length)
             read_feature(source, bit, source.bytes(offset, length, f"feature {bit}"), offset, about)
         except Malformed as error:
-            about.notes.append(f"feature {bit}: {error.why}")
-    return Header(False, data_at, data_end, 0, attrs)
+            if whole > end:
+                cut += 1
+            else:
+                broken.append(f"feature {bit}: {error.why}")
+    if cut:
+        missing = "1 description is" if cut == 1 else f"{cut} descriptions are"
+        about.notes.append(f"the file was cut: {end:,} of {whole:,} bytes are there; {missing} missing")
+    if len(broken) > 1:
+        broken = [f"{len(broken)} descriptions cannot be read, the first is {broken[0]}"]
+    about.notes += broken
 
 
 def _feature_bits(source: Source) -> list[int]:

@@ -147,7 +147,18 @@ def test_features_that_claim_too_much_cost_only_themselves(tmp_path: Path) -> No
     builder.features = {11: builder.pack("I", 0xFFFFFFFF), 12: builder.pack("II", 0xFFFFFFFF, 0), 6: b"\xff" * 4}
     samples = read(tmp_path, builder.file())
     assert len(samples.samples) == 3
-    assert len(samples.counts.notes) == 3
+    (note,) = samples.counts.notes
+    assert note.startswith("3 descriptions cannot be read, the first is feature 6: ")
+
+
+def test_what_a_cut_took_of_the_descriptions_is_one_note(tmp_path: Path) -> None:
+    data = small().file()
+    samples = read(tmp_path, data[:-2])
+    assert len(samples.samples) == 3
+    assert samples.counts.notes == (
+        f"the file was cut: {len(data) - 2:,} of {len(data):,} bytes are there; 1 description is missing",
+    )
+    assert read(tmp_path, data).counts.notes == ()
 
 
 @pytest.mark.parametrize("size", [0, 1, 7])
