@@ -201,7 +201,7 @@ def finding_of(draft: Draft, profiler: Profiler, style: Style, image: Image) -> 
     moved = graph.fewest_to_move(names, weights) if len(names) > 1 else tuple(names)
     by_name = {a.name: a for a in draft.actors}
     inside = len({a.owner for a in draft.actors}) == 1
-    remedies = list(dict.fromkeys(remedy(by_name[n], style, inside=inside) for n in moved))
+    remedies = list(dict.fromkeys(remedy(by_name[n], style, inside=inside, others=tuple(by_name)) for n in moved))
     ref = _line_ref(draft, style.line_size)
     shown = LineProfile(int(ref.address, 16), ref.size, ())
     # By name, so that it survives moves; statics of one name in two units are told apart by their source.

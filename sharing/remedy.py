@@ -26,8 +26,8 @@ class Style:
     macro: str = ""
 
 
-def remedy(actor: Actor, style: Style, *, inside: bool = False) -> Remedy:
-    """The edit for one actor.  ``inside``: its line mates are members of the same variable."""
+def remedy(actor: Actor, style: Style, *, inside: bool = False, others: tuple[str, ...] = ()) -> Remedy:
+    """The edit for one actor.  ``inside``: its line mates, called ``others``, are members of the same variable."""
     size = actor.owner_span[1] - actor.owner_span[0]
     line = style.line_size
     rounded = round_up(max(size, 1), line)
@@ -41,7 +41,7 @@ def remedy(actor: Actor, style: Style, *, inside: bool = False) -> Remedy:
     if of_array and not actor.name.startswith(actor.owner + "."):  # not of a member that is an array
         return _array(actor, style, language)
     if member:
-        return _member(actor, style, language)
+        return _member(actor, style, language, others)
     name, kind = _identifier(actor.owner), _owner_type(actor) or "T"
     cost = rounded - size + line - 1
     note = "" if _owner_type(actor) else "  // T: the type it has now"
@@ -59,7 +59,8 @@ def remedy(actor: Actor, style: Style, *, inside: bool = False) -> Remedy:
         kind="pad-type",
         text=(
             f"give {actor.owner} a type of its own that is aligned and rounded up to {line} bytes; keep scope and "
-            f"storage class, brace its initialiser once more, and write .value where it is used"
+            f"storage class, brace its initialiser once more, change its extern declarations alike, and write .value "
+            f"where it is used"
         ),
         edit=edit,
         language=language,
@@ -145,12 +146,14 @@ def _array(actor: Actor, style: Style, language: str) -> Remedy:
     )
 
 
-def _member(actor: Actor, style: Style, language: str) -> Remedy:
+def _member(actor: Actor, style: Style, language: str, others: tuple[str, ...]) -> Remedy:
     field = actor.name[len(actor.owner) :].lstrip(".") or actor.name
-    kind = actor.type_name or "T"
+    array = field.partition("[")[0]
+    if array != field and any(not name.startswith(f"{actor.owner}.{array}[") for name in others):
+        field = array  # the array moves: an edit in its elements would blow up each of them
     leaf = re.sub(r"[^A-Za-z0-9_].*$", "", field.rsplit(".", 1)[-1]) or "member"
     spec = _align(style) if language == "C++" else _alignas_c(style)
-    edit = f"{spec} {kind} {leaf};\n{spec} /* the member that follows */"
+    edit = f"{spec} … {leaf};\n{spec} /* the member that follows */"  # debug information lacks the type as written
     return Remedy(
         kind="align-member",
         text=(

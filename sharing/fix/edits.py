@@ -68,7 +68,9 @@ def _participant(finding: Finding, remedy: Remedy, number: int) -> Participant:
     """Whom the remedy moves: the one its text names first, else the one in its place."""
     places = []
     for at, participant in enumerate(finding.participants):
-        for name in (participant.full_name, participant.name):
+        owner, _, inner = participant.full_name.partition(".")
+        of_owner = (f"{part} of {owner}" for part in (inner, inner.partition("[")[0]) if part)
+        for name in (participant.full_name, participant.name, *of_owner):
             found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", remedy.text) if name else None
             if found:
                 places.append((found.start(), -len(name), at))

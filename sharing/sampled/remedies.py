@@ -18,7 +18,8 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style) -> tuple[Reme
     actors = [line.actors[i] for i in draft.separate]
     if line.use.link >= 0 and line.use.target:
         inside = len({line.actors[i].owner for i in draft.items}) == 1
-        return tuple(dict.fromkeys(remedy(actor, style, inside=inside) for actor in actors))
+        others = tuple(line.actors[i].name for i in draft.items)
+        return tuple(dict.fromkeys(remedy(actor, style, inside=inside, others=others) for actor in actors))
     if line.use.link >= 0:
         return ()  # a library's variable: its sources are not at hand
     size = style.line_size

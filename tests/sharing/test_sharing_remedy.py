@@ -120,7 +120,7 @@ def test_a_member_starts_a_line_and_so_does_the_next(language: str, tmp_path: Pa
     one = actor("server.clock", 8, owner="server", owner_size=400, at=24, language=language, type_name="long")
     found = remedy(one, USER, inside=True)
     cplusplus = "++" in language
-    record = f"#include <stddef.h>\nstruct server {{ char before[24];\n{found.edit} int next; }};\n"
+    record = f"#include <stddef.h>\nstruct server {{ char before[24];\n{found.edit.replace('…', 'long')} int next; }};\n"
     word = "static_assert" if cplusplus else "_Static_assert"
     record += f'{word}(offsetof(struct server, clock) % 64 == 0, "front");\n'
     record += f'{word}(offsetof(struct server, next) == offsetof(struct server, clock) + 64, "tail");\n'
@@ -224,6 +224,25 @@ def test_no_remedy_leaves_the_tail_to_the_next_variable() -> None:
 def test_a_member_that_is_an_array_does_not_make_its_variable_one() -> None:
     ring = actor("ring.buffer", 4096, owner="ring", owner_size=4112, owner_type="Ring", at=16, stride=4, count=1024)
     assert remedy(ring, USER).kind == "pad-type"
+
+
+def test_an_array_moves_away_from_members_beside_it_and_its_elements_stay() -> None:
+    one = actor("ring.slots[0].op", 4, owner="ring", owner_size=16392, at=8, language="C++17", type_name="unsigned int")
+    found = remedy(one, USER, inside=True, others=("ring.head", "ring.slots[0].op"))
+    assert found.text.startswith("start slots of ring on a line of its own")
+    assert found.edit.startswith("alignas(64) … slots;")
+    within = remedy(one, USER, inside=True, others=("ring.slots[0].op", "ring.slots[0].key"))
+    assert within.text.startswith("start slots[0].op of ring on a line of its own")
+
+
+def test_a_member_keeps_its_type_as_written() -> None:
+    """Of std::atomic<unsigned> the layout knows an unsigned: not what belongs into the declaration."""
+    one = actor("ring.head", 4, owner="ring", owner_size=400, language="C++17", type_name="unsigned int")
+    assert remedy(one, USER, inside=True).edit.startswith("alignas(64) … head;")
+
+
+def test_declarations_elsewhere_are_mentioned() -> None:
+    assert "change its extern declarations alike" in remedy(actor(), USER).text
 
 
 def test_elements_of_a_type_without_a_name_get_no_name_that_is_none() -> None:
