@@ -120,7 +120,9 @@ def test_a_member_starts_a_line_and_so_does_the_next(language: str, tmp_path: Pa
     one = actor("server.clock", 8, owner="server", owner_size=400, at=24, language=language, type_name="long")
     found = remedy(one, USER, inside=True)
     cplusplus = "++" in language
-    record = f"#include <stddef.h>\nstruct server {{ char before[24];\n{found.edit.replace('…', 'long')} int next; }};\n"
+    record = (
+        f"#include <stddef.h>\nstruct server {{ char before[24];\n{found.edit.replace('…', 'long')} int next; }};\n"
+    )
     word = "static_assert" if cplusplus else "_Static_assert"
     record += f'{word}(offsetof(struct server, clock) % 64 == 0, "front");\n'
     record += f'{word}(offsetof(struct server, next) == offsetof(struct server, clock) + 64, "tail");\n'
