@@ -100,6 +100,8 @@ def _details(comparison: Comparison) -> list[list[str]]:
     ]
     counts = comparison.coverage.counts
     out = [["**Ruled out**", "\n".join(ruled)]] if ruled else []
+    if still := [f"- {r.kind.value}: {_text(r.why)}" for r in comparison.not_ruled_out]:
+        out.append(["**Not ruled out**", "\n".join(still)])
     out += [
         fold(summary, _list(rows, total, noun))
         for summary, rows, total, noun in (

@@ -40,7 +40,8 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
         notes=[visible(note) for note in comparison.coverage.notes],
         incomplete=comparison.incomplete,
         causes=[_cause(cause) for cause in comparison.causes],
-        ruled_out=[(r.kind.value, visible(r.why)) for r in comparison.ruled_out],
+        ruled_out=[(r.kind.value, visible(r.why)) for r in comparison.ruled_out]
+        + [(f"{r.kind.value} not", visible(r.why)) for r in comparison.not_ruled_out],
         tables=[table for table in _tables(comparison) if table["rows"]],
         runs=[
             (

@@ -65,6 +65,9 @@ def _verdict(comparison: Comparison, width: int, *, summary: bool) -> Iterator[L
     kinds = [r.kind.value + (" as a slowdown" if r.kind in better else "") for r in comparison.ruled_out]
     if summary and kinds and comparison.causes[0].kind is not CauseKind.NONE:
         yield from wrapped(f"ruled out: {', '.join(kinds)}", width, "", hang=2)
+    if comparison.causes[0].kind is not CauseKind.NONE:
+        for ruled in comparison.not_ruled_out:
+            yield from wrapped(f"not ruled out: {ruled.kind.value}, {visible(ruled.why)}", width, "", hang=2)
     if summary and comparison.incomplete:
         yield from wrapped("incomplete: a part of the input failed, see the notes", width, "", style="bold yellow")
 

@@ -22,6 +22,7 @@ from sharing.explain.findings import new_findings
 from sharing.explain.identity import Objects
 from sharing.explain.layout import Met, meetings
 from sharing.explain.match import How, Matching, match_functions, match_variables
+from sharing.explain.same import same_build, what_differs
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import account_for
 from sharing.knowledge import Knowledge
@@ -132,12 +133,19 @@ def document(builds: Builds, macro: str = "") -> Comparison:
 
     ``macro`` is the project's alignment macro, for the edits of findings.
     """
-    verdicts = [suspect.ask(builds) for suspect in SUSPECTS]
+    same = same_build(builds.old.image, builds.old_traits, builds.new.image, builds.new_traits)
+    verdicts = [] if same else [suspect.ask(builds) for suspect in SUSPECTS]
     causes = ranked(c for v in verdicts for c in v.causes)
     ruled_out = tuple(r for v in verdicts for r in v.ruled_out)
-    if not causes:
-        causes = (_nothing(builds, ruled_out),)
-    found, number_of_changes = changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES)
+    not_ruled_out = tuple(r for v in verdicts for r in v.not_ruled_out)
+    if same:
+        causes = (_one_build(builds),)
+        ruled_out = tuple(RuledOut(kind, "both files are of one build") for kind in CauseKind if kind != CauseKind.NONE)
+    elif not causes:
+        causes = (_nothing(builds, ruled_out, not_ruled_out),)
+    found, number_of_changes = (
+        changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES) if not same else ((), 0)
+    )
     return Comparison(
         schema=EXPLAIN_SCHEMA,
         command="explain",
@@ -145,7 +153,7 @@ def document(builds: Builds, macro: str = "") -> Comparison:
         coverage=Coverage(
             _counts(builds, number_of_changes), (*_notes(builds), *(n for v in verdicts for n in v.notes))
         ),
-        findings=new_findings(builds, macro),
+        findings=() if same else new_findings(builds, macro),
         variables=_summary(builds.variables),
         functions=_summary(builds.functions),
         causes=causes,
@@ -154,6 +162,7 @@ def document(builds: Builds, macro: str = "") -> Comparison:
         runs=_runs(builds),
         straddles=(*builds.gained.straddles, *builds.lost.straddles),
         incomplete=builds.old.image.incomplete or builds.new.image.incomplete,
+        not_ruled_out=not_ruled_out,
     )
 
 
@@ -169,10 +178,25 @@ def _counts(builds: Builds, number_of_changes: int) -> dict[str, int]:
     }
 
 
-def _nothing(builds: Builds, ruled_out: tuple[RuledOut, ...]) -> Cause:
+def _one_build(builds: Builds) -> Cause:
+    """No cause: the two files run the same instructions on the same layout."""
+    old, new = builds.old.image, builds.new.image
+    number = f", build-id {new.build_id}" if new.build_id else ""
+    return Cause(
+        kind=CauseKind.NONE,
+        confidence=Confidence.STATIC,
+        strength=0.0,
+        summary=f"{what_differs(old, new)}: all that runs is the same, byte for byte{number}",
+        confirm=f"perf stat -r 10 -- {old.path}, in alternation with {new.path}: both are as fast as each other",
+        refute="a difference that stays when the two files are run in alternation on one machine",
+    )
+
+
+def _nothing(builds: Builds, ruled_out: tuple[RuledOut, ...], not_ruled_out: tuple[RuledOut, ...]) -> Cause:
     """No cause: what moved the variables all the same, so that nobody has to ask."""
     kinds = ", ".join(r.kind.value for r in ruled_out)
     out = f" (ruled out: {kinds})" if kinds else ""
+    out += "".join(f"; not ruled out: {r.kind.value}, {r.why}" for r in not_ruled_out)
     moved = moved_harmlessly(builds) if any(r.kind is CauseKind.LAYOUT for r in ruled_out) else ""
     return Cause(
         kind=CauseKind.NONE,

@@ -192,12 +192,12 @@ def function_bodies(image: Image) -> Ids:
         rows = table[table["function"] >= 0]
         if not len(rows):
             continue
-        word = _mixed(rows["ip"] - functions["address"][rows["function"]])
+        word = mixed(rows["ip"] - functions["address"][rows["function"]])
         for field in fields:
-            word = _mixed(word ^ rows[field].astype(np.uint64))
+            word = mixed(word ^ rows[field].astype(np.uint64))
         np.add.at(out, rows["function"], word)
     stub = (functions["flags"] & FunctionFlag.STUB) != 0
-    sized = np.where((out != 0) & ~stub, _mixed(out ^ functions["size"].astype(np.uint64)), np.uint64(0))
+    sized = np.where((out != 0) & ~stub, mixed(out ^ functions["size"].astype(np.uint64)), np.uint64(0))
     return sized.view(np.int64)
 
 
@@ -261,9 +261,9 @@ def _signatures(objects: Objects, pair_of_function: Ids) -> Ids:
     pair = np.where(function >= 0, pair_of_function[np.maximum(function, 0)], -1)
     good = (row >= 0) & (sites["target"] < end) & (pair >= 0)
     row, pair, sites = row[good], pair[good], sites[good]
-    word = _mixed(pair.astype(np.uint64) + np.uint64(1))
-    word = _mixed(word ^ (sites["target"] - start[row]))
-    word = _mixed(word ^ (sites["kind"].astype(np.uint64) << np.uint64(32)) ^ sites["size"].astype(np.uint64))
+    word = mixed(pair.astype(np.uint64) + np.uint64(1))
+    word = mixed(word ^ (sites["target"] - start[row]))
+    word = mixed(word ^ (sites["kind"].astype(np.uint64) << np.uint64(32)) ^ sites["size"].astype(np.uint64))
     # A set, not a list: an unrolled loop touches the same bytes more often.
     order = np.lexsort((word, row))
     row, word = row[order], word[order]
@@ -273,7 +273,7 @@ def _signatures(objects: Objects, pair_of_function: Ids) -> Ids:
     return out.view(np.int64)
 
 
-def _mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """splitmix64's output function."""
     words = words + MIX[0]
     words = (words ^ (words >> np.uint64(30))) * MIX[1]

@@ -234,7 +234,8 @@ class MeasuredChange(msgspec.Struct, frozen=True):
     """One metric of two benchmarks under equal ``labels``; none: over all conditions together.
 
     ``old`` and ``new`` are medians, ``change`` is relative (0.05: 5 % more) with its 95 % interval; ``p``, corrected
-    for all that was compared, is None where there are too few values to say.
+    for all that was compared, is None where there are too few values to say.  ``needed`` is how many repetitions a side
+    could show a change, where these are too few to show any, however large; else 0.
     """
 
     metric: str
@@ -247,6 +248,7 @@ class MeasuredChange(msgspec.Struct, frozen=True):
     p: float | None
     repetitions: tuple[int, int]
     significant: bool
+    needed: int = 0
 
 
 class RuledOut(msgspec.Struct, frozen=True):
@@ -271,6 +273,7 @@ class Comparison(msgspec.Struct, frozen=True):
     ``coverage`` counts what the lists were cut from, with notes.  ``findings`` are what the rules say of line mates
     that only the new build has.  ``profile`` (functions), ``places`` (variables) and ``measurements`` hold what was
     sampled and measured, the clearest change first.  ``incomplete``: a part of an input failed; the notes say which.
+    ``not_ruled_out`` are kinds of cause that nothing speaks for and that too little was recognised to exclude.
     """
 
     schema: str
@@ -290,6 +293,7 @@ class Comparison(msgspec.Struct, frozen=True):
     measurements: tuple[MeasuredChange, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     incomplete: bool = False
+    not_ruled_out: tuple[RuledOut, ...] = ()
 
 
 class SegmentTrait(msgspec.Struct, frozen=True):

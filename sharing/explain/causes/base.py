@@ -51,6 +51,7 @@ class Verdicts:
     causes: tuple[Cause, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     notes: tuple[str, ...] = ()
+    not_ruled_out: tuple[RuledOut, ...] = ()
 
 
 def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
+from sharing.explain import recognised
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, Verdicts, counted, quoted
 from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
@@ -21,6 +23,7 @@ from sharing.naming import readable_names
 BUSY_FUNCTIONS = 60  # of each build, by estimated executions
 DECADES = 3.0  # nothing this many powers of ten below the busiest is busy
 CHANGED_LEAST, CHANGED_MOST = 0.35, 0.65  # by the share of the busy weight that is in changed functions
+NOT_RECOGNISED = 0.25  # busy functions without a name that have no counterpart: changed, or not recognised
 CHANGED_ELSEWHERE = 0.2  # functions that the estimate does not hold for busy
 ELSEWHERE = 0.1  # the same instructions from another place within a line
 FETCH_BYTES = 32  # what decoders take at once on common processors; gcc aligns entries to 16
@@ -50,10 +53,18 @@ def ask(builds: Builds) -> Verdicts:
     notes: tuple[str, ...] = ()
     if len(known) < len(shown):
         notes = (f"code: {len(shown) - len(known)} of {len(shown)} busy functions could not be compared",)
+    unknown = _not_recognised(builds)
     if changed or fresh:
         total = sum(f.weight for f in shown) + sum(w for _, w in fresh)
         share = (sum(f.weight for f in changed) + sum(w for _, w in fresh)) / total if total else 0.0
-        return Verdicts((_changed(builds, changed, [n for n, _ in fresh], share),), notes=notes)
+        cause = _changed(builds, changed, [n for n, _ in fresh], share)
+        if unknown:
+            cause = msgspec.structs.replace(
+                cause, evidence=(*cause.evidence, f"{_not_found(unknown)}, or not recognised")
+            )
+        return Verdicts((cause,), notes=notes)
+    if unknown:
+        return Verdicts((_changed_or_not(builds, unknown),), notes=notes)
     if others := _others(builds):
         return Verdicts((_changed_elsewhere(builds, others),), notes=notes)
     moved = [text for f in known if (text := _elsewhere(builds, f))]
@@ -86,7 +97,7 @@ def _others(builds: Builds) -> list[str]:
         (matching.new, matching.of_new, matching.told_new),
         (matching.old, matching.of_old, matching.told_old),
     ):
-        names += [objects.label(int(row)) for row in np.flatnonzero((of < 0) & told)]
+        names += [objects.label(int(row)) for row in np.flatnonzero((of < 0) & told & (objects.size > 0))]
     shown = readable_names(names, builds.demangle)
     return [shown[name] for name in names]
 
@@ -151,15 +162,59 @@ def _busy(builds: Builds) -> list[_Busy]:
 
 
 def _fresh(builds: Builds) -> list[tuple[str, float]]:
-    """Busy functions that only the new build has."""
+    """Busy functions that only the new build has; of what the old one may merely not name, nobody can say that."""
     if not builds.new.known:
         return []
     weight = _weights(builds.new)
     of = builds.functions.of_new
     objects = builds.functions.new
-    rows = [r for r in _top(builds.new) if of[r] < 0 and objects.named[r]]
+    told = builds.functions.told_new
+    rows = [r for r in _top(builds.new) if of[r] < 0 and told[r]]
     shown = readable_names([objects.label(r) for r in rows], builds.demangle)
     return [(shown[objects.label(r)], float(weight[r])) for r in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _NotRecognised:
+    """Functions of the new build without a counterpart, the busiest first, and how many of either build have none."""
+
+    names: tuple[str, ...]
+    old: int
+    new: int
+
+
+def _not_recognised(builds: Builds) -> _NotRecognised | None:
+    """None where so few functions have no counterpart that they decide nothing."""
+    weights = _weights(builds.old), _weights(builds.new)
+    found = recognised.functions(builds.functions, weights)
+    if found.few:
+        return None
+    objects, rows, weight = builds.functions.new, found.new, weights[1]
+    if not len(rows):
+        objects, rows, weight = builds.functions.old, found.old, weights[0]
+    names = [objects.label(int(row)) for row in rows[np.argsort(-weight[rows], kind="stable")]]
+    shown = readable_names(names, builds.demangle)
+    return _NotRecognised(tuple(shown[name] for name in names), len(found.old), len(found.new))
+
+
+def _not_found(found: _NotRecognised) -> str:
+    return f"{counted(found.old, 'function')} of the old build and {found.new:,} of the new one changed"
+
+
+def _changed_or_not(builds: Builds, found: _NotRecognised) -> Cause:
+    old, new = builds.programs
+    names = found.names
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return Cause(
+        kind=CauseKind.CODE,
+        confidence=Confidence.LAYOUT,
+        strength=NOT_RECOGNISED,
+        summary=f"{_not_found(found)}, or were not recognised: {', '.join(quoted(n) for n in names[:3])}{more}",
+        symbols=names[:MAX_NAMED],
+        evidence=tuple(f"{name}: changed, or not recognised" for name in names[:MAX_NAMED]),
+        confirm=f"linemate explain {old} {new}, with files that have their symbols: names the functions that changed",
+        refute=f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+    )
 
 
 def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: float) -> Cause:

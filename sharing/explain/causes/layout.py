@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sharing.explain import blame
+from sharing.explain import blame, recognised
 from sharing.explain.causes.base import Builds, Verdicts, counted, quoted, signed_bytes, signed_hex
 from sharing.explain.layout import Meeting, Met
 from sharing.explain.shifts import Shifts
@@ -48,7 +48,17 @@ def ask(builds: Builds) -> Verdicts:
     why = _nothing_met(builds)
     if better is not None:
         why = f"as the reason of a slowdown: {why}"
-    return Verdicts(causes, (RuledOut(CauseKind.LAYOUT, why),))
+    return _excluded(builds, why, causes)
+
+
+def _excluded(builds: Builds, why: str, causes: tuple[Cause, ...] = ()) -> Verdicts:
+    """The layout ruled out, where enough variables were recognised to say so."""
+    found = recognised.variables(builds.variables, builds.functions, builds.old, builds.new)
+    if found.few:
+        return Verdicts(causes, (RuledOut(CauseKind.LAYOUT, why),))
+    missing, of = found.most
+    what = f"{missing:,} of {counted(of, 'variable')} could not be matched"
+    return Verdicts(causes, not_ruled_out=(RuledOut(CauseKind.LAYOUT, what),))
 
 
 def severity_of(strength: float) -> Severity:
@@ -142,11 +152,9 @@ def _without_accesses(builds: Builds) -> Verdicts:
     """Only addresses speak: what newly shares a line may matter, what does not move cannot."""
     runs = builds.shifts.runs
     if not len(runs) or (not (runs["shift"] % builds.line_size != 0).any() and not builds.gained.total):
-        why = "no variable of both builds changed its place within a line"
-        return Verdicts(ruled_out=(RuledOut(CauseKind.LAYOUT, why),))
+        return _excluded(builds, "no variable of both builds changed its place within a line")
     if not builds.gained.meetings:
-        why = "variables moved, but no two came onto one line with their first bytes"
-        return Verdicts(ruled_out=(RuledOut(CauseKind.LAYOUT, why),))
+        return _excluded(builds, "variables moved, but no two came onto one line with their first bytes")
     return Verdicts((_cause(builds, _distinct(builds.gained.meetings), BY_LAYOUT, improves=False, text=""),))
 
 

@@ -34,11 +34,16 @@ class Producer:
     level: str
     flags: frozenset[str]
 
+    @property
+    def recorded(self) -> bool:
+        """Whether the compiler left its flags: .comment holds none, and of gcc debug information only."""
+        return bool(self.level or self.flags)
+
 
 def ask(builds: Builds) -> Verdicts:
     """One cause for all that differs.  Without producer strings only .comment speaks, and says so."""
     old, new = builds.old.image, builds.new.image
-    before, after = producers(old, builds.old_traits), producers(new, builds.new_traits)
+    before, after = _comparable(builds)
     if not before or not after:
         which = " and ".join(p for p, found in ((old.path, before), (new.path, after)) if not found)
         return Verdicts(notes=(f"toolchain: nothing in {which} says what built it",))
@@ -51,7 +56,7 @@ def ask(builds: Builds) -> Verdicts:
     if one.level != other.level and one.level and other.level:
         evidence.append((OTHER_LEVEL, f"optimisation level: {one.level}, now {other.level}"))
     gone, come = sorted(one.flags - other.flags), sorted(other.flags - one.flags)
-    if one.family == other.family:
+    if one.family == other.family and one.recorded and other.recorded:
         for flag, text in [(f, f"flag {f}: only the new build has it") for f in come] + [
             (f, f"flag {f}: only the old build has it") for f in gone
         ]:
@@ -66,10 +71,10 @@ def ask(builds: Builds) -> Verdicts:
                     CauseKind.TOOLCHAIN, f"both are built by {one.family} {one.version}{levels} with the same flags"
                 ),
             )
-            if one.level or one.flags
+            if one.recorded
             else (),
             notes=()
-            if one.level or one.flags
+            if one.recorded
             else (f"toolchain: both are built by {one.family} {one.version}; flags are not recorded",),
         )
     evidence = sorted(dict.fromkeys(evidence), key=lambda item: -item[0])
@@ -103,8 +108,22 @@ def producers(image: Image, traits: FileTraits) -> Counter[Producer]:
     """What made a build, by the number of units; from .comment where no unit says."""
     found = Counter(u.producer for u in image.units if u.producer and not u.producer.startswith("GNU AS"))
     if not found:
-        found = Counter(c for c in traits.comments if not _is_linker(c))
+        return _of_comments(traits)
     return Counter({parse_producer(text): number for text, number in found.items()})
+
+
+def _comparable(builds: Builds) -> tuple[Counter[Producer], Counter[Producer]]:
+    """What made each build, from what both have: where one lost its debug information, from .comment of both."""
+    sides = ((builds.old.image, builds.old_traits), (builds.new.image, builds.new_traits))
+    if sum(any(u.producer for u in image.units) for image, _ in sides) == 1:
+        before, after = (_of_comments(traits) for _, traits in sides)
+    else:
+        before, after = (producers(image, traits) for image, traits in sides)
+    return before, after
+
+
+def _of_comments(traits: FileTraits) -> Counter[Producer]:
+    return Counter(parse_producer(c) for c in traits.comments if not _is_linker(c))
 
 
 def same_compiler(old: Image, old_traits: FileTraits, new: Image, new_traits: FileTraits) -> bool:

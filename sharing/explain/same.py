@@ -1,0 +1,48 @@
+"""Whether two files are one build: nothing of what runs differs, whatever was stripped from one of them.
+
+Owns that comparison of bytes.  A build-id alone is no proof: it can be set by hand, and tools change files behind it.
+"""
+
+from __future__ import annotations
+
+from sharing.explain.causes.base import is_file
+from sharing.model.comparison import FileTraits
+from sharing.model.image import Image
+
+CHUNK_BYTES = 1 << 24
+
+
+def same_build(old: Image, old_traits: FileTraits, new: Image, new_traits: FileTraits) -> bool:
+    """Whether both are files of one build: the same allocated sections at the same places, of the same bytes."""
+    if not (is_file(old) and is_file(new)) or old.build_id != new.build_id or not (old_traits.code and new_traits.code):
+        return False
+    places = [[(s.name, s.address, s.size) for s in image.sections] for image in (old, new)]
+    if places[0] != places[1] or not old.sections:
+        return False
+    return all(
+        _equal(old_traits.code, one.file_offset, new_traits.code, other.file_offset, one.size)
+        for one, other in zip(old.sections, new.sections, strict=True)
+    )
+
+
+def _equal(old: memoryview, old_start: int | None, new: memoryview, new_start: int | None, size: int) -> bool:
+    if old_start is None or new_start is None:
+        return old_start is new_start
+    if old_start + size > len(old) or new_start + size > len(new):
+        return False
+    return all(
+        old[old_start + at : old_start + min(at + CHUNK_BYTES, size)]
+        == new[new_start + at : new_start + min(at + CHUNK_BYTES, size)]
+        for at in range(0, size, CHUNK_BYTES)
+    )
+
+
+def what_differs(old: Image, new: Image) -> str:
+    """``the same build``, and which of the two files says less."""
+    lacking = [label for label, image, other in (("old", old, new), ("new", new, old)) if _told(image) < _told(other)]
+    return f"the same build; the {lacking[0]} file is stripped" if lacking else "the same build"
+
+
+def _told(image: Image) -> tuple[bool, bool]:
+    """(debug information, symbols)"""
+    return (bool(image.debug_source), bool(image.counts.get("symtab_symbols")))
