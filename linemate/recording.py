@@ -93,7 +93,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             kept, runs = _run_all(options, plan, files, echo)
         else:
             part = files.part("spread")
-            kept, runs = {"spread": (record_running(plan, part, pid=options.pid, duration_s=options.duration_s), 0)}, []
+            kept, runs = {"spread": (_record_running(options, plan, part), 0)}, []
         profiles, seen = _profiles(files, {level: run for level, (_, run) in kept.items()})
         if seen.user_only and sampling.modes == "both":
             sampling = dataclasses.replace(sampling, modes="user")
@@ -222,6 +222,26 @@ def _check_process(pid: int) -> None:
         raise LinemateError(f"--pid {pid}: no such process") from None
     except (PermissionError, OverflowError):
         pass
+
+
+def _record_running(options: RecordOptions, plan: Plan, part: Path) -> Recorded:
+    try:
+        return record_running(plan, part, pid=options.pid, duration_s=options.duration_s)
+    except LinemateError as error:
+        if options.pid is None or _owner(options.pid) == os.geteuid():
+            raise
+        raise LinemateError(
+            f"--pid {options.pid}: the process is another user's: run as that user or as root, or record a command of "
+            f"your own ({error})"
+        ) from error
+
+
+def _owner(pid: int) -> int:
+    """User of a process, -1 unknown."""
+    try:
+        return os.stat(f"/proc/{pid}").st_uid
+    except OSError:
+        return -1
 
 
 def _run_all(

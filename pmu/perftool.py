@@ -28,6 +28,8 @@ _VERSION = re.compile(r"perf version (\d+)\.(\d+)\S*")
 # Some 30 ms of a shell's work: loads and stores enough for any event that is not sparse.
 _TRIAL_WORK = ("/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
 _TRIAL_HZ = 3999
+_REASON_LINES, _REASON_LENGTH = 3, 300  # of what perf says, at most
+_SENTENCE = re.compile(r"\w[.!](?= |$)")
 # What perf prints besides the reason.
 _NOISE = re.compile(
     r"Error:$|Usage:|\s*or: |\s*-\w, |Run 'perf list'|/bin/dmesg|\[ perf record|WARNING: perf not found"
@@ -162,8 +164,12 @@ def reason(said: str) -> str:
             break
         if line.strip() and not _NOISE.match(line.strip()):
             lines.append(" ".join(line.replace("\\___", "").split()))
-    text = " ".join(lines[:3]).strip()
-    return (text[:300] + "…" if len(text) > 300 else text) or "it says no reason"
+    text = " ".join(lines[:_REASON_LINES]).strip()
+    if len(lines) > _REASON_LINES or len(text) > _REASON_LENGTH:
+        # Whole sentences, as many as fit.
+        end = max((found.end() for found in _SENTENCE.finditer(text[:_REASON_LENGTH])), default=0)
+        text = text[:end] or (text[:_REASON_LENGTH] + "…" if len(text) > _REASON_LENGTH else text)
+    return text or "it says no reason"
 
 
 def _run(line: list[str]) -> subprocess.CompletedProcess[str]:

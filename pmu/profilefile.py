@@ -84,7 +84,7 @@ def replacing(profile: Path, *, solo: bool) -> Iterator[Files]:
     try:
         folder = tempfile.TemporaryDirectory(dir=profile.parent, prefix=f".{profile.name[:100]}.")
     except OSError as error:
-        raise LinemateError(f"{profile.parent}: {error.strerror}") from error
+        raise LinemateError(f"{profile}: cannot be written here: {error.strerror}") from error
     with folder as name:
         yield Files(Path(name), profile, solo_of(profile), sidecar_of(profile), old_solo)
 

@@ -143,12 +143,17 @@ def _count(command_line: tuple[str, ...], output: str | None, format_name: str |
 
 
 def _summary(output: Path, recording: Recording) -> list[str]:
+    from linemate.sampled_notes import few_samples
+    from sharing.sampled.join import MIN_TIMED
+
     lines = []
     for profile in recording.profiles:
         where = output.with_name(profile.file)
         on = f"processor{'s' if len(profile.cpus_seen) != 1 else ''} {', '.join(map(str, profile.cpus_seen)) or 'none'}"
         seconds = recording.runs[profile.run].wall_s if recording.runs else recording.wall_s
         lines.append(f"{where}: {profile.samples:,} samples in {seconds:.2f} s on {on}")
+        if 0 < profile.samples < MIN_TIMED and profile.level == "spread":
+            lines.append(few_samples(profile.samples))
     if recording.interrupted:
         lines.append("stopped by an interrupt; what was recorded until then is kept")
     return lines

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from pmu import read_samples
-from pmu.profilefile import digest
+from pmu.profilefile import digest, replacing
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
+from sharing.model.errors import LinemateError
 
 Run = Callable[..., tuple[int, str, str]]
 CLOCK = {"type": 1, "config": 0, "samples": 3, "regs": True}
@@ -118,6 +119,18 @@ def test_a_place_that_cannot_be_written_is_said_before_the_command_runs(
     assert code == 2
     assert "director" in said
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_file_that_may_not_be_written_is_named_itself(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pmu.profilefile.tempfile.TemporaryDirectory", refuse)
+    with (
+        pytest.raises(LinemateError, match=f"^{out}: cannot be written here: Permission denied$"),
+        replacing(out, solo=False),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("fault", ["dies", "fails_to_attach"])

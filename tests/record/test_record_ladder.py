@@ -204,6 +204,18 @@ def test_the_reason_is_perf_s_without_its_usage() -> None:
     assert reason("") == "it says no reason"
 
 
+def test_a_long_reason_ends_with_a_sentence() -> None:
+    said = (
+        "Error:\nAccess to performance monitoring and observability operations is limited.\n"
+        "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting to open\n"
+        "access to performance monitoring and observability operations for processes\n"
+        "without CAP_PERFMON, CAP_SYS_PTRACE or CAP_SYS_ADMIN Linux capability.\n"
+    )
+    assert reason(said) == "Access to performance monitoring and observability operations is limited."
+    assert reason("x" * 400) == "x" * 300 + "…"
+    assert reason("perf 5.10 has no a.b\nc\nd") == "perf 5.10 has no a.b c d"
+
+
 def test_every_row_says_what_it_needs_shows_and_hides() -> None:
     assert len({rung.name for rung in LADDER}) == len(LADDER)
     assert all(rung.requires and rung.shows and rung.hides for rung in LADDER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from linemate.recording import user_only
+from linemate.recording import RecordOptions, record, user_only
 from pmu.sidecar import read_sidecar, sidecar_of
+from sharing.model.errors import LinemateError
 
 Run = Callable[..., tuple[int, str, str]]
 CLOCK = {"type": 1, "config": 0, "samples": 3, "regs": True}
@@ -63,7 +65,17 @@ def test_it_says_what_it_got_and_what_that_can_and_cannot_show(out: Path, linema
     assert "event cpu-clock (cpu-clock), 499 samples/s a processor: data addresses are derived from registers" in said
     assert "shows where processor time goes" in said
     assert "cannot show whether time was spent on a miss" in said
-    assert "3 samples" in said
+    assert "3 samples in" in said
+
+
+@pytest.mark.parametrize(("samples", "few"), [(999, True), (1000, False)])
+def test_a_short_recording_is_said_to_be_short(
+    tmp_path: Path, fake_perf: Any, linemate: Run, samples: int, few: bool
+) -> None:
+    fake_perf.says({"cpu-clock": {**CLOCK, "samples": samples}})
+    code, _, said = linemate("record", "-o", tmp_path / "profile", "--", "true")
+    assert code == 0
+    assert ("999 samples are few" in said and "--frequency" in said) == few
 
 
 @pytest.mark.parametrize(
@@ -81,6 +93,21 @@ def test_it_says_what_it_got_and_what_that_can_and_cannot_show(out: Path, linema
 )
 def test_that_perf_kept_to_user_mode_shows_in_its_names(names: list[str], restricted: bool) -> None:
     assert user_only(names) is restricted
+
+
+@pytest.mark.parametrize(("user", "advice"), [(4242, True), (os.stat("/proc/1").st_uid, False)])
+def test_another_user_s_process_is_said_to_be_one(
+    out: Path, fake_perf: Any, monkeypatch: pytest.MonkeyPatch, user: int, advice: bool
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise LinemateError("perf record: access is limited.")
+
+    monkeypatch.setattr("linemate.recording.record_running", refuse)
+    monkeypatch.setattr("linemate.recording.os.geteuid", lambda: user)
+    with pytest.raises(LinemateError) as refused:
+        record(RecordOptions(out, pid=1), say=lambda line: None, echo=lambda line: None)
+    assert ("--pid 1: the process is another user's" in str(refused.value)) == advice
+    assert "access is limited." in str(refused.value)
 
 
 def test_quiet_says_nothing_but_warnings(out: Path, linemate: Run) -> None:
