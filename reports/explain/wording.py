@@ -141,7 +141,14 @@ def measured(changed: MeasuredChange) -> str:
     text += f", medians {changed.old:g} and {changed.new:g}"
     if changed.significant:
         return text
-    return f"{text}: {'measured too seldom to say' if changed.p is None else 'within chance'}"
+    if changed.needed:
+        return f"{text}: too few repetitions to say; {changed.needed} a side are needed"
+    if changed.p is None:
+        return f"{text}: measured too seldom to say"
+    if changed.old == changed.new and changed.change == 0 and not changed.low and not changed.high:
+        return f"{text}: the same"
+    apart = changed.low is not None and changed.high is not None and not changed.low <= 0 <= changed.high
+    return f"{text}: within chance{' among so many comparisons' if apart else ''}"
 
 
 def conditions(changed: MeasuredChange) -> str:

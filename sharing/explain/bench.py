@@ -1,7 +1,7 @@
 """Benchmarks of two builds, or of a series of revisions: what changed by more than chance, and where.
 
-Owns the pairing of measurements by their labels and the correction over all of them.  The tests are
-``statistics``'.
+Owns the pairing of measurements by their labels, and what is said where they are too few.  The tests are
+``statistics``' and ``joint``'s.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import msgspec
 import numpy as np
 
 from sharing.explain.causes.base import ranked
+from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
 from sharing.explain.signature import Reading, medians, read_signature
-from sharing.explain.statistics import ALPHA, Effect, Step, compare_samples, finite, holm, paired_change, steps
-from sharing.explain.tables.base import Measurement
+from sharing.explain.statistics import ALPHA, Effect, Floats, Step, compare_samples, finite, holm, paired_change, steps
+from sharing.explain.tables.base import Measurement, repetition_labels
 from sharing.model.comparison import CauseKind, Comparison, MeasuredChange
 
 MAX_NOTES = 12
@@ -27,11 +28,15 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class BenchChange:
-    """One metric under one set of conditions, in both builds.  ``effect.p`` is corrected for all cells compared."""
+    """One metric under one set of conditions, in both builds.  ``effect.p`` is corrected for all cells compared.
+
+    ``needed`` is how many values a side could show a change, where these are too few for any; else 0.
+    """
 
     metric: str
     labels: Labels
     effect: Effect
+    needed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +51,62 @@ class SeriesStep:
 
 
 def compare_measurements(
-    old: Iterable[Measurement], new: Iterable[Measurement], ignore: Sequence[str] = ()
+    old: Sequence[Measurement], new: Sequence[Measurement], ignore: Sequence[str] = (), share: float = 1.0
 ) -> tuple[BenchChange, ...]:
     """Every metric that both have under the same labels (those in ``ignore`` aside), the clearest change first.
 
-    Cells of a table that are measured once a build cannot be tested one by one; see ``paired``.
+    Cells of a table that are measured once a build cannot be tested one by one; see ``paired``.  ``share`` of the level
+    is for these tests.
     """
+    ignore = (*ignore, *repetition_labels((*old, *new)))
     before, after = _cells(old, ignore), _cells(new, ignore)
     common = sorted(before.keys() & after.keys())
     effects = [compare_samples(before[key], after[key]) for key in common]
-    tested = [i for i, effect in enumerate(effects) if effect.p is not None]
-    adjusted = holm(np.array([effects[i].p for i in tested], np.float64))
-    for i, p in zip(tested, adjusted.tolist(), strict=True):
-        effects[i] = replace(effects[i], p=p)
-    out = [BenchChange(metric, labels, effect) for (metric, labels), effect in zip(common, effects, strict=True)]
+    least = [0] * len(common)
+    tested = []
+    for i, key in enumerate(common):
+        if len({*before[key], *after[key]}) == 1:
+            # Figures that never vary (no errors) are the same, and cost the others nothing.
+            effects[i] = replace(effects[i], p=1.0)
+        elif effects[i].p is not None:
+            tested.append(i)
+    pairs = [(np.array(before[common[i]]), np.array(after[common[i]])) for i in tested]
+    strata = [common[i][1] for i in tested]
+    chances = adjusted(strata, pairs) if len(tested) <= MOST else holm(np.array([effects[i].p for i in tested]))
+    for i, p in zip(tested, chances.tolist(), strict=True):
+        effects[i] = replace(effects[i], p=min(1.0, p / share))
+        if not effects[i].significant and least_chance(*effects[i].repetitions) >= ALPHA * share:
+            least[i] = needed(len(set(strata)), share)
+    out = [
+        BenchChange(metric, labels, effect, values)
+        for (metric, labels), effect, values in zip(common, effects, least, strict=True)
+    ]
     return tuple(sorted(out, key=lambda c: (1.0 if c.effect.p is None else c.effect.p, -abs(c.effect.change))))
+
+
+def _repeated(*sides: Sequence[Measurement]) -> bool:
+    ignore = repetition_labels([m for side in sides for m in side])
+    return any(len(values) > 1 for side in sides for values in _cells(side, ignore).values())
+
+
+def over_conditions(old: Sequence[Measurement], new: Sequence[Measurement]) -> tuple[BenchChange, ...]:
+    """The change of each metric over all its conditions together, where there are several."""
+    ignore = repetition_labels((*old, *new))
+    before, after = _cells(old, ignore), _cells(new, ignore)
+    metrics: dict[str, list[tuple[Labels, tuple[Floats, Floats]]]] = {}
+    for key in sorted(before.keys() & after.keys()):
+        a, b = np.array(before[key]), np.array(after[key])
+        if (a > 0).all() and (b > 0).all():
+            metrics.setdefault(key[0], []).append((key[1], (a, b)))
+    out = []
+    for metric, effect in zip(metrics, overall(list(metrics.values())), strict=True):
+        if effect is None:
+            cells = metrics[metric]
+            single = paired(old, new, metric, ignore) if all(len(a) == len(b) == 1 for _, (a, b) in cells) else None
+            effect = single if single is not None and single.repetitions[0] >= MIN_PAIRS else None
+        if effect is not None and effect.p is not None:
+            out.append(BenchChange(metric, (), effect))
+    return tuple(out)
 
 
 def paired(
@@ -106,28 +152,21 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
     System-wide figures that speak against lines that bounce halve the strength of the layout as a cause.
     """
     notes = list(comparison.coverage.notes)
-    cells = compare_measurements(old, new)
+    whole = over_conditions(old, new)
+    # Cells one by one and all together are two families of tests: each has half of the level.
+    share = 0.5 if whole and _repeated(old, new) else 1.0
+    whole = tuple(replace(c, effect=replace(c.effect, p=min(1.0, (c.effect.p or 0.0) / share))) for c in whole)
+    cells = compare_measurements(old, new, share=share)
     if not cells:
         notes.append("measurements: the two have no metric under equal conditions in common")
     changed = [c for c in cells if c.effect.significant]
     notes += [_words(change) for change in changed[:MAX_NOTES]]
-    metrics = dict.fromkeys(m.metric for m in old)
-    whole = [
-        BenchChange(metric, (), effect)
-        for metric in metrics
-        if (effect := paired(old, new, metric)) and effect.repetitions[0] >= MIN_PAIRS
-    ]
     for change in whole:
         if change.effect.significant and not any(c.metric == change.metric for c in changed):
             notes.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
             changed.append(change)
     if cells and not changed:
-        known = any(c.effect.p is not None for c in cells) or bool(whole)
-        notes.append(
-            "no significant regression: nothing measured changed by more than chance"
-            if known
-            else "measured once a build: too seldom to tell a change from chance"
-        )
+        notes.append(_nothing(cells, whole))
     listed = [*changed, *(c for c in whole if c not in changed), *(c for c in cells if c not in changed)][:MAX_LISTED]
     causes = comparison.causes
     signature = read_signature(medians(old), medians(new))
@@ -152,6 +191,17 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
     )
 
 
+def _nothing(cells: Sequence[BenchChange], whole: Sequence[BenchChange]) -> str:
+    """What is said where no change is clear: that there was none only where one could have been seen."""
+    few = [c.needed for c in cells if c.needed]
+    varying = [c for c in cells if c.effect.p is not None and not c.needed and c.effect.change != 0]
+    if few and not varying and not whole:
+        return f"too few repetitions to tell a change from chance: {max(few)} a side are needed"
+    if not whole and all(c.effect.p is None for c in cells):
+        return "measured once a build: too seldom to tell a change from chance"
+    return "no significant regression: nothing measured changed by more than chance"
+
+
 def _measured(change: BenchChange) -> MeasuredChange:
     effect = change.effect
     return MeasuredChange(
@@ -165,6 +215,7 @@ def _measured(change: BenchChange) -> MeasuredChange:
         effect.p,
         effect.repetitions,
         effect.significant,
+        change.needed,
     )
 
 

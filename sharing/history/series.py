@@ -23,7 +23,7 @@ Labels = tuple[tuple[str, str], ...]
 REVISION_LABELS = ("revision", "rev", "revno", "commit", "changeset", "version", "build", "run")
 LEVEL_LABELS = ("level", "levels", "c", "con", "concurrency", "connections", "threads", "clients", "users")
 # Labels that only tell repetitions apart.
-_REPETITION = re.compile(r"run|iteration|repetition|repeat|seed|round|time(stamp)?|date", re.IGNORECASE)
+_REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed|time(stamp)?|date", re.IGNORECASE)
 # Of these figures less is better; of all others more is.
 _LESS = re.compile(
     r"latency|seconds?|\bs\b|\bms\b|\bus\b|\bns\b|duration|elapsed|response|\btime\b|wall|misses|deadlocks|errors",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sharing.explain.bench import compare_measurements, paired, series_steps, with_measurements
+from sharing.explain.bench import compare_measurements, over_conditions, paired, series_steps, with_measurements
 from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import clearest_step, paired_change
 from sharing.explain.tables.base import Measurement
@@ -131,3 +131,82 @@ def test_busy_processors_that_do_less_are_like_bouncing_lines() -> None:
     assert read_signature(fast, {"id": 6.0, "in": 90_000.0, "cs": 210_000.0}).reading is Reading.LIKE_BOUNCING
     assert read_signature(fast, {"id": 40.0, "in": 95_000.0, "cs": 200_000.0}).reading is Reading.UNCLEAR
     assert read_signature(fast, {"id": 40.0}).reading is Reading.UNCLEAR
+
+
+def runs(values: list[float], metric: str = "tps", **labels: str) -> list[Measurement]:
+    return [Measurement(metric, value, tuple(labels.items())) for value in values]
+
+
+FOUR = [100.0, 101.0, 99.0, 100.5]
+
+
+def scaled(values: list[float], factor: float) -> list[float]:
+    return [value * factor for value in values]
+
+
+def test_two_conditions_that_lose_a_fifth_are_told_together_though_four_runs_of_one_are_too_few() -> None:
+    old = runs(FOUR, threads="1") + runs(scaled(FOUR, 2), threads="2")
+    new = runs(scaled(FOUR, 0.8), threads="1") + runs(scaled(FOUR, 1.6), threads="2")
+    (whole,) = over_conditions(old, new)
+    assert whole.effect.significant
+    assert whole.effect.p is not None
+    assert whole.effect.p < 0.01
+    assert whole.effect.change == pytest.approx(-0.2)
+    assert whole.effect.low is not None
+    assert whole.effect.high is not None
+    assert -0.21 < whole.effect.low < whole.effect.high < -0.19
+    cells = compare_measurements(old, new, share=0.5)
+    assert [(c.effect.significant, c.needed) for c in cells] == [(False, 5), (False, 5)]
+
+
+def test_conditions_that_change_in_opposite_ways_are_no_change_of_all() -> None:
+    old = runs(FOUR, threads="1") + runs(FOUR, threads="2")
+    new = runs(scaled(FOUR, 0.8), threads="1") + runs(scaled(FOUR, 1.25), threads="2")
+    assert [c.effect.significant for c in over_conditions(old, new)] == [False]
+
+
+@pytest.mark.parametrize(("count", "significant", "least"), [(4, True, 0), (3, False, 4), (2, False, 4)])
+def test_too_few_repetitions_are_called_too_few(count: int, *, significant: bool, least: int) -> None:
+    (cell,) = compare_measurements(runs(FOUR[:count]), runs(scaled(FOUR[:count], 0.5)))
+    assert (cell.effect.significant, cell.needed) == (significant, least)
+
+
+def test_figures_that_never_vary_and_multiples_cost_nothing() -> None:
+    """Four runs of one condition: the least chance is 2 of 70, and any correction would be too much."""
+
+    def build(values: list[float]) -> list[Measurement]:
+        more = {"queries": 20.0, "reads": 14.0, "writes": 4.0}
+        out = runs(values) + runs([0.0] * 4, "errors") + runs([0.81] * 4, "latency min (ms)")
+        return out + [m for name, factor in more.items() for m in runs(scaled(values, factor), name)]
+
+    found = {c.metric: c for c in compare_measurements(build(FOUR), build(scaled(FOUR, 0.9)))}
+    assert {name for name, c in found.items() if c.effect.significant} == {"tps", "queries", "reads", "writes"}
+    assert found["errors"].effect.p == 1.0
+
+
+def test_noise_of_many_figures_is_corrected_for() -> None:
+    """A hundred pairs of equal builds with twenty figures each: a false alarm in about five of them."""
+    rng = np.random.default_rng(5)
+
+    def build() -> list[Measurement]:
+        return [m for name in map(str, range(20)) for m in runs(rng.normal(100, 1, 6).tolist(), name)]
+
+    alarms = sum(any(c.effect.significant for c in compare_measurements(build(), build())) for _ in range(100))
+    assert alarms <= 11
+
+
+def test_a_numbered_run_is_a_repetition_and_a_named_one_a_condition() -> None:
+    old = [Measurement("tps", v, (("run", str(i)),)) for i, v in enumerate(FOUR)]
+    new = [Measurement("tps", v * 0.8, (("run", str(i + 4)),)) for i, v in enumerate(FOUR)]
+    assert [c.effect.repetitions for c in compare_measurements(old, new)] == [(4, 4)]
+    named = [Measurement("tps", v, (("run", name),)) for name in ("cold", "warm") for v in FOUR]
+    assert len(compare_measurements(named, named)) == 2
+
+
+def test_a_note_never_says_that_there_is_no_regression_where_none_could_be_seen(
+    table_cache: BuildTableCache, explained: Explain
+) -> None:
+    found = with_measurements(explained(table_cache(), table_cache()), runs(FOUR[:3]), runs(scaled(FOUR[:3], 0.8)))
+    assert "too few repetitions to tell a change from chance: 4 a side are needed" in found.coverage.notes
+    assert not any("no significant regression" in note for note in found.coverage.notes)
+    assert [m.needed for m in found.measurements] == [4]

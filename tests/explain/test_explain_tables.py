@@ -175,3 +175,29 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             continue
         assert found
         assert all(m.metric and m.value == m.value for m in found)
+
+
+def test_one_column_of_numbers_is_a_table_of_repetitions() -> None:
+    found = read_measurements("tps\n5100\n5110\n", "x.csv")
+    assert [(m.metric, m.value, m.labels) for m in found] == [("tps", 5100.0, ()), ("tps", 5110.0, ())]
+
+
+@pytest.mark.parametrize("text", ["5100\n5110\n", "tps\nfast\n", "a sentence\nand another\n", "run\n1\n2\n"])
+def test_one_column_of_anything_else_is_none(text: str) -> None:
+    with pytest.raises(Unrecognized):
+        read_measurements(text, "x.csv")
+
+
+def test_rounds_are_labels() -> None:
+    found = read_measurements("round,tps\n1,5100\n2,5110\n", "x.csv")
+    assert {m.metric for m in found} == {"tps"}
+
+
+def test_what_sysbench_announces_is_no_name_of_a_run() -> None:
+    text = (
+        "Running the test with following options:\nNumber of threads: 8\n\nSQL statistics:\n"
+        "    transactions:                        45284  (4528.46 per sec.)\n"
+    )
+    assert [m.labels for m in read_measurements(text, "x.txt")] == [(("threads", "8"),)]
+    named = text.replace("Running", "6.0.4:\nRunning")
+    assert [m.labels for m in read_measurements(named, "x.txt")] == [(("run", "6.0.4"), ("threads", "8"))]

@@ -16,10 +16,13 @@ from sharing.model.errors import Malformed
 MAX_VALUES = 1_000_000
 # Columns that say under which conditions something was measured, although they hold numbers.
 _LABELS = re.compile(
-    r"rev(no|ision)?|commit|changeset|levels?|c|con(currency|nections?)?|threads?|clients?|users?|run|iteration|repetition|repeat|seed"
+    r"rev(no|ision)?|commit|changeset|levels?|c|con(currency|nections?)?|threads?|clients?|users?|run|iteration|rep(etition|eat)?|round|trial|seed"
     r"|name|config(_name)?|benchmark|test|build|version|date|time(stamp)?|machine|host",
     re.IGNORECASE,
 )
+# Labels that only tell repetitions apart, if numbers, and those of when something was measured.
+_REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed", re.IGNORECASE)
+_WHEN = re.compile(r"time(stamp)?|date", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d{1,3})?(?P<unit>[kKMG%])?")
 _UNITS = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "%": 1.0, None: 1.0}
 
@@ -40,6 +43,18 @@ class Measurement:
 def is_label(column: str) -> bool:
     """Whether a column of numbers says how something was measured rather than what."""
     return _LABELS.fullmatch(column.strip()) is not None
+
+
+def repetition_labels(measurements: Iterable[Measurement]) -> tuple[str, ...]:
+    """Labels that tell repetitions apart and are no condition: a numbered ``run``, a date."""
+    counted: dict[str, bool] = {}
+    for measured in measurements:
+        for name, text in measured.labels:
+            if _REPETITION.fullmatch(name) and counted.get(name, True):
+                counted[name] = number(text) is not None
+            elif _WHEN.fullmatch(name):
+                counted[name] = True
+    return tuple(name for name, known in counted.items() if known)
 
 
 def number(text: str) -> float | None:

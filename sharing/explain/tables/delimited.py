@@ -23,7 +23,7 @@ def read_lines(text: str, path: str) -> tuple[Measurement, ...]:
         raise Unrecognized(path, "no header and rows")
     delimiter = max("\t;,", key=lines[0].count)
     if not lines[0].count(delimiter):
-        raise Unrecognized(path, "no columns")
+        return _column(lines, path)
     try:
         rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter, strict=True))
     except csv.Error as error:
@@ -32,6 +32,14 @@ def read_lines(text: str, path: str) -> tuple[Measurement, ...]:
     if all(number(cell) is not None for cell in header):
         raise Unrecognized(path, "the first line names no columns")
     return from_columns(header, rows[1:], path)
+
+
+def _column(lines: list[str], path: str) -> tuple[Measurement, ...]:
+    """A name, and numbers below it: repetitions.  Raises Unrecognized where anything else is there."""
+    name, *cells = (line.strip().strip('"') for line in lines)
+    if number(name) is not None or is_label(name) or any(number(cell) is None for cell in cells):
+        raise Unrecognized(path, "no columns")
+    return from_columns([name], ([cell] for cell in cells), path)
 
 
 def read_records(text: str, path: str) -> tuple[Measurement, ...]:

@@ -37,7 +37,7 @@ def read(text: str, path: str) -> tuple[Measurement, ...]:
         elif found := _LATENCY.match(line):
             name = re.sub(r"\s+", " ", found["name"].removeprefix("approx.").strip())
             out.append(Measurement(f"latency {name} (ms)", float(found["ms"]), _labels(threads, heading)))
-        elif (found := _HEADINGS.match(line)) and not _own_heading(found["label"]):
+        elif (found := _HEADINGS.match(line)) and not _own_heading(found["label"].strip().lower()):
             heading = found["label"].strip()
     if not any(m.metric in ("transactions", "queries", "read/write requests") for m in out):
         raise Unrecognized(path, "no sysbench output")
@@ -50,7 +50,7 @@ def _labels(threads: str, heading: str) -> tuple[tuple[str, str], ...]:
 
 def _own_heading(label: str) -> bool:
     """A heading within sysbench's report."""
-    return label.strip().lower() in {
+    return label.startswith(("running the test with", "initializing")) or label in {
         "sql statistics", "oltp test statistics", "queries performed", "general statistics", "test execution summary",
         "per-request statistics", "threads fairness", "latency (ms)", "response time", "throughput",
     }  # fmt: skip
