@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from sharing.explain.causes.base import Builds, Verdicts
+from sharing.explain.causes.flags import FlagChange, as_in, changed_flags, higher_level, of_lto_step
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import Image
@@ -47,23 +48,24 @@ def ask(builds: Builds) -> Verdicts:
     if not before or not after:
         which = " and ".join(p for p, found in ((old.path, before), (new.path, after)) if not found)
         return Verdicts(notes=(f"toolchain: nothing in {which} says what built it",))
-    evidence: list[tuple[float, str]] = []
     one, other = _leading(before), _leading(after)
+    evidence: list[tuple[float, str]] = []
+    better: list[tuple[float, str]] = []
+    flags: list[FlagChange] = []
     if one.family != other.family:
         evidence.append((OTHER_COMPILER, f"compiler: {one.family} {one.version}, now {other.family} {other.version}"))
     elif one.version != other.version:
         evidence.append((OTHER_VERSION, f"compiler: {one.family} {one.version}, now {other.version}"))
     if one.level != other.level and one.level and other.level:
-        evidence.append((OTHER_LEVEL, f"optimisation level: {one.level}, now {other.level}"))
-    gone, come = sorted(one.flags - other.flags), sorted(other.flags - one.flags)
+        side = better if higher_level(one.level, other.level) and one.family == other.family else evidence
+        side.append((OTHER_LEVEL, f"optimisation level: {one.level}, now {other.level}"))
     if one.family == other.family and one.recorded and other.recorded:
-        for flag, text in [(f, f"flag {f}: only the new build has it") for f in come] + [
-            (f, f"flag {f}: only the old build has it") for f in gone
-        ]:
-            evidence.append((LTO if flag.startswith("-flto") else OTHER_FLAG, text))
+        flags = changed_flags(one.flags, other.flags)
+        for flag in flags:
+            (better if flag.improves else evidence).append((LTO if flag.lto else OTHER_FLAG, flag.text))
     evidence += [(OTHER_VERSION, text) for text in _comments(builds.old_traits, builds.new_traits)]
     evidence += [(ALIGNMENT, text) for text in _segments(builds.old_traits, builds.new_traits)]
-    if not evidence:
+    if not evidence and not better:
         levels = f" {one.level}" if one.level else ""
         return Verdicts(
             ruled_out=(
@@ -77,20 +79,27 @@ def ask(builds: Builds) -> Verdicts:
             if one.recorded
             else (f"toolchain: both are built by {one.family} {one.version}; flags are not recorded",),
         )
-    evidence = sorted(dict.fromkeys(evidence), key=lambda item: -item[0])
-    return Verdicts(
-        (
+    causes = []
+    for found, improves in ((evidence, False), (better, True)):
+        if not found:
+            continue
+        found = sorted(dict.fromkeys(found), key=lambda item: -item[0])
+        mine = [f for f in flags if f.improves == improves]
+        as_old, as_new = _spelled(one) + as_in(mine, new=False), _spelled(other) + as_in(mine, new=True)
+        fast = f"as {'slow' if improves else 'fast'} as {old.path}"
+        causes.append(
             Cause(
                 kind=CauseKind.TOOLCHAIN,
                 confidence=Confidence.STATIC,
-                strength=evidence[0][0],
-                summary="; ".join(text for _, text in evidence[:3]),
-                evidence=tuple(text for _, text in evidence[:24]),
-                confirm=f"build the new source with {_spelled(one)}, then perf stat -r 10: as fast as {old.path}",
-                refute=f"build the old source with {_spelled(other)}, then perf stat -r 10: as fast as {old.path}",
-            ),
+                strength=found[0][0],
+                summary="; ".join(text for _, text in found[:3]),
+                evidence=tuple(text for _, text in found[:24]),
+                improves=improves,
+                confirm=f"build the new source with {as_old}, then perf stat -r 10: {fast}",
+                refute=f"build the old source with {as_new}, then perf stat -r 10: {fast}",
+            )
         )
-    )
+    return Verdicts(tuple(causes))
 
 
 def parse_producer(text: str) -> Producer:
@@ -100,6 +109,8 @@ def parse_producer(text: str) -> Producer:
     words = [w for w in text.split() if w.startswith("-")]
     levels = [w for w in words if _LEVELS.fullmatch(w)]
     flags = frozenset(w for w in words if not _LEVELS.fullmatch(w) and not w.startswith(_NEUTRAL))
+    if "GNU GIMPLE" in text:
+        flags = of_lto_step(flags)
     level = levels[-1] if levels else ("-O0" if words and family == "gcc" else "")
     return Producer(family, version.group() if version else "", level, flags)
 
