@@ -26,8 +26,9 @@ import numpy.typing as npt
 
 from elfscan import arm64text, x86text
 from elfscan.effects import NONE, Effect, Flow, Memory
-from elfscan.spins import spins
+from elfscan.spins import spins, uses_result
 from sharing.model.attribution import Reason
+from sharing.model.image import AccessKind
 from sharing.model.operands import (
     OPERAND_DTYPE,
     POINT_DTYPE,
@@ -47,7 +48,8 @@ FUTEX_WAKES = (1, 3, 4, 5, 7, 10)  # FUTEX_WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, 
 
 # As plain numbers: operations of enumerations would be a tenth of the time.
 _ATOMIC, _LINK_FLAG, _IMPLICIT = int(OperandFlag.ATOMIC), int(OperandFlag.LINK), int(OperandFlag.IMPLICIT)
-_SPINS = int(OperandFlag.SPINS)
+_SPINS, _USES = int(OperandFlag.SPINS), int(OperandFlag.USES)
+_UPDATE = int(AccessKind.RMW)
 
 _LINK, _NUMBER = -1, -2  # value numbers of constants: an address of the file, and any other
 
@@ -315,6 +317,7 @@ class _Writer:
         flags = _ATOMIC * memory.atomic | _LINK_FLAG * (memory.link if link is None else link)
         flags |= _IMPLICIT * memory.implicit
         flags |= _SPINS * function.waits(row)
+        flags |= _USES * (memory.kind == _UPDATE and uses_result(function, row))
         displacement &= (1 << 64) - 1
         self.operands.append(
             (

@@ -1,10 +1,10 @@
 """Does an instruction wait for a value: a load, in a loop that does nothing but look at what it loaded?
 
-Owns the look at the code between the load and itself.  A loop waits if it reads nothing else, tests the value before
-it comes round, and does not move on: neither the address of the load nor that of a store changes.  A store on the way
-keeps what was read.  A call on the way ends the search, but not where another way avoids it (a pause that yields at
-times).  An exchange waits as well, as of a lock that is tried again.  A compare-and-swap does not: that is an update
-tried again.
+Owns the look at the code between the load and itself, and at what becomes of an update's result.  A loop waits if it
+reads nothing else, tests the value before it comes round, and does not move on: neither the address of the load nor
+that of a store changes.  A store on the way keeps what was read.  A call on the way ends the search, but not where
+another way avoids it (a pause that yields at times).  An exchange waits as well, as of a lock that is tried again.  A
+compare-and-swap does not: that is an update tried again.
 """
 
 from __future__ import annotations
@@ -82,6 +82,17 @@ def waiting_loop(function: DecodedFunction, row: int, register: Registers) -> fr
             value = value | here.writes if uses else value - here.writes
         todo += [(one, state, value, fixed, way | {at}) for one in _next(function, at)]
     return NO_LOOP
+
+
+def uses_result(function: DecodedFunction, row: int) -> bool:
+    """Whether an update keeps the value that it found or made, or branches on it."""
+    name = function.instructions[row][2].rsplit(" ", 1)[-1]
+    if name.startswith(("xadd", "cmpxchg", *_EXCHANGES, "ld", "cas")):
+        return True
+    if row + 1 >= len(function.instructions) or not function.falls_into(row + 1):
+        return False
+    next_name = function.instructions[row + 1][2]
+    return function.flows[row + 1] is Flow.BRANCH or next_name.startswith(("set", "cmov", "cset"))
 
 
 def _may_wait(kind: AccessKind, mnemonic: str) -> bool:

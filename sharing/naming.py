@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 # Where std::atomic keeps its value in libstdc++ and in libc++.
 _ATOMIC_VALUE = re.compile(r"(?:^|\.)(?:(?:_M_base|_M_b)\.)?_M_[ip]$|(?:^|\.)__a_(?:\.__a_value)?$")
+# libstdc++'s body of a std::thread, up to the type of what it calls.
+_THREAD = re.compile(r"std::thread::_State_impl<std::thread::_Invoker<std::tuple<(?=.*::_M_run$)")
 
 Demangle = Callable[[list[str]], list[str]]
 
@@ -21,7 +23,7 @@ def readable_names(names: list[str], demangle: Demangle) -> dict[str, str]:
     bases = {name: name.partition(".") for name in names if name.startswith("_Z")}
     plain = demangle([base for base, _, _ in bases.values()])
     found = {
-        name: without_parameters(text) + dot + clone
+        name: without_wrapper(without_parameters(text)) + dot + clone
         for (name, (_, dot, clone)), text in zip(bases.items(), plain, strict=True)
     }
     return {name: found.get(name, name) for name in names}
@@ -30,6 +32,22 @@ def readable_names(names: list[str], demangle: Demangle) -> dict[str, str]:
 def readable(name: str, demangle: Demangle) -> str:
     """``_Z16tc_release_tableP5Table`` as ``tc_release_table``; names that are not C++ stay as they are."""
     return readable_names([name], demangle)[name]
+
+
+def without_wrapper(name: str) -> str:
+    """What a std::thread runs, in place of the library's function that runs it, where the type says what it is."""
+    match = _THREAD.match(name)
+    if match is None:
+        return name
+    depth, start = 0, match.end()
+    for at in range(start, len(name)):
+        c = name[at]
+        if depth == 0 and c in ",>":
+            body = name[start:at].strip()
+            # A pointer's type is not the function that it points to.
+            return name if not body or "*)" in body else body
+        depth += (c in "<({[") - (c in ">)}]")
+    return name
 
 
 def without_internals(path: str) -> str:
@@ -44,9 +62,9 @@ def without_parameters(name: str) -> str:
     at = len(name) - 1
     while at >= 0:
         c = name[at]
-        if c in ")>" and not name.endswith("operator>", 0, at + 1):
+        if c in ")>}" and not name.endswith("operator>", 0, at + 1):
             depth += 1
-        elif c in "(<":
+        elif c in "(<{":
             depth -= 1
             if depth == 0 and c == "(":
                 end = at

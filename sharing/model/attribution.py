@@ -90,7 +90,7 @@ PLACED_DTYPE = np.dtype(
         ("region", "u1"),  # Region
         ("basis", "u1"),  # Basis
         ("reason", "u1"),  # Reason
-        ("reserved", "u1"),
+        ("uses", "u1"),  # 1: an update whose result is used
     ]
 )
 

@@ -49,6 +49,7 @@ class OperandFlag(IntFlag):
     ATOMIC = 1
     LINK = 2  # ``displacement`` is a link-time address: the load bias belongs to it
     IMPLICIT = 4  # push and pop: the thread's own stack
+    USES = 16  # an update whose result decides something or is kept: a ticket, a count of references
     SPINS = 8  # in a loop that only waits for the value there
 
 

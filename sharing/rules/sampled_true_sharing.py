@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
+from sharing.model.image import AccessKind
 from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.sampled_base import (
     SampledContext,
@@ -32,6 +33,10 @@ from sharing.rules.sampled_base import (
     tail,
 )
 from sharing.sampled.blame import Item
+from sharing.sampled.use import Seen
+
+COUNTED = "give each thread its own copy on a line of its own and add them up where the sum is read"
+UPDATED = "update it less often (in batches, or only when it changes), or split it by purpose so that fewer meet"
 
 
 def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
@@ -56,8 +61,18 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
         ),
         evidence=(split_text(line), *evidence),
         cost=cost,
-        advice="give each thread its own copy on a line of its own and add them up where the sum is read",
+        advice=COUNTED if _is_counter(line.items[first]) else UPDATED,
     )
+
+
+def _is_counter(item: Item) -> bool:
+    """Updates whose result nobody uses, or a load and a store of the same function; nobody waits for its value."""
+    seen = [t for t in item.touches if t.seen is not Seen.CODE]
+    writes = [t for t in seen if t.writes]
+    reading = {(t.thread, t.function) for t in seen if t.reads}
+    if not writes or len(item.writers) < 2 or any(t.uses or t.spins for t in seen):
+        return False
+    return all(t.kind is AccessKind.RMW or (t.thread, t.function) in reading for t in writes)
 
 
 def _who(item: Item) -> str:

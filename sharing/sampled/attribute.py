@@ -258,6 +258,7 @@ def describe(out: Table, code: SampledCode, operand: Column) -> None:
     flags = np.where(of["flags"] & OperandFlag.ATOMIC != 0, int(TouchFlag.ATOMIC), 0)
     flags |= np.where(of["role"] == Role.AT, int(TouchFlag.AT_IP), 0)
     flags |= np.where(of["flags"] & OperandFlag.SPINS != 0, int(TouchFlag.SPINS), 0)
+    out["uses"][here] = of["flags"] & OperandFlag.USES != 0
     function = out["function"][here]
     locks = np.append(code.locks, False)[function]
     out["flags"][here] |= (flags | np.where(locks, int(TouchFlag.LOCK_CALL), 0)).astype(np.uint8)

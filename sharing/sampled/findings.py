@@ -7,7 +7,6 @@ helps ``sharing.sampled.remedies``'.
 from __future__ import annotations
 
 import hashlib
-import re
 
 import msgspec
 
@@ -88,16 +87,12 @@ def _identity(draft: SampledDraft, line: SampledLine) -> str:
     """By names, which survive moves; memory without a name by who uses it: its address is another in each run."""
     if line.use.link >= 0:
         # Which elements and members of a variable are seen most is another matter in each run.
-        parts = sorted({f"{a.owner}@{_file(a)}" for a in (line.actors[i] for i in draft.items[:2])})
+        parts = sorted({f"{a.owner}@{a.file}" for a in (line.actors[i] for i in draft.items[:2])})
     else:
         touches = tuple(t for i in draft.items[:2] for t in line.items[i].touches)
         parts = [line.use.region.name, *sorted(functions_of(touches, MAX_FUNCTIONS))]
     digest = hashlib.sha256("|".join([draft.rule, *parts]).encode()).hexdigest()[:10]
     return f"{draft.rule}-{digest}"
-
-
-def _file(actor: Actor) -> str:
-    return "/".join(re.sub(r"(:\d+)+$", "", actor.source).split("/")[-2:])
 
 
 def _participant(actor: Actor, item: Item, base: int, *, whole: bool) -> Participant:
@@ -143,7 +138,7 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
     if use.footprint > 1:
         out.append(f"the instructions that touch it touch {use.footprint} lines")
     if line.gain is not None:
-        out.append(f"estimated speed-up {line.gain.text}: {line.gain.how}")
+        out.append(line.gain.sentence)
     return out
 
 

@@ -37,6 +37,7 @@ from sharing.sampled.use import LineUse
 
 Column = npt.NDArray[Any]
 
+TELLING = 3.0  # an upper bound above this says nothing: all time at a tight loop's one access is its bound
 WORTH_FIXING = 1.02  # below, an edit of a layout costs more attention than it gives, and no benchmark can show it
 LEAST_SPREAD = 0.05  # by which user time differs from run to run where one run was made, half of it where several
 Z_95 = 1.96
@@ -53,16 +54,24 @@ class Gain:
     low: float
     high: float
     how: str
+    ask: str = ""  # what would tell more
 
     @property
     def worth_fixing(self) -> bool:
         return self.high >= WORTH_FIXING
 
     @property
+    def sentence(self) -> str:
+        """What is estimated and from what, or what would tell."""
+        if self.ratio is None and self.high > TELLING:
+            return f"speed-up {self.text}; {self.ask}" if self.ask else f"speed-up {self.text}"
+        return f"estimated speed-up {self.text}: {self.how}{'; ' if self.ask else ''}{self.ask}"
+
+    @property
     def text(self) -> str:
         """``1.84× (1.62–2.05×)``."""
         if self.ratio is None:
-            return f"at most {self.high:.2f}×"
+            return f"at most {self.high:.2f}×" if self.high <= TELLING else "not known from this recording"
         return f"{self.ratio:.2f}× ({self.low:.2f}–{self.high:.2f}×)"
 
 
@@ -304,12 +313,13 @@ class Gains:
         kept = np.clip(1 - saved / np.maximum(self._before, 1e-12), 1e-3, 1.0)
         most = self._speedup(np.concatenate([kept, np.ones(len(self._threads) + 1)]))
         if self._solo is not None:
-            how = "upper bound: how much work each run did is not known; `record --metric` would tell"
+            how, ask = "upper bound: how much work each run did is not known", "`record --metric` would tell"
         elif floor[numbers].any():
             how = "upper bound: latencies of its accesses against those of accesses to unshared lines"
+            ask = "`record --solo` measures it"
         else:
-            how = "upper bound: all time at its accesses; `record --solo` would tell more"
-        return Gain(None, 1.0, most, how)
+            how, ask = "upper bound: all time at its accesses", "`record --solo` measures it"
+        return Gain(None, 1.0, most, how, ask)
 
 
 class _Placed:

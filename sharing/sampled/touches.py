@@ -39,7 +39,8 @@ def group_touches(
     offset = rows["place"].astype(np.int64) - np.int64(base)
     start = np.clip(offset, 0, size - 1)
     end = np.clip(offset + np.maximum(rows["size"].astype(np.int64), 1), start + 1, size)
-    columns = (rows["thread"], rows["function"] + 1, start, end, rows["kind"], rows["flags"] & _KEPT_FLAGS)
+    flags = rows["flags"] & _KEPT_FLAGS
+    columns = (rows["thread"], rows["function"] + 1, start, end, rows["kind"], flags, rows["uses"])
     values, group = _groups(columns)
     count = np.bincount(group, minlength=len(values))
     costs = np.bincount(group, cost, len(values))
@@ -59,8 +60,9 @@ def group_touches(
             lock_call=bool(flags & TouchFlag.LOCK_CALL),
             waits=bool(flags & TouchFlag.WAITS),
             spins=bool(flags & TouchFlag.SPINS),
+            uses=bool(uses),
         )
-        for i, (thread, function, first, last, kind, flags) in enumerate(values.tolist())
+        for i, (thread, function, first, last, kind, flags, uses) in enumerate(values.tolist())
     ]
     out.sort(key=lambda t: (-t.cost, -t.samples, t.thread, t.start, t.function, t.kind))
     return out

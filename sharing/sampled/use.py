@@ -75,6 +75,7 @@ class Touch:
     atomic: bool = False
     lock_call: bool = False
     waits: bool = False
+    uses: bool = False  # an update whose result is used
     spins: bool = False  # in a loop that only waits for the value
 
     @property

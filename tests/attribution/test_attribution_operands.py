@@ -205,3 +205,17 @@ def test_a_load_that_comes_round_until_its_value_changes_waits(assemble: Assembl
 )
 def test_a_load_in_a_loop_that_works_does_not(assemble: Assemble, text: str) -> None:
     assert not assemble(f"loop: {text}", "here").before("here")["flags"] & OperandFlag.SPINS
+
+
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("lock incl v(%rip)\nhere: ret", False),
+        ("addl $1,v(%rip)\nhere: inc %eax\njne loop\nret", False),
+        ("lock xadd %eax,v(%rip)\nhere: ret", True),
+        ("lock decl v(%rip)\nhere: je loop\nret", True),  # the last reference
+        ("lock decl v(%rip)\nhere: sete %al\nret", True),
+    ],
+)
+def test_an_update_says_whether_its_result_is_used(assemble: Assemble, text: str, used: bool) -> None:
+    assert bool(assemble(f"loop: {text}", "here").before("here")["flags"] & OperandFlag.USES) is used

@@ -61,6 +61,7 @@ class One:
     event: int = 0
     period: int = 250_000
     weight: int = 0
+    uses: int = 0
 
 
 @dataclass(slots=True)
@@ -145,7 +146,7 @@ def _fill(row: Table, one: One, functions: Sequence[str]) -> None:
     row["function"], row["module"], row["size"] = functions.index(one.function), 0, one.size
     row["data_module"] = 0 if one.link else -1
     row["kind"], row["flags"], row["region"] = one.kind, one.flags, one.region
-    row["basis"], row["reason"] = one.basis, one.reason
+    row["basis"], row["reason"], row["uses"] = one.basis, one.reason, one.uses
 
 
 def ticks(count: int, start: float = 0.0, every: float = 0.25, shift: int = 0) -> list[int]:

@@ -129,6 +129,25 @@ def test_the_same_bytes_are_true_sharing_and_padding_is_not_offered() -> None:
     assert any("its own copy" in e.text for e in finding.evidence)
 
 
+@pytest.mark.parametrize(
+    ("kind", "uses", "advice"),
+    [
+        (AccessKind.RMW, 0, "its own copy"),  # a count
+        (AccessKind.RMW, 1, "update it less often"),  # a ticket, a count of references
+        (AccessKind.STORE, 0, "update it less often"),  # a state
+    ],
+)
+def test_only_what_is_added_up_is_advised_to_be_kept_apart_and_added_up(
+    kind: AccessKind, uses: int, advice: str
+) -> None:
+    recorded = Recorded()
+    for thread in (0, 1):
+        recorded.samples += [One(thread, t, at=0, kind=kind, uses=uses) for t in ticks(400, shift=thread * 9)]
+    (finding,), _ = judged(recorded)
+    assert finding.verdict is Verdict.TRUE_SHARING
+    assert advice in finding.evidence[-1].text
+
+
 def test_true_sharing_that_poisons_a_line_mate_says_both() -> None:
     recorded = (
         Recorded().loop(0, ticks(400), at=0, function="count").loop(1, ticks(400, shift=9), at=0, function="count")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elfscan.demangle import demangle
-from sharing.naming import readable, readable_names, without_parameters
+from sharing.naming import readable, readable_names, without_parameters, without_wrapper
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,24 @@ def test_all_names_are_demangled_in_one_call() -> None:
         "_Z1g.cold": "_Z1g.cold",
     }
     assert calls == [["_Z1f", "_Z1g"]]
+
+
+_RUNS = "std::thread::_State_impl<std::thread::_Invoker<std::tuple<{}> > >::_M_run"
+
+
+@pytest.mark.parametrize(
+    ("called", "shown"),
+    [
+        ("main::{lambda()#1}", "main::{lambda()#1}"),
+        ("run(std::vector<int, A<int> >&)::{lambda(int, long)#2}, int, long", None),
+        ("Worker, int", "Worker"),
+        ("void (*)(int), int", ""),  # the type of a pointer is not what is called
+        ("void (Worker::*)(), Worker*", ""),
+    ],
+)
+def test_the_body_of_a_thread_is_what_it_calls(called: str, shown: str | None) -> None:
+    name = _RUNS.format(called)
+    found = without_wrapper(name)
+    assert found == (called.partition("}")[0] + "}" if shown is None else shown or name)
+    assert without_parameters(found) == found, "names may be shortened twice"
+    assert without_wrapper(name.replace("_M_run", "other")) == name.replace("_M_run", "other")
