@@ -55,10 +55,13 @@ def render_json(counted: Counted, command: Sequence[str]) -> str:
 
 
 def render_text(counted: Counted) -> str:
-    """One table for hardware events and one for software's, a thread a row."""
+    """A table for hardware events and one for software's, a thread a row, of the events that this machine counts."""
     lines: list[str] = []
     for kind in (HARDWARE, SOFTWARE):
-        lines += [*_table(counted, kind), ""]
+        if any(event.supported for event in counted.events if event.kind == kind):
+            lines += [*_table(counted, kind), ""]
+    if missing := [event.name for event in counted.events if not event.supported]:
+        lines.append(f"{UNSUPPORTED} on this machine: {', '.join(missing)}")
     scaled = [thread for thread in counted.threads if _share(thread.shares) < 1]
     if scaled:
         lines.append(f"{len(scaled)} threads: counters took turns, counts are scaled up to the whole time")
@@ -111,7 +114,7 @@ def _share(shares: Sequence[float | None]) -> float:
 
 
 def _table(counted: Counted, kind: str) -> Iterator[str]:
-    columns = [at for at, event in enumerate(counted.events) if event.kind == kind]
+    columns = [at for at, event in enumerate(counted.events) if event.kind == kind and event.supported]
     head = ["thread", "name", *(_heading(counted.events[at]) for at in columns)]
     rows = [
         [

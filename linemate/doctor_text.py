@@ -80,17 +80,19 @@ def _events(found: Diagnosis) -> Iterator[str]:
     if not found.events:
         yield "events     none can be tried without perf"
         return
-    yield "events, the best evidence first"
+    yield "events, those that work first, from the best evidence down"
     width = max(len(event.rung) for event in found.events)
     for event in found.events:
-        mark = "works" if event.works else "no"
-        if event.rung == found.best:
-            mark = "taken"
+        if not event.works:
+            continue
         said = f"data addresses {event.addresses}" if event.addresses != "function" else "functions only"
-        yield f"  {event.rung:<{width}}  {mark:<5}  {said if event.works else event.refusal}"
+        yield f"  {event.rung:<{width}}  {'taken' if event.rung == found.best else 'works'}  {said}"
         if event.rung == found.best:
             pad = " " * (width + 11)
             yield f"{pad}shows {event.shows}"
             yield f"{pad}cannot show {event.hides}"
     if not found.best:
         yield "  nothing can be sampled here"
+    for event in found.events:
+        if not event.works:
+            yield f"  {event.rung:<{width}}  no     {event.refusal}"

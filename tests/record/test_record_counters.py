@@ -106,7 +106,9 @@ def test_what_a_machine_does_not_count_is_marked(counting: None, linemate: Run) 
         assert (row["counts"][event["name"]] is None) is not event["supported"]
         assert (event["total"] is None) is not event["supported"]
         assert event["name"] in text
-    assert ("unsupported" in text) is any(not event["supported"] for event in found["events"])
+    missing = [event["name"] for event in found["events"] if not event["supported"]]
+    said = [line for line in text.splitlines() if "unsupported" in line]
+    assert said == ([f"unsupported on this machine: {', '.join(missing)}"] if missing else [])
     assert found["events"][8]["supported"], "task-clock is everywhere"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -207,6 +208,17 @@ def test_doctor_of_an_intel_machine(intel: Any, fake_perf: Any, linemate: Run) -
     assert any("adjacent-line" in remark for remark in found["remarks"])
     assert any("threads of one core" in remark for remark in found["remarks"])
     assert found["advice"] == [], "nothing is better than what it has"
+
+
+def test_doctor_lists_what_works_before_what_does_not(intel: Any, fake_perf: Any, linemate: Run) -> None:
+    fake_perf.says({"cpu-clock": CLOCK})
+    code, text, _ = linemate("doctor", "--root", intel.root)
+    assert code == 0
+    marks = [m[1] for m in re.finditer(r"^  [a-z-]+ +(taken|works|no)  ", text, re.MULTILINE)]
+    works = [mark != "no" for mark in marks]
+    assert works == sorted(works, reverse=True)
+    assert set(works) == {True, False}
+    assert marks[0] == "taken"
 
 
 def test_doctor_of_an_amd_machine_has_no_word_on_intel_s_prefetch(amd: Any, fake_perf: Any, linemate: Run) -> None:
