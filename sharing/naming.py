@@ -57,14 +57,16 @@ def without_internals(path: str) -> str:
 
 def without_parameters(name: str) -> str:
     """Cut the parameter list: the last parenthesis group at template depth 0, with what follows it."""
+    if name.endswith("}"):  # a lambda: the parameters before it are those of the function that it is in
+        return name
     depth = 0
     end = len(name)
     at = len(name) - 1
     while at >= 0:
         c = name[at]
-        if c in ")>}" and not name.endswith("operator>", 0, at + 1):
+        if c in ")>" and not name.endswith("operator>", 0, at + 1):
             depth += 1
-        elif c in "(<{":
+        elif c in "(<":
             depth -= 1
             if depth == 0 and c == "(":
                 end = at
