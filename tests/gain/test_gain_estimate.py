@@ -127,7 +127,7 @@ def test_a_program_that_runs_for_a_fixed_time_needs_its_work() -> None:
     # Alone both threads share a processor for the same second and do half as much: not a gain of two.
     gain = gain_of(slots(1.0), slots(0.5), wall_s=1.0)
     assert gain.ratio is None
-    assert "metric" in gain.how
+    assert "metric" in gain.ask
 
 
 def test_a_metric_says_how_much_work_a_run_did() -> None:
@@ -210,3 +210,10 @@ def test_a_function_that_waits_and_does_not_touch_the_line_is_left_out() -> None
     one = level(reader(0.5))
     run = profile_lines(one.attribution, 64)
     assert Gains(one, run.lines, level(reader(0.0), solo=True)).of(run.lines[0]) is None
+
+
+def test_a_bound_that_says_nothing_asks_for_what_would_tell() -> None:
+    told, vague = (Gain(None, 1.0, high, "upper bound", "`record --solo` measures it") for high in (2.9, 37.85))
+    assert told.sentence == "estimated speed-up at most 2.90×: upper bound; `record --solo` measures it"
+    assert vague.sentence == "speed-up not known from this recording; `record --solo` measures it"
+    assert "37" in Gain(30.0, 20.0, 37.85, "measured").sentence
