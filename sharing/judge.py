@@ -7,7 +7,6 @@ patterns in ``sharing.rules``, the edits in ``sharing.remedy``.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -205,7 +204,7 @@ def finding_of(draft: Draft, profiler: Profiler, style: Style, image: Image) -> 
     ref = _line_ref(draft, style.line_size)
     shown = LineProfile(int(ref.address, 16), ref.size, ())
     # By name, so that it survives moves; statics of one name in two units are told apart by their source.
-    identity = "|".join([draft.rule, *sorted(f"{a.name}@{_file_of(a)}" for a in actors[:2])])
+    identity = "|".join([draft.rule, *sorted(f"{a.name}@{a.file}" for a in actors[:2])])
     return Finding(
         id=f"{draft.rule}-{hashlib.sha256(identity.encode()).hexdigest()[:10]}",
         rule=draft.rule,
@@ -224,11 +223,6 @@ def finding_of(draft: Draft, profiler: Profiler, style: Style, image: Image) -> 
         picture=_pictures(draft, profiler, style.line_size, image),
         score=round(draft.score, 3),
     )
-
-
-def _file_of(actor: Actor) -> str:
-    """The file of a declaration with its folder: enough to tell statics apart, the same in every checkout."""
-    return "/".join(re.sub(r"(:\d+)+$", "", actor.source).split("/")[-2:])
 
 
 def _line_ref(draft: Draft, line_size: int) -> LineRef:

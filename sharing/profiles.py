@@ -23,6 +23,7 @@ from sharing.naming import Demangle, readable_names, without_internals
 from sharing.places import GUARD_SHARE, Places, source_text
 from sharing.roles import role_of
 from sharing.shapes import LockPlace, Shapes
+from sharing.sourcepath import in_project
 
 MAX_ELEMENTS = 64  # of an array that are told apart
 MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is looked for
@@ -39,6 +40,7 @@ class _Owner:
     span: Range
     type_name: str
     source: str
+    file: str
     language: str
     alignment: int
     section: str
@@ -320,6 +322,7 @@ class Profiler:
             type_name=type_name,
             owner_type=owner.type_name,
             source=owner.source,
+            file=owner.file,
             language=owner.language,
             alignment=owner.alignment,
             section=owner.section,
@@ -356,6 +359,7 @@ class Profiler:
                 span=(start, start + size),
                 type_name=self.image.types.name(kind) if kind >= 0 else "",
                 source=source_text(self.image.files[file], int(v["line"]), int(v["column"])) if file >= 0 else "",
+                file=in_project(self.image.files[file], unit, self.image.units) if file >= 0 else "",
                 language=self.image.units[unit].language if unit >= 0 else "",
                 alignment=self._alignment(kind, int(v["align"]), section),
                 section=section,

@@ -14,6 +14,7 @@ from sharing.rules import RULES
 from sharing.rules.source_base import SourceContext, SourceDraft, SourceParticipant
 from sharing.source.program import Program
 from sharing.source.uses import Uses
+from sharing.sourcepath import shortened
 
 # What a line rule says with a victim, a source rule need not say without.
 _SAID_BY = {
@@ -50,16 +51,17 @@ def run_source_rules(
                 found.append((order, draft))
     found.sort(key=lambda d: (-d[1].severity.rank, d[0], -d[1].score, d[1].participants[0].source))
     findings: dict[str, Finding] = {}
+    folders = tuple(dict.fromkeys(unit.directory for unit in program.units))
     for _, draft in found:
-        finding = _finding(draft, context)
+        finding = _finding(draft, context, folders)
         findings.setdefault(finding.id, finding)
     return list(findings.values())
 
 
-def _finding(draft: SourceDraft, context: SourceContext) -> Finding:
+def _finding(draft: SourceDraft, context: SourceContext, folders: tuple[str, ...]) -> Finding:
     first = draft.participants[0]
     # By name and file, as findings about lines: the rest of the file may move it.
-    names = sorted(f"{p.name}@{p.source.rsplit(':', 2)[0]}" for p in draft.participants[:2])
+    names = sorted(f"{p.name}@{shortened(p.source.rsplit(':', 2)[0], folders)}" for p in draft.participants[:2])
     digest = hashlib.sha256("|".join([draft.rule, *names]).encode()).hexdigest()[:10]
     return Finding(
         id=f"{draft.rule}-{digest}",

@@ -88,6 +88,7 @@ class Actor:
     stride: int = 0
     count: int = 1
     identity: str = ""  # see Participant.identity
+    file: str = ""  # of its declaration, as sharing.sourcepath shortens it
     callers: frozenset[str] = frozenset()  # functions with data of their own here, whose helpers make the accesses
     support: tuple[tuple[str, int, int], ...] = ()  # guards with (accesses under it, accesses in all), from source
     # Of ``accesses``, made once: rules ask for them for every pair.

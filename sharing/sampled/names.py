@@ -20,6 +20,7 @@ from sharing.roles import role_of
 from sharing.sampled.blame import Item, Range
 from sharing.sampled.use import LineUse
 from sharing.shapes import LockPlace, Shapes
+from sharing.sourcepath import in_project
 
 _UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
 _WORDS = {
@@ -158,6 +159,7 @@ class Names:
             type_name=type_name,
             owner_type=image.types.name(kind) if kind >= 0 else "",
             source=f"{image.files[file]}:{int(variable['line'])}" if file >= 0 else "",
+            file=in_project(image.files[file], unit, image.units) if file >= 0 else "",
             language=image.units[unit].language if unit >= 0 else "",
             section=section,
             unit=unit,
