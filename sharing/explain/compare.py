@@ -197,13 +197,18 @@ def _nothing(builds: Builds, ruled_out: tuple[RuledOut, ...], not_ruled_out: tup
     kinds = ", ".join(r.kind.value for r in ruled_out)
     out = f" (ruled out: {kinds})" if kinds else ""
     out += "".join(f"; not ruled out: {r.kind.value}, {r.why}" for r in not_ruled_out)
+    listing = not (is_file(builds.old.image) and is_file(builds.new.image))
+    if listing:
+        out += "; a listing does not show instructions, the compiler or libraries: they were not compared"
     moved = moved_harmlessly(builds) if any(r.kind is CauseKind.LAYOUT for r in ruled_out) else ""
     return Cause(
         kind=CauseKind.NONE,
         confidence=Confidence.STATIC if builds.old.known and builds.new.known else Confidence.LAYOUT,
         strength=0.0,
         summary=f"{moved}nothing that differs between the two files explains another speed{out}",
-        confirm="run the old file again in alternation with the new one: both are as fast as each other",
+        confirm="linemate explain on the files that the listings are of: compares what listings do not show"
+        if listing
+        else "run the old file again in alternation with the new one: both are as fast as each other",
         refute="a difference that stays when the two files are run in alternation on one machine",
     )
 

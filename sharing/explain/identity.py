@@ -7,6 +7,7 @@ source files without the folder they were built in.  Does not match (``match``).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -97,6 +98,8 @@ class Objects:
     def label(self, row: int) -> str:
         """The name as reports show it, an address for what has none."""
         if not self.code:
+            if not self.named[row] and self.file[row] >= 0:  # an input section without a symbol, as linkers write it
+                return f"{self.words[int(self.file[row])]}({self.section_name(row)})"
             return variable_name(self.image, row)
         name = int(self.image.functions["name"][row])
         return self.image.names[name] if name >= 0 else f"fn_{int(self.address[row]):x}"
@@ -128,7 +131,7 @@ def variables(image: Image, words: Vocabulary) -> Objects:
         address = address - np.array([start.get(int(i), 0) for i in table["section"]], np.uint64)
     recovered = (table["flags"] & VariableFlag.RECOVERED) != 0
     named = (table["name"] >= 0) & ~recovered
-    plain = [image.names[i] if i >= 0 else "" for i in table["name"].tolist()]
+    plain = _unversioned([image.names[i] if i >= 0 else "" for i in table["name"].tolist()])
     linkage = list(plain)
     for row, others in image.aliases.items():
         linkage[row] = _linkage(plain[row], others)
@@ -173,7 +176,7 @@ def functions(image: Image, words: Vocabulary) -> Objects:
     n = len(table)
     stub = (table["flags"] & FunctionFlag.STUB) != 0
     named = (table["name"] >= 0) & ~stub
-    plain = [image.names[i] if i >= 0 else "" for i in table["name"].tolist()]
+    plain = _unversioned([image.names[i] if i >= 0 else "" for i in table["name"].tolist()])
     none = np.full(n, -1, np.int64)
     return Objects(
         image=image,
@@ -203,6 +206,18 @@ def functions(image: Image, words: Vocabulary) -> Objects:
 def _complete(image: Image, recovered: bool) -> bool:
     """Whether static variables have names; a file of exported symbols alone shows others only by their accesses."""
     return not recovered or bool(image.counts.get("symtab_symbols")) or bool(image.debug_source) or names_locals(image)
+
+
+def _unversioned(names: list[str]) -> list[str]:
+    """``stderr@@GLIBC_2.2.5`` as ``stderr``: listings write versions, symbol tables hold them elsewhere.
+
+    Two versions of one name in one file keep them apart.
+    """
+    if not any("@" in name for name in names):
+        return names
+    bare = [name.partition("@")[0] or name for name in names]
+    many = Counter(bare)
+    return [short if many[short] == 1 else name for short, name in zip(bare, names, strict=True)]
 
 
 def _linkage(name: str, others: tuple[str, ...]) -> str:

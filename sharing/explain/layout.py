@@ -228,7 +228,8 @@ def _by_layout(here: Objects, there: Objects, partner: npt.NDArray[np.int64], li
     kinds = {s.index: s.kind for s in here.image.sections}
     sections = here.image.variables["section"]
     writable = np.isin(sections, [i for i, kind in kinds.items() if kind is SectionKind.WRITABLE])
-    rows = np.flatnonzero(writable & (here.size > 0))
+    # Of what has no name, nothing says which part is a variable.
+    rows = np.flatnonzero(writable & (here.size > 0) & here.named)
     spans = np.zeros(len(rows), mates.SPAN_DTYPE)
     spans["row"] = rows
     spans["here"] = here.address[rows].view(np.int64)

@@ -83,9 +83,9 @@ class _Search:
             good &= ~(self.old.named[old] & self.new.named[new])
         self.take(old[good], new[good], how)
 
-    def ordinal(self, columns: list[tuple[Ids, Ids]], how: How) -> None:
+    def ordinal(self, columns: list[tuple[Ids, Ids]], how: How, rows: tuple[Ids, Ids] | None = None) -> None:
         """Pair by position the rows of a key that equally many rows on both sides have."""
-        old, new = self.left()
+        old, new = self.left() if rows is None else rows
         if not len(old) or not len(new):
             return
         keys = _factorise([(a[old], b[new]) for a, b in columns])
@@ -167,6 +167,7 @@ def match_variables(old: Objects, new: Objects, functions: Matching | None = Non
     search.unique([base], How.SUFFIX)
     _by_place(search, [base, section], size)
     search.ordinal([base, file, section, size], How.ORDER)
+    _by_object_file(search)
     if functions is not None:
         _by_access(search, functions)
     return search.result()
@@ -230,6 +231,22 @@ def _by_alias(search: _Search) -> None:
     pairs = pairs[:, once]
     pairs = pairs[:, search.compatible(pairs[0], pairs[1])]
     search.take(pairs[0], pairs[1], How.ALIAS)
+
+
+def _by_object_file(search: _Search) -> None:
+    """Input sections that a linker's map gives no symbol for: of one object file, in their order."""
+    old, new = search.old, search.new
+    size, section = (_signed(old.size), _signed(new.size)), (old.section, new.section)
+    for columns in (
+        [(old.unit, new.unit), section, size],
+        [(old.unit, new.unit), section],
+        [(old.file, new.file), section],
+    ):
+        rows = tuple(
+            np.flatnonzero((of < 0) & ~o.named & (o.unit >= 0))
+            for of, o in ((search.of_old, old), (search.of_new, new))
+        )
+        search.ordinal(columns, How.ORDER, (rows[0], rows[1]))
 
 
 def _by_access(search: _Search, functions: Matching) -> None:

@@ -94,3 +94,58 @@ def test_a_listing_against_itself_rules_the_layout_out(fast: str) -> None:
     found = compared(fast, fast)
     assert [c.kind for c in found.causes] == [CauseKind.NONE]
     assert {r.kind for r in found.ruled_out} == {CauseKind.LAYOUT}
+
+
+def test_functions_of_another_size_are_candidates_and_equal_sizes_clear_nobody(tmp_path: Path, fast: str) -> None:
+    """A listing shows no instructions, no compiler and no libraries."""
+    text = Path(fast).read_text()
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text(text + "0000000000001000 0000000000000080 T hash\n0000000000001100 0000000000000040 T main\n")
+    other.write_text(text + "0000000000001000 00000000000000a0 T hash\n0000000000001100 0000000000000040 T main\n")
+    (cause,) = compared(str(one), str(other)).causes
+    assert (cause.kind, cause.symbols) == (CauseKind.CODE, ("hash",))
+    assert cause.evidence == ("hash: 128 bytes, now 160",)
+    (nothing,) = compared(str(one), str(one)).causes
+    assert nothing.kind is CauseKind.NONE
+    assert "does not show instructions, the compiler or libraries" in nothing.summary
+    assert "as fast as each other" not in nothing.confirm
+    assert CauseKind.CODE not in {r.kind for r in compared(str(one), str(one)).ruled_out}
+
+
+@pytest.mark.parametrize("version", ["stderr@GLIBC_2.2.5", "stderr@@GLIBC_2.2.5"])
+def test_a_version_behind_a_name_is_no_part_of_it(tmp_path: Path, version: str) -> None:
+    old = listing(tmp_path, "old", [("stderr", 8, 0x1062000)])
+    found = compared(old, listing(tmp_path, "new", [(version, 8, 0x1062000)]))
+    assert (found.variables.matched, found.changes) == (2, ())
+
+
+def test_two_versions_of_one_name_are_two_objects(tmp_path: Path) -> None:
+    both = [("sys_errlist@GLIBC_2.4", 8, 0x1062000), ("sys_errlist@@GLIBC_2.12", 16, 0x1062040)]
+    swapped = [("sys_errlist@@GLIBC_2.12", 16, 0x1062000), ("sys_errlist@GLIBC_2.4", 8, 0x1062040)]
+    found = compared(listing(tmp_path, "old", both), listing(tmp_path, "new", swapped))
+    assert found.variables.matched == 3
+    assert {c.kind.value for c in found.changes} == {"reordered"}
+
+
+LD_MAP = """\
+Linker script and memory map
+
+.bss            0x0000000000004080     {size}
+ .bss           0x0000000000004080        0x8 crt.o
+ .bss           0x0000000000004088       0x18 main.o
+ .bss           {at}       0x28 lock.o
+                {at}                lock
+"""
+
+
+def test_input_sections_without_a_symbol_are_matched_by_their_object_file(tmp_path: Path) -> None:
+    (tmp_path / "old.map").write_text(LD_MAP.format(size="0x48", at="0x00000000000040a0"))
+    grown = LD_MAP.replace("0x18 main.o", "0x28 main.o").format(size="0x58", at="0x00000000000040b0")
+    (tmp_path / "new.map").write_text(grown)
+    old, new = str(tmp_path / "old.map"), str(tmp_path / "new.map")
+    same = compared(old, old)
+    assert [c.kind for c in same.causes] == [CauseKind.NONE]
+    assert same.variables.matched == 3
+    found = compared(old, new)
+    assert [(c.name, c.old_size, c.new_size) for c in found.changes] == [("main.o(.bss)", 24, 40)]
+    assert not any("main.o" in m.first + m.second for c in found.causes for m in c.new_line_mates)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sharing.explain import recognised
 from sharing.explain.activity import Activity
-from sharing.explain.causes.base import Builds, Verdicts, counted, quoted
+from sharing.explain.causes.base import Builds, Verdicts, counted, is_file, quoted
 from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
 from sharing.explain.match import function_bodies
 from sharing.model.comparison import Cause, CauseKind, RuledOut
@@ -45,6 +45,8 @@ class _Busy:
 def ask(builds: Builds) -> Verdicts:
     """Changed code of busy functions, then of others; else their places; else the code is ruled out."""
     shown = _busy(builds)
+    if not (is_file(builds.old.image) and is_file(builds.new.image)):
+        return _by_size(builds)
     if not shown:
         return Verdicts(notes=("code: no busy functions are known to compare",))
     known = [f for f in shown if f.change is not CodeChange.UNKNOWN]
@@ -78,6 +80,47 @@ def ask(builds: Builds) -> Verdicts:
         "function came, went, or changed its size or what it accesses and calls"
     )
     return Verdicts(ruled_out=(RuledOut(CauseKind.CODE, why),), notes=notes)
+
+
+def _by_size(builds: Builds) -> Verdicts:
+    """Of a listing: functions of another size, and those that came or went.  Equal sizes exclude nothing."""
+    matching = builds.functions
+    old_row, new_row = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
+    before, after = matching.old.size[old_row].astype(np.int64), matching.new.size[new_row].astype(np.int64)
+    sized = ~matching.old.inferred[old_row] & ~matching.new.inferred[new_row]
+    differ = np.flatnonzero(sized & (before != after))
+    differ = differ[np.argsort(-np.abs(after - before)[differ], kind="stable")]
+    found = [
+        (matching.new.label(int(new_row[i])), f"{int(before[i]):,} bytes, now {int(after[i]):,}")
+        for i in differ.tolist()
+    ]
+    for objects, of, told, what in (
+        (matching.new, matching.of_new, matching.told_new, "only the new build has it"),
+        (matching.old, matching.of_old, matching.told_old, "only the old build has it"),
+    ):
+        found += [(objects.label(int(r)), what) for r in np.flatnonzero((of < 0) & told & (objects.size > 0))]
+    note = "code: a listing shows sizes of functions at most; functions of the same size may do something else"
+    if not found:
+        return Verdicts(notes=(note,))
+    shown = readable_names([name for name, _ in found], builds.demangle)
+    names = [shown[name] for name, _ in found]
+    return Verdicts((_other_size(names, [f"{shown[n]}: {what}" for n, what in found], builds.programs),), notes=(note,))
+
+
+def _other_size(names: list[str], lines: list[str], programs: tuple[str, str]) -> Cause:
+    old, new = programs
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return Cause(
+        kind=CauseKind.CODE,
+        confidence=Confidence.LAYOUT,
+        strength=CHANGED_ELSEWHERE,
+        summary=f"{counted(len(names), 'function')} changed in size, came or went: "
+        f"{', '.join(quoted(n) for n in names[:3])}{more}",
+        symbols=tuple(names[:MAX_NAMED]),
+        evidence=tuple(lines[:MAX_NAMED]),
+        confirm=f"perf record -- {new}; perf report: {names[0]} or another takes time that it did not in {old}",
+        refute=f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+    )
 
 
 def _others(builds: Builds) -> list[str]:

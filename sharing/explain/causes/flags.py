@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 # What gcc's link step compiles with, whatever the user asked for.
 _OF_LTO_STEP = ("-fPIC", "-fPIE", "-fpic", "-fpie", "-fltrans", "-fwpa", "-fresolution", "-fcf-protection",
-                "-fno-openmp", "-fno-openacc", "-fasynchronous-unwind-tables", "-funwind-tables", "-flinker-output")  # fmt: skip
+                "-fno-openmp", "-fno-openacc", "-fasynchronous-unwind-tables", "-funwind-tables",
+                "-flinker-output")  # fmt: skip
 # Flags that ask for slower code: without them it is faster.
 _SLOWING = ("-fno-inline", "-fno-tree-", "-fno-unroll", "-fno-builtin", "-fno-omit-frame-pointer",
-            "-fno-strict-aliasing", "-fsanitize", "-finstrument-functions", "-fstack-protector", "-ftest-coverage", "-fprofile-arcs",
-            "-pg")  # fmt: skip
+            "-fno-strict-aliasing", "-fsanitize", "-finstrument-functions", "-fstack-protector", "-ftest-coverage",
+            "-fprofile-arcs", "-pg")  # fmt: skip
 _LADDER = ("-O0", "-Og", "-O1", "-O2", "-O3", "-Ofast")
 
 
