@@ -54,10 +54,8 @@ def _weak(path: str, one: Attribution) -> list[str]:
     if RegisterFile.of(samples).any or any(event.fields & Field.ADDR for event in samples.events):
         return []
     if samples.recording.format == TEXT_FORMAT:
-        return [
-            f"{path}: text of `perf script` has no registers, and mappings of files only with --show-mmap-events: give "
-            f"the perf.data file itself to --samples"
-        ]
+        lacks = "no registers" if len(samples.mappings) else "no registers, and without --show-mmap-events no mappings"
+        return [f"{path}: TEXT OF `perf script` HAS {lacks}: give the perf.data file itself to --samples"]
     if not any(event.fields & Field.IP for event in samples.events):
         return []  # a listing of functions, which says so itself
     return [

@@ -13,7 +13,7 @@ from pathlib import Path
 from pmu.samplesbuilder import Builder, Names
 from pmu.textlines import Rows, lines
 from sharing.model.errors import Unrecognized
-from sharing.model.samples import Counts, Event, Field, Recording, Samples
+from sharing.model.samples import PROT_EXEC, PROT_WRITE, Counts, Event, Field, Recording, Samples
 
 SAMPLE = re.compile(
     r"\s*(?:(?P<comm>\S.{0,15}?)\s+)??(?:(?P<pid>-?\d{1,10})/)?(?P<tid>-?\d{1,10})\s+(?:\[(?P<cpu>\d{1,5})\]\s+)?"
@@ -30,6 +30,13 @@ DATA_PLACE = re.compile(r"(?P<addr>[0-9a-f]{1,16}) (?P<place>[^ 0-9(].*?|\(.*?\)
 NUMBER = re.compile(r"(\d{1,20}) ")
 PLACE = re.compile(r" ?(?P<symbol>\S.*?)??(?:\+0x[0-9a-f]+)?(?: " + FILE + r")?(?: (?P<phys>[0-9a-f]{1,16}))?$")
 FRAME = re.compile(r"\s+[0-9a-f]+ (?P<place>\S.*)$")
+# With --show-mmap-events and the like: a mapping, or another record that is no sample.
+RECORD = re.compile(r".{0,64}?\bPERF_RECORD_[A-Z]")
+MAPPING = re.compile(
+    r".{0,48}?(?:\s(?P<s>\d{1,10})\.(?P<fraction>\d{1,9}):)?\s+PERF_RECORD_MMAP2? (?P<pid>-?\d{1,10})/-?\d{1,10}: "
+    r"\[(?P<start>0x[0-9a-f]{1,16})\((?P<size>0x[0-9a-f]{1,16})\) @ (?P<pgoff>0x[0-9a-f]{1,16}|0)"
+    r"(?: <(?P<build_id>[0-9a-f]{1,40})>| [^\]<]{1,60})?\]: (?P<protection>[r-][w-][x-][ps]) (?P<path>\S.*)$"
+)
 REGISTERS = " ABI:"
 UNKNOWN = "[unknown]"
 LOOK_AT = 100  # lines that may come before the first sample
@@ -43,7 +50,7 @@ def read(path: Path) -> Samples:
         if not line.strip() or line.startswith("#"):
             continue
         reader.line(line)
-        if not reader.samples and number >= LOOK_AT:
+        if not reader.samples and not reader.records and number >= LOOK_AT:
             break
     if not reader.samples:
         raise Unrecognized(str(path), "no line reads like a sample: comm pid/tid time: event: …")
@@ -55,6 +62,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.samples = 0
+        self.records = 0  # of perf's that are no samples
         self._builder = Builder()
         self._rows = Rows(self._builder)
         self._events = Names()
@@ -62,6 +70,7 @@ class _Reader:
         self._named: dict[int, str] = {}
         self._open: dict[str, int] | None = None
         self._bad = 0
+        self._mapped: set[int] = set()  # processes whose mappings are known
 
     def line(self, line: str) -> None:
         if self._open is not None and "symbol" not in self._open and (frame := FRAME.match(line)):
@@ -70,12 +79,36 @@ class _Reader:
             return
         if self._open is not None and FRAME.match(line):
             return
+        if RECORD.match(line):
+            self._record(line)
+            return
         found = SAMPLE.match(line)
         if found is None:
             self._bad += self.samples > 0
             return
         self._close()
         self._sample(found)
+
+    def _record(self, line: str) -> None:
+        """A mapping of a process; the kernel's say nothing that text could use."""
+        self.records += 1
+        found = MAPPING.match(line)
+        if found is None or int(found["pid"]) < 0:
+            return
+        time = int(found["s"]) * 1_000_000_000 + int(found["fraction"].ljust(9, "0")) if found["s"] else 0
+        bits = found["protection"]
+        self._mapped.add(int(found["pid"]))
+        self._builder.map(
+            time,
+            int(found["pid"]),
+            int(found["start"], 16),
+            int(found["size"], 16),
+            int(found["pgoff"], 16),
+            found["path"].strip(),
+            protection=(bits[0] == "r") | PROT_WRITE * (bits[1] == "w") | PROT_EXEC * (bits[2] == "x"),
+            build_id=found["build_id"] or "",
+            shared=bits[3] == "s",
+        )
 
     def _sample(self, found: re.Match[str]) -> None:
         event = self._events.row(found["event"])
@@ -156,6 +189,8 @@ class _Reader:
 
     def _close(self) -> None:
         if self._open is not None:
+            if "pid" not in self._open and len(self._mapped) == 1:
+                self._open["pid"] = min(self._mapped)  # perf prints the process only when asked to
             try:
                 self._rows.add(self._open)
             except ValueError:

@@ -65,6 +65,40 @@ def test_text_of_perf_says_the_same_as_the_recording(
         assert {"work", "main"} <= {symbol.name for symbol in told.symbols} or "page-faults" in options
 
 
+MAPPED = """\
+ swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1209) @ 0xffffffff81000000]: x [kernel]
+ kv    70 [000]     1.000001: PERF_RECORD_MMAP2 70/70: [0x5600(0x1000) @ 0 <{id}>]: r--p /tmp/a b/kv
+ kv    70 [000]     1.000002: PERF_RECORD_MMAP2 70/70: [0x6600(0x2000) @ 0x1000 fe:00 5324993 0]: r-xp /tmp/a b/kv
+ kv    70 [000]     1.000003: PERF_RECORD_MMAP2 70/70: [0x9600(0x1000) @ 0x4000 00:00 0 0]: rw-s /dev/shm/x
+ kv    70 [000]     1.000004: PERF_RECORD_COMM: kv:70/71
+ kv    71 [000]     1.500000:    250000 cpu-clock:      0000000006612 f+0x2 (/tmp/a b/kv)
+"""
+
+
+def test_mappings_that_perf_prints_are_read(tmp_path: Path) -> None:
+    told = read(tmp_path, MAPPED.replace("{id}", "ab" * 20))
+    assert [told.paths[m["path"]] for m in told.mappings] == ["/tmp/a b/kv", "/tmp/a b/kv", "/dev/shm/x"]
+    assert [(int(m["start"]), int(m["pgoff"]), int(m["protection"])) for m in told.mappings] == [
+        (0x5600, 0, 1),
+        (0x6600, 0x1000, 5),
+        (0x9600, 0x4000, 3),
+    ]
+    assert told.build_ids == ("ab" * 20,)
+    assert (len(told.samples), told.counts.malformed_records) == (1, 0)
+    assert told.samples["pid"].tolist() == [70], "of the one process that was mapped"
+    assert told.samples["mapping"].tolist() == [1]
+
+
+def test_samples_belong_to_no_process_where_two_were_mapped(tmp_path: Path) -> None:
+    other = " kv    80 [000]     1.000001: PERF_RECORD_MMAP2 80/80: [0x5600(0x1000) @ 0 00:00 0 0]: r-xp /tmp/kv\n"
+    assert read(tmp_path, other + MAPPED).samples["pid"].tolist() == [-1]
+
+
+def test_mappings_alone_are_no_profile(tmp_path: Path) -> None:
+    with pytest.raises(LinemateError, match="not a profile"):
+        read(tmp_path, MAPPED.rpartition(" kv    71")[0] * 50)
+
+
 def test_call_chains_name_the_function_and_no_address(tmp_path: Path) -> None:
     samples = read(
         tmp_path,
@@ -205,6 +239,8 @@ def test_cells_without_sense_are_refused_with_their_line(tmp_path: Path, line: s
         "samples % " + " " * 15_000 + "x symbol name",
         "Counted " + "count 1 " * 2000,
         "9" * 15_000 + " 1.0 a b",
+        "PERF_RECORD_MMAP2 1/1: [0x1(0x1) @ 0 " + "a" * 7000 + "]: r--p",
+        "x" * 60 + " PERF_RECORD_MMAP2 1/1: [0x1(0x1) @ 0]: r--p /" + " " * 15_000,
     ],
 )
 def test_no_line_takes_long(tmp_path: Path, line: str) -> None:
