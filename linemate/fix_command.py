@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sharing.source.program import Program
 
 EXIT_FAILED = 1
-_ABI = "changes the layout of a type or variable that others may be compiled against"
+_ABI = "changes the layout of a type or variable that others may be compiled against, files that were not analysed too"
 _ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
 
 

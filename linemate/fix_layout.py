@@ -12,9 +12,11 @@ from pathlib import PurePath
 import numpy as np
 
 from elfscan.demangle import demangle
+from sharing.fix.wrapper import VALUE
 from sharing.geometry import lines_of
 from sharing.model.finding import Finding, Participant
 from sharing.model.image import Image, SectionKind
+from sharing.model.types import TypeKind
 
 _NUMBERED = re.compile(r"\.\d+$")
 _TEMPLATE = re.compile(r"<.*>|\(.*\)")
@@ -96,10 +98,31 @@ def find(image: Image, who: Participant) -> Place | None:
         return Place(start, end, (start, end), align)
     wanted = re.sub(r"\[\d+\]", "[]", who.member).lstrip(".")
     kind = int(image.variables["type"][rows[0]])
-    for leaf in image.types.flatten(kind) if kind >= 0 else ():
-        if leaf.path == wanted or leaf.path.startswith((f"{wanted}.", f"{wanted}[")):
-            return Place(start + leaf.offset, start + leaf.offset + max(leaf.size, 1), (start, end), align)
-    return None
+    leaves = tuple(image.types.flatten(kind)) if kind >= 0 else ()
+    for path in (wanted, *_wrapped(wanted)):
+        for leaf in leaves:
+            if leaf.path == path or leaf.path.startswith((f"{path}.", f"{path}[")):
+                return Place(start + leaf.offset, start + leaf.offset + max(leaf.size, 1), (start, end), align)
+    # An array of scalars is one leaf, whose elements have no path.
+    return Place(start, end, (start, end), align) if re.fullmatch(r"(\[\])+", wanted) else None
+
+
+def _wrapped(path: str) -> tuple[str, ...]:
+    """The path as an edit may have made it, of a wrapped variable or of wrapped elements."""
+    index = re.match(r"(\[\])*", path)
+    front = index[0] if index else ""
+    rest = path[len(front) :]
+    return (f"{front}.{VALUE}{rest}".lstrip("."), f"{front}.{VALUE}.{rest.lstrip('.')}".strip("."))
+
+
+def element_bytes(image: Image, who: Participant) -> int:
+    """From one element to the next of a variable that is an array, 0 where it is none or is not found."""
+    rows = [row for row in _rows(image, who) if not _is_local_to_thread(image, row)]
+    kind = int(image.variables["type"][rows[0]]) if len(rows) == 1 else -1
+    core = image.types.strip(kind)[0] if kind >= 0 else -1
+    if core < 0 or image.types[core].kind != TypeKind.ARRAY or image.types[core].count <= 0:
+        return 0
+    return int(image.variables["size"][rows[0]]) // image.types[core].count
 
 
 def _asked_alignment(image: Image, row: int) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from elfscan.image import read_images
 from linemate.fix_bench import Benchmark, Measured, compare, last_line
 from linemate.fix_child import run
-from linemate.fix_layout import find, meeting
+from linemate.fix_layout import element_bytes, find, meeting
 from linemate.fix_tree import Trees, made_binaries, scratch_copies, tree_root
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
@@ -200,5 +200,19 @@ def _separated(
     if was.together:
         others = ", ".join(was.together)
         return [Check(True, f"{name}: {shown} shared a line with {others}; now it has its lines to itself")]
+    if planned.remedy.kind == "pad-element":
+        return [_elements(before, after, planned, name, line_size)]
     apart = "was apart from the others already"
     return [Check(True, f"{name}: {shown} {apart}{'; now nothing else fits on its lines' if whole else ''}")]
+
+
+def _elements(before: Image, after: Image, planned: Planned, name: str, line_size: int) -> Check:
+    """Of an array whose elements are to be apart from each other."""
+    shown = planned.participant.name
+    was, now = (element_bytes(image, planned.participant) for image in (before, after))
+    if not now or now % line_size:
+        return Check(False, f"{name}: elements of {shown} are {now} bytes each: they still share lines")
+    if not was or was % line_size == 0:
+        return Check(True, f"{name}: each element of {shown} has whole lines, {now} bytes")
+    each = f"each is on lines of its own ({now} bytes)"
+    return Check(True, f"{name}: elements of {shown} ({was} bytes) shared lines with each other; now {each}")

@@ -17,7 +17,7 @@ from sharing.fix.plan import Plan, Planner
 from sharing.fix.style import FixOptions
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, SourceEdit
-from tests.fix.program import ProgramBuilder, finding, read
+from tests.fix.program import LONG, ProgramBuilder, array, finding, read
 
 BUILD = "make -s OUT=out CXXFLAGS='-O2 -g' out/slow"
 SOURCE = "table_cache.cc"
@@ -90,6 +90,43 @@ def test_alignment_whose_tail_is_free_by_luck_is_refused(tree: Path, planned: tu
     unit.write_text(text)
     result = run(tree, [(wanted, [naive(tree, made, "alignas(64) ")])])
     assert not result.holds
+
+
+def slots(folder: Path) -> tuple[Finding, Planned]:
+    """An array of counters, one a thread, and the edit that gives each element a line."""
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc")
+    folder.mkdir()
+    builder = ProgramBuilder(folder)
+    text = "static volatile long hits[8];\nint main(int n, char **v) { (void)v; hits[n & 7]++; return 0; }\n"
+    unit = builder.unit(builder.file("slots.c", text))
+    kind = array(LONG, 8)
+    wanted = finding(unit.variable("static volatile long hits[8]", "hits", kind), kind="pad-element", member="[0]")
+    (made,) = plan_finding(wanted, Planner(builder.program(), read, FixOptions()))
+    assert made.plan is not None
+    return wanted, made
+
+
+def test_elements_that_shared_with_each_other_are_said_to_have(tmp_path: Path) -> None:
+    wanted, made = slots(tmp_path / "slots")
+    result = run(tmp_path / "slots", [(wanted, [made])], build="gcc -O1 -g -o slots slots.c")
+    assert result.holds
+    (check,) = [c for c in result.checks if c.holds]
+    assert check.text == (
+        "slots: elements of hits (8 bytes) shared lines with each other; now each is on lines of its own (64 bytes)"
+    )
+
+
+def test_an_array_that_is_aligned_as_a_whole_still_shares(tmp_path: Path) -> None:
+    wanted, made = slots(tmp_path / "slots")
+    path = tmp_path / "slots/slots.c"
+    data = path.read_bytes()
+    at = data.index(b" long hits")
+    aligned = SourceEdit(str(path), at, at, " _Alignas(64)", sha256=hashlib.sha256(data).hexdigest())
+    wrong = dataclasses.replace(made, plan=Plan((aligned,), "align hits"))
+    result = run(tmp_path / "slots", [(wanted, [wrong])], build="gcc -O1 -g -o slots slots.c")
+    assert not result.holds
+    assert any("elements of hits are 8 bytes each: they still share lines" in c.text for c in result.checks)
 
 
 def test_an_edit_that_does_not_compile_is_an_error_with_the_compilers_words(
