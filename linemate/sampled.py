@@ -35,6 +35,7 @@ from sharing.sampled.join import Coverage, join
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
 from sharing.sampled.names import Names
+from sharing.sampled.thinning import thinned
 from sharing.sampled.verdict import judge_lines
 
 
@@ -75,6 +76,7 @@ def with_samples(
     counts |= {"samples": run.totals.samples, **verdicts.counts, **joined}
     named = {name.replace(" ", "_").replace(",", ""): count for name, count in counts.items()}
     notes = profile_notes(paths, placed, run.totals, verdicts, findings)
+    notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
     return SampledFindings(findings, named, [*notes, *gains.notes])
 
 
@@ -83,9 +85,22 @@ def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:
     samples = read_samples(path)
     if not len(samples.samples):
         raise LinemateError(f"{path}: holds no samples")
+    samples = thinned(samples)
     one = attribute(samples, image, open_modules(samples, image, knowledge), knowledge)
     shown = readable_names(list(dict.fromkeys(one.functions)), demangle)
     return dataclasses.replace(one, functions=tuple(without_parameters(shown[name]) for name in one.functions))
+
+
+def _left_out(one: Attribution) -> int:
+    """Samples that were read and not judged, since there are enough without them."""
+    counts = one.samples.counts
+    return max(counts.samples - counts.skipped_samples - len(one.rows), 0)
+
+
+def _thinning_note(one: Attribution) -> list[str]:
+    left_out = _left_out(one)
+    kept = len(one.rows)
+    return [f"{kept:,} samples, spread over the run, stand for all {kept + left_out:,}"] if left_out else []
 
 
 def _losses(one: Attribution) -> dict[str, int]:
@@ -96,6 +111,7 @@ def _losses(one: Attribution) -> dict[str, int]:
             ("samples lost", counts.lost_samples),
             ("samples skipped", counts.skipped_samples),
             ("records lost", counts.lost_records),
+            ("samples left out", _left_out(one)),
         )
         if count
     }

@@ -6,6 +6,8 @@ Owns the order of reading.  Header, stream, records and sample layouts each have
 from __future__ import annotations
 
 import mmap
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +60,7 @@ def read(path: Path) -> Samples:
         sink.finish()
     if not sink.attrs:
         raise Malformed(name, header.data_offset, "the recording describes no event")
-    registers = Registers(mapped, pool.dense())
+    registers = Registers(mapped, pool.dense(), _release_of(data))
     return builder.finish(
         _events(session),
         _recording(source, about),
@@ -66,6 +68,11 @@ def read(path: Path) -> Samples:
         registers=registers,
         build_ids=about.build_ids,
     )
+
+
+def _release_of(data: mmap.mmap | bytes) -> Callable[[], object]:
+    """Gives back the pages of the file that were read; they come from the file again when asked for."""
+    return partial(data.madvise, mmap.MADV_DONTNEED) if isinstance(data, mmap.mmap) else bool
 
 
 def _room(size_bytes: int, header: Header) -> int:

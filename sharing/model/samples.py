@@ -7,7 +7,7 @@ into the addresses that an ``Image`` speaks of.  Field meanings: perf_event_open
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from typing import Any, NewType
@@ -142,6 +142,7 @@ LOAD_DTYPE = np.dtype(
     ]
 )
 PF_X, PF_W = 1, 2  # ELF's
+_GATHERED = 1 << 14  # samples whose registers are copied between two releases
 PROT_WRITE, PROT_EXEC = 2, 4  # mmap's
 
 
@@ -219,6 +220,27 @@ class Registers:
 
     mapped: Table
     dense: npt.NDArray[np.uint64]
+    release: Callable[[], object] = lambda: None  # gives back the memory of what was read of ``mapped``
+
+    def gathered(self, positions: Rows, counts: Rows) -> tuple[Rows, npt.NDArray[np.uint64]]:
+        """The registers of some samples alone: position of each in the words returned, -1 where it has none.
+
+        ``counts`` are the registers of each sample.  Bounded in memory: what was read is given back on the way.
+        """
+        held = np.where(positions >= 0, counts, 0)
+        starts = np.cumsum(held) - held
+        words = np.empty(int(held.sum()), np.uint64)
+        for count in np.unique(held[held > 0]).tolist():
+            rows = np.flatnonzero(held == count)
+            for part in np.array_split(rows, -(-len(rows) // _GATHERED)):
+                at = positions[part][:, None] + np.arange(count)
+                low = at < len(self.mapped)
+                values = np.empty(at.shape, np.uint64)
+                values[low] = self.mapped[at[low]]
+                values[~low] = self.dense[at[~low] - len(self.mapped)]
+                words[starts[part][:, None] + np.arange(count)] = values
+                self.release()
+        return np.where(positions >= 0, starts, -1), words
 
     def values(self, positions: npt.NDArray[np.int64], mask: int, bits: Sequence[int]) -> npt.NDArray[np.uint64]:
         """Registers ``bits`` (numbers as in the mask) at each position, shape (positions, bits).
