@@ -131,6 +131,7 @@ def addresses(
         fine = held & base_known & index_known & (segment != Segment.GS)
         static = ~fine & (site != 0)
         address = np.where(static, site + bias, address)
-    reason = np.where(operand["holds"] == Holds.OVERWRITTEN, int(Reason.OVERWRITTEN), int(Reason.NO_REGISTERS))
+    stale = (operand["holds"] == Holds.OVERWRITTEN) & registers.any
+    reason = np.where(stale, int(Reason.OVERWRITTEN), int(Reason.NO_REGISTERS))
     reason = np.where(fine | static, int(Reason.NONE), reason)
     return Addresses(address, reason.astype(np.uint8), own & ~static)

@@ -65,6 +65,7 @@ def test_an_access_through_a_register_is_no_lack_of_access(bare: Placed) -> None
     rows = bare.attribution.rows
     add = rows[rows["function"] == bare.attribution.functions.index("add")]
     assert not (add["reason"] == Reason.NONE).any(), "its one operand is a parameter"
+    assert not (rows["reason"] == Reason.OVERWRITTEN).any(), "there was nothing to overwrite"
     assert (add["reason"] == Reason.NO_REGISTERS).sum() > len(add) / 2, "time is spent behind the locked addition"
 
 
