@@ -2,8 +2,8 @@
 
 Owns the choice of the rows that are kept.  Reads nothing and judges nothing.
 
-What is said of a line rests on shares of all samples and on the order of samples in time.  With some hundred
-thousand of them, a share of 0.5 % is known to 0.03 % (Wilson), far finer than any limit that a verdict has, while the
+What is said of a line rests on shares of all samples and on the order of samples in time.  With a hundred
+thousand of them, a share of 0.5 % is known to 0.05 % (Wilson), far finer than any limit that a verdict has, while the
 passes over lines grow with the number of samples.  Keeping one of each few is what a lower sampling frequency would
 have recorded.
 """
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sharing.model.samples import Registers, Samples
 from sharing.model.sampletable import SampleRows
 
-MAX_JUDGED = 300_000
+MAX_JUDGED = 100_000
 _MIX = np.uint64(0x9E37_79B9_7F4A_7C15)  # 2**64 over the golden ratio: scatters consecutive numbers (Knuth, 6.4)
 
 
