@@ -43,7 +43,7 @@ def align_member(
     loose = loose_place(planner, facts)
     if loose and split:
         raise Refused(f"{loose} allocates it without alignment: use aligned_alloc there first")
-    if not loose and not style.kernel and not (split or _is_placed(planner, facts)):
+    if not loose and not style.kernel and not (split or planner.is_placed(facts.key)):
         loose = "code that was not seen"
     notes = outside(source.path)
     if facts.bits & RecordBits.PACKED:
@@ -57,13 +57,9 @@ def align_member(
     else:
         for each in (member, *following[:1]):
             _align_one(source, facts, each, style, changes)
-        how = f"start {member.name} {'and the member behind it on lines of their own' if following else 'on a line'}"
+        what = "and the member behind it on lines of their own" if following else "on a line of its own"
+        how = f"start {member.name} {what}"
     return Plan(changes.edits(), how, breaks_abi=True, notes=notes, rounds=False)
-
-
-def _is_placed(planner: Planner, facts: RecordFacts) -> bool:
-    """Was it seen where objects of it come from, so that alignment is known to be kept?"""
-    return bool(planner.allocations(facts.key)) or planner.static_objects(facts.key)
 
 
 def _following(facts: RecordFacts, member: MemberFact) -> list[MemberFact]:

@@ -135,10 +135,11 @@ class Planner:
         found = [place for at in self._around(key) for place in self._allocations.get(at, ())]
         return tuple(dict.fromkeys(found))
 
-    def static_objects(self, key: str) -> bool:
-        """Is some static variable, or one around it, of this record?"""
+    def is_placed(self, key: str) -> bool:
+        """Was it seen where objects of the record, or of one around it, come from?"""
         users = {user for at in self._around(key) for user in self._users.get(at, ())}
-        return any(user in self.program.variables or user in self.program.declared for user in users)
+        static = any(user in self.program.variables or user in self.program.declared for user in users)
+        return static or bool(self.allocations(key))
 
     def union_around(self, key: str) -> str:
         """The name of a union with this record among its members, at any depth, "" none."""

@@ -45,6 +45,8 @@ def separate_record(planner: Planner, record: Defined[RecordFacts]) -> Plan:
     loose = loose_place(planner, record.facts)
     if loose:
         raise Refused(f"{loose} allocates it without alignment: use aligned_alloc there first")
+    if not planner.is_placed(record.facts.key):
+        raise Refused("it was not seen where its objects come from: they have to be aligned there first")
     return align_record(planner, record)
 
 

@@ -24,6 +24,7 @@ PROGRAMS = [
     "thread_slots.c",
     "two_counters.c",
     "ring_members.cc",
+    "ring_slots.cc",
 ]
 
 
