@@ -39,8 +39,8 @@ class ExplainRequest:
 
     old: str
     new: str
-    samples_old: str = ""
-    samples_new: str = ""
+    samples_old: tuple[str, ...] = ()
+    samples_new: tuple[str, ...] = ()
     bench_old: tuple[str, ...] = ()
     bench_new: tuple[str, ...] = ()
     debug_old: str | None = None

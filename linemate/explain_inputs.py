@@ -18,6 +18,7 @@ from elfscan.demangle import demangle
 from elfscan.elf import ElfFile, map_file
 from pmu import read_samples
 from sharing.explain.causes.base import is_file
+from sharing.explain.dispersion import BLOCKS, stretches
 from sharing.explain.samples import Profile
 from sharing.explain.tables import read_measurements
 from sharing.explain.tables.base import Measurement
@@ -79,19 +80,28 @@ class Sampled:
     numbers: dict[str, int]
 
 
-def profiles_of(old_text: str, new_text: str, old: Image, new: Image) -> tuple[Sampled, Sampled, tuple[str, ...]]:
-    """Profiles of both builds, and their common events, the most telling first.
+Recordings = tuple[Sampled, ...]  # of one build
 
-    Raises LinemateError where the two have no event in common, or where a profile is of the other build.
+
+def profiles_of(
+    old_texts: tuple[str, ...], new_texts: tuple[str, ...], old: Image, new: Image
+) -> tuple[Recordings, Recordings, tuple[str, ...]]:
+    """Profiles of both builds, and the events that all of them have, the most telling first.
+
+    Raises LinemateError where they have no event in common, or where a profile is of the other build.
     """
-    (old_path, old_part), (new_path, new_part) = _part(old_text), _part(new_text)
-    before, after = _sampled(old_path, old_part, old, new), _sampled(new_path, new_part, new, old)
-    common = [name for name in before.by_function if name in after.by_function]
+    before = tuple(_sampled(*_part(text), old, new) for text in old_texts)
+    after = tuple(_sampled(*_part(text), new, old) for text in new_texts)
+    first = before[0]
+    for other, text in zip((*before[1:], *after), (*old_texts[1:], *new_texts), strict=True):
+        if not first.by_function.keys() & other.by_function.keys():
+            raise LinemateError(
+                f"{old_texts[0]} has samples of {', '.join(first.by_function)}, {text} of "
+                f"{', '.join(other.by_function)}: the same event has to be sampled in both builds"
+            )
+    common = [name for name in first.by_function if all(name in side.by_function for side in (*before, *after))]
     if not common:
-        raise LinemateError(
-            f"{old_text} has samples of {', '.join(before.by_function)}, {new_text} of "
-            f"{', '.join(after.by_function)}: the same event has to be sampled in both builds"
-        )
+        raise LinemateError("the profiles have no event that all of them sampled")
     common.sort(key=_telling)
     return before, after, tuple(common[:MAX_EVENTS_SHOWN])
 
@@ -114,11 +124,14 @@ def _sampled(path: str, part: str, image: Image, other: Image) -> Sampled:
         if not len(rows):
             continue
         weight = _counts(samples.samples[rows], event, listing=samples.recording.format == "oprofile")
-        found = np.zeros(len(names), np.int64)
-        np.add.at(found, number_of[rows], weight)
+        stretch = stretches(samples.samples["time"][rows])
+        found = np.zeros((len(names), BLOCKS), np.int64)
+        np.add.at(found, (number_of[rows], stretch), weight)
         counts: Counter[str] = Counter()
-        for at in np.flatnonzero(found).tolist():
-            counts[names[at]] += int(found[at])
+        blocks: dict[str, npt.NDArray[np.int64]] = {}
+        for at in np.flatnonzero(found.any(axis=1)).tolist():
+            counts[names[at]] += int(found[at].sum())
+            blocks[names[at]] = blocks.get(names[at], 0) + found[at]
         if event.name in out:
             headings = [e.label for e in samples.events if e.name == event.name]
             raise LinemateError(
@@ -126,7 +139,7 @@ def _sampled(path: str, part: str, image: Image, other: Image) -> Sampled:
                 + ", ".join(repr(heading) for heading in headings)
             )
         total = max(event.listed_total, sum(counts.values()))
-        out[event.name] = Profile(event.name, counts, total)
+        out[event.name] = Profile(event.name, counts, total, blocks, found.sum(axis=0))
         numbers[event.name] = number
     if not out:
         labels = ", ".join(repr(event.label) for event in samples.events if event.label)

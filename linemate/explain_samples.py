@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import msgspec
 
-from linemate.explain_inputs import Sampled
+from linemate.explain_inputs import Recordings, Sampled
 from linemate.modules import open_modules
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, is_file
-from sharing.explain.placed import Seen, seen_in, with_places
-from sharing.explain.samples import with_profiles
+from sharing.explain.placed import Seen, seen_in, seen_together, with_places
+from sharing.explain.samples import together, with_profiles
 from sharing.knowledge import Knowledge
 from sharing.model.attribution import Attribution
 from sharing.model.comparison import Comparison
@@ -26,7 +26,7 @@ def with_samples(
     comparison: Comparison,
     builds: Builds,
     images: tuple[Image, Image],
-    profiles: tuple[Sampled, Sampled, tuple[str, ...]],
+    profiles: tuple[Recordings, Recordings, tuple[str, ...]],
     knowledge: Knowledge,
 ) -> Comparison:
     """The comparison with what the profiles say.  ``images`` are the builds as they were read.
@@ -44,30 +44,44 @@ def with_samples(
             if before is not None and after is not None:
                 comparison, said = with_places(comparison, builds, before, after, weigh=weigh)
                 weigh = weigh and not said
-        comparison = with_profiles(comparison, old.by_function[event], new.by_function[event], weigh=weigh)
+        sums = [together([sampled.by_function[event] for sampled in side]) for side in (old, new)]
+        comparison = with_profiles(comparison, sums[0], sums[1], weigh=weigh)
     if notes:
         coverage = msgspec.structs.replace(comparison.coverage, notes=(*comparison.coverage.notes, *notes))
         comparison = msgspec.structs.replace(comparison, coverage=coverage)
     return comparison
 
 
-def _seen(attribution: Attribution, sampled: Sampled, activity: Activity, event: str) -> Seen | None:
-    return seen_in(attribution, sampled.numbers[event], event, activity)
+def _seen(attributions: tuple[Attribution, ...], recordings: Recordings, activity: Activity, event: str) -> Seen | None:
+    """The samples on variables of all recordings; None where one of them knows too few places."""
+    out = []
+    for attribution, sampled in zip(attributions, recordings, strict=True):
+        seen = seen_in(attribution, sampled.numbers[event], event, activity)
+        if seen is None:
+            return None
+        out.append(seen)
+    return seen_together(out)
 
 
 def _placed(
-    builds: Builds, images: tuple[Image, Image], profiles: tuple[Sampled, Sampled], knowledge: Knowledge
-) -> tuple[tuple[Attribution, ...] | None, list[str]]:
-    """Both profiles with their samples placed; None where one of them, or of the builds, knows no addresses."""
+    builds: Builds, images: tuple[Image, Image], profiles: tuple[Recordings, Recordings], knowledge: Knowledge
+) -> tuple[tuple[tuple[Attribution, ...], ...] | None, list[str]]:
+    """All profiles with their samples placed; None where one of them, or of the builds, knows no addresses."""
     if not (builds.old.known and builds.new.known and all(is_file(image) for image in images)):
         return None, []
-    out = []
-    for sampled, image in zip(profiles, images, strict=True):
-        if not len(sampled.samples.mappings):
-            return None, []  # a listing by function
-        try:
-            files = open_modules(sampled.samples, image, knowledge)
-        except LinemateError as error:
-            return None, [f"{sampled.path}: compared by function alone: {error}"]
-        out.append(attribute(sampled.samples, image, files, knowledge))
-    return tuple(out), []
+    sides = []
+    for recordings, image in zip(profiles, images, strict=True):
+        placed = []
+        for sampled in recordings:
+            if not len(sampled.samples.mappings):
+                return None, []  # a listing by function
+            try:
+                placed.append(_attributed(sampled, image, knowledge))
+            except LinemateError as error:
+                return None, [f"{sampled.path}: compared by function alone: {error}"]
+        sides.append(tuple(placed))
+    return tuple(sides), []
+
+
+def _attributed(sampled: Sampled, image: Image, knowledge: Knowledge) -> Attribution:
+    return attribute(sampled.samples, image, open_modules(sampled.samples, image, knowledge), knowledge)

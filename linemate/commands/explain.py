@@ -15,8 +15,13 @@ from sharing.model.finding import Severity
 @click.command("explain", short_help="Say why NEW may be slower than OLD.")
 @click.argument("old")
 @click.argument("new")
-@click.option("--samples-old", metavar="FILE", help="A profile of OLD: perf.data, perf script, opreport, CSV.")
-@click.option("--samples-new", metavar="FILE", help="A profile of NEW.")
+@click.option(
+    "--samples-old",
+    multiple=True,
+    metavar="FILE",
+    help="A profile of OLD: perf.data, perf script, opreport, CSV; repeat for several recordings.",
+)
+@click.option("--samples-new", multiple=True, metavar="FILE", help="A profile of NEW.")
 @click.option("--bench-old", multiple=True, metavar="FILE", help="Measurements of OLD; repeat for repetitions.")
 @click.option("--bench-new", multiple=True, metavar="FILE", help="Measurements of NEW.")
 @click.option("--sensitivity", is_flag=True, help="Say which other insertions would join or part busy pairs.")
@@ -37,8 +42,8 @@ from sharing.model.finding import Severity
 def command(
     old: str,
     new: str,
-    samples_old: str | None,
-    samples_new: str | None,
+    samples_old: tuple[str, ...],
+    samples_new: tuple[str, ...],
     bench_old: tuple[str, ...],
     bench_new: tuple[str, ...],
     sensitivity: bool,
@@ -62,15 +67,15 @@ def command(
         raise LinemateError("--bench-old and --bench-new belong together: measurements of each build")
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)
-    inputs = (old, new, debug_old, debug_new, samples_old, samples_new, *bench_old, *bench_new, project.path or None)
+    inputs = (old, new, debug_old, debug_new, *samples_old, *samples_new, *bench_old, *bench_new, project.path or None)
     check_output(output, inputs)
     from linemate.explain import ExplainRequest, explain, failing
 
     request = ExplainRequest(
         old=old,
         new=new,
-        samples_old=samples_old or "",
-        samples_new=samples_new or "",
+        samples_old=samples_old,
+        samples_new=samples_new,
         bench_old=bench_old,
         bench_new=bench_new,
         debug_old=debug_old,

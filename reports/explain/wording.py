@@ -128,6 +128,8 @@ def change(changed: SymbolChange) -> str:
 def share(changed: ShareChange | PlaceChange) -> str:
     """``4.68% to 5.22%, ×1.11 (1.07–1.16)``."""
     text = f"{100 * changed.old_share:.2f}% to {100 * changed.new_share:.2f}%"
+    if not changed.old_share or not changed.new_share:
+        return f"{text}, {'new' if changed.new_share else 'gone'}"
     if changed.ratio is None or changed.low is None or changed.high is None:
         return text
     return f"{text}, ×{changed.ratio:.2f} ({changed.low:.2f}–{changed.high:.2f})"

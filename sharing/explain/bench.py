@@ -197,7 +197,7 @@ def _nothing(cells: Sequence[BenchChange], whole: Sequence[BenchChange]) -> str:
     varying = [c for c in cells if c.effect.p is not None and not c.needed and c.effect.change != 0]
     if few and not varying and not whole:
         return f"too few repetitions to tell a change from chance: {max(few)} a side are needed"
-    if not whole and all(c.effect.p is None for c in cells):
+    if not whole and all(c.effect.p is None or min(c.effect.repetitions) < 2 for c in cells):
         return "measured once a build: too seldom to tell a change from chance"
     return "no significant regression: nothing measured changed by more than chance"
 

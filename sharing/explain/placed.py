@@ -6,8 +6,7 @@ is more than chance ``statistics``', and profiles that know functions alone are 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,35 +16,49 @@ import numpy.typing as npt
 
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, quoted, ranked
+from sharing.explain.dispersion import BLOCKS, Spread, inflation, stretches
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.samples import MAX_LISTED, RISE
-from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, finite
+from sharing.explain.samples import MAX_LISTED, RISE, raised
+from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, finite, times
 from sharing.model.attribution import Attribution, Basis, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, PlaceChange, PlaceKind
 from sharing.model.finding import Confidence
 from sharing.model.image import SectionKind
 
-BLOCKS = 16  # stretches of a run whose counts are compared with each other
 MAX_PAIRS = 12  # whose lines are counted as wholes
 MAX_EVIDENCE = 6
 LEAST_PLACED = 0.05  # of all samples; below that the placed ones are no picture of the rest
 SEEN_DTYPE = np.dtype([("row", "<i8"), ("offset", "<i8"), ("block", "<i8")])
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, int, str]  # ("pair", row of the matching, member) or (side, row of the side, member)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The samples of one event on named memory.  ``table`` has a record (SEEN_DTYPE) a sample, ``block`` its stretch
-    of the run; ``totals`` are all samples of each stretch, placed or not.  ``derived``: addresses were computed from
-    registers.
+    of the run, or its run of several ``runs``; ``totals`` are all samples of each, placed or not.  ``derived``:
+    addresses were computed from registers.
     """
 
     event: str
     table: npt.NDArray[Any]
     totals: Ids
     derived: bool
+    runs: int = 1
+
+
+def seen_together(recordings: Sequence[Seen]) -> Seen:
+    """Recordings of one build as one that knows how they differ."""
+    if len(recordings) == 1:
+        return recordings[0]
+    tables, totals = [], np.zeros(BLOCKS, np.int64)
+    for number, seen in enumerate(recordings):
+        table = seen.table.copy()
+        table["block"] = number % BLOCKS
+        tables.append(table)
+        totals[number % BLOCKS] += seen.totals.sum()
+    derived = any(seen.derived for seen in recordings)
+    return Seen(recordings[0].event, np.concatenate(tables), totals, derived, len(recordings))
 
 
 def seen_in(attribution: Attribution, number: int, event: str, activity: Activity) -> Seen | None:
@@ -55,10 +68,7 @@ def seen_in(attribution: Attribution, number: int, event: str, activity: Activit
     known = rows["basis"] >= Basis.DERIVED
     if not len(rows) or int(known.sum()) < LEAST_PLACED * len(rows):
         return None
-    time = attribution.samples.samples["time"][chosen]
-    order = np.argsort(time, kind="stable")
-    block = np.zeros(len(rows), np.int64)
-    block[order] = np.arange(len(rows)) * BLOCKS // len(rows)
+    block = stretches(attribution.samples.samples["time"][chosen])
     target = np.array([module.target for module in attribution.modules] + [False])
     static = np.flatnonzero(known & (rows["region"] == Region.STATIC) & target[rows["data_module"]])
     variables = activity.image.variables
@@ -125,8 +135,7 @@ class Place:
 def compare_places(builds: Builds, old: Seen, new: Seen) -> tuple[Place, ...]:
     """Members, variables of several members, and lines of pairs that met or parted: the clearest change first.
 
-    All are corrected together.  Samples of one run come in clusters, so that counts are divided by what the blocks of
-    the run vary more than independent samples would.
+    All are corrected together.  Samples of one run come in clusters, and runs differ: see ``dispersion``.
     """
     matching = builds.variables
     before = _members(old, builds.old, matching.of_old, matching.old, "old", builds.line_size)
@@ -138,12 +147,15 @@ def compare_places(builds: Builds, old: Seen, new: Seen) -> tuple[Place, ...]:
             for key in group.members:
                 if key in members:
                     column[at] += members[key].blocks
-    excess = np.maximum(_excess(columns[0], old.totals), _excess(columns[1], new.totals))
+    factors = inflation(Spread(columns[0], old.totals, old.runs), Spread(columns[1], new.totals, new.runs))
     n, m = int(old.totals.sum()), int(new.totals.sum())
-    changes = []
-    for x, y, factor in zip(columns[0].sum(axis=1).tolist(), columns[1].sum(axis=1).tolist(), excess, strict=True):
-        thin = compare_counts([round(x / factor)], [round(y / factor)], round(n / factor), round(m / factor))[0]
-        changes.append(replace(thin, old=x, new=y, old_share=x / n, new_share=y / m))
+    # Groups overlap: each is a row of its own against all samples, so that the sum of the rows says nothing.
+    changes = [
+        compare_counts([x], [y], n, m, factor)[0]
+        for x, y, factor in zip(
+            columns[0].sum(axis=1).tolist(), columns[1].sum(axis=1).tolist(), factors.reshape(-1, 1), strict=True
+        )
+    ]
     adjusted = benjamini_hochberg(np.array([change.p for change in changes], np.float64)).tolist()
     out = [
         Place(group.kind, group.name, group.line, replace(change, adjusted=chance))
@@ -198,24 +210,6 @@ def _groups(builds: Builds, before: Mapping[Key, _Member], after: Mapping[Key, _
                 yield _Group(PlaceKind.LINE, names + more, meeting.mates.line, members)
 
 
-def _excess(counts: npt.NDArray[np.int64], totals: Ids) -> Floats:
-    """By how much the counts of the blocks vary more than independent samples would; 1 and more.
-
-    Pearson's statistic of the blocks over its degrees of freedom (McCullagh and Nelder), which is 1 for independent
-    samples.  Only what exceeds 1 by more than chance is taken: the statistic itself varies by sqrt(2 / degrees).
-    """
-    used = totals > 0
-    degrees = int(used.sum()) - 1
-    if degrees < 1 or not len(counts):
-        return np.ones(len(counts))
-    share = counts.sum(axis=1, keepdims=True) / totals.sum()
-    expected = share * totals[used]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = (counts[:, used] - expected) ** 2 / (expected * (1 - share))
-    found: Floats = np.nan_to_num(terms, nan=0.0, posinf=0.0).sum(axis=1) / degrees
-    return np.where(found > 1 + math.sqrt(2 / degrees), found, 1.0)
-
-
 def with_places(
     comparison: Comparison, builds: Builds, old: Seen, new: Seen, *, weigh: bool = True
 ) -> tuple[Comparison, bool]:
@@ -227,13 +221,14 @@ def with_places(
     """
     places = compare_places(builds, old, new)
     confidence = Confidence.DERIVED if new.derived or old.derived else Confidence.SAMPLED
-    judged = [_weighed(c, places, new.event, confidence) if weigh else c for c in comparison.causes]
+    single = max(old.runs, new.runs) == 1
+    judged = [_weighed(c, places, new.event, confidence, single=single) if weigh else c for c in comparison.causes]
     said = any(after is not before for before, after in zip(comparison.causes, judged, strict=True))
     listed = tuple(_listed(p, new.event) for p in places if p.clear)[:MAX_LISTED]
     return msgspec.structs.replace(comparison, causes=ranked(judged), places=(*comparison.places, *listed)), said
 
 
-def _weighed(cause: Cause, places: Iterable[Place], event: str, confidence: Confidence) -> Cause:
+def _weighed(cause: Cause, places: Iterable[Place], event: str, confidence: Confidence, *, single: bool) -> Cause:
     pairs = cause.lost_line_mates if cause.improves else cause.new_line_mates
     pairs = tuple(mates for mates in pairs if mates.finding) or pairs[:1]
     if cause.kind is not CauseKind.LAYOUT or not pairs:
@@ -247,7 +242,7 @@ def _weighed(cause: Cause, places: Iterable[Place], event: str, confidence: Conf
         return msgspec.structs.replace(
             cause,
             confidence=confidence,
-            strength=min(1.0, cause.strength + (1 - cause.strength) / 2),
+            strength=raised(cause.strength, single=single),
             summary=f"{cause.summary}; the share of {what} in the samples of {event} {verb} "
             f"from {100 * told.change.old_share:.1f}% to {100 * told.change.new_share:.1f}%",
             evidence=(*(_words(p) for p in shown[:MAX_EVIDENCE]), *cause.evidence),
@@ -275,10 +270,7 @@ def _is_of(place: Place, mates: LineMates) -> bool:
 def _words(place: Place) -> str:
     change = place.change
     what = f"line {place.line} ({place.name})" if place.kind is PlaceKind.LINE else place.name
-    return (
-        f"{what}: {100 * change.old_share:.2f}% to {100 * change.new_share:.2f}% of the samples "
-        f"(×{change.ratio:.2f}, {change.low:.2f}–{change.high:.2f})"
-    )
+    return f"{what}: {100 * change.old_share:.2f}% to {100 * change.new_share:.2f}% of the samples ({times(change)})"
 
 
 def _listed(place: Place, event: str) -> PlaceChange:

@@ -6,14 +6,16 @@ graph's, through the line mates' functions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
+import numpy as np
 
 from sharing.explain.causes.base import ranked
+from sharing.explain.dispersion import BLOCKS, ONE_EACH, Counts, Spread, inflation
 from sharing.explain.identity import base_name
-from sharing.explain.statistics import CountChange, compare_counts, finite
+from sharing.explain.statistics import CountChange, compare_counts, finite, times
 from sharing.model.comparison import Cause, CauseKind, Comparison, ShareChange
 from sharing.model.finding import Confidence
 from sharing.naming import without_parameters
@@ -29,11 +31,33 @@ MAX_LISTED = 40  # functions of one event
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Samples of one event by function, as the profile names them; ``total`` are all samples, listed or not."""
+    """Samples of one event by function, as the profile names them; ``total`` are all samples, listed or not.
+
+    ``blocks`` has the counts of each function in BLOCKS columns, ``totals`` all samples of these: the recordings, if
+    there are several ``runs``, else stretches of the one.  A listing has none.
+    """
 
     event: str
     counts: Mapping[str, int]
     total: int
+    blocks: Mapping[str, Counts] = field(default_factory=dict)
+    totals: Counts = field(default_factory=lambda: np.zeros(BLOCKS, np.int64))
+    runs: int = 1
+
+
+def together(profiles: Sequence[Profile]) -> Profile:
+    """Recordings of one build as one profile that knows how they differ."""
+    if len(profiles) == 1:
+        return profiles[0]
+    counts: dict[str, int] = {}
+    blocks: dict[str, Counts] = {}
+    totals = np.zeros(BLOCKS, np.int64)
+    for number, profile in enumerate(profiles):
+        totals[number % BLOCKS] += profile.total
+        for name, count in profile.counts.items():
+            counts[name] = counts.get(name, 0) + count
+            blocks.setdefault(name, np.zeros(BLOCKS, np.int64))[number % BLOCKS] += count
+    return Profile(profiles[0].event, counts, int(totals.sum()), blocks, totals, len(profiles))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +82,21 @@ def compare_profiles(old: Profile, new: Profile) -> tuple[FunctionChange, ...]:
         for name in before.keys() | after.keys()
         if (name in before or complete[0]) and (name in after or complete[1])
     )
-    changes = compare_counts([before.get(n, 0) for n in names], [after.get(n, 0) for n in names], old.total, new.total)
+    factors = inflation(_spread(old, names), _spread(new, names))
+    rows = [[side.get(name, 0) for name in names] for side in (before, after)]
+    changes = compare_counts(rows[0], rows[1], old.total, new.total, factors)
     out = [FunctionChange(n, c, kind_of(n)) for n, c in zip(names, changes, strict=True)]
     return tuple(sorted(out, key=lambda f: (not f.change.significant, -_rise(f.change), f.function)))
+
+
+def _spread(profile: Profile, names: Sequence[str]) -> Spread:
+    row = {name: at for at, name in enumerate(names)}
+    counts = np.zeros((len(names), BLOCKS), np.int64)
+    for name, blocks in profile.blocks.items():
+        at = row.get(function_key(name))
+        if at is not None:
+            counts[at] += blocks
+    return Spread(counts, profile.totals, profile.runs)
 
 
 def _rise(change: CountChange) -> float:
@@ -102,8 +138,13 @@ def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: 
     changes = compare_profiles(old, new)
     rose = [f for f in changes if f.change.significant and f.change.low > 1]
     by_name = {f.function: f for f in changes}
-    causes = ranked(_weighed(c, by_name, old.event) for c in comparison.causes) if weigh else comparison.causes
+    single = max(old.runs, new.runs) == 1
+    causes = comparison.causes
+    if weigh:
+        causes = ranked(_weighed(c, by_name, old.event, single=single) for c in comparison.causes)
     notes = list(comparison.coverage.notes)
+    if single and ONE_EACH not in notes:
+        notes.append(ONE_EACH)
     if not rose:
         notes.append(f"{old.event or 'samples'}: no function's share rose by more than chance")
     traffic = [f for f in rose if f.kind]
@@ -137,7 +178,12 @@ def _listed(function: FunctionChange, event: str) -> ShareChange:
     )
 
 
-def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str) -> Cause:
+def raised(strength: float, *, single: bool) -> float:
+    """The strength of a cause that samples confirm: less where one recording of each build is all there is."""
+    return min(1.0, strength + (1 - strength) / (4 if single else 2))
+
+
+def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str, *, single: bool) -> Cause:
     if cause.kind is not CauseKind.LAYOUT or not cause.new_line_mates or cause.improves:
         return cause
     touching = {function_key(f) for mates in cause.new_line_mates[:3] for f in mates.functions}
@@ -150,7 +196,7 @@ def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str) -> Ca
         return msgspec.structs.replace(
             cause,
             confidence=Confidence.SAMPLED,
-            strength=min(1.0, cause.strength + (1 - cause.strength) / 2),
+            strength=raised(cause.strength, single=single),
             summary=f"{cause.summary}; the share of {worst.function} in {event or 'the samples'} rose "
             f"from {100 * worst.change.old_share:.1f}% to {100 * worst.change.new_share:.1f}%",
             evidence=(*(f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED]), *cause.evidence),
@@ -190,7 +236,4 @@ def _would_show(change: CountChange) -> bool:
 
 def _shares(function: FunctionChange) -> str:
     change = function.change
-    return (
-        f"{100 * change.old_share:.2f}% to {100 * change.new_share:.2f}% "
-        f"(×{change.ratio:.2f}, {change.low:.2f}–{change.high:.2f})"
-    )
+    return f"{100 * change.old_share:.2f}% to {100 * change.new_share:.2f}% ({times(change)})"

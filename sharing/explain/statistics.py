@@ -53,13 +53,17 @@ class CountChange:
 
 
 def compare_counts(
-    old: Sequence[int], new: Sequence[int], old_total: int | None = None, new_total: int | None = None
+    old: Sequence[int],
+    new: Sequence[int],
+    old_total: int | None = None,
+    new_total: int | None = None,
+    inflation: Floats | None = None,
 ) -> tuple[CountChange, ...]:
     """Rows of two profiles that changed their share of all samples.
 
     ``old_total`` and ``new_total`` are all samples of each, where the rows are only the top of a listing.  Samples are
-    taken to be independent; runs that differ among themselves vary more, which only repeated profiles show.  Raises
-    ValueError for negative counts, unequal lengths, totals below the sums.
+    taken to be independent, unless ``inflation`` says of each row how much more its counts vary: they tell as much as
+    so many times fewer.  Raises ValueError for negative counts, unequal lengths, totals below the sums.
     """
     a, b = np.asarray(old, np.int64), np.asarray(new, np.int64)
     if a.shape != b.shape or a.ndim != 1:
@@ -69,13 +73,23 @@ def compare_counts(
     n, m = int(a.sum()) if old_total is None else old_total, int(b.sum()) if new_total is None else new_total
     if n < a.sum() or m < b.sum():
         raise ValueError("the rows hold more samples than the total")
-    p = np.array([two_proportions(int(x), n, int(y), m) for x, y in zip(a, b, strict=True)], np.float64)
+    factors = np.ones(len(a)) if inflation is None else inflation
+    thin = [tuple(round(v / f) for v in (x, n, y, m)) for x, y, f in zip(a.tolist(), b.tolist(), factors, strict=True)]
+    p = np.array([two_proportions(*row) for row in thin], np.float64)
     adjusted = benjamini_hochberg(p)
     out = []
-    for x, y, chance, q in zip(a.tolist(), b.tolist(), p.tolist(), adjusted.tolist(), strict=True):
-        ratio, low, high = ratio_of_shares(x, n, y, m)
+    for x, y, row, chance, q in zip(a.tolist(), b.tolist(), thin, p.tolist(), adjusted.tolist(), strict=True):
+        _, low, high = ratio_of_shares(*row)
+        ratio = ratio_of_shares(x, n, y, m)[0]
         out.append(CountChange(x, y, x / n if n else 0.0, y / m if m else 0.0, ratio, low, high, chance, q))
     return tuple(out)
+
+
+def times(change: CountChange) -> str:
+    """``×1.11 (1.07–1.16)``; of what has no share in one of the profiles, that."""
+    if not change.old or not change.new:
+        return "new" if change.new else "gone" if change.old else "in neither"
+    return f"×{change.ratio:.2f} ({change.low:.2f}–{change.high:.2f})"
 
 
 def two_proportions(x: int, n: int, y: int, m: int) -> float:

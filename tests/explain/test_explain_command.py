@@ -98,7 +98,7 @@ def test_three_published_profiles_confirm_and_clear(run: Run, table_cache: Build
     document = run(table_cache(SLOW), table_cache(SLOW, "-DPADDED"), *padded).document
     assert document["causes"][0]["improves"]
     shares = {f["function"]: f for f in document["profile"]}
-    assert shares["pthread_mutex_lock"]["ratio"] > 1  # misses go down where the list is, the lock is as busy
+    assert "pthread_mutex_lock" not in shares  # misses go down where the list is, the lock is as busy
     assert "tc_release_table" not in shares
 
 

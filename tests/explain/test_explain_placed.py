@@ -14,7 +14,8 @@ from elfscan.traits import read_traits
 from linemate.explain import ExplainRequest, explain
 from sharing.explain.causes.base import Builds
 from sharing.explain.compare import ExplainOptions, compare, document
-from sharing.explain.placed import BLOCKS, SEEN_DTYPE, Seen, compare_places, seen_in, with_places
+from sharing.explain.dispersion import BLOCKS
+from sharing.explain.placed import SEEN_DTYPE, Seen, compare_places, seen_in, with_places
 from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Basis, Module, Reason, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, PlaceKind
@@ -155,7 +156,7 @@ def test_a_recorded_slow_build_confirms_its_pair(table_cache: BuildTableCache, t
         record(build, "seconds=1.5", "threads=2", into=tmp_path / f"{name}.data", least=8000)
         for name, build in (("old", old), ("new", new))
     ]
-    found = explain(ExplainRequest(str(old), str(new), str(profiles[0]), str(profiles[1])))
+    found = explain(ExplainRequest(str(old), str(new), (str(profiles[0]),), (str(profiles[1]),)))
     cause = found.causes[0]
     assert cause.kind is CauseKind.LAYOUT
     assert found.places, "the line's samples changed"
