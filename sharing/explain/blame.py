@@ -129,13 +129,21 @@ def _collect(shifts: Shifts, old_range: tuple[int, int], new_range: tuple[int, i
     share: list[Share] = []
     is_old: list[bool] = []
     matching = shifts.matching
+    realigned = _realigned(shifts, old_range, new_range)
+    gap_old, gap_new = shifts.old.kept[realigned] - 1, shifts.new.kept[realigned] - 1
+    moved_by = shifts.new.padding[gap_new] - shifts.old.padding[gap_old]
+    bytes_.append(moved_by)
+    rows.append(shifts.new.rows[gap_new + 1])
+    is_old += [False] * len(realigned)
+    share += [Share.REALIGNED] * len(realigned)
     padding = uncovered = 0
-    for account, (start, end), of, told, sign in (
-        (shifts.old, old_range, matching.of_old, matching.told_old, -1),
-        (shifts.new, new_range, matching.of_new, matching.told_new, 1),
+    for account, (start, end), of, told, sign, apart in (
+        (shifts.old, old_range, matching.of_old, matching.told_old, -1, gap_old),
+        (shifts.new, new_range, matching.of_new, matching.told_new, 1, gap_new),
     ):
         span = slice(start, end)
-        pads, good = account.padding[span], account.explained[span]
+        pads, good = account.padding[span].copy(), account.explained[span]
+        pads[apart - start] = 0
         padding += sign * int(pads[good].sum())
         uncovered += sign * int(pads[~good].sum())
         row, own = account.rows[span], account.own[span]
@@ -162,6 +170,24 @@ def _collect(shifts: Shifts, old_range: tuple[int, int], new_range: tuple[int, i
     is_old += [False] * len(at)
     share += [Share.RESIZED] * len(at)
     return _Parts(np.concatenate(bytes_), share, np.concatenate(rows), is_old), padding, uncovered
+
+
+def _realigned(shifts: Shifts, old_range: tuple[int, int], new_range: tuple[int, int]) -> Ids:
+    """Numbers of kept objects whose alignment changed: padding before them that only their own place explains.
+
+    Where symbols are missing, something without one may be there as well.
+    """
+    if not (shifts.matching.old.complete and shifts.matching.new.complete):
+        return np.zeros(0, np.int64)
+    old, new = shifts.old, shifts.new
+    inside = (new.kept > new_range[0]) & (new.kept <= new_range[1])
+    inside &= (old.kept > old_range[0]) & (old.kept <= old_range[1])
+    k = np.flatnonzero(inside)
+    one, other = old.kept[k] - 1, new.kept[k] - 1
+    fits = (old.explained[one] | old.by_place[one]) & (new.explained[other] | new.by_place[other])
+    changed = (old.by_place[one] | new.by_place[other]) & (old.padding[one] != new.padding[other])
+    chosen: Ids = k[fits & changed]
+    return chosen
 
 
 def _kept_within(account: Account, start: int, end: int) -> Ids:

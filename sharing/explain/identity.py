@@ -138,9 +138,13 @@ def variables(image: Image, words: Vocabulary) -> Objects:
     alias_row = [row for row, others in image.aliases.items() for _ in range(len(others) + 1)]
     alias_words = [name for row, others in image.aliases.items() for name in (plain[row], *others)]
     name = np.where(named, words.ids(linkage), -1)
-    unit_two, unit_one = _units(image, words)
+    unit_two, unit_one = _units(words, [u.name for u in image.units])
     unit = table["unit"].astype(np.int64)
     known = unit >= 0
+    # The units of link-time optimisation are no source files: the declaration tells the file.
+    merged = np.array([u.name.startswith("<") for u in image.units] + [False], bool)[unit] & (table["file"] >= 0)
+    file_two, file_one = _units(words, image.files if merged.any() else ())
+    declared = np.where(merged, table["file"].astype(np.int64), -1)
     used, of_type = np.unique(table["type"].astype(np.int64), return_inverse=True)
     types = words.ids(image.types.name(row) if row >= 0 else "" for row in used.tolist())
     asked = np.array([max(image.types[row].align, 0) if row >= 0 else 0 for row in used.tolist()], np.int64)
@@ -153,8 +157,8 @@ def variables(image: Image, words: Vocabulary) -> Objects:
         base=np.where(named, words.ids(base_name(w) for w in linkage), -1),
         part=np.zeros(n, np.int64),
         scope=_pick_words(words, image.names, table["scope"].astype(np.int64)),
-        unit=np.where(known, _pick(unit_two, unit), -1),
-        file=np.where(known, _pick(unit_one, unit), -1),
+        unit=np.where(merged, _pick(file_two, declared), np.where(known, _pick(unit_two, unit), -1)),
+        file=np.where(merged, _pick(file_one, declared), np.where(known, _pick(unit_one, unit), -1)),
         type=np.where(table["type"] >= 0, types[of_type], -1),
         section=_sections(image, words, table),
         local=(table["flags"] & VariableFlag.LOCAL) != 0,
@@ -228,8 +232,8 @@ def _linkage(name: str, others: tuple[str, ...]) -> str:
     return name
 
 
-def _units(image: Image, words: Vocabulary) -> tuple[Ids, Ids]:
-    names = [u.name.replace("\\", "/") for u in image.units]
+def _units(words: Vocabulary, units: Sequence[str]) -> tuple[Ids, Ids]:
+    names = [name.replace("\\", "/") for name in units]
     return (
         words.ids("/".join(name.rsplit("/", 2)[-2:]) for name in names),
         words.ids(name.rpartition("/")[2] for name in names),

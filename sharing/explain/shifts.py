@@ -35,14 +35,16 @@ class Account:
     """One side's rows in order of (section, address), with what each adds to the addresses behind it.
 
     ``own`` bytes are the object's, ``padding`` those after it up to the next object, ``explained`` where alignment of
-    the next object accounts for the padding.  ``kept`` are the positions in ``rows`` of the objects that are in the
-    same order on both sides: position i here is the same variable as position i there.
+    the next object accounts for the padding, ``by_place`` where only the alignment of its place on
+    this side does, a larger one than it has on the other side.  ``kept`` are the positions in ``rows`` of the objects
+    that are in the same order on both sides: position i here is the same variable as position i there.
     """
 
     rows: Ids
     own: Ids
     padding: Ids
     explained: npt.NDArray[np.bool_]
+    by_place: npt.NDArray[np.bool_]
     kept: Ids
 
     def section_start(self, objects: Objects, position: int) -> int:
@@ -133,7 +135,7 @@ def _account(
     address, size, section = objects.address[line], objects.size[line], objects.section[line]
     n = len(line)
     own, padding = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    explained = np.ones(n, bool)
+    explained, by_place = np.ones(n, bool), np.zeros(n, bool)
     if n:
         end = address + size
         # Objects may overlap: what lies inside of an earlier one adds nothing.
@@ -147,7 +149,9 @@ def _account(
             _alignment(objects, line, matching, old_side=old_side, same_compiler=same_compiler)[1:], np.uint64(1)
         )
         explained = padding.astype(np.uint64) < bound
-    return Account(line, own, padding, explained, kept_places)
+        here = np.append(_lowest_bit(address, objects.bound[line])[1:], np.uint64(1))
+        by_place = ~explained & (padding.astype(np.uint64) < here)
+    return Account(line, own, padding, explained, by_place, kept_places)
 
 
 def _running_end(end: Words, section: Ids) -> Words:
@@ -169,8 +173,11 @@ def _alignment(objects: Objects, line: Ids, matching: Matching, *, old_side: boo
     pair = (matching.of_old if old_side else matching.of_new)[line]
     there = matching.pairs["new" if old_side else "old"][np.maximum(pair, 0)] if len(matching.pairs) else None
     seen = own if there is None or not same_compiler else np.where(pair >= 0, own | other.address[there], own)
-    lowest = seen & (~seen + np.uint64(1))
-    bound = objects.bound[line]
+    return _lowest_bit(seen, objects.bound[line])
+
+
+def _lowest_bit(address: Words, bound: Words) -> Words:
+    lowest = address & (~address + np.uint64(1))
     return np.where(lowest == 0, bound, np.minimum(lowest, bound))
 
 

@@ -41,6 +41,7 @@ class Share(StrEnum):
     ADDED = "added"
     REMOVED = "removed"
     RESIZED = "resized"
+    REALIGNED = "realigned"
     ARRIVED = "moved here"  # from another section, or another place of the section
     LEFT = "moved away"
     ALIGNMENT = "alignment padding"

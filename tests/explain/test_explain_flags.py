@@ -8,6 +8,7 @@ from sharing.explain.causes.flags import changed_flags
 from sharing.explain.compare import ExplainOptions, explain
 from sharing.knowledge import default_knowledge
 from sharing.model.comparison import Cause, CauseKind
+from tests.explain.conftest import BuildTableCache, Explain
 from tests.explain.test_explain_suspects import needing
 
 BASE = "GNU C17 12.2.0 -mtune=generic -march=x86-64 -g -O2 -fasynchronous-unwind-tables"
@@ -68,3 +69,13 @@ def test_a_higher_level_does_not_hide_another_flag() -> None:
     worse, better = causes("GNU C17 12.2.0 -mtune=generic -O1", "GNU C17 12.2.0 -mtune=generic -O2 -fno-inline")
     assert (worse.improves, better.improves) == (False, True)
     assert worse.summary == "flag -fno-inline: only the new build has it"
+
+
+def test_locals_keep_their_file_through_link_time_optimisation(
+    table_cache: BuildTableCache, explained: Explain
+) -> None:
+    """The units of the merged program are no source files; what was static in one is the same variable."""
+    found = explained(table_cache(), table_cache(flags="-O2 -g -flto"))
+    changed = {c.name: c.kind.value for c in found.changes}
+    assert "added" not in changed.values()
+    assert found.variables.how.get("name", 0) > 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -163,3 +164,25 @@ def test_matching_is_the_same_from_either_side(pair: tuple[Image, Image]) -> Non
     there, back = compared(*pair), compared(*reversed(pair))
     assert named(there.matching, swapped=False) == named(back.matching, swapped=True)
     assert sorted(there.shift.tolist()) == sorted((-back.shift).tolist())
+
+
+def test_an_alignment_that_changed_is_the_symbols_own() -> None:
+    """Nothing came in front of it: its new place alone explains the padding."""
+    shifts = compared(of_bss(A, Var("s", 32, 32), B), of_bss(A, Var("s", 32, 64), B))
+    assert runs(shifts) == [(0, 1), (32, 2)]
+    assert parts(blame.of_run(shifts, 1)) == {(Share.REALIGNED, "s", 32)}
+    back = compared(of_bss(A, Var("s", 32, 64), B), of_bss(A, Var("s", 32, 32), B))
+    assert parts(blame.of_run(back, 1)) == {(Share.REALIGNED, "s", -32)}
+
+
+def test_a_symbol_that_grew_into_a_larger_alignment_is_the_origin() -> None:
+    shifts = compared(of_bss(Var("a", 16), Var("s", 24, 16), B), of_bss(Var("a", 16), Var("s", 32, 32), B))
+    assert parts(blame.of_run(shifts, 1)) == {(Share.REALIGNED, "s", 16)}
+
+
+def test_bytes_that_no_alignment_explains_are_no_realignment() -> None:
+    """64 bytes in front of an object whose place is a multiple of 8 only: something without a symbol came."""
+    moved = of_bss(A, Var("hidden", 64), Var("s", 32), B)
+    keep = np.array([moved.names[i] != "hidden" for i in moved.variables["name"].tolist()])
+    shifts = compared(of_bss(A, Var("s", 32), B), dataclasses.replace(moved, variables=moved.variables[keep]))
+    assert parts(blame.of_run(shifts, 1)) == {(Share.UNCOVERED, "", 64)}

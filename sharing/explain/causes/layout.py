@@ -29,8 +29,17 @@ UNDONE = {
     Share.ADDED: "without {}",
     Share.REMOVED: "with {} where it was",
     Share.RESIZED: "with {} as large as it was",
+    Share.REALIGNED: "with {} aligned as it was",
 }
-SYMBOL_SHARES = {Share.ADDED, Share.REMOVED, Share.RESIZED, Share.ARRIVED, Share.LEFT, Share.SECTION}
+SYMBOL_SHARES = {
+    Share.ADDED,
+    Share.REMOVED,
+    Share.RESIZED,
+    Share.REALIGNED,
+    Share.ARRIVED,
+    Share.LEFT,
+    Share.SECTION,
+}
 
 
 def ask(builds: Builds) -> Verdicts:
@@ -237,7 +246,13 @@ def _sentence(
     verb = "no longer share" if improves else "now share" if mates.certain else "may now share"
     parts = []
     named = [c for c in contributions if c.share in SYMBOL_SHARES and c.name]
-    if named:
+    alone = [(m, p) for m, p in zip((mates.first, mates.second), pairs, strict=False) if _moved_alone(builds.shifts, p)]
+    if len(alone) == 1:
+        name, pair = alone[0]
+        parts.append(
+            f"{quoted(name)} itself is at another place than before, moved by {_shift_text(builds.shifts, pair)}"
+        )
+    elif named:
         top = named[0]
         mover = max((p for p in pairs if p >= 0), key=lambda p: abs(_shift(builds.shifts, p)), default=-1)
         reach = "up to the next symbol" if top.inferred else ""
@@ -279,6 +294,15 @@ def _other_sentence(straddles: tuple[Straddle, ...], apart: list[Meeting], *, im
         f"{quoted(mates.first)} and {quoted(mates.second)} were on one line and are no longer; "
         f"{mates.functions[0] if mates.functions else 'the same code'} uses both"
     )
+
+
+def _moved_alone(shifts: Shifts, pair: int) -> bool:
+    """Whether a variable of both builds left its neighbours, so that nothing in front of it moved it."""
+    return pair >= 0 and shifts.kept_number(pair) < 0
+
+
+def _shift_text(shifts: Shifts, pair: int) -> str:
+    return signed_hex(_shift(shifts, pair))
 
 
 def _shift(shifts: Shifts, pair: int) -> int:
