@@ -22,9 +22,9 @@ from sharing.sampled.costs import Costs, sample_costs
 from sharing.sampled.hidden import hides
 from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
-from sharing.sampled.overlap import overlap
+from sharing.sampled.overlap import may_be_step, overlap
 from sharing.sampled.touches import footprints, group_touches, splits
-from sharing.sampled.use import LineUse, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
+from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
 
 MIN_SAMPLES = 4  # on a line, to look at it at all
 FEW_SAMPLES = 10  # below, a line is judged together with others like it, or not at all
@@ -295,12 +295,26 @@ def _overlaps(
     numbers = {i: number for number, i in index.items()}
     busiest = sorted(sorted(weight, key=lambda i: (-weight[i], i))[:MAX_THREADS])
     events = {i: _events(profile, own, witnesses, numbers[i], functions.get(numbers[i], set())) for i in busiest}
-    return {
-        (i, j): overlap(events[i][0], events[j][0], events[i][1], events[j][1])
-        for i in busiest
-        for j in busiest
-        if i < j and (i in writers or j in writers)
-    }
+    out: dict[tuple[int, int], Overlap] = {}
+    for i, j in ((i, j) for i in busiest for j in busiest if i < j and (i in writers or j in writers)):
+        result = overlap(events[i][0], events[j][0], events[i][1], events[j][1])
+        if may_be_step(result):
+            one, other = (_in_code(profile, own, numbers[k]) for k in (i, j))
+            if overlap(one[0], other[0], one[1], other[1]).meeting is Meeting.CONCURRENT:
+                result = replace(result, meeting=Meeting.UNKNOWN)
+        out[i, j] = result
+    return out
+
+
+def _in_code(profile: _Profile, own: tuple[Column, Rows], thread: int) -> tuple[Column, Column]:
+    """When and on which processor a thread was in the functions of its samples on the line, lock functions aside."""
+    mine = profile.attribution.rows[own[1][own[0] == thread]]
+    called = mine["flags"] & TouchFlag.LOCK_CALL != 0
+    functions = set(_distinct(mine["function"][~called]))
+    if not functions:
+        return profile.time[:0], profile.cpu[:0]
+    rows = np.sort(profile.runs.samples(thread, functions))
+    return profile.time[rows], profile.cpu[rows]
 
 
 def _events(

@@ -31,6 +31,7 @@ CONCURRENT_FROM = 0.1  # share within the other's uses, its lower bound: even th
 PHASED_TO = 0.2  # the same, its upper bound
 PHASED_SHARE = 0.05  # what boundaries of phases may leave
 ALTERNATE = 0.75  # of the alternations that random order gives; phases of three samples and more have fewer
+CLEAR_PHASES = 0.1  # of those: phases of twenty samples and more have fewer
 BY_CHANCE = 0.1  # that threads which only get the processor now and then never meet
 MAX_SAMPLES = 20_000  # of each thread: evenly thinned beyond
 
@@ -59,6 +60,15 @@ def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
     else:
         meeting = Meeting.UNKNOWN
     return Overlap(meeting, counts, share, changes, expected, round(GAPS * max(gap_a, gap_b)))
+
+
+def may_be_step(result: Overlap) -> bool:
+    """Phases that are short for their samples: two threads that wait for one line in turn look like this, too.
+
+    Samples show a thread where it waits.  Threads that fall into step wait one at a time, each for a while, though both
+    use the line all along.
+    """
+    return result.meeting is Meeting.PHASED and result.alternations > CLEAR_PHASES * result.expected
 
 
 def _thinned(times: Times, cpus: Cpus) -> tuple[Times, Cpus]:

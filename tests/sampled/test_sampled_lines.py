@@ -181,3 +181,18 @@ def test_profiles_join_where_storage_is_static_and_stay_apart_elsewhere() -> Non
     assert one.overlap(0, 1).meeting is Meeting.CONCURRENT
     assert one.overlap(0, 2).meeting is Meeting.PHASED, "threads of two runs never meet"
     assert len(lines(Region.HEAP, 0)) == 2
+
+
+@pytest.mark.parametrize(("elsewhere", "expected"), [("count", Meeting.UNKNOWN), ("barrier_wait", Meeting.PHASED)])
+def test_threads_in_step_are_told_from_threads_in_phases_by_where_they_are_meanwhile(
+    elsewhere: str, expected: Meeting
+) -> None:
+    """One waits for the line while the other is at another one: of the same code, or of a barrier."""
+    recorded = Recorded()
+    for turn in range(40):
+        times = ticks(6, start=turn * 2.0)
+        recorded.loop(turn % 2, times, at=8 * (turn % 2), function="count")
+        other = 1 - turn % 2
+        recorded.loop(other, [t + 1000 for t in times], at=0, line=LINE + 4096, function=elsewhere)
+    (use,) = [one for one in profile_lines(attribution(recorded), 64).lines if one.address == LINE]
+    assert use.overlap(0, 1).meeting is expected
