@@ -162,6 +162,6 @@ def conditions(changed: MeasuredChange) -> str:
 def sensitive(item: Sensitivity) -> str:
     """What an insertion in front of a pair does to it."""
     now = "on one line" if item.now else "apart"
-    other = "parts" if item.now else "joins"
+    other = ("could part" if item.now else "could join") if item.guessed else "parts" if item.now else "joins"
     then = f"; {item.next_shift} more bytes in front of them {other} them" if item.next_shift else ""
     return f"{now} as built; together at {item.together} of {item.possible} places in steps of {item.step} bytes{then}"

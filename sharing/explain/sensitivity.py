@@ -19,6 +19,7 @@ from sharing.model.profile import Actor, Heat, Range
 from sharing.passes import shift_step
 
 MAX_EXAMINED = 400  # pairs of slots, busiest first
+MAX_ALIGNMENT = 4096  # bytes, of a section that says nothing
 MAX_NEAR = 64  # neighbours of one slot
 
 
@@ -87,7 +88,22 @@ def _count(activity: Activity, a: Actor, b: Actor, line_size: int, weight: float
         change,
         round(weight, 3),
         a.heat is Heat.HOT and b.heat is Heat.HOT,
+        bool(change) and _absorbs(activity, a, b, change),
     )
+
+
+def _absorbs(activity: Activity, a: Actor, b: Actor, move: int) -> bool:
+    """Whether an object from the first of the pair to the second may have an alignment that forbids the move.
+
+    Declared alignment is part of the step already; where none is declared, the place of an object only bounds it.
+    """
+    image = activity.image
+    low, high = sorted((a.owner_span[0], b.owner_span[0]))
+    first, behind = np.searchsorted(image.variables["address"], [np.uint64(low), np.uint64(high + 1)]).tolist()
+    section = next((s.alignment for s in image.sections if s.address <= low < s.end), 0) or MAX_ALIGNMENT
+    address = image.variables["address"][first:behind].view(np.int64)
+    lowest = np.where(address == 0, MAX_ALIGNMENT, address & -address)
+    return bool((np.minimum(lowest, section) > (move & -move)).any())
 
 
 def _together(a: Actor, b: Actor, shift: int, line_size: int) -> bool:

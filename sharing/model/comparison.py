@@ -175,7 +175,8 @@ class Sensitivity(msgspec.Struct, frozen=True):
     """A busy pair and the insertions in front of it: at how many of the ``possible`` places it is on one line.
 
     Edits elsewhere move the pair by multiples of ``step`` bytes.  ``now``: it is on one line as built; ``next_shift``
-    is the smallest move, in bytes, that changes that, 0 where none does.
+    is the smallest move, in bytes, that changes that, 0 where none does.  ``guessed``: an object of the pair, or
+    between the two, lies at a multiple of more than that; if it has to, such a move is none.
     """
 
     first: str
@@ -187,6 +188,7 @@ class Sensitivity(msgspec.Struct, frozen=True):
     next_shift: int
     weight: float
     hot: bool
+    guessed: bool = False
 
 
 class ShareChange(msgspec.Struct, frozen=True):

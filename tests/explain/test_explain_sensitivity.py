@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reports.explain.wording import sensitive
 from sharing.explain.activity import observe
 from sharing.explain.sensitivity import sensitivities
 from sharing.knowledge import default_knowledge
@@ -33,3 +34,13 @@ def test_the_slow_layout_is_one_insertion_from_the_fast_one(table_cache: BuildTa
 
 def test_no_insertion_joins_the_padded_pair(table_cache: BuildTableCache) -> None:
     assert PAIR not in of(table_cache("-DEXTRA_SYSVAR", "-DPADDED"))
+
+
+def test_a_move_that_an_alignment_may_absorb_is_a_guess(table_cache: BuildTableCache) -> None:
+    """A lock at a multiple of 64 may have to be there; one at an odd multiple of 32 has not."""
+    slow = table_cache("-DEXTRA_SYSVAR")
+    for program in (table_cache(), slow):
+        image, found = read(program), of(program)[PAIR]
+        lock = next(v for v in image.variables if image.names[v["name"]] == "LOCK_open")
+        assert found.guessed == (int(lock["address"]) % 64 == 0)
+        assert ("could" in sensitive(found)) == found.guessed
