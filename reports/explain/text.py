@@ -54,7 +54,9 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
 
 
 def _verdict(comparison: Comparison, width: int, *, summary: bool) -> Iterator[Line]:
-    """The answer: every cause in a sentence, best first."""
+    """The answer: every cause in a sentence, best first; before all, whether the two can be compared."""
+    if doubt := wording.doubt(comparison):
+        yield from wrapped(visible(doubt), width, "", style="bold yellow")
     for number, cause in enumerate(comparison.causes, 1):
         if cause.kind is CauseKind.NONE:
             yield [("NO CAUSE FOUND", _STYLE[cause.kind])]

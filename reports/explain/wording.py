@@ -38,6 +38,11 @@ def title(cause: Cause) -> str:
     return ", ".join(parts)
 
 
+def doubt(comparison: Comparison) -> str:
+    """Why the two files may not be builds of one program, "" where nothing says so."""
+    return next((note for note in comparison.coverage.notes if "builds of one program" in note), "")
+
+
 def matched(comparison: Comparison) -> str:
     """How much of both builds is known to be the same."""
     out = []

@@ -14,7 +14,7 @@ import numpy as np
 from sharing.explain import blame, identity
 from sharing.explain.activity import observe
 from sharing.explain.causes import SUSPECTS
-from sharing.explain.causes.base import Builds, is_file, ranked
+from sharing.explain.causes.base import Builds, is_file, is_library, ranked
 from sharing.explain.causes.layout import moved_harmlessly
 from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
@@ -254,11 +254,22 @@ def _notes(builds: Builds) -> list[str]:
     for note in dict.fromkeys(note for _, note in said):
         labels = [label for label, other in said if other == note]
         out.append(f"{' and '.join(dict.fromkeys(labels))}: {note}")
+    if doubt := _other_program(builds):
+        return [doubt, *out]
+    return out
+
+
+def _other_program(builds: Builds) -> str:
+    """Why the two files may not be builds of one program, "" where nothing says so."""
+    old, new = builds.old.image, builds.new.image
+    if is_file(old) and is_file(new) and is_library(old) != is_library(new):
+        one, other = ("a library" if is_library(image) else "a program" for image in (old, new))
+        return f"OLD is {one} and NEW is {other}: are they builds of one program?"
     named = builds.variables.pairs[builds.variables.old.named[builds.variables.pairs["old"]]]
     pairs, smaller = len(named), min(int(builds.variables.old.named.sum()), int(builds.variables.new.named.sum()))
     if smaller and pairs < FEW_MATCHED * smaller:
-        out.append(
+        return (
             f"only {pairs} of {smaller} named variables are in both files: are they builds of one program, "
             "and does one lack its symbols?"
         )
-    return out
+    return ""

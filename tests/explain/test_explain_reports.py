@@ -17,6 +17,8 @@ from reports.explain import EXPLAIN_EMITTERS
 from reports.explain.document import decode
 from reports.markdown import MAX_CHARACTERS
 from reports.options import RenderOptions
+from sharing.explain.compare import ExplainOptions, explain
+from sharing.knowledge import default_knowledge
 from sharing.model.comparison import (
     EXPLAIN_SCHEMA,
     Cause,
@@ -39,6 +41,7 @@ from sharing.model.comparison import (
     SymbolChange,
 )
 from sharing.model.finding import Confidence, Coverage, Target
+from tests.explain.layouts import Var, laid
 from tests.reports.shared_report import REPORT
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/linemate-explain.schema.json").read_text())
@@ -196,3 +199,22 @@ def test_colour_changes_no_word() -> None:
     plain = EXPLAIN_EMITTERS["text"].render(comparison())
     painted = EXPLAIN_EMITTERS["text"].render(comparison(), RenderOptions(color=True))
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == plain
+
+
+def test_a_doubt_about_the_files_comes_before_any_answer() -> None:
+    """Two unrelated sets of variables; and two builds of one set, of which nothing is doubted."""
+    one = laid({".bss": [Var(f"a{i}") for i in range(8)]})
+    other = laid({".bss": [Var(f"b{i}") for i in range(8)]})
+    for old, new, doubted in ((one, other, True), (one, one, False)):
+        found = explain(old, new, default_knowledge(), ExplainOptions())
+        first = EXPLAIN_EMITTERS["text"].render(found, RenderOptions()).splitlines()[0]
+        assert ("are they builds of one program" in first) == doubted
+
+
+def test_a_library_is_not_run_by_itself() -> None:
+    """The commands name a program that uses it; of a program, the program."""
+    for path, ran in (("lib/libcache.so.1", "-- PROGRAM (one that uses lib/libcache.so.1)"), ("cache", "-- cache")):
+        old = laid({".bss": [Var("lock", 40), Var("far", 64), Var("count")]}, path=path)
+        new = laid({".bss": [Var("lock", 40), Var("count")]}, path=path)
+        (cause,) = explain(old, new, default_knowledge(), ExplainOptions()).causes
+        assert ran in cause.confirm

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from sharing.explain.activity import Activity
 from sharing.explain.layout import Met
 from sharing.explain.match import Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, FileTraits, RuledOut
-from sharing.model.image import Image
+from sharing.model.image import Image, ImageKind
 from sharing.naming import Demangle
 
 PLAUSIBLE = 0.3  # strength from which a cause may explain a slowdown
@@ -41,9 +42,8 @@ class Builds:
 
     @property
     def programs(self) -> tuple[str, str]:
-        """What to run: the files, or in words where only a listing of them is at hand."""
-        old, new = self.old.image, self.new.image
-        return (old.path if is_file(old) else "the old build", new.path if is_file(new) else "the new build")
+        """What to run: the files, or in words where only a listing of them is at hand, or a library."""
+        return _program(self.old.image, "the old build"), _program(self.new.image, "the new build")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,17 @@ def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     causes = tuple(causes)
     slowdown = any(not c.improves and c.strength >= PLAUSIBLE for c in causes)
     return tuple(sorted(causes, key=lambda c: (slowdown and c.improves, -c.strength)))
+
+
+def _program(image: Image, listed: str) -> str:
+    if not is_file(image):
+        return listed
+    return f"PROGRAM (one that uses {image.path})" if is_library(image) else image.path
+
+
+def is_library(image: Image) -> bool:
+    """Not to be run by itself.  Some libraries have an entry point of their own: libc's prints its version."""
+    return image.kind is ImageKind.SHARED or ".so" in PurePath(image.path).suffixes
 
 
 def is_file(image: Image) -> bool:

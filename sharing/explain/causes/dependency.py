@@ -164,7 +164,7 @@ def _confirm(builds: Builds, come: list[str], gone: list[str], allocators: list[
     old, new = builds.programs
     if come:
         return (
-            f"cp {new} new-without && patchelf --remove-needed {come[0]} new-without, then "
+            f"cp {builds.new.image.path} new-without && patchelf --remove-needed {come[0]} new-without, then "
             "perf stat -r 10 -- ./new-without: as fast as the old build"
         )
     if gone:
