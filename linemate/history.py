@@ -5,6 +5,7 @@ Owns the order of the stages and the document.  Each stage is a module ``linemat
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from linemate.history_layout import Layouts, layout_reason, sentences
 from linemate.history_progress import watched
 from linemate.history_store import DamagedStore, Store
 from linemate.history_table import document
+from reports.escape import count
 from sharing.explain.statistics import ALPHA
 from sharing.history.busy import Layout
 from sharing.history.coincide import Moves, change_of, moves, pairs_along, step_of
@@ -139,7 +141,8 @@ def _series(
         logs = {at: str(builds.bench_log_path(b.row.key)) for at, b in made.items() if b.row.key in bench.failed}
         series = series_of(options, commits, made, bench)
         if any(cell for row in series.values for cell in row):
-            judged = judge(series, options.alpha)
+            keys = [made[at].row.key for at in range(len(commits))]
+            judged = judged_once(series, keys, options.alpha)
         else:
             series = Series(series.metric, series.revisions, (), tuple(() for _ in commits), options.less)
         notes = bench.notes(good)
@@ -188,6 +191,38 @@ def series_of(options: HistoryOptions, commits: Sequence[Commit], made: dict[int
     )
     cells = tuple((("level", level),) if level else () for level in conditions)
     return Series(options.metric_name, tuple(c.id for c in commits), cells, values, options.less)
+
+
+def judged_once(series: Series, keys: Sequence[str], alpha: float) -> Judged:
+    """The series judged with each measurement in it once: revisions of equal files have the same build (``keys``).
+
+    One with the files of the revision before it is no observation of its own, and cannot have made a step.  Files that
+    come back later (a revert) share out the rounds, so that both places have values of their own.
+    """
+    places: dict[str, list[int]] = {}
+    repeats = {at for at in range(1, len(keys)) if keys[at] == keys[at - 1]}
+    for at, key in enumerate(keys):
+        if at not in repeats:
+            places.setdefault(key, []).append(at)
+    turn = {at: (number, len(among)) for among in places.values() for number, at in enumerate(among)}
+    values = tuple(
+        tuple(() if at in repeats else cell[turn[at][0] :: turn[at][1]] for cell in row)
+        for at, row in enumerate(series.values)
+    )
+    judged = judge(dataclasses.replace(series, values=values), alpha)
+
+    def cleared(step: Step) -> Step:
+        return msgspec.structs.replace(step, suspects=tuple(at for at in step.suspects if at not in repeats))
+
+    best = cleared(judged.best) if judged.best is not None else None
+    notes = judged.notes
+    if repeats:
+        have = "has" if len(repeats) == 1 else "have"
+        notes = (
+            *notes,
+            f"{count(len(repeats), 'revision')} {have} the files of the one before: measured and counted once",
+        )
+    return dataclasses.replace(judged, steps=tuple(cleared(s) for s in judged.steps), best=best, notes=notes)
 
 
 def explained(steps: Sequence[Step], made: dict[int, Built], layouts: Layouts) -> tuple[Step, ...]:

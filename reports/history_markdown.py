@@ -5,6 +5,7 @@ Owns the Markdown of it; the sentences are ``reports.history``'s.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from statistics import median
 
@@ -24,15 +25,16 @@ from sharing.model.history import History
 ROWS = 60
 CELLS = 8
 MAX_CHARACTERS = 60_000  # forges refuse longer comments
+_SPAN = re.compile(r"`([^`\n]+)`")
 
 
 def render(history: History, options: RenderOptions) -> str:
     """Blocks, parted by empty lines; the last ones are left out of a comment that would be too long."""
-    blocks = [f"### {prose(verdict(history))}", *_blocks(history)]
+    blocks = [f"### {_spans(verdict(history))}", *_blocks(history)]
     if options.summary:
         if history.series:
-            blocks += [prose(basis_text(history)), *fold("All figures", [_table(history)])]
-        said = [f"- {prose(text)}" for text in (*bisection_lines(history), *remarks(history))]
+            blocks += [_spans(basis_text(history)), *fold("All figures", [_table(history)])]
+        said = [f"- {_spans(text)}" for text in (*bisection_lines(history), *remarks(history))]
         if said:
             blocks += fold("Notes", ["\n".join(said)])
     kept: list[str] = []
@@ -44,6 +46,12 @@ def render(history: History, options: RenderOptions) -> str:
             break
         kept.append(block)
     return "\n\n".join(kept) + "\n"
+
+
+def _spans(text: str) -> str:
+    """Prose whose parts in backticks are code."""
+    parts = _SPAN.split(text)
+    return "".join(code(part) if at % 2 else prose(part) if part else "" for at, part in enumerate(parts))
 
 
 def _blocks(history: History) -> Iterator[str]:
@@ -62,7 +70,7 @@ def _blocks(history: History) -> Iterator[str]:
 
 
 def _listed(lines: Iterator[str], *, bold: bool = False) -> str:
-    first, *rest = (prose(line) for line in lines)
+    first, *rest = (_spans(line) for line in lines)
     return "\n".join([f"- **{first}**" if bold else f"- {first}", *(f"  - {line}" for line in rest)])
 
 

@@ -6,6 +6,7 @@ import click
 
 from linemate.commands import common
 from linemate.output import check_output, write_text
+from reports.escape import visible
 from sharing.model.errors import LinemateError
 from sharing.model.history import History
 
@@ -109,28 +110,31 @@ def command(
         inputs = (store,)
         check_output(output, inputs)
         project = common.read_project(config)
-        history = history_of(
-            HistoryOptions(
-                repo=repo or ".",
-                revisions=revisions,
-                build=build,
-                binary=binary,
-                bench=bench or "",
-                levels=_levels(levels, bench),
-                metric=metric or "",
-                rounds=rounds,
-                retry_failed=retry_failed,
-                bisect=bisect,
-                pair=pair,
-                less_is_better=less,
-                store=store,
-                timeout_s=timeout,
-                alpha=alpha,
-                line_size=common.line_size_of(line_size, project),
-                project=project,
-                quiet=quiet,
-            )
+        options = HistoryOptions(
+            repo=repo or ".",
+            revisions=revisions,
+            build=build,
+            binary=binary,
+            bench=bench or "",
+            levels=_levels(levels, bench),
+            metric=metric or "",
+            rounds=rounds,
+            retry_failed=retry_failed,
+            bisect=bisect,
+            pair=pair,
+            less_is_better=less,
+            store=store,
+            timeout_s=timeout,
+            alpha=alpha,
+            line_size=common.line_size_of(line_size, project),
+            project=project,
+            quiet=quiet,
         )
+        try:
+            history = history_of(options)
+        except KeyboardInterrupt:
+            click.echo(f"linemate: what is done is kept in {visible(store)}: the same command goes on", err=True)
+            raise
     chosen = format_name or next((f.name for f in FORMATS.values() if output and output.endswith(f.suffix)), "text")
     write_text(FORMATS[chosen].render(history, common.render_options(output, quiet)), output, inputs)
     return exit_code(history, fail_on)

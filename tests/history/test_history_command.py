@@ -207,3 +207,33 @@ def test_no_build_at_all_is_the_headline(
     for more in ([], ["--bench", "true"]):
         assert main([*command, *more]) == 3
         assert capsys.readouterr().out.startswith("nothing could be built: 3 revisions, all of them left out\n")
+
+
+def test_what_is_quoted_stays_code_in_markdown(tmp_path: Path) -> None:
+    """And a name that holds backticks of its own closes nothing."""
+    table = tmp_path / "t.csv"
+    table.write_text("revision,tps\n" + "".join(f"r{i},{1000 + i}\n" for i in range(5)))
+    history = msgspec.structs.replace(
+        from_table(TableOptions(str(table))), notes=("`make -j2` ended with `*2*`, a ` <b>x</b>", "odd `")
+    )
+    text = FORMATS["markdown"].render(history, RenderOptions())
+    assert "- `make -j2` ended with `*2*`, a \\` &lt;b>" in text.replace("\\>", ">")
+    assert "- odd \\`" in text
+    assert "<b>" not in text
+
+
+def test_an_interrupted_run_says_that_the_same_command_goes_on(
+    copies: Repository,
+    cache: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linemate.history.read_layouts", interrupted)
+    store = tmp_path / "s.sqlite"
+    command = ["history", "--repo", str(copies.path), "--build", COPY, "--binary", "server", "--store", str(store)]
+    assert main([*command, "HEAD~1..HEAD"]) == 130
+    assert f"linemate: what is done is kept in {store}: the same command goes on" in capsys.readouterr().err

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linemate.history import judged_once
+from sharing.history.judge import judge
+from sharing.history.series import Series
 from sharing.history.steps import segment, smallest_chance
 
 Floats = npt.NDArray[np.float64]
@@ -171,3 +176,37 @@ def test_backwards_the_steps_are_mirrored(parts: tuple[np.random.Generator, int,
 def test_the_order_of_conditions_does_not_matter(parts: tuple[np.random.Generator, int, int, float]) -> None:
     logs = drawn(parts)
     assert [s.at for s in segment(logs).splits] == [s.at for s in segment(logs[:, ::-1]).splits]
+
+
+def single(values: Sequence[tuple[float, ...]]) -> Series:
+    return Series("tps", tuple(f"r{i}" for i in range(len(values))), ((),), tuple((v,) for v in values))
+
+
+def test_revisions_of_equal_files_are_one_observation() -> None:
+    """Four builds that ten revisions share: ten orders of values would look like a step, four cannot."""
+    rng = np.random.default_rng(3)
+    old, new = rng.normal(1000, 1), rng.normal(950, 1)
+    builds = ["a"] * 5 + ["b"] * 5
+    values = [(float(old),)] * 5 + [(float(new),)] * 5
+    assert judge(single(values)).steps
+    judged = judged_once(single(values), builds, 0.05)
+    assert judged.steps == ()
+    assert "8 revisions have the files of the one before: measured and counted once" in judged.notes
+
+
+def test_a_revision_of_the_same_files_is_no_suspect() -> None:
+    rng = np.random.default_rng(4)
+    keys = [str(i) for i in range(20)]
+    values = [tuple(rng.normal(1000 if i < 10 else 900, 2, 3).tolist()) for i in range(20)]
+    keys[10], values[10] = keys[9], values[9]
+    (step,) = judged_once(single(values), keys, 0.05).steps
+    assert (step.between, step.suspects) == ((9, 11), (11,))
+
+
+def test_files_that_come_back_share_out_the_rounds() -> None:
+    """A change and its revert: both are steps, though the first and the last builds are the same."""
+    rng = np.random.default_rng(5)
+    keys = [str(i) for i in range(12)] + [f"slow{i}" for i in range(12)] + [str(i) for i in range(12)]
+    by_key = {k: tuple(rng.normal(900 if k.startswith("slow") else 1000, 2, 6).tolist()) for k in keys}
+    steps = judged_once(single([by_key[k] for k in keys]), keys, 0.05).steps
+    assert {(12,), (24,)} <= {s.suspects for s in steps}
