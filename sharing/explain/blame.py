@@ -87,6 +87,8 @@ def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bo
     rest = order[most:]
     if len(rest):
         named.append(Contribution(Share.OTHERS, f"{len(rest)} more", int(parts.bytes[rest].sum())))
+    if alignment == -uncovered:
+        alignment = uncovered = 0  # nothing moved by these two together: they say where a guess draws the border
     if alignment:
         named.append(Contribution(Share.ALIGNMENT, "", alignment))
     if uncovered:

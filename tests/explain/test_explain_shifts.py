@@ -186,3 +186,17 @@ def test_bytes_that_no_alignment_explains_are_no_realignment() -> None:
     keep = np.array([moved.names[i] != "hidden" for i in moved.variables["name"].tolist()])
     shifts = compared(of_bss(A, Var("s", 32), B), dataclasses.replace(moved, variables=moved.variables[keep]))
     assert parts(blame.of_run(shifts, 1)) == {(Share.UNCOVERED, "", 64)}
+
+
+def test_padding_and_bytes_without_a_symbol_that_cancel_are_not_told() -> None:
+    """What was hidden bytes is padding now: the sum is nothing, whichever of the two it is called."""
+    old = of_bss(A, Var("hidden", 24), Var("s", 32, 32), B)
+    keep = np.array([old.names[i] != "hidden" for i in old.variables["name"].tolist()])
+    new = of_bss(A, Var("s", 32, 32), B)
+    same = compared(dataclasses.replace(old, variables=old.variables[keep]), new)
+    assert runs(same) == [(0, 3)]
+    assert blame.between(same, 0, 2) == ()
+    assert parts(blame.between(compared(old, new), 0, 2)) == {
+        (Share.REMOVED, "hidden", -24),
+        (Share.ALIGNMENT, "", 24),
+    }
