@@ -102,6 +102,16 @@ def test_three_published_profiles_confirm_and_clear(run: Run, table_cache: Build
     assert "tc_release_table" not in shares
 
 
+def test_several_recordings_of_each_build_are_read(run: Run, table_cache: BuildTableCache) -> None:
+    page = DATA / "oprofile_three_builds.txt"
+    old, new = ("--samples-old", f"{page}#(fast)"), ("--samples-new", f"{page}#(slow)")
+    one = run(table_cache(), table_cache(SLOW), *old, *new, "--format", "json").document
+    two = run(table_cache(), table_cache(SLOW), *old, *old, *new, *new, "--format", "json").document
+    single = "one recording of each; runs of one build differ too"
+    assert (single in one["coverage"]["notes"], single in two["coverage"]["notes"]) == (True, False)
+    assert one["causes"][0]["strength"] < two["causes"][0]["strength"]
+
+
 def test_a_page_of_several_listings_asks_which(run: Run, table_cache: BuildTableCache) -> None:
     page = DATA / "oprofile_three_builds.txt"
     found = run(table_cache(), table_cache(SLOW), "--samples-old", page, "--samples-new", page)
