@@ -201,3 +201,10 @@ def test_what_sysbench_announces_is_no_name_of_a_run() -> None:
     assert [m.labels for m in read_measurements(text, "x.txt")] == [(("threads", "8"),)]
     named = text.replace("Running", "6.0.4:\nRunning")
     assert [m.labels for m in read_measurements(named, "x.txt")] == [(("run", "6.0.4"), ("threads", "8"))]
+
+
+def test_a_column_without_a_name_numbers_rows_and_measures_nothing() -> None:
+    found = read_measurements(",tps\n0,5100\n1,5110\n", "x.csv")
+    assert [(m.metric, m.labels) for m in found] == [("tps", ()), ("tps", ())]
+    with pytest.raises(Malformed):
+        read_measurements(",\n0,", "x.csv")

@@ -79,14 +79,16 @@ def from_columns(header: Sequence[str], rows: Iterable[Sequence[str]], path: str
     if len(table) * len(header) > MAX_VALUES:
         raise Malformed(path, None, f"more than {MAX_VALUES} cells")
     numeric = [
-        not is_label(name) and bool(table) and all(number(row[i]) is not None for row in table)
+        bool(name.strip()) and not is_label(name) and bool(table) and all(number(row[i]) is not None for row in table)
         for i, name in enumerate(header)
     ]
     if not any(numeric):
         raise Malformed(path, None, "the table has no column of measured numbers")
     out = []
     for row in table:
-        labels = tuple((h.strip(), cell.strip()) for h, cell, n in zip(header, row, numeric, strict=True) if not n)
+        # A column without a name numbers the rows.
+        named = [(h.strip(), cell.strip()) for h, cell, n in zip(header, row, numeric, strict=True) if not n]
+        labels = tuple((name, text) for name, text in named if name)
         for name, cell, is_value in zip(header, row, numeric, strict=True):
             value = number(cell)
             if is_value and value is not None:
