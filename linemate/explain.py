@@ -19,6 +19,7 @@ from elfscan.listing import read_listing
 from elfscan.traits import read_traits
 from linemate.explain_inputs import measurements_of, profiles_of
 from linemate.pipeline import vocabulary
+from sharing.explain.causes.base import ranked
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, compare, document
 from sharing.model.comparison import CauseKind, Comparison, FileTraits
@@ -28,6 +29,7 @@ from sharing.model.image import Image
 from sharing.model.project import ProjectConfig
 
 MAX_SENSITIVE = 20  # pairs
+NOT_SLOWER = "no significant regression"  # what is said of measurements that could have shown one
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,27 @@ def explain(request: ExplainRequest) -> Comparison:
         from sharing.explain.bench import with_measurements
 
         found = with_measurements(found, *measured)
+        if profiles is None:
+            found = _unmeasured(found)
     if request.sensitivity:
         from sharing.explain.sensitivity import sensitivities
 
         found = msgspec.structs.replace(found, sensitivity=sensitivities(builds.new, size, MAX_SENSITIVE))
     return _said(found)
+
+
+def _unmeasured(comparison: Comparison) -> Comparison:
+    """A layout that only might be slower loses half its strength where the measurements show no slowdown."""
+    why = next((note for note in comparison.coverage.notes if NOT_SLOWER in note), "")
+    if not why:
+        return comparison
+    causes = (
+        msgspec.structs.replace(c, strength=round(c.strength / 2, 3), summary=f"{c.summary}; measured: {NOT_SLOWER}")
+        if c.kind is CauseKind.LAYOUT and not c.improves
+        else c
+        for c in comparison.causes
+    )
+    return msgspec.structs.replace(comparison, causes=ranked(causes))
 
 
 def _said(comparison: Comparison) -> Comparison:

@@ -223,3 +223,19 @@ def test_an_input_is_never_overwritten(run: Run, tmp_path: Path, table_cache: Bu
     program = tmp_path / "program"
     program.write_bytes(table_cache().read_bytes())
     refused(run(program, table_cache(), "-o", program), "is the input itself")
+
+
+def test_measurements_that_show_no_slowdown_speak_against_the_layout(
+    run: Run, table_cache: BuildTableCache, tmp_path: Path
+) -> None:
+    """With as many runs as could show one; where the new build is slower, the layout keeps its strength."""
+    values = [100.0, 101.5, 99.2, 100.8, 98.9, 101.1, 99.6, 100.3, 100.1, 99.8]
+    tables = {"old": values, "same": [v + 0.2 for v in reversed(values)], "slow": [v * 1.5 for v in values]}
+    for name, column in tables.items():
+        (tmp_path / f"{name}.csv").write_text("seconds\n" + "".join(f"{v}\n" for v in column))
+    asked = (table_cache(), table_cache(SLOW), "--bench-old", tmp_path / "old.csv", "--bench-new")
+    same, slow = run(*asked, tmp_path / "same.csv"), run(*asked, tmp_path / "slow.csv")
+    assert (same.code, slow.code) == (0, 1)
+    first = " ".join(same.out.split("\n\n")[0].split())
+    assert "measured: no significant regression" in first
+    assert "no significant regression" not in slow.out
