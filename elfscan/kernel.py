@@ -37,7 +37,9 @@ def image_kind(elf: ElfFile) -> ImageKind:
     if kind == c.ET_DYN:
         interpreter = (elf.segments["type"] == c.PT_INTERP).any()
         pie = elf.dynamic.get(c.DT_FLAGS_1, [0])[0] & c.DF_1_PIE
-        return ImageKind.PIE if interpreter or pie else ImageKind.SHARED
+        # A library may be run, too: libc.so.6 has an interpreter, and a name that others link to.
+        named = c.DT_SONAME in elf.dynamic
+        return ImageKind.PIE if pie or (interpreter and not named) else ImageKind.SHARED
     if kind == c.ET_CORE:
         raise elf.malformed(16, "a core dump, expected a program, library or object file")
     raise elf.malformed(16, f"unknown ELF file type {kind}")

@@ -82,6 +82,15 @@ def test_kinds_of_file(build: Build, read: Read, flags: list[str], kind: ImageKi
     assert read(build("int main(void) { return 0; }", *flags)).kind is kind
 
 
+@pytest.mark.parametrize(("more", "kind"), [(["-Wl,-soname,libx.so.1"], ImageKind.SHARED), ([], ImageKind.PIE)])
+def test_a_library_that_can_be_run_is_a_library_by_its_name(
+    build: Build, read: Read, more: list[str], kind: ImageKind
+) -> None:
+    """libc.so.6 names an interpreter as programs do."""
+    source = 'const char interp[] __attribute__((section(".interp"))) = "/lib64/ld-linux-x86-64.so.2"; int x;'
+    assert read(build(source, "gcc", "-shared", "-fPIC", *more)).kind is kind
+
+
 def test_build_id_and_needed(build: Build, read: Read) -> None:
     image = read(build("int main(void) { return 0; }", "gcc", "-Wl,--build-id=0xc0ffee"))
     assert image.build_id == "c0ffee"
