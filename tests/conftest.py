@@ -35,6 +35,14 @@ def _bounded() -> Generator[None, object, object]:
         signal.signal(signal.SIGALRM, before)
 
 
+def pytest_configure() -> None:
+    """A shell that runs this in the background ignores interrupts, and what is ignored is inherited."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Generator[None, object, object]:
     with among_others():
