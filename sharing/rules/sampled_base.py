@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor
@@ -18,9 +19,11 @@ from sharing.sampled.use import LineUse, Meeting, Totals, Touch
 
 HIGH_FROM, MEDIUM_FROM, LOW_FROM = 0.10, 0.04, 0.02  # share of the program's time, the lower bound
 FALSE_SHARE = 0.15  # of what others cause: below, the line is truly shared and the rest is said beside it
+WORTH_NAMING = 0.01  # of what the busiest did with some bytes: who did less is not named as their reader or writer
 OWN_DATA = 0.8  # share of data's use in functions that take a lock, from which it is the lock's own
 LARGE_FOOTPRINT = 256  # lines that one instruction walks: padding multiplies them
 _LADDER = list(Severity)
+_Key = TypeVar("_Key", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +129,27 @@ def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext
 
 def threads_of(touches: tuple[Touch, ...], line: SampledLine, limit: int = 3) -> str:
     """The threads by name: ``worker/12, worker/13 and 4 more``."""
-    weight: dict[int, float] = {}
-    for t in touches:
-        weight[t.thread] = weight.get(t.thread, 0.0) + t.cost + t.samples
-    order = sorted(weight, key=lambda t: (-weight[t], t))
-    names = [line.use.threads[t].text for t in order]
+    names = [line.use.threads[t].text for t in _named(touches, lambda t: t.thread)]
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
 
 
 def functions_of(touches: tuple[Touch, ...], limit: int = 3) -> tuple[str, ...]:
     """Functions, most time first."""
-    weight: dict[str, float] = {}
+    return tuple(_named(touches, lambda t: t.function)[:limit])
+
+
+def _named(touches: tuple[Touch, ...], key: Callable[[Touch], _Key]) -> list[_Key]:
+    """What is worth naming, most time first.
+
+    A stray sample is not: bytes of a stack or of a freed object were others' before, and skid misses now and then.
+    What only code says has no samples to count and stays.
+    """
+    weight: dict[_Key, float] = {}
     for t in touches:
-        weight[t.function] = weight.get(t.function, 0.0) + t.cost + t.samples
-    return tuple(sorted(weight, key=lambda f: (-weight[f], f))[:limit])
+        weight[key(t)] = weight.get(key(t), 0.0) + t.cost + t.samples
+    least = WORTH_NAMING * max(weight.values(), default=0.0)
+    return sorted((k for k, w in weight.items() if w == 0 or w >= least), key=lambda k: (-weight[k], k))
 
 
 def bytes_text(item: Item) -> str:

@@ -54,6 +54,22 @@ def test_threads_at_different_bytes_at_the_same_time_share_falsely() -> None:
         assert part in said, part
 
 
+@pytest.mark.parametrize(("strays", "named"), [(3, ("count_in",)), (30, ("count_in", "start"))])
+def test_who_was_there_once_is_not_named_as_a_writer(strays: int, named: tuple[str, ...]) -> None:
+    recorded = pair().loop(0, ticks(strays, start=101), at=0, function="start")
+    (finding,), _ = judged(recorded)
+    assert finding.participants[0].writers == named
+    assert [name for name in ("count_in", "start") if name in finding.message] == list(named)
+
+
+def test_of_many_equal_threads_each_is_worth_naming() -> None:
+    recorded = Recorded()
+    for thread in range(200):
+        recorded.loop(thread, ticks(4, shift=thread * 1000), at=8 * (thread % 8), function=f"count_{thread % 8}")
+    (finding,), _ = judged(recorded)
+    assert all(p.writers for p in finding.participants)
+
+
 def test_threads_on_two_lines_do_not() -> None:
     recorded = Recorded().loop(0, ticks(400), at=0).loop(1, ticks(400, shift=9), at=64)
     findings, verdicts = judged(recorded)
