@@ -5,13 +5,15 @@ Owns the split of a line into items and the sharing out of cost.  Judges nothing
 An *item* is a run of bytes that is one thing: bytes that accesses have in common, or that the caller says belong
 together (a lock by its ABI).  Time of a thread on an item is blamed on concurrent other threads, in proportion to how
 often each was seen: reads on their writes, writes on all their accesses (a line that others read must be taken from
-them).  Accesses to the same item are true sharing.  Accesses to other items are false sharing as far as they outnumber
-those that the same function makes to the victim's: a function that updates two members together would take the line
-just as well if they were apart.  Time that nobody explains is the thread's own.
+them), and never more than so few uses can cause.  Accesses to the same item are true sharing.  Accesses to other items
+are false sharing as far as they outnumber those that the same function makes to the victim's: a function that updates
+two members together would take the line just as well if they were apart.  Time that nobody explains is the thread's
+own.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,6 +25,9 @@ MAX_ITEM_ACCESS = 16  # bytes: a longer access (a copy, a vector) says nothing o
 CODE_WEIGHT = 0.05  # of a write that only code says, in witnesses: it explains where nothing better does
 CODE_SHARE = 0.5  # of how often the most seen access of its function was, where there is one
 MAX_ITEMS = 64
+WAITS_PER_USE = (
+    32.0  # samples of waiting that one sampled use explains: a miss lasts that many times a store and its run
+)
 Range = tuple[int, int]
 NOBODY: frozenset[tuple[int, str]] = frozenset()
 
@@ -148,6 +153,7 @@ class _Uses:
     def __init__(self, line: LineUse, items: tuple[Item, ...]) -> None:
         self.writes: dict[int, _Weights] = {}
         self.all: dict[int, _Weights] = {}
+        self._guessed = {t.thread for item in items for t in item.touches if t.seen is Seen.CODE}
         reads: dict[int, _Weights] = {}
         for number, item in enumerate(items):
             for touch in item.touches:
@@ -163,6 +169,12 @@ class _Uses:
     def disturbers(self, *, of_writes: bool) -> dict[int, _Weights]:
         """A read suffers from writes, a write from every access: the line must come back alone."""
         return self.all if of_writes else self.writes
+
+    def seen(self, thread: int, *, of_writes: bool) -> float:
+        """How many uses of a disturber there are samples of; no limit is known of those that code tells of."""
+        if thread in self._guessed:
+            return math.inf
+        return sum(self.disturbers(of_writes=of_writes).get(thread, {}).values())
 
 
 _Weights = dict[tuple[str, int], float]
@@ -208,8 +220,10 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                 phased += cost if met else 0.0
                 squeezed |= any(meeting is Meeting.SQUEEZED for _, meeting in met)
                 continue
+            explained = min(cost, WAITS_PER_USE * sum(uses.seen(t, of_writes=of_writes) for t in disturbers))
+            own += cost - explained
             for cause, weight in causes:
-                part = cost * weight / total
+                part = explained * weight / total
                 pairs[(cause, number)] += part
                 if cause == number:
                     true += part

@@ -7,8 +7,9 @@ fall into the other's uses, phased when they do not (a barrier, one thread that 
 Why gaps and not windows of fixed length: sample periods run from 0.25 to 10 ms, and a line may get one sample of
 fifty.  The usual gap follows both.  A thread that is descheduled has a long gap, which ends its use; while it is away
 nobody is disturbed by it.  On a busy machine two threads may miss each other by chance: phases are only called so
-where chance is unlikely to give them.  Phases of one or two samples cannot be told from concurrency.  Uses of threads
-on one processor never overlap in this sense, since a line that stays in one cache is not shared.  That is the
+where chance is unlikely to give them.  Phases of one or two samples cannot be told from concurrency, but for a thread
+that was there before all uses of the other, or after them: whose stack it was first.  Uses of threads on
+one processor never overlap in this sense, since a line that stays in one cache is not shared.  That is the
 scheduler's doing, not the program's: threads that would overlap if processors did not count are squeezed, not phased.
 """
 
@@ -40,7 +41,8 @@ def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
     """The samples of two threads on one line: times in nanoseconds, ascending, and processors (-1 unknown)."""
     counts = (len(a), len(b))
     if min(counts) < MIN_SAMPLES:
-        return Overlap(Meeting.UNKNOWN, counts, wilson(0, 0))
+        few, many = (a, b) if len(a) < len(b) else (b, a)
+        return Overlap(Meeting.PHASED if _before_or_after(few, many) else Meeting.UNKNOWN, counts, wilson(0, 0))
     # Both spans whole, or the ends of a run cut off threads that started earlier.
     (a, cpu_a), (b, cpu_b) = _thinned(a, cpu_a), _thinned(b, cpu_b)
     gap_a, gap_b = _usual_gap(a), _usual_gap(b)
@@ -69,6 +71,17 @@ def may_be_step(result: Overlap) -> bool:
     use the line all along.
     """
     return result.meeting is Meeting.PHASED and result.alternations > CLEAR_PHASES * result.expected
+
+
+def _before_or_after(few: Times, many: Times) -> bool:
+    """Do a few samples all lie outside the other thread's whole use, which chance would hardly give?"""
+    if not len(few) or len(many) < MIN_SAMPLES or _usual_gap(many) <= 0:
+        return False
+    first, last = many[0], many[-1]
+    if ((few >= first) & (few <= last)).any():
+        return False
+    whole = float(max(few[-1], last) - min(few[0], first))
+    return bool((1.0 - float(last - first) / whole) ** len(few) <= BY_CHANCE)
 
 
 def _thinned(times: Times, cpus: Cpus) -> tuple[Times, Cpus]:

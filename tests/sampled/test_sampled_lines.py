@@ -117,8 +117,20 @@ class TestOverlap:
         assert meeting(ticks(MIN_SAMPLES - 1), ticks(300, start=0.1)) is Meeting.UNKNOWN
         assert meeting(ticks(MIN_SAMPLES * 2), ticks(MIN_SAMPLES * 2, start=0.1)) is Meeting.CONCURRENT
 
+    @pytest.mark.parametrize("few", [[0], [0, MS], [112 * MS], [0, 112 * MS]])
+    def test_who_was_there_only_before_or_after_all_uses_did_not_meet_them(self, few: list[int]) -> None:
+        assert meeting(few, ticks(400, start=10)) is Meeting.PHASED
+
+    @pytest.mark.parametrize("few", [[0, 50 * MS], [60 * MS], []])
+    def test_who_was_there_once_meanwhile_may_have_met_them(self, few: list[int]) -> None:
+        assert meeting(few, ticks(400, start=10)) is Meeting.UNKNOWN
+
+    def test_a_short_use_says_little_of_a_sample_long_before(self) -> None:
+        assert meeting([0, MS], ticks(12, start=100)) is Meeting.UNKNOWN
+
     def test_without_a_clock_nothing_is_said(self) -> None:
         assert meeting([0] * 50, [0] * 50) is Meeting.UNKNOWN
+        assert meeting([0] * 2, [9] * 50) is Meeting.UNKNOWN
 
 
 def test_witnesses_say_who_writes_where_samples_fall_on_loads() -> None:

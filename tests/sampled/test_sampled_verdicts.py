@@ -54,6 +54,20 @@ def test_threads_at_different_bytes_at_the_same_time_share_falsely() -> None:
         assert part in said, part
 
 
+@pytest.mark.parametrize(("strays", "at_ms"), [(1, 60), (2, 60), (6, 1000)])
+def test_a_few_strays_do_not_explain_what_one_thread_does(strays: int, at_ms: float) -> None:
+    recorded = Recorded().loop(0, ticks(4000), at=0, function="count")
+    recorded.loop(1, ticks(strays, start=at_ms), at=8, function="start")
+    assert all(f.severity is Severity.NOTE for f in judged(recorded)[0])
+
+
+def test_a_writer_that_is_seldom_seen_explains_its_share() -> None:
+    recorded = Recorded().loop(0, ticks(4000), at=0, writes=False, function="read")
+    recorded.loop(1, ticks(40, every=25.0, shift=90_000), at=8, function="publish")
+    (finding,) = judged(recorded)[0]
+    assert finding.severity is Severity.HIGH
+
+
 @pytest.mark.parametrize(("strays", "named"), [(3, ("count_in",)), (30, ("count_in", "start"))])
 def test_who_was_there_once_is_not_named_as_a_writer(strays: int, named: tuple[str, ...]) -> None:
     recorded = pair().loop(0, ticks(strays, start=101), at=0, function="start")
