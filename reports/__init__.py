@@ -10,41 +10,16 @@ is imported only when it is used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Protocol, cast
-
+from reports.emitters import Emitter, table
 from reports.options import RenderOptions
 from sharing.model import Report
 
-
-class _Module(Protocol):
-    def render(self, report: Report, options: RenderOptions) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Emitter:
-    """One output format.  ``suffix`` is the usual file ending, ``module`` where ``render`` is."""
-
-    name: str
-    description: str
-    suffix: str
-    module: str
-
-    def render(self, report: Report, options: RenderOptions | None = None) -> str:
-        """The whole report as text that ends with a newline.  Equal reports give equal bytes."""
-        return cast(_Module, import_module(self.module)).render(report, options or RenderOptions())
-
-
-EMITTERS: dict[str, Emitter] = {
-    emitter.name: emitter
-    for emitter in (
-        Emitter("text", "for a terminal: summary, then findings, worst first", ".txt", "reports.text"),
-        Emitter("json", "the whole document, see docs/schema/linemate-report.schema.json", ".json", "reports.document"),
-        Emitter("markdown", "for a pull-request comment", ".md", "reports.markdown"),
-        Emitter("sarif", "SARIF 2.1.0, for code scanning services", ".sarif", "reports.sarif"),
-        Emitter("html", "one page that needs nothing else", ".html", "reports.page"),
-    )
-}
+EMITTERS: dict[str, Emitter[Report]] = table(
+    Emitter("text", "for a terminal: summary, then findings, worst first", ".txt", "reports.text"),
+    Emitter("json", "the whole document, see docs/schema/linemate-report.schema.json", ".json", "reports.document"),
+    Emitter("markdown", "for a pull-request comment", ".md", "reports.markdown"),
+    Emitter("sarif", "SARIF 2.1.0, for code scanning services", ".sarif", "reports.sarif"),
+    Emitter("html", "one page that needs nothing else", ".html", "reports.page"),
+)
 
 __all__ = ["EMITTERS", "Emitter", "RenderOptions"]

@@ -6,42 +6,21 @@ Owns the sentences that all formats share; what each looks like is its own modul
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Protocol, cast
 
+from reports.emitters import Emitter, table
 from reports.escape import count, visible
-from reports.options import RenderOptions
 from sharing.model.history import Basis, Change, History, LayoutChange, RevisionState, Step
-
-
-class _Module(Protocol):
-    def render(self, history: History, options: RenderOptions) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """One output format; see ``reports.Emitter``."""
-
-    name: str
-    suffix: str
-    module: str
-
-    def render(self, history: History, options: RenderOptions) -> str:
-        return cast(_Module, import_module(self.module)).render(history, options)
-
 
 FEW_SUSPECTS = 3  # that the verdict names
 
-FORMATS = {
-    made.name: made
-    for made in (
-        Format("text", ".txt", "reports.history_text"),
-        Format("json", ".json", "reports.history_json"),
-        Format("markdown", ".md", "reports.history_markdown"),
-        Format("html", ".html", "reports.history_page"),
-    )
-}
+HISTORY_EMITTERS: dict[str, Emitter[History]] = table(
+    Emitter("text", "for a terminal: the verdict, the steps, the series", ".txt", "reports.history_text"),
+    Emitter(
+        "json", "the whole document, see docs/schema/linemate-history.schema.json", ".json", "reports.history_json"
+    ),
+    Emitter("markdown", "for a pull-request comment", ".md", "reports.history_markdown"),
+    Emitter("html", "one page with charts that needs nothing else", ".html", "reports.history_page"),
+)
 
 
 def percent(value: float) -> str:

@@ -6,6 +6,7 @@ import click
 
 from linemate.commands import common
 from linemate.output import check_output, progress
+from reports import EMITTERS
 from reports.escape import visible
 from sharing.model.finding import Confidence
 
@@ -70,5 +71,5 @@ def command(
 
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
         report = run_audit(options)
-    common.write_report(report, format_name, output, inputs, known, quiet=quiet)
+    common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
     return common.exit_code(report, limit)

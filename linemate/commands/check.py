@@ -6,6 +6,7 @@ import click
 
 from linemate.commands import common
 from linemate.output import check_output
+from reports import EMITTERS
 from sharing.model.finding import Confidence
 
 FLAGS = "linemate.flags"
@@ -95,5 +96,5 @@ def command(
     check_output(write_baseline, (request.database or None, *sources, binary, project.path or None))
     # The analyzer shows its own progress.
     report = check(options, Comparison(base or "", baseline or "", write_baseline or ""))
-    common.write_report(report, format_name, output, inputs, known, quiet=quiet)
+    common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
     return common.exit_code(report, limit)

@@ -6,7 +6,7 @@ Owns the meaning of common flags, so that they mean the same everywhere.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ import linemate
 from linemate.config import LINE_SIZES, find_config, load_config
 from linemate.output import terminal_width, wants_color, write_text
 from reports import EMITTERS, RenderOptions
+from reports.emitters import Document, Emitter, by_ending
 from reports.options import DEFAULT_WIDTH
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
@@ -97,13 +98,18 @@ def finding_options(command: Command) -> Command:
                 type=click.Choice([*severities, "never"]),
                 help="Exit with 1 from this severity on.  [default: high]",
             ),
-            click.option(
-                "--format",
-                "format_name",
-                type=click.Choice(list(EMITTERS)),
-                help="How to show it; default: by the ending of --output, else text.",
-            ),
+            format_option(EMITTERS),
         ),
+    )
+
+
+def format_option(emitters: Mapping[str, Emitter[Document]]) -> Callable[[Command], Command]:
+    """The choice of one of a document's formats."""
+    return click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(list(emitters)),
+        help="How to show it; default: by the ending of --output, else text.",
     )
 
 
@@ -135,9 +141,9 @@ def shown_from(min_severity: str | None, fail_on: str | None, limit: Severity | 
     return Severity.LOW
 
 
-def format_by_suffix(output: str | None) -> str:
-    suffix = Path(output).suffix if output else ""
-    return next((emitter.name for emitter in EMITTERS.values() if emitter.suffix == suffix), "text")
+def wants_json(format_name: str | None, output: str | None) -> bool:
+    """Of a command that has text and JSON: whether the option, or else the ending of ``output``, says JSON."""
+    return (format_name or by_ending(EMITTERS, output)) == "json"
 
 
 def rule_infos() -> tuple[RuleInfo, ...]:
@@ -172,18 +178,19 @@ def render_options(output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] 
     )
 
 
-def write_report(
-    report: Report,
+def write_document(
+    document: Document,
+    emitters: Mapping[str, Emitter[Document]],
     format_name: str | None,
     output: str | None,
     inputs: Iterable[str | None],
-    rules: tuple[RuleInfo, ...],
+    rules: tuple[RuleInfo, ...] = (),
     *,
     quiet: bool,
 ) -> None:
     """Render in the asked format, else in the one that the ending of ``output`` names."""
-    emitter = EMITTERS[format_name or format_by_suffix(output)]
-    write_text(emitter.render(report, render_options(output, quiet, rules)), output, inputs)
+    emitter = emitters[format_name or by_ending(emitters, output)]
+    write_text(emitter.render(document, render_options(output, quiet, rules)), output, inputs)
 
 
 def exit_code(report: Report, limit: Severity | None) -> int:

@@ -26,7 +26,7 @@ def command(format_name: str | None, output: str | None, quiet: bool, root: str)
 
     with progress("linemate: trying events", quiet=quiet):
         found = diagnose(Path(root))
-    if (format_name or common.format_by_suffix(output)) == "json":
+    if common.wants_json(format_name, output):
         import msgspec
 
         text = msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"

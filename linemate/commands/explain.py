@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common
-from linemate.output import check_output, progress, write_text
+from linemate.output import check_output, progress
 from reports.escape import visible
 from reports.explain import EXPLAIN_EMITTERS
 from sharing.model.errors import LinemateError
@@ -32,12 +32,7 @@ from sharing.model.finding import Severity
     type=click.Choice([*(severity.value for severity in Severity), "never"]),
     help="Exit with 1 where the layout explains a slowdown from this severity on.  [default: high]",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(EXPLAIN_EMITTERS)),
-    help="How to show it; default: by the ending of --output, else text.",
-)
+@common.format_option(EXPLAIN_EMITTERS)
 @common.common_options
 def command(
     old: str,
@@ -86,10 +81,7 @@ def command(
     )
     with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=quiet):
         comparison = explain(request)
-    suffixes = {emitter.suffix: name for name, emitter in EXPLAIN_EMITTERS.items()}
-    ending = output[output.rfind(".") :] if output and "." in output else ""
-    emitter = EXPLAIN_EMITTERS[format_name or suffixes.get(ending, "text")]
-    write_text(emitter.render(comparison, common.render_options(output, quiet)), output, inputs)
+    common.write_document(comparison, EXPLAIN_EMITTERS, format_name, output, inputs, quiet=quiet)
     if comparison.incomplete:
         return common.EXIT_INCOMPLETE
     return common.EXIT_FINDINGS if failing(comparison, limit) else common.EXIT_CLEAN

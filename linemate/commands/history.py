@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common
-from linemate.output import check_output, write_text
+from linemate.output import check_output
 from reports.escape import visible
+from reports.history import HISTORY_EMITTERS
 from sharing.model.errors import LinemateError
 from sharing.model.history import History
 
@@ -50,12 +51,7 @@ from sharing.model.history import History
     show_default=True,
     help="What ends with 1.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "markdown", "html"]),
-    help="Default: by the ending of --output.",
-)
+@common.format_option(HISTORY_EMITTERS)
 @common.common_options
 def command(
     revisions: str | None,
@@ -87,8 +83,6 @@ def command(
 
     Builds and measures every revision of REV..REV (the first one included), or reads a table of measurements.
     """
-    from reports.history import FORMATS
-
     less = None if better is None else better == "less"
     if table is not None:
         _only_with_repository(revisions, repo, build, binary, bench, levels, store, bisect, pair)
@@ -135,8 +129,7 @@ def command(
         except KeyboardInterrupt:
             click.echo(f"linemate: what is done is kept in {visible(store)}: the same command goes on", err=True)
             raise
-    chosen = format_name or next((f.name for f in FORMATS.values() if output and output.endswith(f.suffix)), "text")
-    write_text(FORMATS[chosen].render(history, common.render_options(output, quiet)), output, inputs)
+    common.write_document(history, HISTORY_EMITTERS, format_name, output, inputs, quiet=quiet)
     return exit_code(history, fail_on)
 
 

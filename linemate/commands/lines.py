@@ -51,7 +51,7 @@ def command(
     )
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
         report = lines(options)
-    if (format_name or common.format_by_suffix(output)) == "json":
+    if common.wants_json(format_name, output):
         from reports.jsontext import encode
 
         text = encode(report)

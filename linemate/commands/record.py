@@ -135,8 +135,8 @@ def _count(command_line: tuple[str, ...], output: str | None, format_name: str |
     check_output(output, ())
     check_new(output)
     counted = count_command(command_line, read_machine().cpus or tuple(range(os.cpu_count() or 1)))
-    as_json = (format_name or common.format_by_suffix(output)) == "json"
-    write_text(render_json(counted, command_line) if as_json else render_text(counted), output, ())
+    text = render_json(counted, command_line) if common.wants_json(format_name, output) else render_text(counted)
+    write_text(text, output, ())
     if counted.ended.status:
         click.echo(f"linemate: warning: the command {status_words(counted.ended.status)}", err=True)
     return common.EXIT_CLEAN

@@ -6,39 +6,16 @@ There is no SARIF: a cause is about two files as wholes and has no place in sour
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Protocol, cast
-
-from reports.options import RenderOptions
+from reports.emitters import Emitter, table
 from sharing.model.comparison import Comparison
 
+EXPLAIN_EMITTERS: dict[str, Emitter[Comparison]] = table(
+    Emitter("text", "for a terminal: the answer, then what it rests on", ".txt", "reports.explain.text"),
+    Emitter(
+        "json", "the whole document, see docs/schema/linemate-explain.schema.json", ".json", "reports.explain.document"
+    ),
+    Emitter("markdown", "for a pull-request comment", ".md", "reports.explain.markdown"),
+    Emitter("html", "one page that needs nothing else", ".html", "reports.explain.page"),
+)
 
-class _Module(Protocol):
-    def render(self, comparison: Comparison, options: RenderOptions) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainEmitter:
-    """One output format.  ``suffix`` is the usual file ending, ``module`` where ``render`` is."""
-
-    name: str
-    suffix: str
-    module: str
-
-    def render(self, comparison: Comparison, options: RenderOptions | None = None) -> str:
-        """The whole comparison as text that ends with a newline.  Equal comparisons give equal bytes."""
-        return cast(_Module, import_module(self.module)).render(comparison, options or RenderOptions())
-
-
-EXPLAIN_EMITTERS: dict[str, ExplainEmitter] = {
-    emitter.name: emitter
-    for emitter in (
-        ExplainEmitter("text", ".txt", "reports.explain.text"),
-        ExplainEmitter("json", ".json", "reports.explain.document"),
-        ExplainEmitter("markdown", ".md", "reports.explain.markdown"),
-        ExplainEmitter("html", ".html", "reports.explain.page"),
-    )
-}
-
-__all__ = ["EXPLAIN_EMITTERS", "ExplainEmitter"]
+__all__ = ["EXPLAIN_EMITTERS"]

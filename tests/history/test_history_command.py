@@ -13,7 +13,7 @@ import pytest
 
 from linemate.cli import main
 from linemate.history_table import TableOptions, from_table
-from reports.history import FORMATS
+from reports.history import HISTORY_EMITTERS
 from reports.history_json import decode
 from reports.options import RenderOptions
 from sharing.model.history import History
@@ -106,7 +106,7 @@ def documents(tmp_path: Path, stepping: Path) -> list[History]:
 def test_documents_follow_the_schema_and_are_read_back(tmp_path: Path, stepping: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     for history in documents(tmp_path, stepping):
-        text = FORMATS["json"].render(history, RenderOptions())
+        text = HISTORY_EMITTERS["json"].render(history, RenderOptions())
         jsonschema.validate(json.loads(text), SCHEMA)
         assert decode(text) == history
 
@@ -125,16 +125,16 @@ def test_the_schema_has_every_field() -> None:
 
 @pytest.mark.parametrize("name", ["text", "markdown", "html"])
 def test_every_format_tells_the_same_story(name: str, tmp_path: Path, stepping: Path) -> None:
-    step, nothing, log = (FORMATS[name].render(h, RenderOptions()) for h in documents(tmp_path, stepping))
+    step, nothing, log = (HISTORY_EMITTERS[name].render(h, RenderOptions()) for h in documents(tmp_path, stepping))
     assert "slower since r10" in step
     assert "no step in tps" in nothing
     assert "20080328064007-14330" in log
     assert "no supernodes" in log
-    assert step == FORMATS[name].render(from_table(TableOptions(str(stepping))), RenderOptions())
+    assert step == HISTORY_EMITTERS[name].render(from_table(TableOptions(str(stepping))), RenderOptions())
 
 
 def test_the_page_has_its_pictures_and_asks_for_nothing(tmp_path: Path, stepping: Path) -> None:
-    page = FORMATS["html"].render(documents(tmp_path, stepping)[0], RenderOptions())
+    page = HISTORY_EMITTERS["html"].render(documents(tmp_path, stepping)[0], RenderOptions())
     assert page.count("<svg") == 2
     assert 'class="slower"' in page
     assert "<script" not in page
@@ -145,7 +145,7 @@ def test_the_page_has_its_pictures_and_asks_for_nothing(tmp_path: Path, stepping
 def test_names_from_a_table_are_shown_and_not_obeyed(name: str, tmp_path: Path) -> None:
     rows = "\n".join(f"<script>alert({i})</script>\x1b[2J,{1000 + i}" for i in range(5))
     (tmp_path / "evil.csv").write_text(f"revision,\x1b]0x\x07</svg>\n{rows}\n")
-    text = FORMATS[name].render(from_table(TableOptions(str(tmp_path / "evil.csv"))), RenderOptions())
+    text = HISTORY_EMITTERS[name].render(from_table(TableOptions(str(tmp_path / "evil.csv"))), RenderOptions())
     assert "\x1b" not in text
     if name == "html":
         assert "<script" not in text
@@ -216,7 +216,7 @@ def test_what_is_quoted_stays_code_in_markdown(tmp_path: Path) -> None:
     history = msgspec.structs.replace(
         from_table(TableOptions(str(table))), notes=("`make -j2` ended with `*2*`, a ` <b>x</b>", "odd `")
     )
-    text = FORMATS["markdown"].render(history, RenderOptions())
+    text = HISTORY_EMITTERS["markdown"].render(history, RenderOptions())
     assert "- `make -j2` ended with `*2*`, a \\` &lt;b>" in text.replace("\\>", ">")
     assert "- odd \\`" in text
     assert "<b>" not in text

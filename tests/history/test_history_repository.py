@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from reports.history import FORMATS
+from reports.history import HISTORY_EMITTERS
 from reports.history_json import decode
 from reports.options import RenderOptions
 from sharing.model.history import Basis, History, RevisionState
@@ -61,14 +61,14 @@ def test_the_step_is_at_the_commit_that_adds_the_global(whole: History) -> None:
 
 def test_its_document_follows_the_schema(whole: History) -> None:
     schema = json.loads((Path(__file__).parents[2] / "docs/schema/linemate-history.schema.json").read_text())
-    text = FORMATS["json"].render(whole, RenderOptions())
+    text = HISTORY_EMITTERS["json"].render(whole, RenderOptions())
     jsonschema.validate(json.loads(text), schema)
     assert decode(text) == whole
 
 
 @pytest.mark.parametrize("name", ["text", "markdown", "html"])
 def test_every_format_names_the_commit_the_pair_and_the_cause(name: str, whole: History) -> None:
-    text = " ".join(FORMATS[name].render(whole, RenderOptions()).replace("\\", "").split())
+    text = " ".join(HISTORY_EMITTERS[name].render(whole, RenderOptions()).replace("\\", "").split())
     for words in ("slower since", "Keep a buffer for names", "LOCK_open.m_mutex", "+208 bytes"):
         assert words in text
 

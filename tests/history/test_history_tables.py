@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linemate.history_table import TableOptions, from_table
-from reports.history import FORMATS
+from reports.history import HISTORY_EMITTERS
 from reports.options import RenderOptions
 from sharing.model.errors import LinemateError
 from sharing.model.history import Basis, History
@@ -80,7 +80,7 @@ def test_the_log_of_changesets_points_at_the_one_that_the_report_names() -> None
     assert len(suspects) == 3
     assert step.slower
     assert any("taken to be normal noise" in note for note in found.notes)
-    first = FORMATS["text"].render(found, RenderOptions()).splitlines()[0]
+    first = HISTORY_EMITTERS["text"].render(found, RenderOptions()).splitlines()[0]
     assert first.startswith("slower since one of …a.-20080328064007-14330")
 
 
