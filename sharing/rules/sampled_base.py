@@ -94,6 +94,44 @@ def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
     return lowered(severity, steps)
 
 
+def between_bytes(
+    rule: str,
+    verdict: Verdict,
+    line: SampledLine,
+    ctx: SampledContext,
+    text: str,
+    *,
+    items: tuple[int, ...],
+    separate: tuple[int, ...],
+    more: str = "",
+    evidence: tuple[str, ...] = (),
+) -> SampledDraft:
+    """A draft about what different bytes of a line cost each other: ``text``, the cost, then ``more``."""
+    cost = line.blame.false
+    severity = grade_cost(cost, line, ctx)
+    message = f"{text}{tail(cost, severity, line, ctx)}{more}"
+    return SampledDraft(rule, severity, verdict, items, separate, message, (*evidence, split_text(line)), cost)
+
+
+def same_bytes(
+    rule: str,
+    verdict: Verdict,
+    line: SampledLine,
+    ctx: SampledContext,
+    text: str,
+    *,
+    items: tuple[int, ...],
+    advice: str,
+    more: str = "",
+    evidence: tuple[str, ...] = (),
+) -> SampledDraft:
+    """A draft about what the same bytes cost their users: two steps lower, since no layout helps."""
+    cost = line.blame.true
+    severity = lowered(min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank), 2)
+    message = f"{text}{tail(cost, severity, line, ctx)}{more}"
+    return SampledDraft(rule, severity, verdict, items, (), message, (split_text(line), *evidence), cost, advice)
+
+
 def severity_of(share: float) -> Severity:
     """By a share of the program's time, a lower bound."""
     for severity, least in ((Severity.HIGH, HIGH_FROM), (Severity.MEDIUM, MEDIUM_FROM), (Severity.LOW, LOW_FROM)):

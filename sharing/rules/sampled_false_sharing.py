@@ -29,11 +29,9 @@ from sharing.rules.sampled_base import (
     SampledContext,
     SampledDraft,
     SampledLine,
+    between_bytes,
     disturbed,
-    grade_cost,
-    split_text,
     subject,
-    tail,
     victims,
 )
 
@@ -43,27 +41,18 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     first, second = line.blame.worst()
     if first < 0 or not disturbed(line, ctx):
         return
-    severity = grade_cost(line.blame.false, line, ctx)
     more = tuple(i for i in victims(line, first) if i != second)
     true = [i for i in (first, second) if line.blame.true_of(i) > 0.5 * line.items[i].cost]
     both = "".join(
         f"; {line.actors[i].name} itself is written by {len(line.items[i].writers)} threads, which no padding helps"
         for i in true[:1]
     )
-    yield SampledDraft(
-        rule=RULE.id,
-        severity=severity,
-        verdict=Verdict.FALSE_SHARING,
-        items=(first, second, *more),
-        separate=(first,) if not more else (first, second),
-        message=(
-            f"{subject(first, line)}, and {subject(second, line)}, share {line.label}"
-            f"{f' with {len(more)} more' if more else ''}: different bytes, one line, at the same time"
-            f"{tail(line.blame.false, severity, line, ctx)}{both}"
-        ),
-        evidence=(split_text(line),),
-        cost=line.blame.false,
+    text = (
+        f"{subject(first, line)}, and {subject(second, line)}, share {line.label}"
+        f"{f' with {len(more)} more' if more else ''}: different bytes, one line, at the same time"
     )
+    items, separate = (first, second, *more), (first,) if not more else (first, second)
+    yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=items, separate=separate, more=both)
 
 
 RULE = Rule(

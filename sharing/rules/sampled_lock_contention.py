@@ -24,11 +24,8 @@ from sharing.rules.sampled_base import (
     SampledContext,
     SampledDraft,
     SampledLine,
-    grade_cost,
-    lowered,
-    split_text,
+    same_bytes,
     subject,
-    tail,
 )
 from sharing.sampled.protocols import KIND
 
@@ -38,8 +35,6 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     first = max(range(len(line.items)), key=line.blame.true_of, default=-1)
     if first < 0 or line.blame.true_of(first) <= 0 or not line.actors[first].is_lock:
         return
-    cost = line.blame.true
-    severity = lowered(min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank), 2)
     company = [i for i in range(len(line.items)) if i != first and line.items[i].cost > 0]
     beside = ", ".join(line.actors[i].name for i in company[:3])
     evidence = (f"used with it on the line: {beside}; apart, each critical section moves two lines",) if beside else ()
@@ -50,16 +45,18 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
         )
     else:
         why = "padding it changes nothing, since a lock's own bytes are written by all who take it"
-    yield SampledDraft(
-        rule=RULE.id,
-        severity=severity,
-        verdict=Verdict.LOCK_CONTENTION,
-        items=(first, *company),
-        separate=(),
-        message=(f"{subject(first, line)}, is contended{tail(cost, severity, line, ctx)}; {why}"),
-        evidence=(split_text(line), *evidence),
-        cost=cost,
-        advice="shorten the critical sections, split the lock, or give threads data of their own",
+    text, items = f"{subject(first, line)}, is contended", (first, *company)
+    advice = "shorten the critical sections, split the lock, or give threads data of their own"
+    yield same_bytes(
+        RULE.id,
+        Verdict.LOCK_CONTENTION,
+        line,
+        ctx,
+        text,
+        items=items,
+        advice=advice,
+        more=f"; {why}",
+        evidence=evidence,
     )
 
 

@@ -31,11 +31,9 @@ from sharing.rules.sampled_base import (
     SampledContext,
     SampledDraft,
     SampledLine,
+    between_bytes,
     disturbed,
-    grade_cost,
-    split_text,
     subject,
-    tail,
 )
 
 PART = 0.3  # of the false sharing that must be between the two
@@ -54,20 +52,12 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     cost, lock, data = max(pairs, default=(0.0, 0, 0))
     if cost < PART * line.blame.false or cost <= 0:
         return
-    severity = grade_cost(line.blame.false, line, ctx)
-    yield SampledDraft(
-        rule=RULE.id,
-        severity=severity,
-        verdict=Verdict.FALSE_SHARING,
-        items=(lock, data),
-        separate=(lock,),
-        message=(
-            f"{subject(lock, line)}, shares {line.label} with {subject(data, line)}; each lock operation takes the "
-            f"line from those who use the data{tail(line.blame.false, severity, line, ctx)}"
-        ),
-        evidence=(split_text(line),),
-        cost=line.blame.false,
+    text = (
+        f"{subject(lock, line)}, shares {line.label} with {subject(data, line)}; each lock operation takes the "
+        f"line from those who use the data"
     )
+    items, separate = (lock, data), (lock,)
+    yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=items, separate=separate)
 
 
 RULE = Rule(

@@ -27,11 +27,9 @@ from sharing.rules.sampled_base import (
     SampledContext,
     SampledDraft,
     SampledLine,
+    between_bytes,
     disturbed,
-    grade_cost,
-    split_text,
     subject,
-    tail,
 )
 
 SELDOM = 0.02  # writes per read up to which data counts as only read
@@ -47,20 +45,12 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
         return
     if _readers_write(line, victim):
         return
-    severity = grade_cost(line.blame.false, line, ctx)
-    yield SampledDraft(
-        rule=RULE.id,
-        severity=severity,
-        verdict=Verdict.READ_MOSTLY_DISTURBED,
-        items=(writer, victim),
-        separate=(writer,),
-        message=(
-            f"{subject(victim, line)}, shares {line.label} with {subject(writer, line)}: each write takes the line "
-            f"from the readers{tail(line.blame.false, severity, line, ctx)}"
-        ),
-        evidence=(split_text(line),),
-        cost=line.blame.false,
+    text = (
+        f"{subject(victim, line)}, shares {line.label} with {subject(writer, line)}: each write takes the line "
+        f"from the readers"
     )
+    items, separate = (writer, victim), (writer,)
+    yield between_bytes(RULE.id, Verdict.READ_MOSTLY_DISTURBED, line, ctx, text, items=items, separate=separate)
 
 
 def _readers_write(line: SampledLine, victim: int) -> bool:

@@ -33,11 +33,9 @@ from sharing.rules.sampled_base import (
     SampledContext,
     SampledDraft,
     SampledLine,
+    between_bytes,
     disturbed,
     functions_of,
-    grade_cost,
-    split_text,
-    tail,
     threads_of,
 )
 
@@ -72,20 +70,14 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
         return
     owner = next(iter(owners)) if len(owners) == 1 else f"{line.use.region.name.lower()} memory"
     touches = tuple(t for i in chosen for t in line.items[i].touches if t.writes)
-    severity = grade_cost(line.blame.false, line, ctx)
-    yield SampledDraft(
-        rule=RULE.id,
-        severity=severity,
-        verdict=Verdict.FALSE_SHARING,
-        items=chosen,
-        separate=chosen[:1],
-        message=(
-            f"{owner}: {len(slots)} elements of {stride} bytes on {line.label}, each written by a thread of its own "
-            f"({threads_of(touches, line)}) in {', '.join(functions_of(touches))}: neighbouring elements take the line "
-            f"from each other{tail(line.blame.false, severity, line, ctx)}"
-        ),
-        evidence=(_stride_text(stride, ctx), split_text(line)),
-        cost=line.blame.false,
+    text = (
+        f"{owner}: {len(slots)} elements of {stride} bytes on {line.label}, each written by a thread of its own "
+        f"({threads_of(touches, line)}) in {', '.join(functions_of(touches))}: neighbouring elements take the line "
+        f"from each other"
+    )
+    evidence = (_stride_text(stride, ctx),)
+    yield between_bytes(
+        RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=chosen, separate=chosen[:1], evidence=evidence
     )
 
 

@@ -26,11 +26,8 @@ from sharing.rules.sampled_base import (
     SampledDraft,
     SampledLine,
     disturbed,
-    grade_cost,
-    lowered,
-    split_text,
+    same_bytes,
     subject,
-    tail,
 )
 from sharing.sampled.blame import Item
 from sharing.sampled.use import Seen
@@ -44,25 +41,13 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     first = max(range(len(line.items)), key=line.blame.true_of, default=-1)
     if first < 0 or line.blame.true_of(first) <= 0 or line.actors[first].is_lock or disturbed(line, ctx):
         return
-    cost = line.blame.true
-    severity = lowered(min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank), 2)
     mates = [i for i in range(len(line.items)) if line.blame.pairs.get((first, i), 0.0) > 0 and i != first]
     names = ", ".join(line.actors[i].name for i in mates[:3])
     evidence = (f"its line mates suffer as well: {names}",) if names else ()
-    yield SampledDraft(
-        rule=RULE.id,
-        severity=severity,
-        verdict=Verdict.TRUE_SHARING,
-        items=(first, *mates),
-        separate=(),
-        message=(
-            f"{subject(first, line)}: {_who(line.items[first])} the same bytes, so that padding does not help"
-            f"{tail(cost, severity, line, ctx)}"
-        ),
-        evidence=(split_text(line), *evidence),
-        cost=cost,
-        advice=COUNTED if _is_counter(line.items[first]) else UPDATED,
-    )
+    item = line.items[first]
+    text = f"{subject(first, line)}: {_who(item)} the same bytes, so that padding does not help"
+    items, advice = (first, *mates), COUNTED if _is_counter(item) else UPDATED
+    yield same_bytes(RULE.id, Verdict.TRUE_SHARING, line, ctx, text, items=items, advice=advice, evidence=evidence)
 
 
 def _is_counter(item: Item) -> bool:
