@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from statistics import median
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reports.escape import visible
+from reports.filled import filled
 from reports.history import (
     basis_text,
     bisection_lines,
@@ -22,7 +22,6 @@ from reports.history import (
 )
 from reports.history_chart import chart
 from reports.options import RenderOptions
-from reports.page import TEMPLATES
 from sharing.model.history import History
 
 CHARTS = 24
@@ -31,14 +30,6 @@ ROWS = 500
 
 def render(history: History, options: RenderOptions) -> str:
     """The page."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     steps = [
         (
             step.slower,
@@ -48,7 +39,8 @@ def render(history: History, options: RenderOptions) -> str:
         for number, step in enumerate(history.steps)
     ]
     suspected = list(step_lines(history, history.best, suspected=True)) if history.best is not None else []
-    return environment.get_template("history.html.j2").render(
+    return filled(
+        "history.html.j2",
         verdict=verdict(history),
         slowdown=history.slowdown,
         source=visible(history.source),

@@ -6,13 +6,11 @@ Owns what the template gets; the template owns the looks.  Jinja2 escapes every 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, visible, visible_block
+from reports.filled import filled
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.places import access_rows, line_title, picture_title, relative
@@ -20,7 +18,6 @@ from reports.wording import accesses, facts, tally, target_name, target_text, te
 from sharing.model import Finding, LinePicture, Participant, Report
 from sharing.model.rule import RuleInfo
 
-TEMPLATES = Path(__file__).parent / "templates"
 COLORS = 6  # owner colours in the template
 NAMES_SHOWN = 8
 ACCESSES_SHOWN = 40
@@ -30,17 +27,10 @@ NAME_WIDTH = 200
 def render(report: Report, options: RenderOptions) -> str:
     """The page.  ``options.rules`` add each rule's page to its findings."""
     report = relative(report, options.source_root)
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     findings = worst_first(report.findings)
     rules = {rule.id: rule for rule in options.rules}
-    return environment.get_template("report.html.j2").render(
+    return filled(
+        "report.html.j2",
         targets=[(visible(target_name(target)), visible(target_text(target))) for target in report.targets],
         tally=tally(report),
         analysed=visible(facts(report)),

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from reports.escape import name_list, visible
 from reports.explain import wording
+from reports.filled import filled
 from reports.options import RenderOptions
-from reports.page import NAME_WIDTH, NAMES_SHOWN, TEMPLATES
+from reports.page import NAME_WIDTH, NAMES_SHOWN
 from reports.wording import target_name, target_text
 from sharing.model.comparison import Cause, Comparison
 
@@ -23,17 +22,10 @@ RUNS_SHOWN = 200
 
 def render(comparison: Comparison, options: RenderOptions) -> str:
     """The page.  Without ``options.summary`` the causes only."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     counts = comparison.coverage.counts
     runs = wording.moved_runs(comparison)[:RUNS_SHOWN]
-    return environment.get_template("explain.html.j2").render(
+    return filled(
+        "explain.html.j2",
         title=f"{comparison.causes[0].kind.value}" if comparison.causes else "",
         targets=[(visible(target_name(t)), visible(target_text(t))) for t in comparison.targets],
         matched=wording.matched(comparison),

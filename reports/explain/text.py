@@ -156,16 +156,24 @@ def _profile(comparison: Comparison) -> Iterator[Line]:
         (shorten(visible(f.function), NAME_WIDTH), visible(f.event), wording.share(f), f.kind)
         for f in comparison.profile[: wording.MEASURED_SHOWN]
     ]
-    yield from _table("functions whose share of samples changed by more than chance", rows)
-    yield from _more(len(comparison.profile) - len(rows), "function")
+    total = len(comparison.profile)
+    return _table("functions whose share of samples changed by more than chance", rows, total, "function")
+
+
+def _places(comparison: Comparison) -> Iterator[Line]:
+    rows = [
+        (shorten(visible(p.name), NAME_WIDTH), visible(p.event), wording.share(p), p.line)
+        for p in comparison.places[: wording.MEASURED_SHOWN]
+    ]
+    total = len(comparison.places)
+    return _table("variables and lines whose share of samples changed by more than chance", rows, total, "variable")
 
 
 def _measurements(comparison: Comparison) -> Iterator[Line]:
     rows = [
         (visible(wording.conditions(m)), wording.measured(m)) for m in comparison.measurements[: wording.MEASURED_SHOWN]
     ]
-    yield from _table("measured", rows)
-    yield from _more(len(comparison.measurements) - len(rows), "measurement")
+    return _table("measured", rows, len(comparison.measurements), "measurement")
 
 
 def _sensitivity(comparison: Comparison, width: int) -> Iterator[Line]:
@@ -177,13 +185,12 @@ def _sensitivity(comparison: Comparison, width: int) -> Iterator[Line]:
 
 
 def _changes(comparison: Comparison) -> Iterator[Line]:
-    shown = comparison.changes[:CHANGES_SHOWN]
     rows = [
         (c.kind.value, shorten(visible(c.name), NAME_WIDTH), visible(wording.change(c)), visible(c.source))
-        for c in shown
+        for c in comparison.changes[:CHANGES_SHOWN]
     ]
-    yield from _table("variables that are not as they were", rows)
-    yield from _more(comparison.coverage.counts.get("changes", 0) - len(shown), "change")
+    total = comparison.coverage.counts.get("changes", 0)
+    return _table("variables that are not as they were", rows, total, "change")
 
 
 def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
@@ -208,19 +215,12 @@ def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
     yield from _more(wording.number_of_runs(comparison) - len(shown), "run")
 
 
-def _places(comparison: Comparison) -> Iterator[Line]:
-    rows = [
-        (shorten(visible(p.name), NAME_WIDTH), visible(p.event), wording.share(p), p.line)
-        for p in comparison.places[: wording.MEASURED_SHOWN]
-    ]
-    yield from _table("variables and lines whose share of samples changed by more than chance", rows)
-    yield from _more(len(comparison.places) - len(rows), "variable")
-
-
-def _table(heading: str, rows: Sequence[tuple[str, ...]]) -> Iterator[Line]:
+def _table(heading: str, rows: Sequence[tuple[str, ...]], total: int, noun: str) -> Iterator[Line]:
+    """Rows in columns, then how many of ``total`` are not shown."""
     if not rows:
         return
     yield [(heading, "bold")]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield [(INDENT + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip(), "")]
+    yield from _more(total - len(rows), noun)
