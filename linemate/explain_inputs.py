@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from elfscan.demangle import demangle
 from elfscan.elf import ElfFile, map_file
+from linemate.tabletext import table_text
 from pmu import read_samples
 from sharing.explain.causes.base import is_file
 from sharing.explain.dispersion import BLOCKS, stretches
@@ -27,7 +28,6 @@ from sharing.model.image import Image
 from sharing.model.samples import LOAD_DTYPE, Event, Rows, Samples, load_biases
 from sharing.naming import readable_names
 
-MAX_TEXT_BYTES = 64 << 20  # of a table of measurements
 MAX_EVENTS_SHOWN = 8
 # What tells most about lines first; an event is known by a word of its name.
 _TELLING = ("hitm", "snoop", "llc", "cache", "miss", "mem", "l1", "l2", "l3", "cycles", "clock")
@@ -40,14 +40,7 @@ def measurements_of(inputs: tuple[str, ...]) -> tuple[Measurement, ...]:
 
 def _measurements(text: str) -> tuple[Measurement, ...]:
     path, part = _part(text)
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_TEXT_BYTES + 1)
-    except OSError as error:
-        raise LinemateError(f"{path}: {error.strerror or error}") from error
-    if len(data) > MAX_TEXT_BYTES:
-        raise LinemateError(f"{path}: a table of more than {MAX_TEXT_BYTES >> 20} MiB")
-    found = read_measurements(data.decode("utf-8", "replace"), path)
+    found = read_measurements(table_text(path), path)
     if not part:
         return found
     name, equals, value = part.rpartition("=")

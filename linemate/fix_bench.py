@@ -10,11 +10,9 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from linemate.fix_child import run
-from linemate.turns import Turn, metric_of, others_share, take_turns
+from linemate.fix_child import Ended, run
+from linemate.turns import Turn, inconclusive, metric_of, others_share, rounds_in_words, take_turns
 from sharing.model.errors import LinemateError
-
-_CLEAR = 0.1  # a difference that other load does not explain, if all rounds agree on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +53,9 @@ class Measured:
     def text(self) -> str:
         low, high = min(self.ratios), max(self.ratios)
         before, after = statistics.median(self.before), statistics.median(self.after)
-        how = f"{len(self.ratios)} alternating rounds"
-        if self.repeated:
-            how += f" ({self.repeated} more left out: other load)"
-        if self.disturbed:
-            how += f", {self.disturbed} of them disturbed by other load: better measured on a quiet machine"
+        how = rounds_in_words(f"{len(self.ratios)} alternating rounds", self.repeated, self.disturbed)
         verdict = "faster" if low > 1 else "slower" if high < 1 else "no clear difference"
-        if 2 * self.disturbed > len(self.ratios) and abs(self.median - 1) < _CLEAR:
+        if inconclusive(self.median - 1, len(self.ratios), self.disturbed):
             verdict = "inconclusive"
         return (
             f"benchmark: {self.median:.2f} times as fast (from {low:.2f} to {high:.2f}): {verdict}; "
@@ -85,12 +79,21 @@ def compare(benchmark: Benchmark, before: Path, after: Path) -> Measured:
 
 def _turn(benchmark: Benchmark, folder: Path) -> Turn:
     done = run(benchmark.command, folder, benchmark.timeout_s, priority=True)
-    if done.code != 0:
-        raise LinemateError(f"`{benchmark.command}` ended with {done.code}: {last_line(done.output)}")
-    value = metric_of(done.output, benchmark.metric, benchmark.command) if benchmark.metric else done.wall_s
-    if value <= 0:
-        raise LinemateError(f"`{benchmark.command}`: {benchmark.metric or 'its time'} is not above 0")
+    value = figure_of(done, benchmark.command, benchmark.metric)
     return Turn((value,), others_share(done.others_s, done.wall_s))
+
+
+def figure_of(done: Ended, command: str, metric: str) -> float:
+    """What a run measured: the number behind ``metric``, "" its seconds.
+
+    Raises LinemateError for a run that failed, and for what is not above 0: figures are compared by their ratio.
+    """
+    if done.code != 0:
+        raise LinemateError(f"`{command}` ended with {done.code}: {last_line(done.output)}")
+    value = metric_of(done.output, metric, command) if metric else done.wall_s
+    if not 0 < value < float("inf"):
+        raise LinemateError(f"`{command}`: {metric or 'its time'} is not above 0")
+    return value
 
 
 def last_line(output: str) -> str:

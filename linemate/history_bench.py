@@ -10,16 +10,15 @@ import os
 import random
 import secrets
 import shlex
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from linemate.fix_bench import last_line
+from linemate.fix_bench import figure_of
 from linemate.fix_child import run
 from linemate.history_builds import Builds, Built
 from linemate.history_store import MeasuredRow, Store
-from linemate.turns import DISTURBED_SHARE, metric_of, others_share
+from linemate.turns import DISTURBED_SHARE, others_share
 from sharing.model.errors import LinemateError
 
 MOST_TRIES = 3  # of one run, where others take the processors
@@ -137,11 +136,7 @@ class Bench:
         try:
             done = run(command, built.tree, self.plan.timeout_s, priority=True)
             output = done.output
-            if done.code != 0:
-                raise LinemateError(f"`{command}` ended with {done.code}: {last_line(output)}")
-            value = metric_of(output, self.plan.metric, command) if self.plan.metric else done.wall_s
-            if not 0 < value < float("inf"):
-                raise LinemateError(f"`{command}`: {self.plan.metric or 'its time'} is not above 0")
+            value = figure_of(done, command, self.plan.metric)
         except LinemateError as error:
             self.builds.put_bench_log(built.row.key, f"{output}\nlinemate: {error}\n")
             raise
@@ -158,20 +153,18 @@ class Bench:
         rows = [row for (key, _), rows in self.values.items() if key in keys for row in rows.values()]
         rows = [row for row in rows if earlier or row.session == self._session]
         sessions = len({row.session for row in rows})
-        count = Counter({"repeated": sum(r.repeated for r in rows), "disturbed": sum(r.disturbed for r in rows)})
+        repeated, disturbed = sum(r.repeated for r in rows), sum(r.disturbed for r in rows)
         out = []
         if sessions > 1:
             out.append(
                 f"the figures are of {sessions} runs of linemate: if the machine changed between them, builds that "
                 "only one of them measured may seem to step; more --rounds measure all of them together again"
             )
-        if count["repeated"]:
+        if repeated:
+            out.append(f"{repeated} of {len(rows) + repeated} runs left out: other load; measured again")
+        if disturbed:
             out.append(
-                f"{count['repeated']} of {len(rows) + count['repeated']} runs left out: other load; measured again"
-            )
-        if count["disturbed"]:
-            out.append(
-                f"{count['disturbed']} of {len(rows)} runs were disturbed by other load and count all the same: better "
+                f"{disturbed} of {len(rows)} runs were disturbed by other load and count all the same: better "
                 "measured on a quiet machine"
             )
         return tuple(out)

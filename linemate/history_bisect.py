@@ -6,7 +6,7 @@ Owns the two questions that can be asked of a build: whether a pair shares a lin
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from sharing.history.bisect import Answer, Cornered, corner
 from sharing.history.busy import meet, placed
 from sharing.history.coincide import change_of, moves, pairs_along
 from sharing.history.judge import difference
-from sharing.history.steps import segment
+from sharing.history.steps import Floats, segment
 from sharing.model.errors import LinemateError
 from sharing.model.history import Bisection, Change, History, RevisionState, Step
 
@@ -33,7 +33,7 @@ MORE_ROUNDS = 2
 class _Search:
     """The builds that were made on the way."""
 
-    def __init__(self, commits: Sequence[Commit], builds: Builds, tick: object) -> None:
+    def __init__(self, commits: Sequence[Commit], builds: Builds, tick: Callable[[str], None]) -> None:
         self.commits, self.builds = commits, builds
         self.made: dict[int, Built] = {}
         self.fresh = 0
@@ -44,8 +44,7 @@ class _Search:
         if at not in self.made:
             self.made[at] = self.builds.get(self.commits[at])
             self.fresh += self.made[at].fresh
-            if callable(self._tick):
-                self._tick(self.commits[at].name)
+            self._tick(self.commits[at].name)
         built = self.made[at]
         return built if built.binary is not None else None
 
@@ -218,23 +217,19 @@ def _check(bench: Bench, ends: Sequence[Built]) -> None:
             raise LinemateError(f"{end.commit.name}: {bench.failed[end.row.key]}")
 
 
-def _rows(
-    values: dict[tuple[str, str], list[float]], built: Built, levels: Sequence[str]
-) -> np.typing.NDArray[np.float64]:
+def _rows(values: dict[tuple[str, str], list[float]], built: Built, levels: Sequence[str]) -> Floats:
     """Logarithms, rounds by levels."""
     return np.log(np.array([values[built.row.key, level] for level in levels], np.float64)).T
 
 
-def _change(before: np.typing.NDArray[np.float64], after: np.typing.NDArray[np.float64]) -> Change:
+def _change(before: Floats, after: Floats) -> Change:
     """Over all levels together: of the mean of the logarithms of each round."""
     made = difference(before.mean(axis=1), after.mean(axis=1))
     assert made is not None
     return made
 
 
-def _share(
-    bench: Bench, builds: tuple[Built, Built, Built], effect: np.typing.NDArray[np.float64], rounds: int
-) -> float | None:
+def _share(bench: Bench, builds: tuple[Built, Built, Built], effect: Floats, rounds: int) -> float | None:
     """How far the middle build is on the way from the old end to the new one, measured together with both.
 
     Levels count by how much the ends differ there.  None where its benchmark fails.

@@ -1,13 +1,13 @@
 """``linemate history --table``: a file of measurements as the result document.
 
-Owns the reading of the file, bounded, and the revisions that a log lists without a result.
+Owns what of a table is too large to judge, and the revisions that a log lists without a result.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
+from linemate.tabletext import table_text
 from sharing.explain.statistics import ALPHA
 from sharing.explain.tables import read_measurements
 from sharing.explain.tables.revisions import listed_revisions
@@ -16,7 +16,6 @@ from sharing.history.series import Series, from_measurements
 from sharing.model.errors import LinemateError
 from sharing.model.history import HISTORY_SCHEMA, History, Points, Revision, RevisionState
 
-MAX_TABLE_BYTES = 64 << 20
 MAX_REVISIONS, MAX_CONDITIONS, MAX_CELLS = 20_000, 1_000, 100_000
 
 
@@ -34,7 +33,7 @@ class TableOptions:
 
 def from_table(options: TableOptions) -> History:
     """The history in a file.  Raises LinemateError for a file that is none."""
-    text = _text(options.table)
+    text = table_text(options.table)
     measurements = read_measurements(text, options.table)
     series = from_measurements(
         measurements,
@@ -88,17 +87,6 @@ def document(
         bisection=None,
         notes=(*judged.notes, *notes),
     )
-
-
-def _text(path: str) -> str:
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_TABLE_BYTES + 1)
-    except OSError as error:
-        raise LinemateError(f"{path}: {error.strerror}") from error
-    if len(data) > MAX_TABLE_BYTES:
-        raise LinemateError(f"{path}: a table of more than {MAX_TABLE_BYTES >> 20} MB")
-    return data.decode("utf-8", "replace")
 
 
 def _with_listed(series: Series, listed: tuple[str, ...]) -> Series:

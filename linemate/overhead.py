@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from linemate.turns import Others, Turn, metric_of, others_share, take_turns
+from linemate.turns import Others, Turn, inconclusive, metric_of, others_share, rounds_in_words, take_turns
 from pmu.record import Plan, record_command, run_command
 from pmu.workload import Ended
 from sharing.model.errors import LinemateError
@@ -22,7 +22,6 @@ WALL, PROCESSOR = "wall seconds", "processor seconds"
 # Below this many seconds a figure is start-up and rounding.
 _LEAST_S = 0.01
 _TAIL = 0.025
-_CLEAR = 0.1  # a cost that other load does not explain, if all pairs agree on it
 
 
 def measure(
@@ -69,11 +68,7 @@ def measure(
 def overhead_line(row: MeasuredOverhead) -> str:
     """The row in words."""
     before, after = statistics.median(row.without), statistics.median(row.with_perf)
-    how = f"{len(row.without)} alternating pairs"
-    if row.repeated:
-        how += f" ({row.repeated} more left out: other load)"
-    if row.disturbed:
-        how += f", {row.disturbed} of them disturbed by other load: better measured on a quiet machine"
+    how = rounds_in_words(f"{len(row.without)} alternating pairs", row.repeated, row.disturbed)
     return (
         f"overhead: {row.cost:+.1%} (95 %: {row.low:+.1%} to {row.high:+.1%}){_verdict(row)}; "
         f"{row.figure} {before:,.6g} → {after:,.6g}, medians of {how}"
@@ -81,7 +76,7 @@ def overhead_line(row: MeasuredOverhead) -> str:
 
 
 def _verdict(row: MeasuredOverhead) -> str:
-    if 2 * row.disturbed > len(row.without) and abs(row.cost) < _CLEAR:
+    if inconclusive(row.cost, len(row.without), row.disturbed):
         return ", inconclusive"
     return ", within the spread" if row.low <= 0 <= row.high else ""
 

@@ -1,7 +1,7 @@
 """Two contenders that take turns: the protocol of every comparison of speed.
 
-Owns alternation, what counts as a disturbed round and what is done about it, and reading a figure out of what a command
-prints.  What a contender is, and how it runs, is the caller's.
+Owns alternation, what counts as a disturbed round, what is done and said about it, and reading a figure out of what a
+command prints.  What a contender is, and how it runs, is the caller's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sharing.model.errors import LinemateError
 DISTURBED_SHARE = 0.05
 _RESOLUTION_S = 0.03
 _MOST_ROUNDS = 3  # times the rounds asked for
+_CLEAR = 0.1  # a difference that other load does not explain, if all rounds agree on it
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _NUMBER = r"[=:\s]*([-+]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
 
@@ -79,6 +80,21 @@ def take_turns(first: Callable[[], Turn], second: Callable[[], Turn], rounds: in
         len(rows) - len(kept),
         sum(row[0] > DISTURBED_SHARE for row in kept),
     )
+
+
+def rounds_in_words(rounds: str, repeated: int, disturbed: int) -> str:
+    """What figures are medians of: ``9 alternating pairs``, and what became of those that others disturbed."""
+    text = rounds
+    if repeated:
+        text += f" ({repeated} more left out: other load)"
+    if disturbed:
+        text += f", {disturbed} of them disturbed by other load: better measured on a quiet machine"
+    return text
+
+
+def inconclusive(difference: float, rounds: int, disturbed: int) -> bool:
+    """Whether a relative difference may be the work of others: most rounds disturbed, and none that is clear."""
+    return 2 * disturbed > rounds and abs(difference) < _CLEAR
 
 
 def metric_of(output: str, metric: str, command: str) -> float:
