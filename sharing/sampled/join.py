@@ -137,7 +137,9 @@ def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFuncti
     if severity.rank <= both.severity.rank:
         return both
     message = f"{static.message} (placed on the line so far: {totals.share(cost).text} of {totals.measure}; {why})"
-    return msgspec.structs.replace(_noted(both, f"not cleared: {why}"), severity=severity, message=message)
+    # Where samples alone make it a note, it is the code that makes it more: what it says, and how surely.
+    told = both if both.severity is not Severity.NOTE else msgspec.structs.replace(static, evidence=both.evidence)
+    return msgspec.structs.replace(_noted(told, f"not cleared: {why}"), severity=severity, message=message)
 
 
 def _functions(finding: Finding) -> frozenset[str]:

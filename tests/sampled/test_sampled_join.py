@@ -207,6 +207,20 @@ def test_a_short_run_lowers_nothing_that_it_saw_a_little_of() -> None:
     assert "200 samples are too few" in both.message
 
 
+@pytest.mark.parametrize(
+    ("severity", "confidence"), [(Severity.NOTE, Confidence.STATIC), (Severity.LOW, Confidence.DERIVED)]
+)
+def test_what_only_code_makes_severe_is_not_called_sampled(severity: Severity, confidence: Confidence) -> None:
+    few = Totals(200, 200, 200.0, 0.0, "CPU time", 1)
+    known = finding("x", verdict=Verdict.READ_MOSTLY_DISTURBED)
+    seen = finding("s", severity=severity, confidence=Confidence.DERIVED, score=30_000)
+    (both,), counts = join([known], (seen,), Verdicts(()), SampledRun((), few), lambda names: RAN)
+    assert (both.severity, both.confidence) == (Severity.HIGH, confidence)
+    assert both.verdict is (Verdict.READ_MOSTLY_DISTURBED if severity is Severity.NOTE else seen.verdict)
+    assert [e.text for e in both.evidence[:2]] == ["s says so", "x says so"], "what was seen is said all the same"
+    assert counts["sampled_joined"] == 1
+
+
 def test_samples_by_function_alone_are_said_and_clear_nothing() -> None:
     (kept,), _ = joined(finding("x"), coverage=Coverage(5_000, 5_000, 5_000))
     assert kept.severity is Severity.HIGH
