@@ -40,10 +40,7 @@ class GainsOf:
         self._gains: list[Gains] = []
         for path, one, run in zip(paths, placed, runs, strict=True):
             recording = self._recording(path)
-            made = recording.runs if recording is not None else ()
-            profile = recording.profile("spread") if recording is not None else None
-            wall_s = made[profile.run].wall_s if made and profile is not None else 0.0
-            spread = Level(one, tuple(r for r in made if r.level == "spread"), wall_s)
+            spread = _level(one, recording, "spread")
             solo = self._solo(path, recording, place)
             gains = Gains(spread, run.lines, solo)
             if solo is not None:
@@ -83,4 +80,15 @@ class GainsOf:
         if why:
             self.notes.append(f"{path}: {why}: gains are bounds")
             return None
-        return Level(place(str(file)), tuple(r for r in recording.runs if r.level == "solo"))
+        return _level(place(str(file)), recording, "solo")
+
+
+def _level(placed: Attribution, recording: Recording | None, name: str) -> Level:
+    """The runs that say how long a level takes are those without a profile, where there are any."""
+    profile = recording.profile(name) if recording is not None else None
+    if recording is None or profile is None or not recording.runs:
+        return Level(placed)
+    profiled = recording.runs[profile.run]
+    runs = tuple(run for run in recording.runs if run.level == name)
+    timed = tuple(run for run in runs if run is not profiled)
+    return Level(placed, timed or runs, profiled)

@@ -19,7 +19,7 @@ from pmu.events import LADDER, Addresses, Candidate, Rung, candidates, registers
 from pmu.machine import Machine, read_machine
 from pmu.perftool import Perf, Sampling, check_version, find_perf, trials, try_out
 from pmu.profilefile import Files, check_replaceable, digest, put_in_place, replacing
-from pmu.record import Plan, Recorded, record_command, record_running
+from pmu.record import Plan, Recorded, record_command, record_running, run_watched
 from pmu.sidecar import write_sidecar
 from pmu.workload import find_command
 from sharing.model.errors import LinemateError
@@ -247,7 +247,11 @@ def _owner(pid: int) -> int:
 def _run_all(
     options: RecordOptions, plan: Plan, files: Files, echo: Say
 ) -> tuple[dict[str, tuple[Recorded, int]], list[RecordedRun]]:
-    """Every run of the command, levels in turns.  Of each level the first run's profile is kept."""
+    """Every run of the command, levels in turns.  The first of each level is profiled, the others only timed.
+
+    Two loops that pull at one line fall into a step that each sample breaks: what a level takes is what it takes
+    without samples.
+    """
     everywhere = tuple(sorted(os.sched_getaffinity(0)))
     # Interrupts go to the first processor rather than to the last.
     levels = {"spread": everywhere, **({"solo": everywhere[-1:]} if options.solo else {})}
@@ -255,14 +259,13 @@ def _run_all(
     runs: list[RecordedRun] = []
     for number in range(options.runs):
         for level, cpus in levels.items() if number % 2 == 0 else reversed(levels.items()):
-            part = files.part(level) if level not in kept else files.part(level, number)
-            others = Others()
-            recorded = record_command(plan, options.command, part, cpus=cpus, capture=bool(options.metric))
-            others_s = others.seconds()
+            others, capture = Others(), bool(options.metric)
             if level in kept:
-                part.unlink(missing_ok=True)
+                recorded = run_watched(options.command, cpus=cpus, capture=capture)
             else:
+                recorded = record_command(plan, options.command, files.part(level), cpus=cpus, capture=capture)
                 kept[level] = (recorded, len(runs))
+            others_s = others.seconds()
             runs.append(_run(options, level, cpus, recorded, others_s, echo))
             if recorded.interrupted:
                 return kept, runs

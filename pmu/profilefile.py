@@ -32,9 +32,9 @@ class Files:
     sidecar: Path
     old_solo: bool  # an earlier recording's lies there
 
-    def part(self, level: str, number: int = 0) -> Path:
+    def part(self, level: str) -> Path:
         """A file to record into."""
-        return self.folder / f"{level}.{number}"
+        return self.folder / level
 
     def drop_old_solo(self) -> None:
         """A solo profile of the recording that is being replaced says nothing about the new one."""

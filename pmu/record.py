@@ -88,6 +88,17 @@ def run_command(
     return ended
 
 
+def run_watched(command: Sequence[str], *, cpus: Sequence[int] | None = None, capture: bool = False) -> Recorded:
+    """A run without perf that an interrupt ends as it ends a recording."""
+    with Workload(command, cpus=cpus, capture=capture) as work, watching_interrupts() as interrupted:
+        work.release()
+        ended = None
+        while ended is None and not interrupted():
+            ended = work.wait(time.monotonic() + _LOOK_S)
+        ended = ended or end(work)
+    return Recorded(ended.wall_s, ended, interrupted())
+
+
 def record_running(plan: Plan, out: Path, *, pid: int | None, duration_s: float | None) -> Recorded:
     """Record a process, or the machine, until the time is over, the process ends or we are interrupted."""
     whole = pid is None or plan.candidate.rung.whole_machine

@@ -45,7 +45,7 @@ class RecordedProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One run of the command under perf.  ``metric`` is None where none was asked for."""
+    """One run of the command, under perf where a profile names it.  ``metric`` is None where none was asked for."""
 
     level: str
     cpus: tuple[int, ...]  # that it was allowed to use

@@ -116,7 +116,9 @@ class Gains:
         # What is in the kernel has groups of its own, behind those in user mode: one for each thread.
         t, counted = self._times, self._times.seconds > 0
         group = np.where(t.user, self._group, self._groups + t.thread)[counted]
-        self._timeline = Timeline(t.time_ns[counted], t.thread[counted], group, t.seconds[counted], self._processors)
+        self._timeline = Timeline(
+            t.time_ns[counted], t.thread[counted], group, t.seconds[counted], self._processors, spread.stretch
+        )
         on = self._on
         weight = (t.seconds * t.user)[on.sample] * on.share
         if solo is not None and self._scale.how:

@@ -41,14 +41,27 @@ NS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level: its profile, and every run that was made of it (none where nothing is known but the profile).
+    """One level: its profile, the runs that say how long it takes, and the one that was profiled, which may be of them.
 
-    ``wall_s`` is that of the run that was profiled, 0 unknown.
+    No run where nothing is known but the profile.
     """
 
     attribution: Attribution
     runs: tuple[RecordedRun, ...] = ()
-    wall_s: float = 0.0
+    profiled: RecordedRun | None = None
+
+    @property
+    def wall_s(self) -> float:
+        """Of the run that was profiled, 0 unknown."""
+        return self.profiled.wall_s if self.profiled is not None else 0.0
+
+    @property
+    def stretch(self) -> float:
+        """Processor time of the usual run over that of the profiled one."""
+        run = self.profiled
+        profiled_s = run.user_s + run.system_s if run is not None else 0.0
+        usual_s = median([r.user_s + r.system_s for r in self.runs if r.status == 0] or [0.0])
+        return usual_s / profiled_s if usual_s > 0 and profiled_s > 0 else 1.0
 
     def range_of(self, name: str) -> tuple[float, float, float]:
         """(least, median, most) of a figure of the runs that ended well."""

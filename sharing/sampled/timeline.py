@@ -36,15 +36,21 @@ class Walls:
 
 
 class Timeline:
-    """A run: ``cost_s`` is the processor time that a sample stands for, ``group`` what it belongs to."""
+    """A run: ``cost_s`` is the processor time that a sample stands for, ``group`` what it belongs to.
 
-    def __init__(self, time_ns: Column, thread: Column, group: Column, cost_s: Column, processors: int) -> None:
+    ``stretch`` is how many times as long its threads run in a run without samples, whose costs these are.
+    """
+
+    def __init__(
+        self, time_ns: Column, thread: Column, group: Column, cost_s: Column, processors: int, stretch: float = 1.0
+    ) -> None:
         self._processors = max(processors, 1)
+        self._stretch = stretch
         self._cost: Column = np.zeros(0)
         self.span_s = 0.0  # from the first sample to the last
         if not len(time_ns):
             return
-        start, usual_s = int(time_ns.min()), float(np.median(cost_s))
+        start, usual_s = int(time_ns.min()), float(np.median(cost_s)) / stretch
         self.span_s = span_s = (int(time_ns.max()) - start) * 1e-9 + usual_s
         self._step_s = max(STEP_SAMPLES * usual_s, span_s / MAX_STEPS, 1e-9)
         step = ((time_ns.astype(np.int64) - start) * 1e-9 / self._step_s).astype(np.int64)
@@ -73,7 +79,8 @@ class Timeline:
         rest = self._cost * kept[self._group]
         phased = float((self._lengths * self._of_phases(rest) / self._phase_before).sum())
         in_step = float((self._of_moments(rest) / self._moment_before).sum())
-        return Walls(self._idle_s + phased * self._step_s, self._idle_s + in_step * self._step_s)
+        busy_s = self._step_s * self._stretch
+        return Walls(self._idle_s + phased * busy_s, self._idle_s + in_step * busy_s)
 
     # What decides how long threads take that start together: the longest, or all of them on the processors.
 

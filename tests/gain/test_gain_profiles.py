@@ -81,6 +81,16 @@ def test_the_run_on_one_processor_is_found_beside_its_profile(profile: Path) -> 
     assert notes == []
 
 
+def test_runs_without_samples_say_how_long_a_level_takes(profile: Path) -> None:
+    # Samples broke the step of the threads: in other runs they take three times as long.
+    made = recording()
+    slow = msgspec.structs.replace(made.runs[0], wall_s=1.5, user_s=3.0)
+    runs = (*made.runs, slow, made.runs[1])
+    write_sidecar(sidecar_of(profile), msgspec.structs.replace(made, runs=runs))
+    gain, _ = estimate(profile)
+    assert gain.ratio == pytest.approx(1.5 / 0.3, rel=0.02)
+
+
 def test_a_profile_of_another_tool_gives_a_bound(profile: Path) -> None:
     assert estimate(profile)[0].ratio is None
 

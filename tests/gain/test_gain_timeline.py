@@ -12,7 +12,7 @@ from sharing.sampled.timeline import Timeline, Walls
 PERIOD_S = 250e-6
 
 
-def run(*parts: tuple[int, float, float, float], processors: int = 2) -> Walls:
+def run(*parts: tuple[int, float, float, float], processors: int = 2, stretch: float = 1.0) -> Walls:
     """Threads that run: (thread, from second, to second, share of its time that remains)."""
     time: list[Any] = []
     thread: list[Any] = []
@@ -22,8 +22,8 @@ def run(*parts: tuple[int, float, float, float], processors: int = 2) -> Walls:
         time.append(ticks * 250_000)
         thread.append(np.full(len(ticks), number))
         group.append(np.full(len(ticks), len(group)))
-    cost = np.full(sum(map(len, time)), PERIOD_S)
-    made = Timeline(np.concatenate(time), np.concatenate(thread), np.concatenate(group), cost, processors)
+    cost = np.full(sum(map(len, time)), PERIOD_S * stretch)
+    made = Timeline(np.concatenate(time), np.concatenate(thread), np.concatenate(group), cost, processors, stretch)
     return made.walls(np.array([rest for *_, rest in parts]))
 
 
@@ -31,6 +31,13 @@ def test_nothing_saved_is_nothing_gained() -> None:
     walls = run((1, 0, 1, 1.0), (2, 0, 1, 1.0))
     assert walls.phased == pytest.approx(1.0, rel=2e-3)
     assert walls.in_step == pytest.approx(1.0, rel=2e-3)
+
+
+def test_a_run_that_samples_made_quicker_is_as_long_as_without_them() -> None:
+    # Half a second in which nothing ran stays what it is.
+    parts = (1, 0, 1, 0.25), (1, 1.5, 2, 0.25)
+    assert run(*parts).phased == pytest.approx(0.5 + 1.5 * 0.25, rel=0.01)
+    assert run(*parts, stretch=4.0).phased == pytest.approx(0.5 + 4 * 1.5 * 0.25, rel=0.01)
 
 
 def test_threads_that_save_the_same_save_it_of_the_run() -> None:

@@ -162,6 +162,14 @@ def test_runs_take_turns_and_keep_the_metric(out: Path, linemate: Run, tmp_path:
     assert all(len(run.cpus) == 1 for run in recording.runs if run.level == "solo")
 
 
+def test_one_run_of_each_level_is_profiled_and_the_others_are_only_timed(
+    out: Path, linemate: Run, fake_perf: Any
+) -> None:
+    assert linemate("record", "-o", out, "--solo", "--runs", 3, "--", "true")[0] == 0
+    assert len(read_sidecar(sidecar_of(out)).runs) == 6
+    assert len(fake_perf.recordings()) == 2
+
+
 def test_a_metric_that_the_command_does_not_print_is_an_error(out: Path, linemate: Run) -> None:
     code, _, said = linemate("record", "-o", out, "--metric", "speed", "--", "echo", "speedy: 3")
     assert code == 2
