@@ -89,6 +89,17 @@ def _raise_priority() -> None:
         os.setpriority(os.PRIO_PROCESS, 0, _HIGHEST_PRIORITY)
 
 
+def run_closely(command: Sequence[str]) -> Run:
+    """Run a command of a fraction of a second, its output dropped: it starts without a copy of this process."""
+    own_before, busy_before, start = os.times(), _busy_s(), time.perf_counter()
+    quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
+    _, status, used = os.wait4(os.posix_spawn(command[0], list(command), os.environ, file_actions=quiet), 0)
+    wall_s, busy_s, own = time.perf_counter() - start, _busy_s() - busy_before, os.times()
+    own_s, mine_s = used.ru_utime + used.ru_stime, own.user + own.system - own_before.user - own_before.system
+    others_s = max(0.0, busy_s - own_s - mine_s)
+    return Run(wall_s, own_s, others_s, "", "", os.waitstatus_to_exitcode(status))
+
+
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, keep_output: bool = False) -> Run:
     """Run a command once.  Output goes to /dev/null unless kept; the peers write hundreds of megabytes."""
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
