@@ -18,8 +18,8 @@ from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, quoted, ranked
 from sharing.explain.dispersion import BLOCKS, Spread, inflation, stretches
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.samples import MAX_LISTED, RISE, raised
-from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, finite, times
+from sharing.explain.samples import MAX_LISTED, RISE, listed_counts, raised
+from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, times
 from sharing.model.attribution import Attribution, Basis, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, PlaceChange, PlaceKind
 from sharing.model.finding import Confidence
@@ -274,18 +274,4 @@ def _words(place: Place) -> str:
 
 
 def _listed(place: Place, event: str) -> PlaceChange:
-    change = place.change
-    return PlaceChange(
-        event,
-        place.kind,
-        place.name,
-        place.line,
-        change.old,
-        change.new,
-        change.old_share,
-        change.new_share,
-        finite(change.ratio),
-        finite(change.low),
-        finite(change.high),
-        change.adjusted,
-    )
+    return PlaceChange(event, place.kind, place.name, place.line, *listed_counts(place.change))

@@ -162,20 +162,15 @@ def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: 
 
 
 def _listed(function: FunctionChange, event: str) -> ShareChange:
-    change = function.change
-    return ShareChange(
-        event,
-        function.function,
-        function.kind,
-        change.old,
-        change.new,
-        change.old_share,
-        change.new_share,
-        finite(change.ratio),
-        finite(change.low),
-        finite(change.high),
-        change.adjusted,
-    )
+    return ShareChange(event, function.function, function.kind, *listed_counts(function.change))
+
+
+def listed_counts(
+    change: CountChange,
+) -> tuple[int, int, float, float, float | None, float | None, float | None, float]:
+    """What ``ShareChange`` and ``PlaceChange`` say of their samples, in the order of their fields."""
+    ratio, low, high = (finite(value) for value in (change.ratio, change.low, change.high))
+    return change.old, change.new, change.old_share, change.new_share, ratio, low, high, change.adjusted
 
 
 def raised(strength: float, *, single: bool) -> float:

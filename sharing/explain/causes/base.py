@@ -6,7 +6,7 @@ else is known; it orders causes and is no probability.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -79,6 +79,12 @@ def is_file(image: Image) -> bool:
 
 def quoted(name: str) -> str:
     return f"`{name}`"
+
+
+def first_of(names: Sequence[str], most: int = 3) -> str:
+    """```a`, `b`, `c` and 4 more``."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(quoted(name) for name in names[:most]) + more
 
 
 def counted(number: int, noun: str) -> str:

@@ -5,14 +5,16 @@ Owns which functions are busy enough to matter and how much a change in them wei
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import msgspec
 import numpy as np
 
 from sharing.explain import recognised
 from sharing.explain.activity import Activity
-from sharing.explain.causes.base import Builds, Verdicts, counted, is_file, quoted
+from sharing.explain.causes.base import Builds, Verdicts, counted, first_of, is_file, quoted
 from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
 from sharing.explain.match import function_bodies
 from sharing.model.comparison import Cause, CauseKind, RuledOut
@@ -108,19 +110,43 @@ def _by_size(builds: Builds) -> Verdicts:
 
 
 def _other_size(names: list[str], lines: list[str], programs: tuple[str, str]) -> Cause:
-    old, new = programs
-    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return _cause(
+        names,
+        f"{counted(len(names), 'function')} changed in size, came or went: {first_of(names)}",
+        CHANGED_ELSEWHERE,
+        _takes_time(names, programs),
+        lines,
+        confidence=Confidence.LAYOUT,
+    )
+
+
+def _cause(
+    names: Sequence[str],
+    summary: str,
+    strength: float,
+    confirm: str,
+    evidence: Iterable[str] = (),
+    *,
+    confidence: Confidence = Confidence.STATIC,
+    refute: str = "",
+) -> Cause:
+    """A cause about functions, by default refuted by profiles in which they take the share that they took."""
     return Cause(
         kind=CauseKind.CODE,
-        confidence=Confidence.LAYOUT,
-        strength=CHANGED_ELSEWHERE,
-        summary=f"{counted(len(names), 'function')} changed in size, came or went: "
-        f"{', '.join(quoted(n) for n in names[:3])}{more}",
+        confidence=confidence,
+        strength=strength,
+        summary=summary,
         symbols=tuple(names[:MAX_NAMED]),
-        evidence=tuple(lines[:MAX_NAMED]),
-        confirm=f"perf record -- {new}; perf report: {names[0]} or another takes time that it did not in {old}",
-        refute=f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+        evidence=tuple(islice(evidence, MAX_NAMED)),
+        confirm=confirm,
+        refute=refute or f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
     )
+
+
+def _takes_time(names: Sequence[str], programs: tuple[str, str]) -> str:
+    """What confirms a change of functions that the estimate does not hold for busy."""
+    old, new = programs
+    return f"perf record -- {new}; perf report: {names[0]} or another takes time that it did not in {old}"
 
 
 def _others(builds: Builds) -> list[str]:
@@ -146,19 +172,8 @@ def _others(builds: Builds) -> list[str]:
 
 
 def _changed_elsewhere(builds: Builds, names: list[str]) -> Cause:
-    old, new = builds.programs
-    text = f"{counted(len(names), 'function')} changed, none of them among the busiest by estimate: "
-    return Cause(
-        kind=CauseKind.CODE,
-        confidence=Confidence.STATIC,
-        strength=CHANGED_ELSEWHERE,
-        summary=text
-        + ", ".join(quoted(n) for n in names[:3])
-        + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
-        symbols=tuple(names[:MAX_NAMED]),
-        confirm=f"perf record -- {new}; perf report: {names[0]} or another takes time that it did not in {old}",
-        refute=f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
-    )
+    text = f"{counted(len(names), 'function')} changed, none of them among the busiest by estimate: {first_of(names)}"
+    return _cause(names, text, CHANGED_ELSEWHERE, _takes_time(names, builds.programs))
 
 
 def _weights(activity: Activity) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -246,17 +261,13 @@ def _not_found(found: _NotRecognised) -> str:
 
 def _changed_or_not(builds: Builds, found: _NotRecognised) -> Cause:
     old, new = builds.programs
-    names = found.names
-    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-    return Cause(
-        kind=CauseKind.CODE,
+    return _cause(
+        found.names,
+        f"{_not_found(found)}, or were not recognised: {first_of(found.names)}",
+        NOT_RECOGNISED,
+        f"linemate explain {old} {new}, with files that have their symbols: names the functions that changed",
+        (f"{name}: changed, or not recognised" for name in found.names),
         confidence=Confidence.LAYOUT,
-        strength=NOT_RECOGNISED,
-        summary=f"{_not_found(found)}, or were not recognised: {', '.join(quoted(n) for n in names[:3])}{more}",
-        symbols=names[:MAX_NAMED],
-        evidence=tuple(f"{name}: changed, or not recognised" for name in names[:MAX_NAMED]),
-        confirm=f"linemate explain {old} {new}, with files that have their symbols: names the functions that changed",
-        refute=f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
     )
 
 
@@ -270,16 +281,12 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: floa
     lines += [f"{name}: new" for name in fresh]
     names = [f.name for f in changed] + fresh
     old, new = builds.programs
-    text = f"{counted(len(names), 'busy function')} changed: {', '.join(quoted(n) for n in names[:3])}"
-    return Cause(
-        kind=CauseKind.CODE,
-        confidence=Confidence.STATIC,
-        strength=round(CHANGED_LEAST + (CHANGED_MOST - CHANGED_LEAST) * share, 3),
-        summary=text + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
-        symbols=tuple(names[:MAX_NAMED]),
-        evidence=tuple(lines[:MAX_NAMED]),
-        confirm=f"perf record -- {new}; perf annotate {names[0]}: the time is in instructions that {old} has not",
-        refute=f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+    return _cause(
+        names,
+        f"{counted(len(names), 'busy function')} changed: {first_of(names)}",
+        round(CHANGED_LEAST + (CHANGED_MOST - CHANGED_LEAST) * share, 3),
+        f"perf record -- {new}; perf annotate {names[0]}: the time is in instructions that {old} has not",
+        lines,
     )
 
 
@@ -301,14 +308,13 @@ def _elsewhere(builds: Builds, function: _Busy) -> str:
 def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
     names = [text.partition(":")[0] for text in moved]
     old, new = builds.programs
-    return Cause(
-        kind=CauseKind.CODE,
-        confidence=Confidence.LAYOUT,
-        strength=ELSEWHERE,
-        summary=f"{len(moved)} of {counted(of, 'busy function')} have the same instructions at another place in their "
+    return _cause(
+        names,
+        f"{len(moved)} of {counted(of, 'busy function')} have the same instructions at another place in their "
         f"{FETCH_BYTES} bytes, {quoted(names[0])} among them",
-        symbols=tuple(names[:MAX_NAMED]),
-        evidence=tuple(moved[:MAX_NAMED]),
-        confirm=f"rebuild {new} with -falign-functions=64 -falign-loops=32, then perf stat -r 10: as fast as {old}",
+        ELSEWHERE,
+        f"rebuild {new} with -falign-functions=64 -falign-loops=32, then perf stat -r 10: as fast as {old}",
+        moved,
+        confidence=Confidence.LAYOUT,
         refute=f"perf stat -e idq.dsb_uops,idq.mite_uops -r 10 -- {new}: the shares are those of {old}",
     )

@@ -66,19 +66,7 @@ def ask(builds: Builds) -> Verdicts:
     evidence += [(OTHER_VERSION, text) for text in _comments(builds.old_traits, builds.new_traits)]
     evidence += [(ALIGNMENT, text) for text in _segments(builds.old_traits, builds.new_traits)]
     if not evidence and not better:
-        levels = f" {one.level}" if one.level else ""
-        return Verdicts(
-            ruled_out=(
-                RuledOut(
-                    CauseKind.TOOLCHAIN, f"both are built by {one.family} {one.version}{levels} with the same flags"
-                ),
-            )
-            if one.recorded
-            else (),
-            notes=()
-            if one.recorded
-            else (f"toolchain: both are built by {one.family} {one.version}; flags are not recorded",),
-        )
+        return _nothing_differs(one)
     causes = []
     for found, improves in ((evidence, False), (better, True)):
         if not found:
@@ -100,6 +88,15 @@ def ask(builds: Builds) -> Verdicts:
             )
         )
     return Verdicts(tuple(causes))
+
+
+def _nothing_differs(made: Producer) -> Verdicts:
+    """The toolchain ruled out, as far as the files say what it was asked for."""
+    by = f"both are built by {made.family} {made.version}"
+    if not made.recorded:
+        return Verdicts(notes=(f"toolchain: {by}; flags are not recorded",))
+    levels = f" {made.level}" if made.level else ""
+    return Verdicts(ruled_out=(RuledOut(CauseKind.TOOLCHAIN, f"{by}{levels} with the same flags"),))
 
 
 def parse_producer(text: str) -> Producer:
