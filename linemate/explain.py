@@ -5,7 +5,6 @@ Owns the joining of the stages and what is refused.  Comparing is ``sharing.expl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,8 +17,7 @@ from elfscan.image import read_images
 from elfscan.listing import read_listing
 from elfscan.traits import read_traits
 from linemate.explain_inputs import measurements_of, profiles_of
-from linemate.pipeline import vocabulary
-from sharing.explain.causes.base import ranked
+from linemate.pipeline import line_sizes, vocabulary
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, compare, document
 from sharing.model.comparison import CauseKind, Comparison, FileTraits
@@ -29,7 +27,6 @@ from sharing.model.image import Image
 from sharing.model.project import ProjectConfig
 
 MAX_SENSITIVE = 20  # pairs
-NOT_SLOWER = "no significant regression"  # what is said of measurements that could have shown one
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +59,7 @@ def explain(request: ExplainRequest) -> Comparison:
     measured = measurements_of(request.bench_old), measurements_of(request.bench_new)
     (old, old_traits), (new, new_traits) = _both(request)
     profiles = profiles_of(request.samples_old, request.samples_new, old, new) if request.samples_old else None
-    size = request.line_size or max(old.arch.line_size, new.arch.line_size)
-    pair = 2 * size if request.line_size else max(old.arch.pair_size, new.arch.pair_size, size)
+    size, pair = line_sizes(request.line_size, old, new)
     options = ExplainOptions(size, pair, demangle)
     knowledge = vocabulary(request.project)
     builds = compare(old, new, knowledge, options, old_traits, new_traits)
@@ -75,28 +71,12 @@ def explain(request: ExplainRequest) -> Comparison:
     if request.bench_old:
         from sharing.explain.bench import with_measurements
 
-        found = with_measurements(found, *measured)
-        if profiles is None:
-            found = _unmeasured(found)
+        found = with_measurements(found, *measured, alone=profiles is None)
     if request.sensitivity:
         from sharing.explain.sensitivity import sensitivities
 
         found = msgspec.structs.replace(found, sensitivity=sensitivities(builds.new, size, MAX_SENSITIVE))
     return _said(found)
-
-
-def _unmeasured(comparison: Comparison) -> Comparison:
-    """A layout that only might be slower loses half its strength where the measurements show no slowdown."""
-    why = next((note for note in comparison.coverage.notes if NOT_SLOWER in note), "")
-    if not why:
-        return comparison
-    causes = (
-        msgspec.structs.replace(c, strength=round(c.strength / 2, 3), summary=f"{c.summary}; measured: {NOT_SLOWER}")
-        if c.kind is CauseKind.LAYOUT and not c.improves
-        else c
-        for c in comparison.causes
-    )
-    return msgspec.structs.replace(comparison, causes=ranked(causes))
 
 
 def _said(comparison: Comparison) -> Comparison:
@@ -127,19 +107,25 @@ def _both(request: ExplainRequest) -> tuple[tuple[Image, FileTraits], tuple[Imag
 
 def _read(path: str, debug_file: str | None) -> tuple[Image, FileTraits]:
     """A linked or relocatable file, or a listing of one."""
+    if debug_file is not None and not Path(debug_file).exists():
+        raise LinemateError(f"{debug_file}: no such file")
     try:
-        images = list(islice(_images(path, debug_file), 2))
+        image = only_image(path, debug_file)
     except Unrecognized as refusal:
         try:
             return read_listing(path), FileTraits()
         except Unrecognized as other:
             raise LinemateError(f"{path}: {refusal.why}; {other.why}") from None
+    return image, read_traits(path)
+
+
+def only_image(path: str, debug_file: str | None = None, called: str = "") -> Image:
+    """The image of a file that holds one.  ``called`` is what messages call the file, "" its path.
+
+    Raises LinemateError for an archive.
+    """
+    images = list(islice(read_images(path, debug_file=debug_file), 2))
     if len(images) != 1 or images[0].member:
-        raise LinemateError(f"{path}: is an archive; give the program that it is linked into, or a member of it")
-    return images[0], read_traits(path)
-
-
-def _images(path: str, debug_file: str | None) -> Iterator[Image]:
-    if debug_file is not None and not Path(debug_file).exists():
-        raise LinemateError(f"{debug_file}: no such file")
-    yield from read_images(path, debug_file=debug_file)
+        name = called or path
+        raise LinemateError(f"{name}: is an archive; give the program that it is linked into, or a member of it")
+    return images[0]

@@ -38,7 +38,7 @@ def audit(options: AuditOptions) -> Report:
     incomplete = False
     hidden = 0
     for image in read_images(options.binary, debug_file=options.debug_file):
-        size, pair = _line_sizes(image, options)
+        size, pair = line_sizes(options.line_size, image)
         how = _judge_options(size, pair, options)
         if options.samples:
             how = dataclasses.replace(how, min_severity=Severity.NOTE)  # samples may raise what code alone calls a note
@@ -69,7 +69,7 @@ def _with_source(
 
     knowledge = vocabulary(options.project)
     facts = at_link_addresses(program, image, knowledge)
-    source = judge(facts, _judge_options(*_line_sizes(image, options), options), knowledge)
+    source = judge(facts, _judge_options(*line_sizes(options.line_size, image), options), knowledge)
     findings, joined = annotate(result.findings, source)
     counts["participants_in_source"] = counts.get("participants_in_source", 0) + joined
     return findings
@@ -86,7 +86,7 @@ def _with_samples(
     """The findings about a binary with what profiles of it say."""
     from linemate.sampled import with_samples
 
-    size, _ = _line_sizes(image, options)
+    size, _ = line_sizes(options.line_size, image)
     macro = options.project.fix.align_macro or ""
     seen = with_samples(
         options.samples,
@@ -121,7 +121,7 @@ def check_program(program: Program, options: CheckOptions) -> Report:
     heats: list[tuple[dict[str, int], Judgement]] = []
     size = pair = options.line_size or DEFAULT_LINE_SIZE
     for part, image in images(program, options, knowledge):
-        size, pair = _line_sizes(image, options)
+        size, pair = line_sizes(options.line_size, image)
         result = judge(image, _judge_options(size, pair, options), knowledge)
         hidden += result.hidden
         targets.append(target_of(image, size))
@@ -157,12 +157,10 @@ def check_program(program: Program, options: CheckOptions) -> Report:
     )
 
 
-def _line_sizes(image: Image, options: AuditOptions | CheckOptions) -> tuple[int, int]:
-    """Bytes of a line, and of the lines that move together."""
-    size = options.line_size or image.arch.line_size
-    if options.line_size is None:
-        return size, max(image.arch.pair_size, size)
-    return size, max(2 * size, image.arch.pair_size)
+def line_sizes(asked: int | None, *images: Image) -> tuple[int, int]:
+    """Bytes of a line, and of the lines that move together; ``asked`` None leaves the line to the architectures."""
+    size = asked or max(image.arch.line_size for image in images)
+    return size, max(2 * size if asked else size, *(image.arch.pair_size for image in images))
 
 
 def _judge_options(size: int, pair: int, options: AuditOptions | CheckOptions) -> JudgeOptions:

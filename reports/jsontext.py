@@ -19,7 +19,13 @@ _SUSPECT = re.compile(r"[^\x00-\x7e]")
 
 
 def encode(value: Any) -> str:
-    """``value`` (structs, enums, dicts, lists) as JSON that ends with a newline.
+    """``value`` (structs, enums, dicts, lists) as JSON that ends with a newline."""
+    text = msgspec.json.format(compact(value), indent=INDENT)
+    return _SUSPECT.sub(_escaped, text) + "\n"
+
+
+def compact(value: Any) -> str:
+    """The same in one line, for files of our own.
 
     Bytes of a name that were not UTF-8 are lone surrogates in Python, which JSON cannot hold: they become the text
     ``\\x80`` and the like.
@@ -28,8 +34,7 @@ def encode(value: Any) -> str:
         raw = msgspec.json.encode(value)
     except UnicodeEncodeError:
         raw = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value)))
-    text = msgspec.json.format(raw, indent=INDENT).decode()
-    return _SUSPECT.sub(_escaped, text) + "\n"
+    return raw.decode()
 
 
 def _escaped(found: re.Match[str]) -> str:

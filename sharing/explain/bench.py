@@ -1,4 +1,4 @@
-"""Benchmarks of two builds, or of a series of revisions: what changed by more than chance, and where.
+"""Benchmarks of two builds: what changed by more than chance, and where.
 
 Owns the pairing of measurements by their labels, and what is said where they are too few.  The tests are
 ``statistics``' and ``joint``'s.
@@ -16,13 +16,15 @@ import numpy as np
 from sharing.explain.causes.base import ranked
 from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
 from sharing.explain.signature import Reading, medians, read_signature
-from sharing.explain.statistics import ALPHA, Effect, Floats, Step, compare_samples, finite, holm, paired_change, steps
+from sharing.explain.statistics import ALPHA, Effect, Floats, compare_samples, finite, holm, paired_change
 from sharing.explain.tables.base import Measurement, repetition_labels
-from sharing.model.comparison import CauseKind, Comparison, MeasuredChange
+from sharing.model.comparison import Cause, CauseKind, Comparison, MeasuredChange
 
 MAX_NOTES = 12
 MIN_PAIRS = 6  # signs of fewer pairs never reach five percent: 2 of 2**5 arrangements are 6 %
 MAX_LISTED = 40  # changes in the document
+NOT_SLOWER = "no significant regression"
+UNCHANGED = f"{NOT_SLOWER}: nothing measured changed by more than chance"
 Labels = tuple[tuple[str, str], ...]
 
 
@@ -37,17 +39,6 @@ class BenchChange:
     labels: Labels
     effect: Effect
     needed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesStep:
-    """A step of one metric along a label; ``after`` is the first text of that label behind it."""
-
-    metric: str
-    labels: Labels
-    before: str
-    after: str
-    step: Step
 
 
 def compare_measurements(
@@ -126,30 +117,13 @@ def paired(
     return paired_change(a, b)
 
 
-def series_steps(
-    measurements: Iterable[Measurement], along: str, metric: str, alpha: float = ALPHA
-) -> tuple[SeriesStep, ...]:
-    """Steps of a metric along the values of a label, in the order in which they come, for each set of other labels.
-
-    ``alpha`` is shared among the series.
-    """
-    series: dict[Labels, list[tuple[str, float]]] = defaultdict(list)
-    for measured in measurements:
-        position = measured.label(along)
-        if measured.metric == metric and position:
-            rest = tuple((k, v) for k, v in measured.labels if k != along)
-            series[rest].append((position, measured.value))
-    out = []
-    for labels, points in series.items():
-        for step in steps([value for _, value in points], alpha / len(series)):
-            out.append(SeriesStep(metric, labels, points[step.at - 1][0], points[step.at][0], step))
-    return tuple(out)
-
-
-def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: Sequence[Measurement]) -> Comparison:
+def with_measurements(
+    comparison: Comparison, old: Sequence[Measurement], new: Sequence[Measurement], *, alone: bool = False
+) -> Comparison:
     """The comparison with what was measured of both builds: notes of what changed by more than chance.
 
-    System-wide figures that speak against lines that bounce halve the strength of the layout as a cause.
+    System-wide figures that speak against lines that bounce halve the strength of the layout as a cause.  So do
+    measurements that could have shown a slowdown and do not, where they are ``alone``: no profile says more.
     """
     notes = list(comparison.coverage.notes)
     whole = over_conditions(old, new)
@@ -165,8 +139,9 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
         if change.effect.significant and not any(c.metric == change.metric for c in changed):
             notes.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
             changed.append(change)
-    if cells and not changed:
-        notes.append(_nothing(cells, whole))
+    nothing = _nothing(cells, whole) if cells and not changed else ""
+    if nothing:
+        notes.append(nothing)
     listed = [*changed, *(c for c in whole if c not in changed), *(c for c in cells if c not in changed)][:MAX_LISTED]
     causes = comparison.causes
     signature = read_signature(medians(old), medians(new))
@@ -183,6 +158,8 @@ def with_measurements(comparison: Comparison, old: Sequence[Measurement], new: S
             for c in causes
         ]
         causes = ranked(weaker)
+    if alone and nothing == UNCHANGED:
+        causes = ranked(_no_slower(c) for c in causes)
     return msgspec.structs.replace(
         comparison,
         causes=causes,
@@ -199,7 +176,15 @@ def _nothing(cells: Sequence[BenchChange], whole: Sequence[BenchChange]) -> str:
         return f"too few repetitions to tell a change from chance: {max(few)} a side are needed"
     if not whole and all(c.effect.p is None or min(c.effect.repetitions) < 2 for c in cells):
         return "measured once a build: too seldom to tell a change from chance"
-    return "no significant regression: nothing measured changed by more than chance"
+    return UNCHANGED
+
+
+def _no_slower(cause: Cause) -> Cause:
+    """A layout that only might be slower loses half its strength."""
+    if cause.kind is not CauseKind.LAYOUT or cause.improves:
+        return cause
+    summary = f"{cause.summary}; measured: {NOT_SLOWER}"
+    return msgspec.structs.replace(cause, strength=round(cause.strength / 2, 3), summary=summary)
 
 
 def _measured(change: BenchChange) -> MeasuredChange:

@@ -1,8 +1,8 @@
-"""Whether a difference is more than chance, how large it is, and where a series steps.
+"""Whether a difference is more than chance, and how large it is.
 
-Owns the tests: counts of two samples (profiles), repeated measurements of two builds, steps in a series.  Numpy and
-the standard library only; every function is pure and, where it draws at random, seeded by its caller's data alone.
-Sources of the methods stand with each function.
+Owns the tests: counts of two samples (profiles), repeated measurements of two builds.  Numpy and the standard library
+only; every function is pure and, where it draws at random, draws the same for the same values.  Sources of the methods
+stand with each function.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ Counts = npt.NDArray[np.int64]
 
 LEVEL = 0.95  # of intervals
 ALPHA = 0.05  # chance of a false alarm, over all comparisons of one call
-RESAMPLES = 2000
 EXACT_LIMIT = 200_000  # arrangements that are enumerated rather than drawn
 PERMUTATIONS = 4000
-MIN_SEGMENT = 2  # points on each side of a step
 _SEED = 20131214
 
 _NORMAL = NormalDist()
@@ -249,104 +247,12 @@ def _ratio_interval(a: Floats, b: Floats, level: float = LEVEL) -> tuple[float, 
     return math.expm1(float(ratios[cut])), math.expm1(float(ratios[count - 1 - cut]))
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A step in a series: ``at`` is the first position behind it.  ``before`` and ``after`` are medians of the level.
-
-    ``p`` is the chance of a step as clear anywhere in a series without one.
-    """
-
-    at: int
-    before: float
-    after: float
-    p: float
-
-    @property
-    def change(self) -> float:
-        return self.after / self.before - 1 if self.before else math.inf
-
-
-def steps(series: Sequence[float], alpha: float = ALPHA) -> tuple[Step, ...]:
-    """Where the level of a series changes for good, in order.
-
-    Binary segmentation: the clearest split of a stretch by the CUSUM of ranks (Pettitt 1979, robust against outliers),
-    accepted when fewer than ``alpha`` of permuted stretches have one as clear, then both parts again.  Raises
-    ValueError for values that are no numbers.
-    """
-    values = np.asarray(series, np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError("the series holds values that are no numbers")
-    cuts: list[tuple[int, float]] = []
-    _split(values, 0, len(values), alpha, cuts)
-    cuts.sort()
-    edges = [0, *(at for at, _ in cuts), len(values)]
-    out = []
-    for i, (at, p) in enumerate(cuts):
-        before, after = values[edges[i] : at], values[at : edges[i + 2]]
-        out.append(Step(at, float(np.median(before)), float(np.median(after)), p))
-    return tuple(out)
-
-
-def clearest_step(series: Sequence[float]) -> Step | None:
-    """The clearest single step, however likely by chance: a short series cannot be significant, and still points.
-
-    None for series that are too short or flat.
-    """
-    values = np.asarray(series, np.float64)
-    if len(values) < 2 * MIN_SEGMENT or not np.isfinite(values).all() or (values == values[0]).all():
-        return None
-    at, chance = _candidate(values, 0)
-    return Step(at, float(np.median(values[:at])), float(np.median(values[at:])), chance)
-
-
-def _split(values: Floats, start: int, end: int, alpha: float, cuts: list[tuple[int, float]]) -> None:
-    part = values[start:end]
-    if len(part) < 2 * MIN_SEGMENT or (part == part[0]).all():
-        return
-    at, chance = _candidate(part, start)
-    if chance >= alpha:
-        return
-    cuts.append((start + at, chance))
-    _split(values, start, start + at, alpha, cuts)
-    _split(values, start + at, end, alpha, cuts)
-
-
-def _candidate(part: Floats, seed: int) -> tuple[int, float]:
-    """(first position behind the clearest split, chance of one as clear in a shuffled stretch)."""
-    ranks = _ranks(part)
-    at, clear = _clearest(ranks)
-    drawn = np.random.default_rng(_SEED + seed).permuted(np.tile(ranks, (RESAMPLES, 1)), axis=1)
-    return at, float((np.append(_clearness(drawn).max(axis=1), clear) >= clear - 1e-9).mean())
-
-
 def _ranks(values: Floats) -> Floats:
     """Ranks from 1, ties share their mean."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     result: Floats = (last - (counts - 1) / 2.0)[inverse]
     return result
-
-
-def _clearness(rows: Floats) -> Floats:
-    """For each row, by position of the split: the standardised difference of rank sums of both sides."""
-    n = rows.shape[1]
-    k = np.arange(1, n)
-    partial = np.cumsum(rows, axis=1)[:, :-1]
-    expected = k * rows.sum(axis=1, keepdims=True) / n
-    spread = np.sqrt(k * (n - k) * rows.var(axis=1, keepdims=True) / max(n - 1, 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        clear = np.where(spread > 0, np.abs(partial - expected) / spread, 0.0)
-    clear[:, : MIN_SEGMENT - 1] = 0.0
-    clear[:, n - MIN_SEGMENT :] = 0.0
-    result: Floats = clear
-    return result
-
-
-def _clearest(ranks: Floats) -> tuple[int, float]:
-    """(first position behind the clearest split, how clear it is)."""
-    clear = _clearness(ranks[None, :])[0]
-    at = int(clear.argmax())
-    return at + 1, float(clear[at])
 
 
 def paired_change(old: Floats, new: Floats) -> Effect:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sharing.explain.bench import compare_measurements, over_conditions, paired, series_steps, with_measurements
+from sharing.explain.bench import compare_measurements, over_conditions, paired, with_measurements
 from sharing.explain.signature import Reading, medians, read_signature
-from sharing.explain.statistics import clearest_step, paired_change
+from sharing.explain.statistics import paired_change
 from sharing.explain.tables.base import Measurement
 from sharing.model.comparison import CauseKind
 from tests.explain.conftest import BuildTableCache, Explain
@@ -58,34 +58,6 @@ def test_repeated_cells_are_tested_with_correction() -> None:
 
     changes = compare_measurements(build(0.0), build(0.1))
     assert [dict(c.labels)["c"] for c in changes if c.effect.significant] == ["16"]
-
-
-def test_a_planted_step_along_revisions_is_found_with_its_neighbours() -> None:
-    rng = np.random.default_rng(2)
-    measured = []
-    for config, drop in (("readonly", 0.12), ("readwrite", 0.0)):
-        for revision in range(950, 980):
-            level = 1000.0 * (1 - drop if revision >= 968 else 1)
-            labels = (("config", config), ("revno", str(revision)))
-            measured.append(Measurement("tps", float(rng.normal(level, 10)), labels))
-    found = series_steps(measured, "revno", "tps")
-    assert [(s.labels, s.before, s.after) for s in found] == [((("config", "readonly"),), "967", "968")]
-    assert found[0].step.change == pytest.approx(-0.12, abs=0.02)
-
-
-def test_the_step_of_the_changesets_is_on_the_day_of_the_one_that_was_named() -> None:
-    """The first result of each revision; between the two around the step lie the changesets of 28 March."""
-    plain = [m for m in data("changesets.txt") if not m.label("condition")]
-    first = {m.label("revision"): m for m in reversed(plain)}
-    series = sorted(first.values(), key=plain.index)
-    step = clearest_step([m.value for m in series])
-    assert step is not None
-    assert [m.label("revision")[-20:-6] for m in series][step.at - 1 : step.at + 1] == [
-        "20080328042148",
-        "20080328153527",
-    ]
-    # Six revisions are too few for a level of five percent, and the result says so.
-    assert step.p > 0.05
 
 
 def repeated(level: float, seed: int) -> list[Measurement]:

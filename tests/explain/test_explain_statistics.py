@@ -22,7 +22,6 @@ from sharing.explain.statistics import (
     holm,
     permutation_test,
     ratio_of_shares,
-    steps,
     two_proportions,
 )
 
@@ -165,40 +164,6 @@ def test_one_measurement_a_side_is_no_test() -> None:
 def test_what_is_no_measurement_is_refused(broken: tuple[list[float], list[float]]) -> None:
     with pytest.raises(ValueError, match="numbers"):
         compare_samples(*broken)
-
-
-def test_a_planted_step_is_found_where_it_is() -> None:
-    rng = np.random.default_rng(6)
-    hits = 0
-    for _ in range(40):
-        series = np.concatenate([rng.normal(100, 2, 15), rng.normal(92, 2, 10)])
-        found = steps(series.tolist())
-        hits += len(found) == 1 and abs(found[0].at - 15) <= 1
-    assert hits >= 34
-
-
-def test_two_steps_are_two() -> None:
-    rng = np.random.default_rng(7)
-    series = np.concatenate([rng.normal(level, 1, 12) for level in (100, 80, 95)])
-    found = steps(series.tolist())
-    assert [s.at for s in found] == [12, 24]
-    assert [round(s.change, 1) for s in found] == [-0.2, 0.2]
-
-
-def test_noise_has_no_steps() -> None:
-    rng = np.random.default_rng(8)
-    alarms = sum(bool(steps(rng.normal(100, 5, 20).tolist())) for _ in range(150))
-    assert alarms / 150 < ALPHA + 4 * math.sqrt(ALPHA * (1 - ALPHA) / 150)
-
-
-def test_one_outlier_is_no_step() -> None:
-    series = [100.0, 101, 99, 100, 102, 98, 20, 101, 100, 99, 101, 100, 98]
-    assert steps(series) == ()
-
-
-@pytest.mark.parametrize("series", [[], [1.0], [1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 5.0, 1.0]])
-def test_series_too_short_or_flat_have_no_steps(series: list[float]) -> None:
-    assert steps(series) == ()
 
 
 # Samples of each build's listing (LLC_MISSES), tc_release_table first; the totals follow from the shares.
