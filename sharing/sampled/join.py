@@ -185,7 +185,8 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     if seen and why == {"phased"}:
         tested = [o for j in seen for o in j.line.use.overlaps.values() if o.meeting is Meeting.PHASED]
         count = sum(sum(o.samples) for o in tested)
-        return _lowered(finding, f"the samples contradict it: its threads use it one after the other ({count} samples)")
+        many = f" ({count} samples)" if count else ""
+        return _lowered(finding, f"the samples contradict it: its threads use it one after the other{many}")
     if seen and why == {"one thread"} and share.low >= CLEARED_BELOW:
         return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
     disturbed = sum(j.line.blame.true + j.line.blame.false for j in seen)

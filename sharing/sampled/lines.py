@@ -22,7 +22,8 @@ from sharing.sampled.costs import Costs, sample_costs
 from sharing.sampled.hidden import hides
 from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
-from sharing.sampled.overlap import may_be_step, overlap
+from sharing.sampled.overlap import in_turn, may_be_step, overlap
+from sharing.sampled.sampledcode import is_software_clock
 from sharing.sampled.touches import footprints, group_touches, splits
 from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
 
@@ -34,6 +35,7 @@ MAX_COUNTED = 1 << 15  # lines whose cost is summed
 MAX_THREADS = 6  # of a line, the busiest, whose pairs are tested for overlap
 MAX_CODE_THREADS = 64  # that only code says touch a line
 MAX_WALKED = 256  # lines whose instructions are followed to other lines
+SEVERAL = 3  # threads: of two, the samples on the line decide
 Rows = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
 
@@ -60,6 +62,7 @@ class _Profile:
     line_size: int
     runs: _Runs
     code: CodeSites | None
+    period_ns: float  # from one sample of a thread to its next, as long as it runs; 0 unknown
 
 
 def profile_lines(
@@ -85,7 +88,7 @@ def profile_lines(
     names, runs = _thread_names(attribution), _Runs(attribution)
     table = attribution.samples.samples
     time, cpu = np.ascontiguousarray(table["time"]), np.ascontiguousarray(table["cpu"])
-    profile = _Profile(attribution, costs.cost, time, cpu, names, line_size, runs, code)
+    profile = _Profile(attribution, costs.cost, time, cpu, names, line_size, runs, code, _period_ns(attribution))
     lines = []
     for i in range(len(chosen)):
         own = here[bounds[i] : bounds[i + 1]]
@@ -151,6 +154,15 @@ def _totals(attribution: Attribution, costs: Costs) -> Totals:
     )
 
 
+def _period_ns(attribution: Attribution) -> float:
+    """A clock's period is time; that of a counter is not, and varies."""
+    events, table = attribution.samples.events, attribution.samples.samples
+    present = np.flatnonzero(np.bincount(table["event"], minlength=1)).tolist()
+    if len(present) != 1 or not len(table) or present[0] >= len(events) or not is_software_clock(events[present[0]]):
+        return 0.0
+    return float(np.median(table["period"]))
+
+
 def _thread_names(attribution: Attribution) -> tuple[ThreadName, ...]:
     """Threads with what they last called themselves while they were sampled."""
     threads, samples = attribution.threads, attribution.samples
@@ -170,6 +182,7 @@ class _Runs:
 
     def __init__(self, attribution: Attribution) -> None:
         rows = attribution.rows
+        self._thread: Column = rows["thread"]
         self._functions = len(attribution.functions) + 1
         self._code = rows["thread"].astype(np.int64) * self._functions + rows["function"]
         self._order: Rows | None = None
@@ -184,6 +197,12 @@ class _Runs:
                 thread, number = divmod(code, self._functions)
                 self._known.setdefault(number, {})[thread] = None
         return tuple(self._known.get(function, ()))
+
+    def of(self, threads: Column) -> Rows:
+        """All samples of several threads, in order of time."""
+        wanted = np.zeros(int(self._thread.max(initial=-1)) + 2, np.bool_)
+        wanted[threads] = True
+        return np.flatnonzero(wanted[self._thread])
 
     def samples(self, thread: int, functions: set[int]) -> Rows:
         """All samples of a thread in any of the functions."""
@@ -245,6 +264,7 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
         overlaps=_overlaps(profile, (own["thread"], rows), witnesses, index, touches, functions),
         splits=splits(a, own, cost, base, size, index),
         moments=_moments(own["thread"], profile.time[rows], cpu, index) if len(rows) < FEW_SAMPLES else (),
+        in_turn=frozenset(index[thread] for thread in _in_turn(profile, _distinct(own["thread"]))),
     )
 
 
@@ -253,6 +273,15 @@ def _moments(
 ) -> tuple[tuple[int, int, int], ...]:
     rows = zip(threads.tolist(), times.tolist(), cpus.tolist(), strict=True)
     return tuple((index[thread], time, cpu) for thread, time, cpu in rows if thread in index)
+
+
+def _in_turn(profile: _Profile, threads: list[int]) -> list[int]:
+    """The threads of a line, where each came after the one before."""
+    if len(threads) < SEVERAL or profile.period_ns <= 0:
+        return []
+    rows = profile.runs.of(np.array(threads, np.int64))
+    who = profile.attribution.rows["thread"][rows]
+    return threads if in_turn(profile.time[rows], who, profile.period_ns) else []
 
 
 def _distinct(numbers: Column) -> list[int]:

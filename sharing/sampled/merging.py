@@ -9,10 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sharing.model.attribution import Basis
-from sharing.sampled.interval import Share
-from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Totals
-
-APART = Overlap(Meeting.PHASED, (0, 0), Share(0.0, 0.0, 0.0))  # of two runs
+from sharing.sampled.use import NEVER_TOGETHER, LineUse, Overlap, SampledRun, Totals
 
 
 def merged(runs: Sequence[SampledRun]) -> SampledRun:
@@ -57,7 +54,7 @@ def _both(a: LineUse, b: LineUse) -> LineUse:
     # Threads of two runs never meet.
     for i in range(shift):
         for j in range(len(b.threads)):
-            overlaps[(i, j + shift)] = APART
+            overlaps[(i, j + shift)] = NEVER_TOGETHER
     moved = tuple(replace(s, threads=tuple(t + shift for t in s.threads)) for s in b.splits)
     return replace(
         a,
@@ -73,4 +70,5 @@ def _both(a: LineUse, b: LineUse) -> LineUse:
         splits=(*a.splits, *moved),
         moments=(*a.moments, *((thread + shift, time, cpu) for thread, time, cpu in b.moments)),
         footprint=max(a.footprint, b.footprint),
+        in_turn=a.in_turn | {thread + shift for thread in b.in_turn},
     )

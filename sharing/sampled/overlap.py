@@ -11,6 +11,10 @@ where chance is unlikely to give them.  Phases of one or two samples cannot be t
 that was there before all uses of the other, or after them: whose stack it was first.  Uses of threads on
 one processor never overlap in this sense, since a line that stays in one cache is not shared.  That is the
 scheduler's doing, not the program's: threads that would overlap if processors did not count are squeezed, not phased.
+
+Many short threads may leave a sample or two each, which no pair of them can be judged by.  But a thread is first
+sampled a period after it began: threads that each come when the one before is gone are sampled a period apart or more,
+threads that run at the same time are mostly closer.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ ALTERNATE = 0.75  # of the alternations that random order gives; phases of three
 CLEAR_PHASES = 0.1  # of those: phases of twenty samples and more have fewer
 BY_CHANCE = 0.1  # that threads which only get the processor now and then never meet
 MAX_SAMPLES = 20_000  # of each thread: evenly thinned beyond
+CLOSE = 0.9  # of a period: nearer samples are of threads that were there at the same time
 
 
 def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
@@ -82,6 +87,17 @@ def _before_or_after(few: Times, many: Times) -> bool:
         return False
     whole = float(max(few[-1], last) - min(few[0], first))
     return bool((1.0 - float(last - first) / whole) ** len(few) <= BY_CHANCE)
+
+
+def in_turn(times: Times, threads: npt.NDArray[Any], period_ns: float) -> bool:
+    """Did each of several threads come after the one before?  All samples of all of them, in order of time.
+
+    Whatever the processors: threads that have one between them are close to each other as well.
+    """
+    changes = np.diff(threads) != 0
+    gaps = np.diff(times)[changes].astype(np.float64)
+    close = wilson(float(np.count_nonzero(gaps < CLOSE * period_ns)), len(gaps))
+    return close.high <= PHASED_TO and close.value <= PHASED_SHARE
 
 
 def _thinned(times: Times, cpus: Cpus) -> tuple[Times, Cpus]:

@@ -54,6 +54,7 @@ class Overlap:
 
 
 UNTESTED = Overlap(Meeting.UNKNOWN, (0, 0), Share(0.0, 0.0, 1.0))
+NEVER_TOGETHER = Overlap(Meeting.PHASED, (0, 0), Share(0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,8 @@ class LineUse:
     """One line of one space (of several profiles, where it is static storage).
 
     ``link`` is the link-time address of its first byte in ``module``, -1 where it is no static storage.  ``footprint``
-    is how many lines the instructions that touch this one touch, those that do most of it.
+    is how many lines the instructions that touch this one touch, those that do most of it.  ``in_turn`` are threads of
+    which no two were sampled at the same time, anywhere: each came after the one before.
     """
 
     address: int
@@ -140,9 +142,13 @@ class LineUse:
     splits: tuple[Split, ...] = ()
     footprint: int = 1
     moments: tuple[tuple[int, int, int], ...] = ()  # of a line with few samples: (thread, time, processor) of each
+    in_turn: frozenset[int] = frozenset()
 
     def overlap(self, a: int, b: int) -> Overlap:
-        return self.overlaps.get((min(a, b), max(a, b)), UNTESTED)
+        tested = self.overlaps.get((min(a, b), max(a, b)), UNTESTED)
+        if tested.meeting is Meeting.UNKNOWN and a in self.in_turn and b in self.in_turn:
+            return NEVER_TOGETHER
+        return tested
 
     def waited(self, thread: int, writers: Iterable[int]) -> Meeting:
         """How a thread that waits for a value meets those who write it."""

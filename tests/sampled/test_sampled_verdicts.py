@@ -18,7 +18,7 @@ from sharing.sampled.findings import findings_of
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.names import Names
 from sharing.sampled.verdict import Verdicts, judge_lines
-from tests.sampled.recorded import CLOCK, LINE, One, Recorded, attribution, ticks
+from tests.sampled.recorded import CLOCK, LINE, MS, One, Recorded, attribution, ticks
 
 Judged = tuple[list[Finding], Verdicts]
 
@@ -123,6 +123,35 @@ def test_threads_with_one_processor_between_them_are_squeezed_and_not_phased() -
 def test_the_same_turns_on_a_processor_each_are_a_finding() -> None:
     recorded = Recorded([replace(one, cpu=one.thread) for one in squeezed(0).samples])
     assert rules_of(recorded) == ["sampled-false-sharing"]
+
+
+def short_threads(count: int, *, apart_ms: float, alive_ms: float = 0.6) -> Recorded:
+    """Threads of two samples each that update one of two members; a thread is first sampled a period after it began."""
+    recorded = Recorded()
+    for number in range(count):
+        started = number * apart_ms
+        for at_ms in (started + 0.25, started + 0.5):
+            assert at_ms <= started + alive_ms
+            one = One(number, round(at_ms * MS) + number, at=8 * (number % 2), kind=AccessKind.RMW, cpu=number % 2)
+            recorded.samples.append(one)
+    return recorded
+
+
+def test_many_short_threads_one_after_the_other_do_not_disturb_each_other() -> None:
+    findings, verdicts = judged(short_threads(60, apart_ms=0.65))
+    assert findings == []
+    assert verdicts.counts["sampled lines, phased"] == 1
+
+
+def test_as_many_short_threads_that_begin_before_others_end_may() -> None:
+    (finding,), _ = judged(short_threads(60, apart_ms=0.33))
+    assert finding.verdict is Verdict.FALSE_SHARING
+    assert "too few samples of each" in " ".join(e.text for e in finding.evidence)
+
+
+def test_a_counter_of_events_tells_no_time_between_threads() -> None:
+    cycles = Event("cycles", Field.TIME | Field.PERIOD | Field.CPU, 0, 0)
+    assert judged(short_threads(60, apart_ms=0.65), events=[cycles])[0], "its period is no time"
 
 
 def test_one_that_prepares_and_others_that_read_later_do_not() -> None:
