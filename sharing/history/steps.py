@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import numpy as np
@@ -32,6 +32,7 @@ CHUNK = 4_000_000
 EXACT_ROWS = 7  # 5040 orders are enumerated
 CLIP = 2.5  # of median deviations: Huber's bend, far enough out to keep 98 % of normal noise as it is
 SIGMA = 1.4826  # median deviations in a standard deviation of normal noise
+SETTLING = 10  # rounds in which steps are placed between their neighbours; two mostly do
 PLACES = 60  # positions that are compared for the place of one step
 ALONE = 0.7  # share of the squares that one cell has, to be the one that steps
 BLUR = 4.0  # square of what the clearest split of a cell without a step comes to
@@ -71,10 +72,9 @@ def segment(logs: Floats, alpha: float = ALPHA, groups: Sequence[int] | None = N
     that was split is searched further at half the level on either side, so that the level holds over all.
     """
     edges = np.cumsum([0, *groups]) if groups is not None else np.arange(len(logs) + 1)
-    least = 1 if groups is not None else MIN_REVISIONS
-    found: list[Split] = []
-    best = _search(logs, edges, least, alpha, found)
-    found.sort(key=lambda s: s.at)
+    search = _Search(logs, edges, 1 if groups is not None else MIN_REVISIONS)
+    best = search.clearest(0, len(logs))
+    found = search.settled(search.all_below(0, len(logs), alpha))
     splits, slopes = _without_slopes(logs, found) if groups is None else (found, [])
     return Segmentation(tuple(splits), tuple(slopes), best)
 
@@ -84,26 +84,82 @@ def smallest_chance(revisions: int) -> float:
     return min(1.0, 2 / math.comb(revisions, revisions // 2)) if revisions >= 2 * MIN_REVISIONS else 1.0
 
 
-def _search(logs: Floats, edges: Ids, least: int, alpha: float, found: list[Split]) -> Split | None:
-    """Split rows ``edges[0]`` to ``edges[-1]``, add what is significant; the best split, if any is possible."""
-    if len(edges) - 1 < 2 * least:
-        return None
-    start = int(edges[0])
-    allowed = edges[least : len(edges) - least] - start
-    part = logs[start : int(edges[-1])]
-    scores, cells = _scores(part)
-    if not len(cells):
-        return None
-    chance = _chance(scores, allowed)
-    at = _place(part[:, cells], scores, allowed)
-    alone = _alone(scores, at)
-    split = Split(start + at, chance, int(cells[alone]) if alone >= 0 else -1)
-    if chance < alpha:
-        found.append(split)
-        here = int(np.flatnonzero(edges == split.at)[0])
-        _search(logs, edges[: here + 1], least, alpha / 2, found)
-        _search(logs, edges[here:], least, alpha / 2, found)
-    return split
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A split with the level that it was accepted at."""
+
+    split: Split
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """``edges`` are where steps may be, ``least`` the number of stretches between edges on each side of one."""
+
+    logs: Floats
+    edges: Ids
+    least: int
+    known: dict[tuple[int, int], Split | None] = field(default_factory=dict)
+
+    def clearest(self, start: int, end: int) -> Split | None:
+        """The clearest split of rows ``start`` to ``end``, None where none is possible or all are equal."""
+        if (start, end) not in self.known:
+            self.known[start, end] = self._clearest(start, end)
+        return self.known[start, end]
+
+    def _clearest(self, start: int, end: int) -> Split | None:
+        allowed = self._allowed(start, end)
+        part = self.logs[start:end]
+        scores, cells = _scores(part) if len(allowed) else (part, allowed)
+        if not len(cells):
+            return None
+        chance = _chance(scores, allowed)
+        at = _place(part[:, cells], scores, allowed)
+        alone = _alone(scores, at)
+        return Split(start + at, chance, int(cells[alone]) if alone >= 0 else -1)
+
+    def _allowed(self, start: int, end: int) -> Ids:
+        inside = self.edges[(self.edges >= start) & (self.edges <= end)]
+        return inside[self.least : len(inside) - self.least] - start
+
+    def all_below(self, start: int, end: int, alpha: float) -> list[_Found]:
+        """What is significant, in order: the clearest split, and those on either side of it at half the level."""
+        split = self.clearest(start, end)
+        if split is None or split.chance >= alpha:
+            return []
+        before = self.all_below(start, split.at, alpha / 2)
+        return [*before, _Found(split, alpha), *self.all_below(split.at, end, alpha / 2)]
+
+    def settled(self, found: list[_Found]) -> list[Split]:
+        """The splits, each at its place between its neighbours; without those that these leave nothing to show.
+
+        The first split of a stretch with several steps is placed as if there were only one: beside a step whose
+        opposite follows, the place is off, and the step is found again next to it.
+        """
+        for _ in range(SETTLING):
+            before = [f.split.at for f in found]
+            # From the first split down: those of one level always have one of a higher level between them, so that
+            # neither direction of time is preferred.
+            for level in sorted({f.level for f in found}, reverse=True):
+                edges = [0, *(f.split.at for f in found), len(self.logs)]
+                settled = [
+                    self._between(f, edges[i], edges[i + 2]) if f.level == level else f for i, f in enumerate(found)
+                ]
+                found = [f for f in settled if f is not None]
+            if [f.split.at for f in found] == before:
+                break
+        return [f.split for f in found]
+
+    def _between(self, found: _Found, start: int, end: int) -> _Found | None:
+        """A split among the rows from its neighbour before to the one behind; None where it does not show there."""
+        here = self.clearest(start, end)
+        if here is None:
+            return found
+        middle = min(self._allowed(start, end).tolist(), key=lambda at: abs(2 * at - (end - start)))
+        if here.chance >= found.level > 2 / math.comb(end - start, middle):
+            return None
+        # The chance stays that of the search: it is what the level holds for.
+        return replace(found, split=replace(here, chance=found.split.chance))
 
 
 def _scores(part: Floats) -> tuple[Floats, Ids]:

@@ -82,6 +82,16 @@ def test_two_steps_are_two() -> None:
     assert [s.at for s in segment(logs).splits] == [10, 20]
 
 
+def test_a_slowdown_and_its_recovery_are_two_steps_where_they_are() -> None:
+    """One split of the whole has half of the slow revisions, or all of them and some behind, on one side."""
+    right = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        values = [np.median(rng.normal(900 if 12 <= i < 24 else 1000, 2, 3)) for i in range(36)]
+        right += [s.at for s in segment(np.log(np.array(values))[:, None]).splits] == [12, 24]
+    assert right >= 27  # each of three level stretches may give a false alarm
+
+
 @pytest.mark.parametrize("at", [0, 5, 12, 23])
 def test_one_wild_revision_is_no_step(at: int) -> None:
     logs = noise(np.random.default_rng(12), 24, 4)
