@@ -5,10 +5,10 @@ Owns the split of a line into items and the sharing out of cost.  Judges nothing
 An *item* is a run of bytes that is one thing: bytes that accesses have in common, or that the caller says belong
 together (a lock by its ABI).  Time of a thread on an item is blamed on concurrent other threads, in proportion to how
 often each was seen: reads on their writes, writes on all their accesses (a line that others read must be taken from
-them), and never more than so few uses can cause.  Accesses to the same item are true sharing.  Accesses to other items
-are false sharing as far as they outnumber those that the same function makes to the victim's: a function that updates
-two members together would take the line just as well if they were apart.  Time that nobody explains is the thread's
-own.
+them), never more than so few uses can cause, and next to nothing on reads that would have waited, too, and were never
+seen to.  Accesses to the same item are true sharing.  Accesses to other items are false sharing as far as they
+outnumber those that the same function makes to the victim's: a function that updates two members together would take
+the line just as well if they were apart.  Time that nobody explains is the thread's own.
 """
 
 from __future__ import annotations
@@ -153,7 +153,18 @@ class _Uses:
     def __init__(self, line: LineUse, items: tuple[Item, ...]) -> None:
         self.writes: dict[int, _Weights] = {}
         self.all: dict[int, _Weights] = {}
-        self._guessed = {t.thread for item in items for t in item.touches if t.seen is Seen.CODE}
+        touches = [t for item in items for t in item.touches]
+        guesses = [t for t in touches if t.seen is Seen.CODE]
+        self._writers = {t.thread for t in touches if t.writes}
+        self._guessed = {t.thread for t in guesses}
+        # Where reads show when they wait, only a store that reads nothing first can go unseen.
+        reads_show = any(t.seen is Seen.SAMPLE and t.reads and t.cost > 0 for t in touches)
+        read = {(t.thread, t.function, t.start, t.end) for t in touches if t.reads} if reads_show else set()
+        self._unseen = {
+            t.thread
+            for t in guesses
+            if not reads_show or (t.writes and (t.thread, t.function, t.start, t.end) not in read)
+        }
         reads: dict[int, _Weights] = {}
         for number, item in enumerate(items):
             for touch in item.touches:
@@ -170,9 +181,13 @@ class _Uses:
         """A read suffers from writes, a write from every access: the line must come back alone."""
         return self.all if of_writes else self.writes
 
-    def seen(self, thread: int, *, of_writes: bool) -> float:
-        """How many uses of a disturber there are samples of; no limit is known of those that code tells of."""
-        if thread in self._guessed:
+    def seen(self, thread: int, victim: int, *, of_writes: bool) -> float:
+        """How many uses of a disturber there are samples of; no limit is known of those that code tells of.
+
+        But one that reads a line which its victim keeps writing waits for it each time as the victim does, and would
+        have been sampled there.
+        """
+        if thread in (self._unseen if victim in self._writers else self._guessed):
             return math.inf
         return sum(self.disturbers(of_writes=of_writes).get(thread, {}).values())
 
@@ -220,7 +235,8 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                 phased += cost if met else 0.0
                 squeezed |= any(meeting is Meeting.SQUEEZED for _, meeting in met)
                 continue
-            explained = min(cost, WAITS_PER_USE * sum(uses.seen(t, of_writes=of_writes) for t in disturbers))
+            known = sum(uses.seen(t, thread, of_writes=of_writes) for t in disturbers)
+            explained = min(cost, WAITS_PER_USE * known)
             own += cost - explained
             for cause, weight in causes:
                 part = explained * weight / total

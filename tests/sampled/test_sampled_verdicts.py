@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from sharing.model.attribution import Basis, Reason, Region, TouchFlag
+from sharing.model.attribution import Basis, Module, Reason, Region, TouchFlag
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.image import AccessKind, ImageKind
 from sharing.model.samples import Event, Field
 from sharing.remedy import Style
 from sharing.rules import RULES, Scope
+from sharing.rules.sampled_base import SampledLine
 from sharing.sampled.findings import findings_of
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.names import Names
@@ -82,6 +83,50 @@ def test_of_many_equal_threads_each_is_worth_naming() -> None:
         recorded.loop(thread, ticks(4, shift=thread * 1000), at=8 * (thread % 8), function=f"count_{thread % 8}")
     (finding,), _ = judged(recorded)
     assert all(p.writers for p in finding.participants)
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyCode:
+    """What the code of ``look`` does to bytes 8–15 of every line, according to the binary."""
+
+    kinds: tuple[AccessKind, ...]
+
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
+        return [(1, 8, 16, kind, False) for kind in self.kinds]
+
+
+def beside_code(kinds: tuple[AccessKind, ...], *, counts: AccessKind) -> SampledLine:
+    """A thread that counts, and one with as many samples in ``look``, none of them on the line."""
+    recorded = Recorded()
+    for time in ticks(400):
+        one = One(0, time, at=0, kind=counts, function="count", region=Region.STATIC, link=0x4000)
+        recorded.samples.append(one)
+    for time in ticks(400, shift=90_000):
+        recorded.samples.append(One(1, time, line=LINE + 0x400, function="look", region=Region.STATIC, link=0x4400))
+    placed = attribution(recorded, modules=(Module("/bin/x", target=True),))
+    verdicts = judge_lines(profile_lines(placed, 64, OnlyCode(kinds)), Names(), 64)
+    return next(j.line for j in verdicts.judged if j.line.use.link == 0x4000)
+
+
+LOAD, STORE, RMW = AccessKind.LOAD, AccessKind.STORE, AccessKind.RMW
+
+
+@pytest.mark.parametrize(
+    ("kinds", "counts", "why", "disturbs"),
+    [
+        ((LOAD,), RMW, "a load that took the line from a writer would have waited for it, and been sampled", False),
+        ((RMW,), RMW, "so would an update", False),
+        ((LOAD, STORE), RMW, "of one instruction or of two", False),
+        ((STORE,), RMW, "a store waits for nobody", True),
+        ((LOAD, STORE), LOAD, "a line that is only read elsewhere is there to be loaded: the store takes it", True),
+    ],
+)
+def test_what_only_code_tells_of_disturbs_where_samples_would_not_show_it(
+    kinds: tuple[AccessKind, ...], counts: AccessKind, why: str, disturbs: bool
+) -> None:
+    line = beside_code(kinds, counts=counts)
+    assert (line.blame.false >= 0.5 * line.use.cost) == disturbs, why
+    assert disturbs or line.blame.false < 0.01 * line.use.cost
 
 
 def test_threads_on_two_lines_do_not() -> None:
