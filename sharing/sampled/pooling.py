@@ -3,9 +3,10 @@
 Owns which thin lines belong together and what their sum must show.  Patterns are ``sharing.rules``'.
 
 Two threads that work on neighbouring elements all along an array leave a few samples on each of its many lines.  None
-of these says much alone.  Together they must show three things: both threads worked there at the same time; each kept
-to elements of its own, while lines that are handed over whole show both threads at the same elements; and enough
-samples.  That the two met on one line at one moment stays unproven, which the severity pays for.
+of these says much alone.  Together they must show four things: both threads worked there at the same time; both wrote,
+since what one only reads the other wrote before; each kept to elements of its own, while lines that are handed over
+whole show both threads at the same elements; and enough samples.  That the two met on one line at one moment stays
+unproven, which the severity pays for.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def pools(lines: Sequence[SampledLine]) -> list[tuple[SampledLine, ...]]:
         least = MIN_NAMED if group[0].use.link >= 0 else MIN_NAMELESS
         if len(group) < least or sum(line.use.samples for line in group) < MIN_POOLED:
             continue
-        if _own_elements(group) and _at_once([line.use for line in group]):
+        if _own_elements(group) and _at_once([line.use for line in group], _writers(group)):
             out.append(tuple(sorted(group, key=lambda line: -line.blame.false)))
     return out
 
@@ -66,6 +67,11 @@ def _kind(line: SampledLine) -> tuple[object, ...]:
     return (use.region, use.space, functions, frozenset(use.threads))
 
 
+def _writers(group: Sequence[SampledLine]) -> set[ThreadName]:
+    """A thread that waits for a line's first element and one that is seen to write its last make a queue as well."""
+    return {line.use.threads[t.thread] for line in group for t in line.use.touches if t.writes}
+
+
 def _own_elements(group: Sequence[SampledLine]) -> bool:
     """Do samples of two threads avoid the same items more than samples that are dealt out at random would?"""
     met = expected = 0.0
@@ -89,12 +95,10 @@ def _own_elements(group: Sequence[SampledLine]) -> bool:
     return expected >= MIN_EXPECTED and met <= OWN_ELEMENTS * expected
 
 
-def _at_once(lines: Sequence[LineUse]) -> bool:
-    """Are two threads, of which one writes, on the group's lines at the same time?"""
+def _at_once(lines: Sequence[LineUse], writers: set[ThreadName]) -> bool:
+    """Are two threads that write on the group's lines at the same time?"""
     moments: dict[ThreadName, list[tuple[int, int]]] = defaultdict(list)
-    writers: set[ThreadName] = set()
     for line in lines:
-        writers.update(line.threads[t.thread] for t in line.touches if t.writes)
         for thread, time, cpu in line.moments:
             moments[line.threads[thread]].append((time, cpu))
     tables = {}
@@ -105,5 +109,5 @@ def _at_once(lines: Sequence[LineUse]) -> bool:
         overlap(tables[a][0], tables[b][0], tables[a][1], tables[b][1]).meeting is Meeting.CONCURRENT
         for a in tables
         for b in tables
-        if (a.pid, a.tid) < (b.pid, b.tid) and (a in writers or b in writers)
+        if (a.pid, a.tid) < (b.pid, b.tid) and a in writers and b in writers
     )

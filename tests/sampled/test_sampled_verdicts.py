@@ -442,14 +442,17 @@ def test_nodes_of_a_walked_list_are_not_padded() -> None:
     assert findings[0].severity.rank < Severity.HIGH.rank
 
 
-def along_an_array(element: Callable[[int, int], int], *, lines: int = 12, apart: float = 0.0) -> Recorded:
+def along_an_array(
+    element: Callable[[int, int], int], *, lines: int = 12, apart: float = 0.0, reader: int = -1
+) -> Recorded:
     """Two threads that pass over an array again and again, a few samples to a line: ``element(thread, step)``."""
     recorded = Recorded()
     for step in range(8 * lines):
         for thread in (0, 1):
             time = round((step * 0.25 + thread * apart) * 1_000_000) + 90_000 * thread
             at = 8 * element(thread, step)
-            recorded.samples.append(One(thread, time, at=at, line=LINE + 64 * (step % lines), kind=AccessKind.RMW))
+            kind = AccessKind.LOAD if thread == reader else AccessKind.RMW
+            recorded.samples.append(One(thread, time, at=at, line=LINE + 64 * (step % lines), kind=kind))
     # Four samples of each thread and line.
     recorded.samples = [one for one in recorded.samples if (one.time // 250_000 // lines) % 2 == 0]
     return recorded
@@ -473,6 +476,7 @@ def test_thin_lines_of_one_array_are_judged_together() -> None:
         ("handed over whole: both threads at the same elements", along_an_array(lambda thread, step: step // 24 % 2)),
         ("one after the other", along_an_array(interleaved, apart=60.0)),
         ("too few lines to be one kind of thing", along_an_array(interleaved, lines=5)),
+        ("a queue: one waits for what the other wrote", along_an_array(interleaved, reader=1)),
     ],
 )
 def test_thin_lines_that_show_less_together_stay_alone(how: str, recorded: Recorded) -> None:
