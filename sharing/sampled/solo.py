@@ -33,6 +33,7 @@ ALIKE = 0.7  # of a thread's time that must be in functions in which its match i
 EVEN, UNEVEN = 1.2, 1.5  # ratios of the time of two threads
 MAX_COMPARED = 32  # threads
 SAME_WALL, SAME_WALL_S = 0.002, 0.004  # two levels this close in wall time, both busy, ran for a fixed time
+RUNS_APART = 4  # times that, between the runs of one level: no work takes the same time that often by chance
 LEAST_USUAL, MOST_USUAL = 0.8, 1.25  # ratio of the time at instructions that do not wait, for the same work
 BUSY = 0.9  # of one processor that a run for a fixed time uses when confined
 MIN_ANCHOR_S = 0.05  # of functions that touch no shared line, to scale by them
@@ -232,9 +233,10 @@ def work_scale(spread: Level, solo: Level, anchors: tuple[float, float], usual: 
         return Scale(value, "work by the metric", min(doubt, 0.5))
     if not spread.runs or not solo.runs:
         return Scale(1.0, "taken to do the same work", 0.02)
-    wall, solo_wall = spread.range_of("wall_s")[1], solo.range_of("wall_s")[1]
+    (least, wall, most), (solo_least, solo_wall, solo_most) = spread.range_of("wall_s"), solo.range_of("wall_s")
     used, solo_used = (level.range_of("user_s")[1] + level.range_of("system_s")[1] for level in (spread, solo))
-    near = abs(wall - solo_wall) < SAME_WALL * wall + SAME_WALL_S
+    same = SAME_WALL * wall + SAME_WALL_S
+    near = abs(wall - solo_wall) < same and max(most - least, solo_most - solo_least) < RUNS_APART * same
     fixed_time = near and solo_used > BUSY * solo_wall and used > 1.2 * wall
     if not fixed_time or LEAST_USUAL < usual < MOST_USUAL:
         return Scale(1.0, "the same work")

@@ -91,6 +91,17 @@ def test_runs_without_samples_say_how_long_a_level_takes(profile: Path) -> None:
     assert gain.ratio == pytest.approx(1.5 / 0.3, rel=0.02)
 
 
+@pytest.mark.parametrize(("walls_s", "known"), [((0.5, 0.505, 0.497), False), ((0.5, 0.62, 0.44), True)])
+def test_equal_times_of_two_runs_are_a_fixed_time_only_where_all_runs_take_it(
+    profile: Path, walls_s: tuple[float, ...], known: bool
+) -> None:
+    made = recording()
+    spread, solo = made.runs[0], msgspec.structs.replace(made.runs[1], wall_s=0.5, user_s=0.46)
+    runs = spread, solo, *(msgspec.structs.replace(one, wall_s=s) for s in walls_s for one in (spread, solo))
+    write_sidecar(sidecar_of(profile), msgspec.structs.replace(made, runs=runs))
+    assert (estimate(profile)[0].ratio is not None) is known
+
+
 def test_a_profile_of_another_tool_gives_a_bound(profile: Path) -> None:
     assert estimate(profile)[0].ratio is None
 
