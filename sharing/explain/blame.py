@@ -75,15 +75,19 @@ def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bo
     else:
         start_old, start_new = int(shifts.old.kept[first]), int(shifts.new.kept[first])
     parts, padding, uncovered = _collect(shifts, (start_old, end_old), (start_new, end_new))
+    inputs = _inputs(shifts, (start_new, end_new), most)
+    uncovered -= sum(c.bytes for c in inputs)
     alignment = sum(c.bytes for c in leading if c.share is Share.ALIGNMENT) + padding
     uncovered += sum(c.bytes for c in leading if c.share is Share.UNCOVERED)
     named = [c for c in leading if c.share is Share.SECTION]
     order = np.lexsort((parts.row, -np.abs(parts.bytes)))
+    told = list(inputs)
     for at in order[:most].tolist():
         side = old if parts.old[at] else new
         row = int(parts.row[at])
         guessed = bool(side.inferred[row])
-        named.append(Contribution(parts.share[at], side.label(row), int(parts.bytes[at]), side.place(row), guessed))
+        told.append(Contribution(parts.share[at], side.label(row), int(parts.bytes[at]), side.place(row), guessed))
+    named += sorted(told, key=lambda c: -abs(c.bytes))
     rest = order[most:]
     if len(rest):
         named.append(Contribution(Share.OTHERS, f"{len(rest)} more", int(parts.bytes[rest].sum())))
@@ -160,18 +164,42 @@ def _collect(shifts: Shifts, old_range: tuple[int, int], new_range: tuple[int, i
         is_old += [sign < 0] * len(at)
         come, moved = (Share.REMOVED, Share.LEFT) if sign < 0 else (Share.ADDED, Share.ARRIVED)
         share += [moved if m else come for m in matched[at].tolist()]
-    first = int(np.searchsorted(shifts.new.kept, new_range[0], "left"))
-    stop = int(np.searchsorted(shifts.new.kept, new_range[1], "left"))
-    there, here = shifts.old.kept[first:stop], shifts.new.kept[first:stop]
-    grown = shifts.new.own[here] - shifts.old.own[there]
-    guessed = matching.old.inferred[shifts.old.rows[there]] | matching.new.inferred[shifts.new.rows[here]]
+    one, other, grown = _kept_pairs(shifts, new_range)
+    guessed = matching.old.inferred[one] | matching.new.inferred[other]
     uncovered += int(grown[guessed].sum())
     at = np.flatnonzero((grown != 0) & ~guessed)
     bytes_.append(grown[at])
-    rows.append(shifts.new.rows[here[at]])
+    rows.append(other[at])
     is_old += [False] * len(at)
     share += [Share.RESIZED] * len(at)
     return _Parts(np.concatenate(bytes_), share, np.concatenate(rows), is_old), padding, uncovered
+
+
+def _kept_pairs(shifts: Shifts, new_range: tuple[int, int]) -> tuple[Ids, Ids, Ids]:
+    """The kept objects that begin in a range: their rows on both sides, and by how much each grew."""
+    first, stop = np.searchsorted(shifts.new.kept, new_range, "left").tolist()
+    there, here = shifts.old.kept[first:stop], shifts.new.kept[first:stop]
+    return shifts.old.rows[there], shifts.new.rows[here], shifts.new.own[here] - shifts.old.own[there]
+
+
+def _inputs(shifts: Shifts, new_range: tuple[int, int], most: int) -> list[Contribution]:
+    """Input sections of a linker's map that grew or shrank, each with the symbol behind whose start that is.
+
+    A map bounds its symbols by the input section that they are in, but does not say how large they are: a change
+    between two of them is a symbol's, padding for the alignment of the next, or something without a name.
+    """
+    old, new = shifts.matching.old, shifts.matching.new
+    if len(old.image.sites) or len(new.image.sites):
+        return []  # the units of a file with code do not bound what has no size
+    one, other, grown = _kept_pairs(shifts, new_range)
+    chosen = np.flatnonzero(
+        (grown != 0) & old.inferred[one] & new.inferred[other] & (old.file[one] >= 0) & (new.file[other] >= 0)
+    )
+    chosen = chosen[np.argsort(-np.abs(grown[chosen]), kind="stable")[:most]]
+    return [
+        Contribution(Share.RESIZED, new.input_section(row), by, f"from {new.label(row)} on")
+        for row, by in zip(other[chosen].tolist(), grown[chosen].tolist(), strict=True)
+    ]
 
 
 def _realigned(shifts: Shifts, old_range: tuple[int, int], new_range: tuple[int, int]) -> Ids:

@@ -98,11 +98,15 @@ class Objects:
     def label(self, row: int) -> str:
         """The name as reports show it, an address for what has none."""
         if not self.code:
-            if not self.named[row] and self.file[row] >= 0:  # an input section without a symbol, as linkers write it
-                return f"{self.words[int(self.file[row])]}({self.section_name(row)})"
+            if not self.named[row] and self.file[row] >= 0:  # an input section without a symbol
+                return self.input_section(row)
             return variable_name(self.image, row)
         name = int(self.image.functions["name"][row])
         return self.image.names[name] if name >= 0 else f"fn_{int(self.address[row]):x}"
+
+    def input_section(self, row: int) -> str:
+        """What an object file brought to a section, as linkers write it: ``lock.o(.bss)``."""
+        return f"{self.words[int(self.file[row])]}({self.section_name(row)})"
 
     def place(self, row: int) -> str:
         """file:line of the declaration, the unit where only that is known, "" unknown."""

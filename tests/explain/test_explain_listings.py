@@ -149,3 +149,58 @@ def test_input_sections_without_a_symbol_are_matched_by_their_object_file(tmp_pa
     found = compared(old, new)
     assert [(c.name, c.old_size, c.new_size) for c in found.changes] == [("main.o(.bss)", 24, 40)]
     assert not any("main.o" in m.first + m.second for c in found.causes for m in c.new_line_mates)
+
+
+ALIGNED_MAP = """\
+Linker script and memory map
+
+.data           0x0000000000004040     {size}
+ .data          0x0000000000004040       0x30 first.o
+                0x0000000000004040                counter
+                0x0000000000004048                table
+ .data          0x0000000000004080     {input} lock.o
+                0x0000000000004080                list
+                0x0000000000004088                lock
+                {at}                aligned
+ .data          {behind}       0x10 last.o
+                {behind}                busy
+                {last}                tail
+"""
+
+
+def aligned_map(folder: Path, name: str, alignment: int) -> str:
+    """``aligned`` at the next multiple behind ``lock``, and all that is behind it."""
+    at = -(-0x4090 // alignment) * alignment
+    behind = at + 0x20
+    path = folder / f"{name}.map"
+    path.write_text(
+        ALIGNED_MAP.format(
+            size=hex(behind + 0x10 - 0x4040),
+            input=hex(behind - 0x4080),
+            at=f"0x{at:016x}",
+            behind=f"0x{behind:016x}",
+            last=f"0x{behind + 8:016x}",
+        )
+    )
+    return str(path)
+
+
+def test_what_grew_within_an_input_section_names_the_object_file(tmp_path: Path) -> None:
+    """Another alignment of one of its symbols: a map does not say whose the bytes are, and says in whose file."""
+    one, other = aligned_map(tmp_path, "old", 32), aligned_map(tmp_path, "new", 256)
+    for old, new, by in ((one, other, "+96"), (other, one, "-96")):
+        (cause,) = compared(old, new).causes
+        assert cause.summary.startswith(f"`lock.o(.data)` (resized, {by} bytes, from lock on) moved 3 variables")
+        assert cause.evidence == (f"{by} bytes: lock.o(.data) resized (from lock on)",)
+        assert cause.symbols == ("lock.o(.data)",)
+
+
+def test_a_listing_names_no_object_file_for_what_grew(tmp_path: Path) -> None:
+    """The near miss: without sizes and files, what is between two symbols is nobody's."""
+    for name, at in (("old", 0x40A0), ("new", 0x4100)):
+        rows = [("list", 0x4080), ("lock", 0x4088), ("aligned", at), ("busy", at + 0x20), ("tail", at + 0x28)]
+        text = "".join(f"{address:016x} D {symbol}\n" for symbol, address in rows)
+        (tmp_path / name).write_text(text + "0000000000001000 T main\n")
+    (cause,) = compared(str(tmp_path / "old"), str(tmp_path / "new")).causes
+    assert cause.summary.startswith("something without a symbol moved them by 0x60")
+    assert cause.evidence == ("+96 bytes: bytes that no symbol covers",)
