@@ -19,7 +19,7 @@ from linemate.gitbase import without_inherited
 from linemate.history_bench import SECONDS, Bench, Plan
 from linemate.history_builds import Builds, Built
 from linemate.history_git import Commit, commits_of, top_of
-from linemate.history_layout import Layouts, layout_reason, sentences
+from linemate.history_layout import Layouts, Reason, Said, layout_reason, left_open, sentences
 from linemate.history_progress import watched
 from linemate.history_store import DamagedStore, Store
 from linemate.history_table import document
@@ -230,10 +230,10 @@ def explained(steps: Sequence[Step], made: dict[int, Built], layouts: Layouts) -
     out = []
     for step in steps:
         old, new = (made.get(at) for at in step.between)
-        causes: tuple[str, ...] = ()
+        reasons: tuple[Reason, ...] = ()
         if old is not None and new is not None and old.binary is not None and new.binary is not None:
-            causes = sentences(layouts.reasons(old, new))
-        out.append(msgspec.structs.replace(step, causes=causes))
+            reasons = layouts.reasons(old, new)
+        out.append(msgspec.structs.replace(step, causes=sentences(reasons), not_ruled_out=left_open(reasons)))
     return tuple(out)
 
 
@@ -243,7 +243,8 @@ def _change(found: Moves, steps: Sequence[Step], made: dict[int, Built], layouts
     if reason is None or step_of(found.between, steps) >= 0:
         # The step has told it already.
         return change_of(found, steps, "", "", improves=reason is not None and reason.improves)
-    text = reason.text if reason.strength >= 0 else f"no rule objects: {reason.text}"
+    lead = {Said.CAUSE: "", Said.RULED_OUT: "no rule objects: ", Said.NOT_RULED_OUT: "not ruled out: "}[reason.said]
+    text = f"{lead}{reason.text}"
     return change_of(found, steps, text, reason.confidence, improves=reason.improves)
 
 

@@ -6,37 +6,44 @@ Owns what of ``explain`` a history keeps: the causes in words.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
+from enum import StrEnum
 from typing import TypeVar
 
 import msgspec
 
 import linemate
 from elfscan.demangle import demangle
-from elfscan.image import read_images
-from linemate.explain import ExplainRequest, explain
+from linemate.explain import ExplainRequest, explain, only_image
 from linemate.history_builds import Builds, Built
 from linemate.history_store import DamagedStore, Store
-from linemate.pipeline import vocabulary
+from linemate.pipeline import line_sizes, vocabulary
+from reports.jsontext import compact
 from sharing.history.busy import Busy, Layout, layout_of, whole_variable
-from sharing.model.comparison import CauseKind
-from sharing.model.errors import LinemateError
+from sharing.model.comparison import CauseKind, Comparison
 from sharing.model.image import Image
 from sharing.model.project import ProjectConfig
 
 Kept = TypeVar("Kept")
-_FORM = 1  # of what is kept; another one is made anew
+_FORM = 2  # of what is kept; another one is made anew
 MAX_CAUSES = 8
 
 
-class Reason(msgspec.Struct, frozen=True):
-    """One cause of ``explain``, or what it ruled out (``strength`` -1)."""
+class Said(StrEnum):
+    """What ``explain`` says of a kind of cause."""
 
+    CAUSE = "cause"
+    RULED_OUT = "ruled out"
+    NOT_RULED_OUT = "not ruled out"
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """One cause of ``explain``, or a kind that it ruled out or could not rule out, and why."""
+
+    said: Said
     kind: str
-    confidence: str
-    strength: float
-    improves: bool
     text: str
+    confidence: str = ""
+    improves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +66,9 @@ class Layouts:
         if kept is not None:
             return _decoded(kept, Layout, self.store.path)
         image = self._image(built)
-        size, pair = self._sizes(image)
+        size, pair = line_sizes(self.line_size, image)
         made = layout_of(image, vocabulary(self.project), size, pair, demangle)
-        self.store.put_layout(built.row.digest, self._maker, _encoded(made))
+        self.store.put_layout(built.row.digest, self._maker, compact(made))
         return made
 
     def variable(self, built: Built, name: str) -> Busy | None:
@@ -69,55 +76,50 @@ class Layouts:
         return whole_variable(self._image(built), name, demangle)
 
     def reasons(self, old: Built, new: Built) -> tuple[Reason, ...]:
-        """What ``explain`` says of two builds: causes best first, then what it rules out."""
+        """What ``explain`` says of two builds, see ``reasons_of``."""
         kept = self.store.comparison(old.row.digest, new.row.digest, self._maker)
         if kept is not None:
             return _decoded(kept, tuple[Reason, ...], self.store.path)
         before, after = (str(self.builds.ready(built, tree=False).binary) for built in (old, new))
         found = explain(ExplainRequest(before, after, line_size=self.line_size, project=self.project))
-        made = (
-            *(
-                Reason(c.kind.value, c.confidence.name.lower(), c.strength, c.improves, c.summary)
-                for c in found.causes[:MAX_CAUSES]
-            ),
-            *(Reason(r.kind.value, "", -1.0, False, r.why) for r in found.ruled_out),
-        )
-        self.store.put_comparison(old.row.digest, new.row.digest, self._maker, _encoded(made))
+        made = reasons_of(found)
+        self.store.put_comparison(old.row.digest, new.row.digest, self._maker, compact(made))
         return made
 
     def _image(self, built: Built) -> Image:
-        images = list(islice(read_images(str(self.builds.ready(built, tree=False).binary)), 2))
-        if len(images) != 1 or images[0].member:
-            raise LinemateError(f"{built.row.binary}: is an archive; give the program that it is linked into")
-        return images[0]
+        return only_image(str(self.builds.ready(built, tree=False).binary), called=built.row.binary)
 
-    def _sizes(self, image: Image) -> tuple[int, int]:
-        size = self.line_size or image.arch.line_size
-        return size, 2 * size if self.line_size else max(image.arch.pair_size, size)
+
+def reasons_of(found: Comparison) -> tuple[Reason, ...]:
+    """What a history keeps of a comparison: causes best first, then what is ruled out and what is not."""
+    return (
+        *(
+            Reason(Said.CAUSE, c.kind.value, c.summary, c.confidence.name.lower(), c.improves)
+            for c in found.causes[:MAX_CAUSES]
+        ),
+        *(Reason(Said.RULED_OUT, r.kind.value, r.why) for r in found.ruled_out),
+        *(Reason(Said.NOT_RULED_OUT, r.kind.value, r.why) for r in found.not_ruled_out),
+    )
 
 
 def layout_reason(reasons: tuple[Reason, ...]) -> Reason | None:
-    """What is said of the layout: a cause, else why it is ruled out."""
+    """What is said of the layout: a cause, else why it is ruled out, or is not."""
     return next((r for r in reasons if r.kind == CauseKind.LAYOUT.value), None)
 
 
 def sentences(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
     """The causes in words, with kind and confidence in front."""
-    return tuple(f"{r.kind} ({r.confidence}): {r.text}" for r in reasons if r.strength >= 0)
+    return tuple(f"{r.kind} ({r.confidence}): {r.text}" for r in reasons if r.said is Said.CAUSE)
 
 
-def _encoded(value: object) -> str:
-    # Names may hold bytes that were no UTF-8, as lone surrogates.
-    text = msgspec.json.encode(_plain(msgspec.to_builtins(value)))
-    return text.decode()
+def left_open(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
+    """What may have made the difference besides the causes: kinds that too little was recognised to exclude.
 
-
-def _plain(value: object) -> object:
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {_plain(k): _plain(v) for k, v in value.items()}
-    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+    Where there is no cause, the sentence that says so names them.
+    """
+    if any(r.said is Said.CAUSE and r.kind == CauseKind.NONE.value for r in reasons):
+        return ()
+    return tuple(f"{r.kind}, {r.text}" for r in reasons if r.said is Said.NOT_RULED_OUT)
 
 
 def _decoded(text: str, kind: type[Kept], path: str) -> Kept:

@@ -137,6 +137,8 @@ def step_lines(history: History, step: Step, *, suspected: bool = False) -> Iter
         yield f"clear in {len(clear)} of {count(len(step.conditions), 'condition')}: {shown}"
     for cause in step.causes[:3]:
         yield visible(cause)
+    for still in step.not_ruled_out:
+        yield f"not ruled out: {visible(still)}"
 
 
 def layout_lines(history: History, change: LayoutChange) -> Iterator[str]:

@@ -94,7 +94,8 @@ class Step(msgspec.Struct, frozen=True):
     """Between the measured revisions ``between`` (indexes) the level changes for good.
 
     ``chance`` is that of a step as clear anywhere in the series by chance.  ``suspects`` are the indexes of revisions
-    that may have made it.  ``causes`` are sentences about the two builds, the best first, with their kind in front.
+    that may have made it.  ``causes`` are sentences about the two builds, the best first, with their kind in front;
+    ``not_ruled_out`` are other kinds that too little of the two was recognised to exclude, and why.
     """
 
     between: tuple[int, int]
@@ -104,6 +105,7 @@ class Step(msgspec.Struct, frozen=True):
     change: Change
     conditions: tuple[ConditionChange, ...]
     causes: tuple[str, ...] = ()
+    not_ruled_out: tuple[str, ...] = ()
 
 
 class Slope(msgspec.Struct, frozen=True):

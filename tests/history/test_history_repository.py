@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -102,6 +103,28 @@ def test_without_a_benchmark_the_change_of_layout_is_told_alone(run_history: Run
     (change,) = found.layout_changes
     assert (change.gained, change.step, change.improves) == ((MEMBERS,), -1, False)
     assert "`buf` (added, +208 bytes" in change.cause
+
+
+STRIPPED = f"{BUILD.replace('-O2 -g', '$(cat flags)')} && strip --strip-all server"
+
+
+@pytest.mark.parametrize("stripped", [True, False])
+def test_what_stripped_builds_do_not_let_exclude_is_said_of_the_step(
+    stripped: bool, run_history: RunHistory, program: Repository, tmp_path: Path
+) -> None:
+    """Of two levels without names hardly any function has a counterpart; with names all have."""
+    made = Repository(tmp_path / "levels")
+    shutil.copytree(program.path, made.path)
+    made.commit("Fast", flags="-O2 -g")
+    made.commit("Small", flags="-O1 -g")
+    build = STRIPPED if stripped else STRIPPED.partition(" && strip")[0]
+    bench = 'echo "qps $(if grep -q O1 flags; then echo 900; else echo 1000; fi)"'
+    found = run_history(made, "HEAD~1..HEAD", build=build, bench=bench, metric="qps", rounds=4)
+    (step,) = found.steps
+    assert any(text.startswith("layout, ") for text in step.not_ruled_out) is stripped
+    for name in ("text", "markdown", "html"):
+        text = " ".join(HISTORY_EMITTERS[name].render(found, RenderOptions()).replace("\\", "").split())
+        assert ("not ruled out: layout, " in text) is stripped
 
 
 @pytest.mark.parametrize("by", ["pair", "speed"])
