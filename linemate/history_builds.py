@@ -1,11 +1,12 @@
 """One build for each revision: made once, kept by what went into it, resumed after any interruption.
 
-Owns the folder of builds in the cache and the key of a build.  A build is in the store when it is whole; what an
-interrupted run left behind is never used again and is removed by the next run.
+Owns the folder of builds in the cache, its bound, and the key of a build.  A build is in the store when it is whole;
+what an interrupted run left behind is never used again and is removed by the next run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -13,6 +14,7 @@ import re
 import secrets
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +28,8 @@ from sharing.model.errors import LinemateError
 
 LOG_TAIL = 64 << 10  # characters of the log that go into the store; the file has all that was kept
 MAX_BINARY_BYTES = 8 << 30
+MOST_KEPT_BYTES = 20 << 30  # of trees and binaries of one repository; above that, what was not used for long goes
+IN_USE_S = 24 * 3600.0  # after its last use, a build may be another run's, which then measures it
 _FLAGS = ("CC", "CXX", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")
 _TOOLS = ("cc", "c++", "gcc", "g++", "clang", "clang++", "ld")
 _COMPILER_WORD = re.compile(
@@ -64,6 +68,7 @@ class Builds:
         self.compiler = compiler_id(command)
         with self._locked("clone"):
             self._clone = Clone(top, self.home)
+            self._forget_unused()
             self._remove_abandoned()
 
     def key(self, commit: Commit) -> str:
@@ -99,6 +104,8 @@ class Builds:
         with self._locked(key[:_KEY_LENGTH]):
             there = self._built(built.commit, self.store.build(key) or built.row, fresh=False)
             if self._usable(there.row, tree=tree):
+                for used in (self._binary_of(there.row.digest), *([self._note_of(key)] if tree else [])):
+                    os.utime(used)
                 return there
             made = self._built(built.commit, self._make(built.commit, key), fresh=True)
         if made.binary is None:
@@ -118,13 +125,12 @@ class Builds:
 
     def _tree_of(self, key: str) -> Path | None:
         """The tree that belongs to a whole build: its name is written down when the build is done."""
-        note = self.home / "trees" / f"{key[:_KEY_LENGTH]}.tree"
-        try:
-            name = note.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            return None
+        name, _ = _noted(self._note_of(key))
         tree = self.home / "trees" / name
         return tree if re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]{8}", name) and tree.is_dir() else None
+
+    def _note_of(self, key: str) -> Path:
+        return self.home / "trees" / f"{key[:_KEY_LENGTH]}.tree"
 
     def _make(self, commit: Commit, key: str) -> BuildRow:
         name = f"{key[:_KEY_LENGTH]}-{secrets.token_hex(4)}"
@@ -141,7 +147,7 @@ class Builds:
                 key, commit.tree, self.command, self.binary, self.compiler, bool(why), why, log[-LOG_TAIL:], digest
             )
             if self.keep_trees and not why:
-                _write(self.home / "trees" / f"{key[:_KEY_LENGTH]}.tree", name)
+                _write(self._note_of(key), f"{name} {_size_bytes(tree)}")
                 keep = True
             self.store.put_build(row)
             return row
@@ -184,12 +190,13 @@ class Builds:
             scratch = kept.with_name(f".{secrets.token_hex(4)}")
             shutil.copy2(made, scratch)
             scratch.rename(kept)
+        os.utime(kept)  # used now, whenever it was made
         return digest
 
     def _remove_abandoned(self) -> None:
         """Trees that no whole build names and no run holds."""
         trees = self.home / "trees"
-        named = {note.read_text(encoding="ascii", errors="replace").strip() for note in trees.glob("*.tree")}
+        named = {_noted(note)[0] for note in trees.glob("*.tree")}
         for tree in trees.iterdir():
             if not tree.is_dir() or tree.name in named:
                 continue
@@ -200,12 +207,42 @@ class Builds:
                     continue
                 self._clone.drop(tree)
 
+    def _forget_unused(self) -> None:
+        """What was used last keeps its place within the bound; of the rest, what nobody used for a day goes."""
+        kept = [(note.stat().st_mtime, _noted(note)[1], note) for note in (self.home / "trees").glob("*.tree")]
+        files = (file for file in (self.home / "binaries").glob("*/*") if file.is_file())
+        kept += [(file.stat().st_mtime, file.stat().st_size, file) for file in files]
+        total, oldest = 0, time.time() - IN_USE_S
+        for used, size, path in sorted(kept, reverse=True):
+            total += size
+            if total > MOST_KEPT_BYTES and used < oldest:
+                path.unlink(missing_ok=True)  # of a note: its tree is one that no whole build names, then
+
     @contextmanager
     def _locked(self, name: str) -> Iterator[None]:
         """One run at a time; the lock goes with the process, however it ends."""
         with (self.home / "locks" / name).open("a") as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
+
+
+def _noted(note: Path) -> tuple[str, int]:
+    """(name of a whole build's tree, its bytes), ("", 0) where the note is gone or broken."""
+    try:
+        name, _, size = note.read_text(encoding="ascii").partition(" ")
+        return name.strip(), int(size or 0)
+    except (OSError, ValueError):
+        return "", 0
+
+
+def _size_bytes(tree: Path) -> int:
+    """What the files of a tree take on disk."""
+    total = 0
+    for folder, _, names in os.walk(tree):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_blocks * 512
+    return total
 
 
 def _write(path: Path, text: str) -> None:

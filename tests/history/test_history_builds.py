@@ -211,3 +211,30 @@ def test_a_cleaned_cache_loses_time_and_no_results(run_history: RunHistory, copi
     shutil.rmtree(cache)
     assert run_history(copies, ALL, bench="echo qps 5", metric="qps", rounds=2).series == first.series
     assert builds_made() == 6
+
+
+def test_what_was_not_used_for_long_makes_room(
+    run_history: RunHistory, copies: Repository, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above the bound, trees and binaries that nobody used for a day go; those of the last day stay, whatever it is."""
+    asked = {"bench": "echo qps 5", "metric": "qps"}
+
+    def kept() -> tuple[int, int]:
+        (home,) = (cache / "history").iterdir()
+        trees = [path for path in (home / "trees").iterdir() if path.is_dir()]
+        assert len(trees) == len(list((home / "trees").glob("*.tree")))
+        return len(trees), len(list((home / "binaries").glob("*/*")))
+
+    first = run_history(copies, ALL, rounds=1, **asked)
+    assert kept() == (6, 1)  # one binary: all builds are copies of it
+    for path in cache.rglob("*"):
+        os.utime(path, (0, 0), follow_symlinks=False)
+    assert run_history(copies, ALL, rounds=1, **asked).series == first.series
+    assert kept() == (6, 1)  # old, and within the bound
+    monkeypatch.setattr("linemate.history_builds.MOST_KEPT_BYTES", 0)
+    run_history(copies, "HEAD~1..HEAD", rounds=2, **asked)
+    assert kept() == (2, 1)  # those that it measured were made again
+    assert builds_made() == 8
+    run_history(copies, "HEAD~2..HEAD~1", rounds=2, **asked)
+    assert kept() == (3, 1)  # what was used today is nobody's to remove
+    assert builds_made() == 9
