@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pmu.perfdata_header import MAX_ATTRS, Descriptions, Source, parse_build_id, read_feature
+from pmu.perfdata_heads import Positions, Words
 from pmu.perfdata_sink import Batch, Sink
-from pmu.perfdata_stream import Block, Positions, Words
+from pmu.perfdata_stream import Block
 from pmu.perfevent import (
     ATTR_MIN_BYTES,
     MISC_COMM_EXEC,
@@ -122,6 +123,7 @@ class Session:
     def _others(self, block: Block, which: Positions) -> None:
         trailer, time_at = self._trailer()
         timeless = self.sink.timeless
+        samples = np.flatnonzero(block.types == Record.SAMPLE) if time_at is None and len(which) else which[:0]
         for at in which.tolist():
             kind, misc = int(block.types[at]), block.misc(at)
             record = self._bytes(block, at)
@@ -132,7 +134,7 @@ class Session:
             if timeless:
                 time = self._seen + at
             elif time_at is None:
-                time = self.sink.time(block, at)
+                time = self.sink.time(block, samples[: np.searchsorted(samples, at)])
             else:
                 (time,) = struct.unpack_from((">" if self.source.big_endian else "<") + "Q", record, body + time_at)
             try:

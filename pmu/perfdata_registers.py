@@ -12,7 +12,8 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from pmu.perfdata_stream import Block, Positions
+from pmu.perfdata_heads import Positions
+from pmu.perfdata_stream import Block
 
 MAX_COPIED_BYTES = 1 << 26
 

@@ -16,9 +16,10 @@ from typing import Self
 
 import numpy as np
 
+from pmu.perfdata_heads import Positions, Words
 from pmu.perfdata_registers import RegisterPool
 from pmu.perfdata_samples import Room, columns_of, decode, id_position, period_of, time_position
-from pmu.perfdata_stream import Block, Positions, Words
+from pmu.perfdata_stream import Block
 from pmu.perfevent import FLAG_FREQUENCY, Attr, Sample
 from pmu.samplesbuilder import SampleStore
 
@@ -158,12 +159,11 @@ class Sink:
         while self._jobs:
             self._finish_one()
 
-    def time(self, block: Block, at: int) -> int:
-        """When the last sample before the record ``at`` of a block was, 0 unknown."""
-        samples = np.flatnonzero(block.types[:at] == 9)
-        if not len(samples) or not self.attrs:
+    def time(self, block: Block, before: Positions) -> int:
+        """When the last of the records ``before`` (samples of a block) was, 0 unknown."""
+        if not len(before) or not self.attrs:
             return 0
-        one = samples[-1:]
+        one = before[-1:]
         ids = self._id_table()
         event = 0 if ids is None else int(ids.find(block.words, block.heads[one], block.lengths[one])[0])
         where = time_position(self.attrs[max(event, 0)].sample_type)

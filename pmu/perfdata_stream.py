@@ -1,38 +1,27 @@
 """A run of perf.data records cut into blocks of words, with the position of every record.
 
-Owns the walk over record headers, plain and compressed.  Does not know what records say.
-
-Records have different lengths, so a header is found only through the one before it.  Words that look like the header of
-a sample are taken as a guess: a run of guesses in which each record ends where the next one begins is a part of the
-chain if its first record is, and is verified with one comparison of numpy.  A loop steps between runs.
+Owns the order of blocks, plain and compressed, and what cannot be read.  Does not know what records say and does not
+find them within a block (``perfdata_heads``).
 """
 
 from __future__ import annotations
 
 import mmap
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import IO, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from pmu.perfdata_heads import Positions, Words, headers_of, heads_of
 from pmu.perfevent import Record
 
-Words = npt.NDArray[np.uint64]
-Positions = npt.NDArray[np.int64]
-
 FIRST_BLOCK_WORDS = 1 << 14  # more than the longest record, whose size is a 16-bit number of bytes
-BLOCK_WORDS = 1 << 17
+BLOCK_WORDS = 1 << 20
 INFLATED_WORDS = 1 << 18
 FORGET_BYTES = 1 << 24  # that were read are given back at once
-SIZE_SHIFT, MISC_SHIFT = np.uint64(48), np.uint64(32)
+MISC_SHIFT = np.uint64(32)
 LOW_32, LOW_16 = np.uint64(0xFFFFFFFF), np.uint64(0xFFFF)
-# Bits that no header has: of a size that is no multiple of 8, of a type beyond those that there are.
-NOT_OF_A_HEADER = np.uint64(7 << 48 | 0xFFFFFF80)
-SMALLEST_HEADER = np.uint64(8 << 48)
-MANY_STEPS = 16  # one step of the loop for so many words is too slow
 # Compressed profiles shrink to a tenth or a fiftieth; a file that claims more than this is made to exhaust memory.
 MAX_EXPANSION = 2000
 MAX_INFLATED_BYTES = 1 << 36
@@ -78,7 +67,6 @@ class Walk:
     mapped: bool = True
     compressed: list[tuple[int, int]] = field(default_factory=list)  # offset, size of what is compressed
     _kept_from: int = 0  # offset of what was read last and is still in memory
-    _mixed: bool = False  # records other than samples are many
 
     def blocks(self, start: int, end: int) -> Iterator[Block]:
         """Blocks of the records between two file offsets.  What cannot be read is counted in ``losses``."""
@@ -157,8 +145,7 @@ class Walk:
     def _block(self, raw: memoryview, file_offset: int | None) -> tuple[Block, int]:
         """The whole records at the beginning of ``raw``, and how many words they are."""
         words = self._words(raw)
-        heads, used, steps = _heads(words, big_endian=self.big_endian, any_type=self._mixed)
-        self._mixed = self._mixed or steps * MANY_STEPS > len(words)
+        heads, used = heads_of(words, big_endian=self.big_endian)
         block = self._records(words, raw, heads, used, file_offset)
         keep = _until_special(block)
         if keep < len(heads):
@@ -176,7 +163,7 @@ class Walk:
         return words if words.flags.aligned else words.copy()
 
     def _records(self, words: Words, raw: memoryview, heads: Positions, used: int, file_offset: int | None) -> Block:
-        headers = _headers(words[heads], self.big_endian)
+        headers = headers_of(words.take(heads), big_endian=self.big_endian)
         lengths = np.empty(len(heads), np.int64)
         if len(heads):
             np.subtract(heads[1:], heads[:-1], out=lengths[:-1])
@@ -225,80 +212,6 @@ class Walk:
             until = (at - FORGET_BYTES) // mmap.PAGESIZE * mmap.PAGESIZE
             self.data.madvise(mmap.MADV_DONTNEED, self._kept_from, until - self._kept_from)
             self._kept_from = until
-
-
-def _headers(first: Words, big_endian: bool) -> Words:
-    """First words of records, as a little-endian machine writes them: type, misc, size from the lowest bit on."""
-    if not big_endian:
-        return first
-    out: Words = first >> np.uint64(32) | (first & np.uint64(0xFFFF0000)) << np.uint64(16) | first << SIZE_SHIFT
-    return out
-
-
-def _guesses(words: Words, *, big_endian: bool, any_type: bool) -> tuple[Positions, Positions]:
-    """Words that look like the header of a sample or, which takes longer, of any record; and where each would end."""
-    if any_type:
-        normal = _headers(words, big_endian)
-        guesses = np.flatnonzero((normal & NOT_OF_A_HEADER) == 0)
-        guesses = guesses[normal[guesses] >= SMALLEST_HEADER]
-    elif big_endian:
-        guesses = np.flatnonzero(words >> np.uint64(32) == np.uint64(Record.SAMPLE))
-    else:
-        guesses = np.flatnonzero((words & LOW_32) == np.uint64(Record.SAMPLE))
-    sizes = _headers(words[guesses], big_endian) >> SIZE_SHIFT
-    ends = guesses + (sizes >> np.uint64(3)).view(np.int64)
-    # A size that is no multiple of 8 ends the walk: as an end before the beginning it breaks every run.
-    ends[sizes & np.uint64(7) != 0] = -1
-    return guesses, ends
-
-
-def _heads(words: Words, *, big_endian: bool, any_type: bool) -> tuple[Positions, int, int]:
-    """Index of each whole record's first word, of the first word after them, and how many steps it took."""
-    guesses, ends = _guesses(words, big_endian=big_endian, any_type=any_type)
-    # Runs of guesses in which each ends where the next begins: where they begin and end among the guesses.
-    last = np.append(np.flatnonzero(ends[:-1] != guesses[1:]), len(guesses) - 1)[: len(guesses)]
-    low = np.append(0, last[:-1] + 1)[: len(guesses)]
-    runs = zip(
-        low.tolist(), last.tolist(), guesses[low].tolist(), guesses[last].tolist(), ends[last].tolist(), strict=True
-    )
-    quarters = memoryview(words.view(np.uint16).data)
-    lane = _size_lane(big_endian)
-    found: list[Positions] = []
-    single: list[int] = []
-    count, at, steps = len(words), 0, 0
-    nothing = (0, -1, count, count, count)
-    first, final, begins, ends_with, stop = next(runs, nothing)
-    while at < count:
-        while ends_with < at:
-            first, final, begins, ends_with, stop = next(runs, nothing)
-        if begins <= at:
-            if begins < at:
-                first += int(np.searchsorted(guesses[first : final + 1], at))
-            if int(guesses[first]) == at:
-                whole = ends_with < stop <= count
-                if single:
-                    found.append(np.array(single, np.int64))
-                    single = []
-                found.append(guesses[first : final + whole])
-                if not whole:
-                    at = ends_with
-                    break
-                at = stop
-                continue
-        size = quarters[4 * at + lane]
-        step = size >> 3
-        if size & 7 or not step or at + step > count:
-            break
-        single.append(at)
-        steps += 1
-        at += step
-    found.append(np.array(single, np.int64))
-    return np.concatenate(found), at, steps
-
-
-def _size_lane(big_endian: bool) -> int:
-    """Which 16 bits of a word in this machine's order hold a record's size: the upper ones, or the lower ones."""
-    return 0 if big_endian == (sys.byteorder == "little") else 3
 
 
 def _until_special(block: Block) -> int:
