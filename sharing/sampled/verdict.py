@@ -6,6 +6,7 @@ Owns the order of the passes over a line and the choice among rules that exclude
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from sharing.sampled.use import LineUse, SampledRun
 
 TOO_FEW = "too few samples"
 MANY_ALIKE = 8  # lines of memory without a name that the same functions use alike: nodes, elements
+_ELEMENT = re.compile(r"\[|\+0x")  # where the name of an element goes on behind that of its array
 Gains = Callable[[LineUse, Sequence[Item]], Gain | None]
 
 
@@ -116,11 +118,14 @@ def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[Rule]
 
 
 def _kind(one: Judged) -> tuple[object, ...]:
-    """What makes two lines the same thing: rule, and the variable, or the functions that touch it."""
+    """What makes two lines the same thing: rule, and the array, or the functions that touch it.
+
+    Members of one struct that lie on several lines are several things.
+    """
     draft, line = one.drafts[0], one.line
-    owners = frozenset(line.actors[i].owner for i in draft.items)
     if line.use.link >= 0:
-        return (draft.rule, line.use.module, owners if len(owners) == 1 else line.use.link)
+        arrays = frozenset(_ELEMENT.split(line.actors[i].name)[0] for i in draft.items)
+        return (draft.rule, line.use.module, arrays if len(arrays) == 1 else line.use.link)
     functions = frozenset(t.function for i in draft.items[:2] for t in line.items[i].touches if t.cost > 0)
     if walks(line):
         return (line.use.region, line.use.space, functions)  # nodes differ in what happened to be seen of them

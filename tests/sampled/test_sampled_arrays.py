@@ -17,7 +17,7 @@ from sharing.sampled.lines import profile_lines
 from sharing.sampled.names import Names
 from sharing.sampled.use import LineUse, SampledRun
 from sharing.sampled.verdict import Verdicts, judge_lines
-from tests.sampled.recorded import Recorded, attribution, ticks
+from tests.sampled.recorded import LINE, Recorded, attribution, ticks
 from tests.sampled.test_sampled_join import RAN, finding
 
 BASE, STRIDE = 0x4000, 24
@@ -88,3 +88,35 @@ def test_code_and_samples_of_one_array_are_one_finding() -> None:
     assert (both.id, counts["sampled_joined"]) == (known.id, 1)
     other = finding("packed-thread-slots", ("stat",))
     assert len(join([other], sampled, verdicts, run, lambda names: RAN)[0]) == 2
+
+
+class OfState(Names):
+    """Two lines are one variable ``state``, with members or elements of eight bytes."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def actor(self, item: Item, use: LineUse) -> Actor:
+        number = (use.link - BASE + item.start) // 8
+        found = super().actor(item, use)
+        return replace(found, name=self._name.format(number), owner="state", owner_span=(BASE, BASE + 128))
+
+
+@pytest.mark.parametrize(
+    ("name", "findings"),
+    [("state.of[{}].hits", 1), ("state[{}]", 1), ("state+{:#x}", 1), ("state.member_{}", 2)],
+)
+def test_lines_of_one_array_are_folded_and_members_of_one_struct_are_not(name: str, findings: int) -> None:
+    recorded = Recorded()
+    for line in (LINE, LINE + 64):
+        for thread in (0, 1):
+            # Unlike functions, so that the elements are no slots of threads.
+            times = ticks(300, shift=(thread + 2 * (line != LINE)) * 40_000)
+            recorded.loop(thread, times, at=8 * thread, line=line, function=f"handle_{thread}")
+    run = profile_lines(attribution(recorded), 64)
+    static = tuple(replace(use, link=BASE + use.address - LINE, target=True, module="/bin/x") for use in run.lines)
+    run = replace(run, lines=static)
+    found = findings_of(judge_lines(run, OfState(name), 64), run.totals, Style(64, ImageKind.PIE))
+    assert [f.rule for f in found] == ["sampled-false-sharing"] * findings
+    assert any("1 more lines like this one" in e.text for e in found[0].evidence) == (findings == 1)
