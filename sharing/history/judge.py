@@ -75,7 +75,6 @@ def judge(series: Series, alpha: float = ALPHA) -> Judged:
         )
     else:
         basis, found = Basis.NONE, Segmentation((), (), segment(logs, alpha).best if n >= 4 else None)
-    if basis is Basis.NONE:
         least = next(k for k in range(2, 1000) if smallest_chance(k) < alpha)
         notes.append(
             f"{n} measured revisions cannot show a step at the level of {100 * alpha:g} %: that takes {least}, or "
