@@ -43,6 +43,7 @@ from sharing.model.comparison import (
 from sharing.model.finding import Confidence, Coverage, Target
 from tests.explain.layouts import Var, laid
 from tests.reports.shared_report import REPORT
+from tests.schema_paths import required_paths, without
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/linemate-explain.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -92,22 +93,11 @@ def comparison(name: str = "LOCK_open", other: str = "unused_tables") -> Compari
     )
 
 
-def required(schema: Any, value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    if "$ref" in schema:
-        schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
-    if schema.get("type") == "object":
-        for key in schema.get("required", ()):
-            yield (*path, key)
-            yield from required(schema["properties"][key], value[key], (*path, key))
-    elif schema.get("type") == "array" and isinstance(schema.get("items"), dict) and value:
-        yield from required(schema["items"], value[0], (*path, 0))
-
-
 def document() -> Any:
     return json.loads(EXPLAIN_EMITTERS["json"].render(comparison()))
 
 
-REQUIRED = [path for path in required(SCHEMA, document()) if path[0] != "findings" or len(path) == 1]
+REQUIRED = [path for path in required_paths(SCHEMA, document()) if path[0] != "findings" or len(path) == 1]
 
 
 def test_every_kind_of_value_is_valid() -> None:
@@ -117,12 +107,7 @@ def test_every_kind_of_value_is_valid() -> None:
 
 @pytest.mark.parametrize("path", REQUIRED, ids=lambda path: ".".join(map(str, path)))
 def test_a_missing_required_field_is_invalid(path: tuple[Any, ...]) -> None:
-    broken = document()
-    parent = broken
-    for step in path[:-1]:
-        parent = parent[step]
-    del parent[path[-1]]
-    assert not VALIDATOR.is_valid(broken)
+    assert not VALIDATOR.is_valid(without(document(), path))
 
 
 def test_every_field_is_in_the_schema_and_described() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from sharing.model import (
     Verdict,
 )
 from tests.reports.shared_report import CHECKED, EMPTY, FROM_SOURCE, REPORT
+from tests.schema_paths import required_paths, without
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "docs" / "schema" / "linemate-report.schema.json").read_text(encoding="utf-8")
@@ -43,20 +43,6 @@ def document() -> Any:
     """One report that has every kind of value."""
     findings = (*REPORT.findings, FROM_SOURCE)
     return json.loads(EMITTERS["json"].render(msgspec.structs.replace(REPORT, findings=findings)))
-
-
-def required_paths(schema: Any, value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every required field that occurs in ``value``, as the path to it; one element stands for each array."""
-    if "$ref" in schema:
-        schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
-    if schema.get("type") == "object":
-        for key in schema.get("required", ()):
-            yield (*path, key)
-            yield from required_paths(schema["properties"][key], value[key], (*path, key))
-    elif schema.get("type") == "array" and isinstance(schema.get("items"), dict):
-        longest = max(range(len(value)), key=lambda at: len(json.dumps(value[at])), default=None)
-        if longest is not None:
-            yield from required_paths(schema["items"], value[longest], (*path, longest))
 
 
 REQUIRED = list(required_paths(SCHEMA, document()))
@@ -73,12 +59,7 @@ def test_what_the_emitter_writes_is_valid(report: Report) -> None:
 
 @pytest.mark.parametrize("path", REQUIRED, ids=lambda path: ".".join(map(str, path)))
 def test_a_missing_required_field_is_invalid(path: tuple[Any, ...]) -> None:
-    broken = document()
-    parent = broken
-    for step in path[:-1]:
-        parent = parent[step]
-    del parent[path[-1]]
-    assert not VALIDATOR.is_valid(broken)
+    assert not VALIDATOR.is_valid(without(document(), path))
 
 
 @pytest.mark.parametrize(
