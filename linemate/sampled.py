@@ -35,7 +35,7 @@ from sharing.sampled.join import Coverage, join
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
 from sharing.sampled.names import Names
-from sharing.sampled.thinning import thinned
+from sharing.sampled.thinning import MAX_JUDGED, thinned
 from sharing.sampled.verdict import judge_lines
 
 
@@ -82,7 +82,7 @@ def with_samples(
 
 def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:
     """One profile with its samples placed, functions named as a report shows them."""
-    samples = read_samples(path)
+    samples = read_samples(path, most=MAX_JUDGED)
     if not len(samples.samples):
         raise LinemateError(f"{path}: holds no samples")
     samples = thinned(samples)
@@ -93,8 +93,7 @@ def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:
 
 def _left_out(one: Attribution) -> int:
     """Samples that were read and not judged, since there are enough without them."""
-    counts = one.samples.counts
-    return max(counts.samples - counts.skipped_samples - len(one.rows), 0)
+    return max(one.samples.counts.samples - len(one.rows), 0)
 
 
 def _thinning_note(one: Attribution) -> list[str]:

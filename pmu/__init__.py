@@ -20,6 +20,7 @@ class Reader:
     name: str
     summary: str
     read: Callable[[Path], Samples]
+    read_some: Callable[[Path, int], Samples] | None = None  # no more samples than a number, where the format allows it
 
 
 def readers() -> tuple[Reader, ...]:
@@ -27,15 +28,17 @@ def readers() -> tuple[Reader, ...]:
     from pmu import csvfile, oprofile, perfdata, perfscript
 
     return (
-        Reader("perf.data", "what perf record writes, to a file or to a pipe", perfdata.read),
+        Reader("perf.data", "what perf record writes, to a file or to a pipe", perfdata.read, perfdata.read),
         Reader("csv", "a table with a header: ip, addr, tid and others", csvfile.read),
         Reader("oprofile", "symbol listings of opreport", oprofile.read),
         Reader("perf script", "text that perf script prints", perfscript.read),
     )
 
 
-def read_samples(path: str | Path) -> Samples:
+def read_samples(path: str | Path, most: int | None = None) -> Samples:
     """The samples of a profile of any known format.
+
+    ``most``: keep no more than so many where the format allows it, spread as ``sharing.model.thinning`` says.
 
     Raises Malformed for a broken profile, LinemateError for a file that cannot be read or that no reader knows.
     """
@@ -44,6 +47,8 @@ def read_samples(path: str | Path) -> Samples:
     table = readers()
     for reader in table:
         try:
+            if most is not None and reader.read_some is not None:
+                return reader.read_some(path, most)
             return reader.read(path)
         except Unrecognized as refusal:
             refusals.append(f"{reader.name}: {refusal.why}")

@@ -24,8 +24,11 @@ from sharing.model.errors import Malformed, Unrecognized
 from sharing.model.samples import Counts, Event, Recording, Registers, Samples
 
 
-def read(path: Path) -> Samples:
-    """Raises Unrecognized for a file that is no perf.data, Malformed where nothing of it can be used."""
+def read(path: Path, most: int | None = None) -> Samples:
+    """All samples, or no more than ``most`` of them, spread over the file, whose periods are then those of all.
+
+    Raises Unrecognized for a file that is no perf.data, Malformed where nothing of it can be used.
+    """
     name = str(path)
     parts: list[Path] = []
     if path.is_dir():
@@ -38,21 +41,23 @@ def read(path: Path) -> Samples:
     source = open_source(name, data)
     about = Descriptions()
     header = read_header(source, about)
-    mapped = _words(source, header)
-    builder = Builder(SampleStore(_room(len(data), header)))
+    # A file of which little is wanted is read into one small place: to map it takes longer.
+    mapped = _words(source, header) if most is None else np.zeros(0, np.uint64)
+    builder = Builder(SampleStore(_room(len(data), header) if most is None else most))
     builder.comm(0, 0, 0, "swapper", executed=False)  # the idle task, which perf knows without a record
     losses = Losses(header.missing_bytes)
     pool = RegisterPool(len(mapped), header.data_offset % 8)
-    with Sink(builder.store, pool, source.big_endian) as sink:
+    with Sink(builder.store, pool, source.big_endian, most) as sink:
         session = Session(source, about, builder, sink)
         for attr, ids in header.attrs:
             session.add_event(attr, ids)
-        stretches = [(data, header.data_offset, header.data_end, True)]
+        stretches = [(path, data, header.data_offset, header.data_end)]
         for part in parts:
             records = _open(part)
-            stretches.append((records, 0, len(records), False))
-        for records, start, end, in_place in stretches:
-            walk = Walk(records, source.big_endian, losses, mapped=in_place)
+            stretches.append((part, records, 0, len(records)))
+        for name_of, records, start, end in stretches:
+            copied = name_of if most is not None and isinstance(records, mmap.mmap) else None
+            walk = Walk(records, source.big_endian, losses, mapped=records is data, path=copied)
             for block in walk.blocks(start, end):
                 session.take(block)
             for block in walk.inflated():
@@ -61,13 +66,16 @@ def read(path: Path) -> Samples:
     if not sink.attrs:
         raise Malformed(name, header.data_offset, "the recording describes no event")
     registers = Registers(mapped, pool.dense(), _release_of(data))
-    return builder.finish(
+    samples = builder.finish(
         _events(session),
         _recording(source, about),
         _counts(session, losses),
         registers=registers,
         build_ids=about.build_ids,
     )
+    if sink.level:
+        samples.samples["period"] = samples.samples["period"] << np.uint64(sink.level)
+    return samples
 
 
 def _release_of(data: mmap.mmap | bytes) -> Callable[[], object]:
@@ -142,7 +150,7 @@ def _counts(session: Session, losses: Losses) -> Counts:
             break
     return Counts(
         records=records,
-        samples=session.builder.store.stored,
+        samples=session.builder.store.stored + session.sink.left_out,
         unknown_records=unknown,
         unknown_events=session.sink.unknown,
         malformed_records=session.malformed + session.sink.malformed,

@@ -6,6 +6,7 @@ look at other records.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import deque
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from pmu.perfdata_samples import Room, columns_of, decode, id_position, period_o
 from pmu.perfdata_stream import Block
 from pmu.perfevent import FLAG_FREQUENCY, Attr, Sample
 from pmu.samplesbuilder import SampleStore
+from sharing.model.thinning import chosen, kept, level_of
 
 MAX_JOBS = 4  # blocks that wait or are worked on: numpy lets other threads run while it computes
 DENSE_IDS = 1 << 16
@@ -31,13 +33,18 @@ NO_ID = np.uint64((1 << 64) - 1)
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The samples of a block: where they are, how long, their headers, and how many records came before the block."""
+    """Samples of a block: where they are, how long, their headers, and how many records came before the block."""
 
     block: Block
     heads: Positions
     lengths: Positions
     headers: Words
     before: int
+    numbers: Positions | None = None  # among all samples of the file, where only some are kept
+
+    def some(self, which: Positions) -> Batch:
+        numbers = None if self.numbers is None else self.numbers[which]
+        return Batch(self.block, self.heads[which], self.lengths[which], self.headers[which], self.before, numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +94,16 @@ class Sink:
     store: SampleStore
     pool: RegisterPool
     big_endian: bool
+    most: int | None = None  # samples that are kept, spread over all; None all
     attrs: list[Attr] = field(default_factory=list)
     ids: dict[int, int] = field(default_factory=dict)
     unknown: int = 0  # samples of no event
     malformed: int = 0
+    level: int = 0  # each sample that is kept stands for 2**level
+    left_out: int = 0  # samples that others stand for; whether they are sound was not looked at
     timeless: bool = True  # nothing has a time: then the number of the record stands for it
+    _seen: int = 0  # samples, the ones left out included
+    _numbers: list[Positions] = field(default_factory=list)  # of the rows of the store; -1 where a row holds nothing
     _workers: ThreadPoolExecutor | None = None
     _jobs: deque[tuple[int, int, Future[tuple[int, int]]]] = field(default_factory=deque)
     _known: IdTable | None = None
@@ -99,7 +111,7 @@ class Sink:
 
     def __enter__(self) -> Self:
         processors = len(os.sched_getaffinity(0))
-        if processors > 1:
+        if processors > 1 and self.most is None:
             self._workers = ThreadPoolExecutor(min(processors, MAX_JOBS))
         return self
 
@@ -122,6 +134,9 @@ class Sink:
         if not self.attrs:
             self.unknown += count
             return
+        if self.most is not None:
+            self._take_some(batch, self.most)
+            return
         if self.store.is_full(count):
             self.finish()  # the table may move
         ids, timeless = self._id_table(), self.timeless
@@ -139,6 +154,42 @@ class Sink:
         else:
             self.finish()
             self._account(first, count, *work())
+
+    def _take_some(self, batch: Batch, most: int) -> None:
+        """Stores those of the samples that stand for the others; the others only count."""
+        first, count = self._seen, len(batch.heads)
+        self._seen += count
+        level = level_of(self._seen, most)
+        if level != self.level:
+            self.level = level
+            self._thin_out()
+        numbers = chosen(first, self._seen, level)
+        ids = self._id_table()
+        if ids is not None:
+            left = np.ones(count, np.bool_)
+            left[numbers - first] = False
+            unknown = int(np.sum(ids.find(batch.block.words, batch.heads, batch.lengths)[left] < 0))
+            self.unknown += unknown
+            self.left_out -= unknown
+        self.left_out += count - len(numbers)
+        if not len(numbers):
+            return
+        batch = dataclasses.replace(batch.some(numbers - first), numbers=numbers)
+        at, room = self.store.size, self.store.reserve(len(numbers), self._columns())
+        self.store.keep(len(numbers))
+        room["number"] = np.empty(len(numbers), np.int64)
+        stored, unknown = self._fill(batch, ids, room, self.timeless)
+        room["number"][stored:] = -1
+        self._numbers.append(room["number"])
+        self._account(at, len(numbers), stored, unknown)
+
+    def _thin_out(self) -> None:
+        """Of what is in the table, drops what the present level leaves out."""
+        numbers = np.concatenate([np.zeros(0, np.int64), *self._numbers])
+        stay = (numbers >= 0) & kept(numbers, self.level)
+        self.left_out += int(np.sum(numbers >= 0)) - int(np.sum(stay))
+        self.store.retain(stay)
+        self._numbers = [numbers[stay]]
 
     def _columns(self) -> frozenset[str]:
         """What differs between samples; the store knows the one value of all else."""
@@ -206,9 +257,8 @@ class Sink:
         for members in layouts.values():
             mine = np.flatnonzero(np.isin(events, members))
             rows = {name: np.empty(len(mine), column.dtype) for name, column in room.items()}
-            own = Batch(batch.block, batch.heads[mine], batch.lengths[mine], batch.headers[mine], batch.before)
             sound: list[Positions] = []
-            stored = self._decode(own, members[0], events[mine], rows, timeless, sound.append)
+            stored = self._decode(batch.some(mine), members[0], events[mine], rows, timeless, sound.append)
             parts.append((rows, stored))
             order.append(mine if not sound else mine[sound[0]])
         if not parts:
@@ -236,7 +286,7 @@ class Sink:
     ) -> int:
         """Fills the first rows of ``room`` with the sound samples of one layout; ``drop`` hears which, if not all."""
         attr, block = self.attrs[number], batch.block
-        kept = decode(
+        usable = decode(
             block.words,
             batch.heads,
             batch.lengths,
@@ -248,9 +298,11 @@ class Sink:
         )
         if timeless:
             room["time"][:] = batch.before + np.searchsorted(block.heads, batch.heads)
+        if batch.numbers is not None:
+            room["number"][:] = batch.numbers
         count = len(batch.heads)
-        if not kept.all():
-            sound = np.flatnonzero(kept)
+        if not usable.all():
+            sound = np.flatnonzero(usable)
             count = len(sound)
             for column in room.values():
                 column[:count] = column[sound]

@@ -7,8 +7,10 @@ find them within a block (``perfdata_heads``).
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
@@ -65,15 +67,32 @@ class Walk:
     big_endian: bool
     losses: Losses
     mapped: bool = True
+    path: Path | None = None  # read from here rather than from ``data``: a block is then gone with the next one
     compressed: list[tuple[int, int]] = field(default_factory=list)  # offset, size of what is compressed
     _kept_from: int = 0  # offset of what was read last and is still in memory
 
     def blocks(self, start: int, end: int) -> Iterator[Block]:
         """Blocks of the records between two file offsets.  What cannot be read is counted in ``losses``."""
+        if self.path is None:
+            yield from self._blocks(start, end, lambda at, size: memoryview(self.data)[at : at + size])
+            return
+        with self.path.open("rb", buffering=0) as file:
+            buffer = memoryview(np.empty(8 * BLOCK_WORDS, np.uint8).data)
+
+            def stretch(at: int, size: int) -> memoryview:
+                got = 0
+                while part := os.preadv(file.fileno(), [buffer[got:size]], at + got):
+                    got += part
+                buffer[got:size] = bytes(size - got)  # what another program has cut off meanwhile
+                return buffer[:size]
+
+            yield from self._blocks(start, end, stretch)
+
+    def _blocks(self, start: int, end: int, stretch: Callable[[int, int], memoryview]) -> Iterator[Block]:
         at, block_words = start, FIRST_BLOCK_WORDS
         while at + 8 <= end:
             count = min(block_words, (end - at) // 8)
-            block, used = self._block(memoryview(self.data)[at : at + 8 * count], at)
+            block, used = self._block(stretch(at, 8 * count), at)
             special = 0
             if len(block.heads):
                 special = self._beyond(block)
@@ -168,7 +187,7 @@ class Walk:
         if len(heads):
             np.subtract(heads[1:], heads[:-1], out=lengths[:-1])
             lengths[-1] = used - heads[-1]
-        mapped = self.mapped and file_offset is not None
+        mapped = self.mapped and self.path is None and file_offset is not None
         return Block(words, raw, heads, headers, headers & LOW_32, lengths, file_offset, mapped)
 
     def _beyond(self, block: Block) -> int:
@@ -207,7 +226,7 @@ class Walk:
 
     def _forget(self, at: int) -> None:
         """Pages before ``at`` that were read need not stay in memory; they come back when registers are asked for."""
-        if isinstance(self.data, mmap.mmap) and at >= self._kept_from + 2 * FORGET_BYTES:
+        if isinstance(self.data, mmap.mmap) and self.path is None and at >= self._kept_from + 2 * FORGET_BYTES:
             # A block may still be decoded while the next ones are looked for: what was read last stays.
             until = (at - FORGET_BYTES) // mmap.PAGESIZE * mmap.PAGESIZE
             self.data.madvise(mmap.MADV_DONTNEED, self._kept_from, until - self._kept_from)

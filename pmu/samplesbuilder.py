@@ -109,6 +109,13 @@ class SampleStore:
         """These rows, which were kept, hold nothing."""
         self._left_out.append((start, stop))
 
+    def retain(self, rows: npt.NDArray[np.bool_]) -> None:
+        """Only these rows stay; none of those that were left out may be among them."""
+        for column in self._columns.values():
+            some = column[: self.size][rows]
+            column[: len(some)] = some
+        self.size, self._left_out = int(np.count_nonzero(rows)), []
+
     def take(self, *, by_time: bool) -> SampleTable:
         """The rows, which the store gives away; stably sorted by time if so wished."""
         count, columns = self.stored, self._columns

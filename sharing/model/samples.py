@@ -180,7 +180,7 @@ class Counts:
     """What was read and what was not.  Every record of the file is in ``records``."""
 
     records: Mapping[str, int] = field(default_factory=dict)  # by type name
-    samples: int = 0
+    samples: int = 0  # that can be used; ``Samples.samples`` has fewer where a reader was told to keep only some
     unknown_records: int = 0  # of a type this reader does not know
     unknown_events: int = 0  # samples whose id belongs to no event
     malformed_records: int = 0  # samples and mappings that contradict their own layout

@@ -1,11 +1,11 @@
 """Fewer samples of a profile that has more than a verdict needs.
 
-Owns the choice of the rows that are kept.  Reads nothing and judges nothing.
+Owns how many are enough.  Which ones are kept is ``sharing.model.thinning``'s, and a reader that can do so keeps no
+others in the first place.  Reads nothing and judges nothing.
 
-What is said of a line rests on shares of all samples and on the order of samples in time.  With a hundred
-thousand of them, a share of 0.5 % is known to 0.05 % (Wilson), far finer than any limit that a verdict has, while the
-passes over lines grow with the number of samples.  Keeping one of each few is what a lower sampling frequency would
-have recorded.
+What is said of a line rests on shares of all samples and on the order of samples in time.  With fifty thousand of them,
+a share of 0.5 % is known to 0.06 % (Wilson), far finer than any limit that a verdict has, while the passes over lines
+grow with the number of samples.  Keeping one of each few is what a lower sampling frequency would have recorded.
 """
 
 from __future__ import annotations
@@ -17,27 +17,19 @@ import numpy.typing as npt
 
 from sharing.model.samples import Registers, Samples
 from sharing.model.sampletable import SampleRows
+from sharing.model.thinning import chosen, level_of
 
 MAX_JUDGED = 100_000
-_MIX = np.uint64(0x9E37_79B9_7F4A_7C15)  # 2**64 over the golden ratio: scatters consecutive numbers (Knuth, 6.4)
 
 
 def thinned(samples: Samples, limit: int = MAX_JUDGED) -> Samples:
-    """One of each run of ``k`` consecutive samples, which then stands for ``k``; the same where ``limit`` is kept.
-
-    Which of a run it is varies, so that nothing periodic in the program falls in step with the choice, and is the
-    same in every call.
-    """
+    """One of each run of 2**n consecutive samples, which then stands for all; the same where ``limit`` is kept."""
     total = len(samples.samples)
-    factor = -(-total // limit)
-    if factor <= 1:
+    level = level_of(total, limit)
+    if not level:
         return samples
-    runs = np.arange(-(-total // factor), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        place = (runs * _MIX >> np.uint64(32)) % np.uint64(factor)
-    rows = np.minimum(runs * np.uint64(factor) + place, np.uint64(total - 1)).astype(np.int64)
-    table = samples.samples[rows]
-    table["period"] = table["period"] * np.uint64(factor)
+    table = samples.samples[chosen(0, total, level)]
+    table["period"] = table["period"] << np.uint64(level)
     return dataclasses.replace(samples, samples=table, registers=_registers(samples, table))
 
 

@@ -19,6 +19,7 @@ from sharing.model.samples import (
     Samples,
     Table,
 )
+from sharing.model.thinning import chosen, level_of
 from sharing.sampled.thinning import thinned
 
 EVENTS = (Event("cpu-clock", regs_intr_mask=0b1011, regs_user_mask=0b1), Event("faults"))
@@ -39,13 +40,15 @@ def samples_of(table: Table, registers: Registers | None = None) -> Samples:
     return Samples(table, EVENTS, *rest, registers or Registers(NONE, NONE), spaces, Counts(), Recording("test"))
 
 
-@given(st.integers(1, 3000), st.integers(1, 500))
+@given(st.integers(1, 3000), st.integers(2, 500))
 def test_what_is_kept_is_in_order_and_stands_for_all(count: int, limit: int) -> None:
     table = rows_of(count)
     table["period"] = 7
     kept = thinned(samples_of(table), limit).samples
-    factor = -(-count // limit)
-    assert len(kept) == -(-count // factor) <= limit
+    level = level_of(count, limit)
+    factor = 1 << level
+    assert count // factor <= len(kept) <= limit
+    assert kept["time"].tolist() == chosen(0, count, level).tolist()
     assert (np.diff(kept["time"].astype(np.int64)) > 0).all()
     assert (kept["period"] == 7 * factor).all()
     # One of each run of ``factor``, so that no stretch of time is empty.
