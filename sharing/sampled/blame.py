@@ -166,9 +166,10 @@ class _Uses:
             if not reads_show or (t.writes and (t.thread, t.function, t.start, t.end) not in read)
         }
         reads: dict[int, _Weights] = {}
+        walks = _walks(items)
         for number, item in enumerate(items):
             for touch in item.touches:
-                weight = _weight(touch, line)
+                weight = walks[(_walk(touch), number)] if touch.walks else _weight(touch, line)
                 _add(self.writes if touch.writes else reads, touch, number, weight)
         # An update may be a load and a store: it is one access, of which each is seen.
         for thread in sorted({*self.writes, *reads}):
@@ -193,6 +194,28 @@ class _Uses:
 
 
 _Weights = dict[tuple[str, int], float]
+_Walk = tuple[int, str, AccessKind]
+
+
+def _walk(touch: Touch) -> _Walk:
+    return (touch.thread, touch.function, touch.kind)
+
+
+def _walks(items: tuple[Item, ...]) -> dict[tuple[_Walk, int], float]:
+    """By walk and item, what each of its touches weighs: code that goes over elements is at each of them as often.
+
+    Its samples fall where it waits, which is the first element of a line that comes from elsewhere.
+    """
+    seen: dict[_Walk, float] = defaultdict(float)
+    here: dict[tuple[_Walk, int], int] = defaultdict(int)
+    places: dict[_Walk, int] = defaultdict(int)
+    for number, item in enumerate(items):
+        for touch in (t for t in item.touches if t.walks):
+            walk = _walk(touch)
+            seen[walk] += touch.samples
+            places[walk] += (walk, number) not in here
+            here[(walk, number)] += 1
+    return {(walk, number): seen[walk] / places[walk] / count for (walk, number), count in here.items()}
 
 
 def _add(table: dict[int, _Weights], touch: Touch, item: int, weight: float) -> None:

@@ -24,7 +24,7 @@ from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
 from sharing.sampled.overlap import in_turn, may_be_step, overlap
 from sharing.sampled.sampledcode import is_software_clock
-from sharing.sampled.touches import footprints, group_touches, splits
+from sharing.sampled.touches import footprints, group_touches, splits, walked
 from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
 
 MIN_SAMPLES = 4  # on a line, to look at it at all
@@ -236,6 +236,9 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
     index = {thread: i for i, thread in enumerate(order)}
     touches = group_touches(a, own, cost, base, size, index, Seen.SAMPLE)
     touches += group_touches(a, witnesses, np.zeros(len(witnesses)), base, size, index, Seen.WITNESS)
+    walks = walked(a, own, base, size, index)
+    if walks:
+        touches = [replace(t, walks=(t.thread, t.function, t.kind) in walks) for t in touches]
     known = {(t.thread, t.start, t.end, t.kind) for t in touches}
     touches += [
         Touch(index[thread], start, end, kind, a.functions[function], Seen.CODE, atomic=atomic)

@@ -6,6 +6,7 @@ Owns the grouping of rows of one line.  Which lines, and everything that needs m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -66,6 +67,28 @@ def group_touches(
     ]
     out.sort(key=lambda t: (-t.cost, -t.samples, t.thread, t.start, t.function, t.kind))
     return out
+
+
+def walked(
+    attribution: Attribution, rows: Table, base: int, size: int, index: Mapping[int, int]
+) -> frozenset[tuple[int, str, AccessKind]]:
+    """(thread, function, kind) of accesses by code that goes over elements of the line.
+
+    One of its instructions was sampled at several places here.  Witnesses would not do: they are of several
+    instructions each, so that two members look like two elements.
+    """
+    rows = rows[rows["thread"] >= 0]
+    if len(rows) < 2:
+        return frozenset()
+    start = np.clip(rows["place"].astype(np.int64) - np.int64(base), 0, size - 1)
+    code = np.unique(rows["ip"], return_inverse=True)[1].astype(np.int64)
+    values, _ = _groups((rows["thread"], rows["function"] + 1, rows["kind"], code, start))
+    places = Counter(tuple(one[:4]) for one in values.tolist())
+    return frozenset(
+        (index[thread], attribution.functions[function - 1] if function else "?", AccessKind(kind))
+        for (thread, function, kind, _), count in places.items()
+        if count > 1
+    )
 
 
 def _groups(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

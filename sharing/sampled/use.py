@@ -78,6 +78,7 @@ class Touch:
     waits: bool = False
     uses: bool = False  # an update whose result is used
     spins: bool = False  # in a loop that only waits for the value
+    walks: bool = False  # by code that goes over elements: where it was sampled is where it waited
 
     @property
     def writes(self) -> bool:

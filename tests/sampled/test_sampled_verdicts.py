@@ -485,6 +485,37 @@ def test_thin_lines_that_show_less_together_stay_alone(how: str, recorded: Recor
     assert "sampled lines, too few samples" in verdicts.counts
 
 
+def handed_over(*, one_instruction: bool) -> Recorded:
+    """Eight bytes at a time from one thread to another, which waits where a line begins and finds the rest there."""
+    recorded = Recorded()
+    for step, time in enumerate(ticks(400)):
+        put, got = step % 8, 0 if step % 4 else step // 4 % 8
+        for thread, place, kind in ((0, put, AccessKind.STORE), (1, got, AccessKind.LOAD)):
+            ip = 0x1000 + 0x100 * thread + (0 if one_instruction else place)
+            function = ("put", "get")[thread]
+            recorded.samples.append(One(thread, time + 90_000 * thread, 8 * place, 8, kind, function=function, ip=ip))
+    return recorded
+
+
+def test_code_that_goes_over_elements_is_at_each_of_them_wherever_it_waits() -> None:
+    (queue,), _ = judged(handed_over(one_instruction=True))
+    assert (queue.verdict, queue.severity) == (Verdict.TRUE_SHARING, Severity.LOW)
+    assert "100 % by others at the same bytes" in queue.evidence[0].text
+    members = judged(handed_over(one_instruction=False))[0][0]
+    assert members.verdict is Verdict.FALSE_SHARING, "an instruction each: members, of which one is read most"
+
+
+def test_elements_of_each_thread_stay_its_own() -> None:
+    recorded = Recorded()
+    for step, time in enumerate(ticks(400)):
+        for thread in (0, 1):
+            at = 32 * thread + 8 * (step % 4 if step % 3 else 0)
+            recorded.samples.append(One(thread, time + 90_000 * thread, at, kind=AccessKind.RMW, function="count"))
+    (finding,), _ = judged(recorded)
+    assert finding.verdict is Verdict.FALSE_SHARING
+    assert "100 % is explained by others at other bytes" in " ".join(e.text for e in finding.evidence)
+
+
 def test_a_line_without_weight_is_said_not_to_be_worth_it() -> None:
     recorded = pair(count=40)
     recorded.loop(0, ticks(8000, start=20), at=0, line=0x9000)
