@@ -29,6 +29,15 @@ def read(path: Path, most: int | None = None) -> Samples:
 
     Raises Unrecognized for a file that is no perf.data, Malformed where nothing of it can be used.
     """
+    if most is not None and (samples := _read(path, most, guess=True)) is not None:
+        return samples
+    samples = _read(path, most, guess=False)
+    assert samples is not None, "without a guess nothing is guessed wrong"
+    return samples
+
+
+def _read(path: Path, most: int | None, *, guess: bool) -> Samples | None:
+    """None where a guess of the number of samples was too high, so that too few were kept."""
     name = str(path)
     parts: list[Path] = []
     if path.is_dir():
@@ -47,7 +56,8 @@ def read(path: Path, most: int | None = None) -> Samples:
     builder.comm(0, 0, 0, "swapper", executed=False)  # the idle task, which perf knows without a record
     losses = Losses(header.missing_bytes)
     pool = RegisterPool(len(mapped), header.data_offset % 8)
-    with Sink(builder.store, pool, source.big_endian, most) as sink:
+    expected_bytes = header.data_end - header.data_offset if guess else 0
+    with Sink(builder.store, pool, source.big_endian, most, expected_bytes) as sink:
         session = Session(source, about, builder, sink)
         for attr, ids in header.attrs:
             session.add_event(attr, ids)
@@ -63,6 +73,8 @@ def read(path: Path, most: int | None = None) -> Samples:
             for block in walk.inflated():
                 session.take(block)
         sink.finish()
+    if sink.kept_too_few:
+        return None
     if not sink.attrs:
         raise Malformed(name, header.data_offset, "the recording describes no event")
     registers = Registers(mapped, pool.dense(), _release_of(data))

@@ -95,6 +95,7 @@ class Sink:
     pool: RegisterPool
     big_endian: bool
     most: int | None = None  # samples that are kept, spread over all; None all
+    expected_bytes: int = 0  # of all records, from which a first level is guessed; 0 unknown
     attrs: list[Attr] = field(default_factory=list)
     ids: dict[int, int] = field(default_factory=dict)
     unknown: int = 0  # samples of no event
@@ -159,7 +160,11 @@ class Sink:
         """Stores those of the samples that stand for the others; the others only count."""
         first, count = self._seen, len(batch.heads)
         self._seen += count
-        level = level_of(self._seen, most)
+        if not first and count:
+            # To keep many at first and few in the end would be most of the work.
+            expected = self.expected_bytes // (8 * int(batch.lengths.mean()))
+            self.level = max(level_of(expected, most) - 1, 0)
+        level = max(level_of(self._seen, most), self.level)
         if level != self.level:
             self.level = level
             self._thin_out()
@@ -182,6 +187,11 @@ class Sink:
         room["number"][stored:] = -1
         self._numbers.append(room["number"])
         self._account(at, len(numbers), stored, unknown)
+
+    @property
+    def kept_too_few(self) -> bool:
+        """Whether the guess of how many samples there are was too high."""
+        return self.most is not None and self.level > level_of(self._seen, self.most)
 
     def _thin_out(self) -> None:
         """Of what is in the table, drops what the present level leaves out."""

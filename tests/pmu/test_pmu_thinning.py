@@ -175,3 +175,15 @@ def test_the_level_is_the_lowest_that_is_enough(total: int, limit: int) -> None:
     level = level_of(total, limit)
     assert -(-total >> level) <= limit
     assert level == 0 or -(-total >> (level - 1)) > limit
+
+
+@pytest.mark.parametrize("longer", [1, 40])
+def test_a_file_that_begins_otherwise_than_it_goes_on_is_thinned_alike(tmp_path: Path, longer: int) -> None:
+    """How many samples a file has is guessed from its beginning: short ones there promise more than come."""
+    builder = Builder([Attr(sample_type=b.IP | b.TIME | b.CALLCHAIN)])
+    count = 4000
+    for number in range(count):
+        builder.sample(ip=number, time=number, callchain=range(longer if number > 3000 else 41 - longer))
+    some = of_file(tmp_path, builder.file(), 300)
+    assert some.samples["ip"].tolist() == chosen(0, count, level_of(count, 300)).tolist()
+    assert some.counts.samples == count
