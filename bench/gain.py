@@ -28,7 +28,7 @@ from bench.places import AUDIT_EXITS, REPOSITORY, WORK, linemate, tool
 from bench.report import limit
 
 MEDIAN_LIMIT, WORST_LIMIT = 0.10, 0.25
-HURTS = 1.02  # a measured gain below which it is right to propose nothing
+WORTH_FIXING = 1.02  # a finding whose interval ends below says that it is not
 TURNS = 3  # runs of each build and of each level in a round
 _PERIOD_NS = "1000000"  # the programs run for half a second: a sample each millisecond
 _DISTURBED_SHARE, _RESOLUTION_S = 0.05, 0.03
@@ -38,7 +38,7 @@ _ESTIMATE = re.compile(r"estimated speed-up ([0-9.]+)× \(([0-9.]+)–([0-9.]+)�
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Throughput after over before.  ``proposed``: a remedy comes with it; else nothing is, and 1.0 stands for that."""
+    """Throughput after over before.  ``proposed``: it is worth fixing; else nothing is, and 1.0 stands for that."""
 
     ratio: float = 1.0
     low: float = 1.0
@@ -101,7 +101,8 @@ class Row:
         noisy = sum(r.disturbed for r in self.rounds)
         note = f"{len(self.rounds)} rounds" + (f", {noisy} disturbed" if noisy else "")
         if not p.proposed:
-            return f"{measured}  {'right' if self.measured <= HURTS else f'{self.measured - 1:.0%} missed'}  {note}"
+            right = "right" if self.measured <= WORTH_FIXING else f"{self.measured - 1:.0%} missed"
+            return f"{measured}  {right}  {note}"
         return f"{measured}  {p.ratio:5.2f} ({p.low:.2f}–{p.high:.2f})  {self.error:+4.0%}  {self.single:3.0%}  {note}"
 
 
@@ -129,7 +130,16 @@ def measure(rounds: int) -> list[str]:
             made.append(one)
             with kept.open("a") as file:
                 file.write(json.dumps(asdict(one)) + "\n")
-    return table([Row(name, tuple(r for r in made if r.name == name)) for name in dict.fromkeys(r.name for r in made)])
+    return table(rows_of(made))
+
+
+def rows_of(made: Sequence[Round]) -> list[Row]:
+    """A row a program, of the rounds that others left alone where there are any."""
+    rows = []
+    for name in dict.fromkeys(r.name for r in made):
+        own = [r for r in made if r.name == name]
+        rows.append(Row(name, tuple(r for r in own if not r.disturbed) or tuple(own)))
+    return rows
 
 
 def _read(path: Path) -> Iterable[Round]:
@@ -168,9 +178,9 @@ def table(rows: Sequence[Row]) -> list[str]:
             limit(max(errors), WORST_LIMIT, "largest error"),
         ]
     if rest:
-        right = sum(row.measured <= HURTS for row in rest)
+        right = sum(row.measured <= WORTH_FIXING for row in rest)
         out += [
-            f"  nothing is proposed, rightly where padding gives at most {HURTS}: {right} of {len(rest)}",
+            f"  nothing is proposed, rightly where padding gives at most {WORTH_FIXING}: {right} of {len(rest)}",
             *(row.text(width) for row in rest),
         ]
     return out
@@ -232,7 +242,7 @@ def _disturbed(runs: Sequence[dict[str, Any]]) -> bool:
 
 
 def predict(program: Path, profile: Path) -> Estimate:
-    """What an audit says of the line that would give the most, of those that it has a remedy for."""
+    """What an audit says of the line that would give the most, of those that it says are worth it."""
     command = linemate("audit", str(program), "--samples", str(profile), "--min-severity", "note", "--format", "json")
     done = run(command, keep_output=True)
     if done.returncode not in AUDIT_EXITS:
@@ -240,8 +250,7 @@ def predict(program: Path, profile: Path) -> Estimate:
     found = [
         Estimate(float(match[1]), float(match[2]), float(match[3]), proposed=True)
         for finding in json.loads(done.stdout)["findings"]
-        if finding["remedies"]
         for evidence in finding["evidence"]
-        if (match := _ESTIMATE.search(evidence["text"]))
+        if (match := _ESTIMATE.search(evidence["text"])) and float(match[3]) >= WORTH_FIXING
     ]
     return max(found, key=lambda e: e.ratio, default=Estimate())

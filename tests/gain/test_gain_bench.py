@@ -1,0 +1,48 @@
+"""The table of predicted against measured gains: what counts for its limits, and from which rounds."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.gain import Estimate, Round, rows_of, table
+
+NOTHING = Estimate()
+
+
+def a_round(
+    before: tuple[float, ...], after: tuple[float, ...], estimate: Estimate, *, name: str = "p", disturbed: bool = False
+) -> Round:
+    return Round(name, before, after, estimate, disturbed)
+
+
+def predicted(ratio: float) -> Estimate:
+    return Estimate(ratio, 0.9 * ratio, 1.1 * ratio, proposed=True)
+
+
+def test_the_error_is_that_of_the_prediction_against_all_runs_of_both_builds() -> None:
+    (row,) = rows_of([a_round((2.0, 9.0), (1.0, 1.0), predicted(2.4)), a_round((2.0,), (1.0,), predicted(2.0))])
+    assert row.measured == pytest.approx(2.0), "one slow run is no gain"
+    assert row.predicted.ratio == pytest.approx(2.2)
+    assert row.error == pytest.approx(0.1)
+
+
+def test_errors_of_single_recordings_do_not_cancel() -> None:
+    (row,) = rows_of([a_round((2.0,), (1.0,), predicted(ratio)) for ratio in (1.0, 3.0)])
+    assert (row.error, row.single) == (pytest.approx(0.0), pytest.approx(0.5))
+
+
+def test_rounds_that_others_disturbed_count_only_where_there_are_no_others() -> None:
+    quiet, noisy = (a_round((s,), (1.0,), predicted(2.0), disturbed=s > 2) for s in (2.0, 6.0))
+    assert rows_of([quiet, noisy])[0].measured == pytest.approx(2.0)
+    assert rows_of([noisy])[0].measured == pytest.approx(6.0)
+
+
+def test_what_is_not_proposed_counts_for_no_limit_and_is_judged_by_what_padding_gives() -> None:
+    good = a_round((2.0,), (1.0,), predicted(2.0))
+    slower = a_round((1.0,), (4.0,), NOTHING, name="memory")
+    missed = a_round((3.0,), (2.0,), NOTHING, name="silent")
+    lines = table(rows_of([good, slower, missed]))
+    assert any("largest error: 0.00" in line and "held" in line for line in lines)
+    assert any(line.split()[0] == "memory" and "right" in line for line in lines)
+    assert any(line.split()[0] == "silent" and "50% missed" in line for line in lines)
+    assert any("1 of 2" in line for line in lines)
