@@ -8,7 +8,8 @@ often each was seen: reads on their writes, writes on all their accesses (a line
 them), never more than so few uses can cause, and next to nothing on reads that would have waited, too, and were never
 seen to.  Accesses to the same item are true sharing.  Accesses to other items are false sharing as far as they
 outnumber those that the same function makes to the victim's: a function that updates two members together would take
-the line just as well if they were apart.  Time that nobody explains is the thread's own.
+the line just as well if they were apart, and wait as long where it writes both and another is at one of them.  Time
+that nobody explains is the thread's own.
 """
 
 from __future__ import annotations
@@ -182,6 +183,12 @@ class _Uses:
         """A read suffers from writes, a write from every access: the line must come back alone."""
         return self.all if of_writes else self.writes
 
+    def together(self, thread: int, function: str, item: int, other: int) -> float:
+        """How many of a function's writes to an item come with one to the other."""
+        own = self.writes.get(thread, {})
+        mine = own.get((function, item), 0.0)
+        return min(1.0, own.get((function, other), 0.0) / mine) if mine > 0 else 0.0
+
     def seen(self, thread: int, victim: int, *, of_writes: bool) -> float:
         """How many uses of a disturber there are samples of; no limit is known of those that code tells of.
 
@@ -231,7 +238,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     told: dict[Meeting, float] = defaultdict(float)
     squeezed = False
     for number, item in enumerate(items):
-        costs: dict[tuple[int, bool], float] = defaultdict(float)
+        costs: dict[tuple[int, str, bool], float] = defaultdict(float)
         waiting = item.waiting
         for touch in item.touches:
             if touch.reads and not touch.writes and (touch.thread, touch.function) in waiting:
@@ -242,9 +249,9 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             elif touch.spins and touch.kind is AccessKind.STORE:
                 own += touch.cost  # it keeps what is waited for elsewhere, and holds nobody up
             else:
-                costs[(touch.thread, touch.writes)] += touch.cost
+                costs[(touch.thread, touch.function if touch.writes else "", touch.writes)] += touch.cost
         causes_of: dict[tuple[int, bool], list[tuple[int, float]]] = {}  # what a thread does is the same for all others
-        for (thread, of_writes), cost in costs.items():
+        for (thread, function, of_writes), cost in costs.items():
             others = uses.disturbers(of_writes=of_writes)
             met = [(t, line.overlap(t, thread).meeting) for t in others if t != thread]
             disturbers = [t for t, meeting in met if not meeting.apart]
@@ -263,11 +270,15 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             own += cost - explained
             for cause, weight in causes:
                 part = explained * weight / total
-                pairs[(cause, number)] += part
+                # A write waits for the whole line: one that goes with it would wait for its own bytes' users instead.
+                moves = part * uses.together(thread, function, number, cause) if of_writes else 0.0
+                pairs[(cause, cause)] += moves
+                pairs[(cause, number)] += part - moves
                 if cause == number:
                     true += part
                 else:
-                    false += part
+                    false += part - moves
+                    true += moves
             concurrent = any(meeting is Meeting.CONCURRENT for _, meeting in met)
             told[Meeting.CONCURRENT if concurrent else Meeting.UNKNOWN] += cost
     without = Meeting.SQUEEZED if squeezed else Meeting.PHASED if phased > 0 else Meeting.UNKNOWN

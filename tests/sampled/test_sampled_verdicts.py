@@ -492,7 +492,7 @@ def handed_over(*, one_instruction: bool) -> Recorded:
         put, got = step % 8, 0 if step % 4 else step // 4 % 8
         for thread, place, kind in ((0, put, AccessKind.STORE), (1, got, AccessKind.LOAD)):
             ip = 0x1000 + 0x100 * thread + (0 if one_instruction else place)
-            function = ("put", "get")[thread]
+            function = ("put", "get")[thread] + ("" if one_instruction else f"_{place}")
             recorded.samples.append(One(thread, time + 90_000 * thread, 8 * place, 8, kind, function=function, ip=ip))
     return recorded
 
@@ -502,7 +502,20 @@ def test_code_that_goes_over_elements_is_at_each_of_them_wherever_it_waits() -> 
     assert (queue.verdict, queue.severity) == (Verdict.TRUE_SHARING, Severity.LOW)
     assert "100 % by others at the same bytes" in queue.evidence[0].text
     members = judged(handed_over(one_instruction=False))[0][0]
-    assert members.verdict is Verdict.FALSE_SHARING, "an instruction each: members, of which one is read most"
+    assert members.verdict is Verdict.FALSE_SHARING, "code of its own for each: members, of which one is read most"
+
+
+@pytest.mark.parametrize(("together", "verdict"), [(True, Verdict.TRUE_SHARING), (False, Verdict.FALSE_SHARING)])
+def test_a_write_that_goes_with_one_to_the_disturbed_bytes_would_wait_there(together: bool, verdict: Verdict) -> None:
+    recorded = Recorded()
+    for time in ticks(400):
+        recorded.samples.append(One(0, time, at=0, kind=AccessKind.RMW, function="push"))
+        if together:
+            index = One(0, time, at=8, kind=AccessKind.STORE, function="push")
+            recorded.witnesses.append((time, index))
+        recorded.samples.append(One(1, time + 90_000, at=8, kind=AccessKind.RMW, function="reset"))
+    (finding,), _ = judged(recorded)
+    assert finding.verdict is verdict
 
 
 def test_elements_of_each_thread_stay_its_own() -> None:
