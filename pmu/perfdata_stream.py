@@ -7,7 +7,6 @@ find them within a block (``perfdata_heads``).
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 
 from pmu.perfdata_heads import Positions, Words, headers_of, heads_of
 from pmu.perfevent import Record
+from pmu.readahead import ReadAhead
 
 FIRST_BLOCK_WORDS = 1 << 14  # more than the longest record, whose size is a 16-bit number of bytes
 BLOCK_WORDS = 1 << 20
@@ -76,17 +76,8 @@ class Walk:
         if self.path is None:
             yield from self._blocks(start, end, lambda at, size: memoryview(self.data)[at : at + size])
             return
-        with self.path.open("rb", buffering=0) as file:
-            buffer = memoryview(np.empty(8 * BLOCK_WORDS, np.uint8).data)
-
-            def stretch(at: int, size: int) -> memoryview:
-                got = 0
-                while part := os.preadv(file.fileno(), [buffer[got:size]], at + got):
-                    got += part
-                buffer[got:size] = bytes(size - got)  # what another program has cut off meanwhile
-                return buffer[:size]
-
-            yield from self._blocks(start, end, stretch)
+        with ReadAhead(self.path, 8 * BLOCK_WORDS, end) as file:
+            yield from self._blocks(start, end, file.read)
 
     def _blocks(self, start: int, end: int, stretch: Callable[[int, int], memoryview]) -> Iterator[Block]:
         at, block_words = start, FIRST_BLOCK_WORDS
