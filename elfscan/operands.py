@@ -98,6 +98,8 @@ class DecodedFunction:
     sources: dict[int, list[int]]  # by row of a target
     effects: dict[int, Effect] = field(default_factory=dict)
     waiting: dict[int, bool] = field(default_factory=dict)
+    loops: dict[int, frozenset[int]] = field(default_factory=dict)  # of ``spins``
+    _turns_back: bool | None = None
 
     @classmethod
     def decode(cls, decoder: Any, dialect: Dialect, code: bytes, start: int) -> DecodedFunction:
@@ -130,6 +132,13 @@ class DecodedFunction:
         if found is None:
             found = self.waiting[row] = spins(self, row, self.dialect.register)
         return found
+
+    @property
+    def turns_back(self) -> bool:
+        """Whether any loop is there."""
+        if self._turns_back is None:
+            self._turns_back = any(row >= to for to, rows in self.sources.items() for row in rows)
+        return self._turns_back
 
     def falls_into(self, row: int) -> bool:
         """Whether control can come from the instruction before in memory."""

@@ -42,6 +42,13 @@ def spins(function: DecodedFunction, row: int, register: Registers) -> bool:
 
 def waiting_loop(function: DecodedFunction, row: int, register: Registers) -> frozenset[int]:
     """The loop in which a load does nothing but wait, empty where it does more."""
+    found = function.loops.get(row)
+    if found is None:
+        found = function.loops[row] = _waiting_loop(function, row, register) if function.turns_back else NO_LOOP
+    return found
+
+
+def _waiting_loop(function: DecodedFunction, row: int, register: Registers) -> frozenset[int]:
     effect, mnemonic = function.effect(row), function.instructions[row][2]
     own = [memory for memory in effect.memory if not memory.implicit]
     if len(own) != 1 or not _may_wait(own[0].kind, mnemonic):
