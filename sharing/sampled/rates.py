@@ -43,11 +43,8 @@ def instruction_keys(attribution: Attribution, rows: Column, modules: dict[str, 
 
 def rates_of(
     attribution: Attribution, touching: Column, number: Column, lines: Sequence[LineUse], solo: Attribution | None
-) -> tuple[list[list[Access]], list[bool]]:
-    """For each line the accesses to it, and whether their rates are those of the run on one processor.
-
-    ``touching`` are placed rows and witnesses, ``number`` the line of each.
-    """
+) -> list[list[Access]]:
+    """For each line the accesses to it.  ``touching`` are placed rows and witnesses, ``number`` the line of each."""
     modules: dict[str, int] = {}
     size = lines[0].size if len(lines) else 1
     # A thread that sleeps for a lock does not touch it.
@@ -87,7 +84,7 @@ def rates_of(
             accesses.append((own.get((int(thread["pid"]), int(thread["tid"])), -1), start, end, writes, r))
         accesses += [(t.thread, t.start, t.end, t.writes, UNSEEN) for t in line.touches if t.seen is Seen.CODE]
         out.append(accesses)
-    return out, [solo is not None and not bool(one) for one in few[: len(lines)]]
+    return out
 
 
 def _counts_alone(solo: Attribution, used: Column, size: int, modules: dict[str, int]) -> Column:
