@@ -1,0 +1,179 @@
+"""Who uses a line together with whom, where samples are few, or fall where code waits and not where it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from sharing.model.attribution import Module, Region
+from sharing.model.finding import Severity, Verdict
+from sharing.model.image import AccessKind
+from sharing.model.samples import Event, Field
+from sharing.rules.sampled_base import SampledLine
+from sharing.sampled.lines import profile_lines
+from sharing.sampled.names import Names
+from sharing.sampled.verdict import judge_lines
+from tests.sampled.recorded import LINE, MS, One, Recorded, attribution, ticks
+from tests.sampled.test_sampled_verdicts import judged
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyCode:
+    """What the code of ``look`` does to bytes 8–15 of every line, according to the binary."""
+
+    kinds: tuple[AccessKind, ...]
+
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
+        return [(1, 8, 16, kind, False) for kind in self.kinds]
+
+
+def beside_code(kinds: tuple[AccessKind, ...], *, counts: AccessKind) -> SampledLine:
+    """A thread that counts, and one with as many samples in ``look``, none of them on the line."""
+    recorded = Recorded()
+    for time in ticks(400):
+        one = One(0, time, at=0, kind=counts, function="count", region=Region.STATIC, link=0x4000)
+        recorded.samples.append(one)
+    for time in ticks(400, shift=90_000):
+        recorded.samples.append(One(1, time, line=LINE + 0x400, function="look", region=Region.STATIC, link=0x4400))
+    placed = attribution(recorded, modules=(Module("/bin/x", target=True),))
+    verdicts = judge_lines(profile_lines(placed, 64, OnlyCode(kinds)), Names(), 64)
+    return next(j.line for j in verdicts.judged if j.line.use.link == 0x4000)
+
+
+LOAD, STORE, RMW = AccessKind.LOAD, AccessKind.STORE, AccessKind.RMW
+
+
+@pytest.mark.parametrize(
+    ("kinds", "counts", "why", "disturbs"),
+    [
+        ((LOAD,), RMW, "a load that took the line from a writer would have waited for it, and been sampled", False),
+        ((RMW,), RMW, "so would an update", False),
+        ((LOAD, STORE), RMW, "of one instruction or of two", False),
+        ((STORE,), RMW, "a store waits for nobody", True),
+        ((LOAD, STORE), LOAD, "a line that is only read elsewhere is there to be loaded: the store takes it", True),
+    ],
+)
+def test_what_only_code_tells_of_disturbs_where_samples_would_not_show_it(
+    kinds: tuple[AccessKind, ...], counts: AccessKind, why: str, disturbs: bool
+) -> None:
+    line = beside_code(kinds, counts=counts)
+    assert (line.blame.false >= 0.5 * line.use.cost) == disturbs, why
+    assert disturbs or line.blame.false < 0.01 * line.use.cost
+
+
+def short_threads(count: int, *, apart_ms: float, alive_ms: float = 0.6) -> Recorded:
+    """Threads of two samples each that update one of two members; a thread is first sampled a period after it began."""
+    recorded = Recorded()
+    for number in range(count):
+        started = number * apart_ms
+        for at_ms in (started + 0.25, started + 0.5):
+            assert at_ms <= started + alive_ms
+            one = One(number, round(at_ms * MS) + number, at=8 * (number % 2), kind=AccessKind.RMW, cpu=number % 2)
+            recorded.samples.append(one)
+    return recorded
+
+
+def test_many_short_threads_one_after_the_other_do_not_disturb_each_other() -> None:
+    findings, verdicts = judged(short_threads(60, apart_ms=0.65))
+    assert findings == []
+    assert verdicts.counts["sampled lines, phased"] == 1
+
+
+def test_as_many_short_threads_that_begin_before_others_end_may() -> None:
+    (finding,), _ = judged(short_threads(60, apart_ms=0.33))
+    assert finding.verdict is Verdict.FALSE_SHARING
+    assert "too few samples of each" in " ".join(e.text for e in finding.evidence)
+
+
+def test_a_counter_of_events_tells_no_time_between_threads() -> None:
+    cycles = Event("cycles", Field.TIME | Field.PERIOD | Field.CPU, 0, 0)
+    assert judged(short_threads(60, apart_ms=0.65), events=[cycles])[0], "its period is no time"
+
+
+def along_an_array(
+    element: Callable[[int, int], int], *, lines: int = 12, apart: float = 0.0, reader: int = -1
+) -> Recorded:
+    """Two threads that pass over an array again and again, a few samples to a line: ``element(thread, step)``."""
+    recorded = Recorded()
+    for step in range(8 * lines):
+        for thread in (0, 1):
+            time = round((step * 0.25 + thread * apart) * 1_000_000) + 90_000 * thread
+            at = 8 * element(thread, step)
+            kind = AccessKind.LOAD if thread == reader else AccessKind.RMW
+            recorded.samples.append(One(thread, time, at=at, line=LINE + 64 * (step % lines), kind=kind))
+    # Four samples of each thread and line.
+    recorded.samples = [one for one in recorded.samples if (one.time // 250_000 // lines) % 2 == 0]
+    return recorded
+
+
+def interleaved(thread: int, step: int) -> int:
+    return 2 * (step // 24 % 2) + thread
+
+
+def test_thin_lines_of_one_array_are_judged_together() -> None:
+    (finding,), verdicts = judged(along_an_array(interleaved))
+    assert finding.verdict is Verdict.FALSE_SHARING
+    assert finding.severity is Severity.MEDIUM, "that they met on one line at one moment is not proven"
+    assert any("11 more lines like this one" in e.text for e in finding.evidence)
+    assert verdicts.counts == {"sampled lines": 12, "sampled lines, pooled": 12}
+
+
+@pytest.mark.parametrize(
+    ("how", "recorded"),
+    [
+        ("handed over whole: both threads at the same elements", along_an_array(lambda thread, step: step // 24 % 2)),
+        ("one after the other", along_an_array(interleaved, apart=60.0)),
+        ("too few lines to be one kind of thing", along_an_array(interleaved, lines=5)),
+        ("a queue: one waits for what the other wrote", along_an_array(interleaved, reader=1)),
+    ],
+)
+def test_thin_lines_that_show_less_together_stay_alone(how: str, recorded: Recorded) -> None:
+    findings, verdicts = judged(recorded)
+    assert findings == [], how
+    assert "sampled lines, too few samples" in verdicts.counts
+
+
+def handed_over(*, one_instruction: bool) -> Recorded:
+    """Eight bytes at a time from one thread to another, which waits where a line begins and finds the rest there."""
+    recorded = Recorded()
+    for step, time in enumerate(ticks(400)):
+        put, got = step % 8, 0 if step % 4 else step // 4 % 8
+        for thread, place, kind in ((0, put, AccessKind.STORE), (1, got, AccessKind.LOAD)):
+            ip = 0x1000 + 0x100 * thread + (0 if one_instruction else place)
+            function = ("put", "get")[thread] + ("" if one_instruction else f"_{place}")
+            recorded.samples.append(One(thread, time + 90_000 * thread, 8 * place, 8, kind, function=function, ip=ip))
+    return recorded
+
+
+def test_code_that_goes_over_elements_is_at_each_of_them_wherever_it_waits() -> None:
+    (queue,), _ = judged(handed_over(one_instruction=True))
+    assert (queue.verdict, queue.severity) == (Verdict.TRUE_SHARING, Severity.LOW)
+    assert "100 % by others at the same bytes" in queue.evidence[0].text
+    members = judged(handed_over(one_instruction=False))[0][0]
+    assert members.verdict is Verdict.FALSE_SHARING, "code of its own for each: members, of which one is read most"
+
+
+@pytest.mark.parametrize(("together", "verdict"), [(True, Verdict.TRUE_SHARING), (False, Verdict.FALSE_SHARING)])
+def test_a_write_that_goes_with_one_to_the_disturbed_bytes_would_wait_there(together: bool, verdict: Verdict) -> None:
+    recorded = Recorded()
+    for time in ticks(400):
+        recorded.samples.append(One(0, time, at=0, kind=AccessKind.RMW, function="push"))
+        if together:
+            index = One(0, time, at=8, kind=AccessKind.STORE, function="push")
+            recorded.witnesses.append((time, index))
+        recorded.samples.append(One(1, time + 90_000, at=8, kind=AccessKind.RMW, function="reset"))
+    (finding,), _ = judged(recorded)
+    assert finding.verdict is verdict
+
+
+def test_elements_of_each_thread_stay_its_own() -> None:
+    recorded = Recorded()
+    for step, time in enumerate(ticks(400)):
+        for thread in (0, 1):
+            at = 32 * thread + 8 * (step % 4 if step % 3 else 0)
+            recorded.samples.append(One(thread, time + 90_000 * thread, at, kind=AccessKind.RMW, function="count"))
+    (finding,), _ = judged(recorded)
+    assert finding.verdict is Verdict.FALSE_SHARING
+    assert "100 % is explained by others at other bytes" in " ".join(e.text for e in finding.evidence)
