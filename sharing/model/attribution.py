@@ -97,7 +97,7 @@ PLACED_DTYPE = np.dtype(
 # An access that the sampled thread makes in the same straight run of code as the sampled instruction: seen through the
 # sampled registers, not charged with the sample.  Cheap stores hardly ever stall, so that time falls on readers alone;
 # witnesses say who writes.
-WITNESS_DTYPE = np.dtype([("sample", "<i8"), *[(n, PLACED_DTYPE.fields[n][0]) for n in PLACED_DTYPE.names]])  # type: ignore[index, union-attr]
+WITNESS_DTYPE = np.dtype([("sample", "<i8"), *[(n, PLACED_DTYPE[n]) for n in PLACED_DTYPE.names or ()]])
 
 THREAD_KEY_DTYPE = np.dtype([("pid", "<i4"), ("tid", "<i4")])
 
