@@ -14,7 +14,7 @@ import msgspec
 
 from sharing.model.finding import Confidence, Evidence, Finding, Participant, Severity, Verdict
 from sharing.rules.sampled_base import lowered, severity_of
-from sharing.sampled.interval import wilson
+from sharing.sampled.interval import Share, wilson
 from sharing.sampled.use import Meeting, SampledRun, Totals
 from sharing.sampled.verdict import Judged, Verdicts
 
@@ -66,7 +66,7 @@ def join(
             counts["sampled_cleared"] += others[-1].severity is Severity.NOTE is not finding.severity
             continue
         others.append(_checked(finding, lines, run, in_functions))
-        counts["sampled_cleared"] += others[-1].severity.rank < finding.severity.rank
+        counts["sampled_cleared"] += others[-1].severity is Severity.NOTE is not finding.severity
     added = [f for f in sampled if f.id not in used]
     counts["sampled_added"] = len(added)
     return order([*others, *added]), counts
@@ -165,11 +165,8 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     coverage = in_functions(_functions(finding))
     cost = sum(j.line.use.cost for j in seen)
     share = totals.share(cost)
-    if not coverage.samples:
-        return _noted(finding, "the run was not sampled in the functions that touch it: it says nothing about this")
     if coverage.samples < MIN_IN_FUNCTIONS:
-        few = f"too few samples in the functions that touch it ({coverage.samples})"
-        return _noted(finding, f"{few} to say anything about this")
+        return _unseen(finding, coverage, share, totals)
     if coverage.by_function > 0.5 * coverage.samples:
         time = totals.share(coverage.samples)
         where = "is in the functions that touch it; where in them is not known"
@@ -197,6 +194,20 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
             f"{totals.share(disturbed).text} of {totals.measure} because of other threads on the line",
         )
     return finding
+
+
+def _unseen(finding: Finding, coverage: Coverage, line: Share, totals: Totals) -> Finding:
+    """A finding whose code hardly ran: nothing is known of it but that this run would gain next to nothing."""
+    if coverage.samples:
+        text = f"too few samples in the functions that touch it ({coverage.samples}) to say anything about this"
+    else:
+        text = "the run was not sampled in the functions that touch it: it says nothing about this"
+    most = max(totals.share(coverage.samples).high, line.high)
+    if most >= CLEARED_BELOW or finding.severity.rank <= Severity.LOW.rank or not _functions(finding):
+        return _noted(finding, text)
+    # Another workload may come there, so that it is neither cleared nor put among the least.
+    seldom = f"; in this run its code took less than {100 * most:.1g} % of {totals.measure}, which lowers it"
+    return msgspec.structs.replace(_noted(finding, text + seldom), severity=lowered(finding.severity, 1))
 
 
 def _noted(finding: Finding, text: str) -> Finding:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from sharing.model.attribution import Basis, Region
@@ -71,9 +73,13 @@ def judged(why: str, *, cost: float = 2_000.0, threads: int = 1, meeting: Meetin
 
 
 def joined(
-    static: Finding, sampled: tuple[Finding, ...] = (), lines: tuple[Judged, ...] = (), coverage: Coverage = RAN
+    static: Finding,
+    sampled: tuple[Finding, ...] = (),
+    lines: tuple[Judged, ...] = (),
+    coverage: Coverage = RAN,
+    totals: Totals = TOTALS,
 ) -> tuple[list[Finding], dict[str, int]]:
-    return join([static], sampled, Verdicts(lines), SampledRun((), TOTALS), lambda names: coverage)
+    return join([static], sampled, Verdicts(lines), SampledRun((), totals), lambda names: coverage)
 
 
 def test_one_line_with_the_same_objects_is_one_finding_with_both_evidences() -> None:
@@ -141,17 +147,34 @@ def test_functions_that_ran_without_time_on_the_line_contradict() -> None:
     assert "5000 samples of the functions that touch it" in lowered.message
 
 
-def test_functions_that_did_not_run_say_nothing() -> None:
+def test_functions_that_did_not_run_say_only_that_this_run_would_not_gain() -> None:
     (kept,), counts = joined(finding("x"), coverage=Coverage(0, 0))
-    assert kept.severity is Severity.HIGH
-    assert "was not sampled in the functions that touch it" in kept.evidence[-1].text
+    assert kept.severity is Severity.MEDIUM
+    assert "was not sampled in the functions that touch it: it says nothing about this" in kept.evidence[-1].text
+    assert "less than 0.04 % of CPU time, which lowers it" in kept.evidence[-1].text
+    assert (kept.message, kept.confidence) == ("x speaks", Confidence.STATIC)
     assert counts["sampled_cleared"] == 0
+
+
+@pytest.mark.parametrize("severity", [Severity.LOW, Severity.NOTE])
+def test_what_did_not_run_is_not_put_below_low(severity: Severity) -> None:
+    assert joined(finding("x", severity=severity), coverage=Coverage(0, 0))[0][0].severity is severity
+
+
+def test_what_did_not_run_by_name_may_have_run_by_another() -> None:
+    """Time on the line, or functions that nobody knows."""
+    (kept,), _ = joined(finding("x"), (), (judged("one thread"),), coverage=Coverage(0, 0))
+    assert kept.severity is Severity.HIGH
+    nobody = msgspec.structs.replace(finding("x"), participants=())
+    assert joined(nobody, coverage=Coverage(0, 0))[0][0].severity is Severity.HIGH
 
 
 def test_a_few_samples_are_said_to_be_few() -> None:
     (kept,), _ = joined(finding("x"), coverage=Coverage(6, 0))
-    assert kept.severity is Severity.HIGH
-    assert kept.evidence[-1].text == "too few samples in the functions that touch it (6) to say anything about this"
+    assert kept.severity is Severity.MEDIUM
+    assert "too few samples in the functions that touch it (6) to say anything about this" in kept.evidence[-1].text
+    (kept,), _ = joined(finding("x"), coverage=Coverage(29, 0), totals=replace(TOTALS, timed=2_000.0))
+    assert kept.severity is Severity.HIGH, "29 of 2,000 may be worth something"
 
 
 def test_samples_that_could_not_be_placed_may_have_been_there() -> None:
