@@ -9,7 +9,7 @@ sampled instruction) and what the code of functions that were sampled on a threa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -35,6 +35,7 @@ MAX_COUNTED = 1 << 15  # lines whose cost is summed
 MAX_THREADS = 6  # of a line, the busiest, whose pairs are tested for overlap
 MAX_CODE_THREADS = 64  # that only code says touch a line
 MAX_WALKED = 256  # lines whose instructions are followed to other lines
+WOULD_SHOW = 10.0  # samples of an access to expect of a thread: with none of them, it takes another way
 SEVERAL = 3  # threads: of two, the samples on the line decide
 Rows = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
@@ -217,6 +218,31 @@ class _Runs:
         return np.concatenate(found)
 
 
+class _Paths:
+    """Which accesses of a function a thread comes to: two threads may run one function and take other ways through it.
+
+    What samples of one thread show would show in those of another as often, if it did the same.
+    """
+
+    def __init__(self, profile: _Profile, touches: Iterable[Touch], threads: list[int]) -> None:
+        self._runs, self._numbers = profile.runs, {name: i for i, name in enumerate(profile.attribution.functions)}
+        self._seen: dict[tuple[int, int, int, AccessKind], dict[int, int]] = {}
+        for t in touches:
+            by_thread = self._seen.setdefault((self._numbers.get(t.function, -1), t.start, t.end, t.kind), {})
+            thread = threads[t.thread]
+            by_thread[thread] = max(by_thread.get(thread, 0), t.samples)
+
+    def may_take(self, thread: int, function: int, start: int, end: int, kind: AccessKind) -> bool:
+        by_thread = self._seen.get((function, start, end, kind), {})
+        if thread in by_thread or not by_thread:
+            return True
+        most = max(count / max(self._in(other, function), count) for other, count in by_thread.items())
+        return most * self._in(thread, function) < WOULD_SHOW
+
+    def _in(self, thread: int, function: int) -> int:
+        return len(self._runs.samples(thread, {function}))
+
+
 def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
     """One line from its samples and witnesses."""
     a, size = profile.attribution, profile.line_size
@@ -240,6 +266,8 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
     if walks:
         touches = [replace(t, walks=(t.thread, t.function, t.kind) in walks) for t in touches]
     known = {(t.thread, t.start, t.end, t.kind) for t in touches}
+    paths = _Paths(profile, touches, order)
+    code = [one for one in code if paths.may_take(*one[:5])]
     touches += [
         Touch(index[thread], start, end, kind, a.functions[function], Seen.CODE, atomic=atomic)
         for thread, function, start, end, kind, atomic in code

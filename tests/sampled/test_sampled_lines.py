@@ -159,6 +159,20 @@ def test_code_of_a_sampled_function_says_who_writes_where_nothing_else_does() ->
     assert [t for t in static_line(False).touches if t.writes] == []
 
 
+@pytest.mark.parametrize(("samples", "writers"), [(200, {0}), (5, {0, 1})])
+@pytest.mark.parametrize("other", [8, 16])
+def test_a_thread_that_would_show_at_an_access_and_does_not_takes_another_way_through_the_function(
+    samples: int, writers: set[int], other: int
+) -> None:
+    """Two threads run ``work``; samples see the one at its store to bytes 8–15, the other at another line."""
+    recorded = Recorded().loop(0, ticks(200), at=8, region=Region.STATIC, link=0x4000)
+    away = ticks(samples, shift=9)
+    recorded.loop(1, away, at=other, line=LINE + 0x400, region=Region.STATIC, link=0x4400)
+    placed = attribution(recorded, modules=(Module("/bin/x", target=True),))
+    use = next(u for u in profile_lines(placed, 64, Code()).lines if u.link == 0x4000)
+    assert {t.thread for t in use.touches if t.writes} == writers
+
+
 @pytest.mark.parametrize(("kind", "threads"), [(SpaceKind.PRIVATE, {0}), (SpaceKind.SHARED, {0, 1})])
 def test_code_of_another_process_touches_only_memory_that_both_have(kind: SpaceKind, threads: set[int]) -> None:
     recorded = Recorded().loop(0, ticks(50), at=0, region=Region.STATIC, link=0x4000)
