@@ -178,6 +178,12 @@ class _Uses:
             for part in (self.writes.get(thread, {}), reads.get(thread, {})):
                 for key, weight in part.items():
                     self.all[thread][key] = max(self.all[thread].get(key, 0.0), weight)
+        self._seen = {
+            of_writes: {
+                thread: sum(weights.values()) for thread, weights in self.disturbers(of_writes=of_writes).items()
+            }
+            for of_writes in (False, True)
+        }
 
     def disturbers(self, *, of_writes: bool) -> dict[int, _Weights]:
         """A read suffers from writes, a write from every access: the line must come back alone."""
@@ -197,7 +203,7 @@ class _Uses:
         """
         if thread in (self._unseen if victim in self._writers else self._guessed):
             return math.inf
-        return sum(self.disturbers(of_writes=of_writes).get(thread, {}).values())
+        return self._seen[of_writes].get(thread, 0.0)
 
 
 _Weights = dict[tuple[str, int], float]
@@ -250,7 +256,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                 own += touch.cost  # it keeps what is waited for elsewhere, and holds nobody up
             else:
                 costs[(touch.thread, touch.function if touch.writes else "", touch.writes)] += touch.cost
-        causes_of: dict[tuple[int, bool], list[tuple[int, float]]] = {}  # what a thread does is the same for all others
+        causes_of: dict[tuple[int, bool], Mapping[int, float]] = {}  # what a thread does is the same for all others
         for (thread, function, of_writes), cost in costs.items():
             others = uses.disturbers(of_writes=of_writes)
             met = [(t, line.overlap(t, thread).meeting) for t in others if t != thread]
@@ -258,8 +264,11 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             for t in disturbers:
                 if (t, of_writes) not in causes_of:
                     causes_of[(t, of_writes)] = _causes(others[t], number)
-            causes = [cause for t in disturbers for cause in causes_of[(t, of_writes)]]
-            total = sum(w for _, w in causes)
+            causes: dict[int, float] = defaultdict(float)
+            for t in disturbers:
+                for cause, weight in causes_of[(t, of_writes)].items():
+                    causes[cause] += weight
+            total = sum(causes.values())
             if total <= 0:
                 own += cost
                 phased += cost if met else 0.0
@@ -268,7 +277,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             known = sum(uses.seen(t, thread, of_writes=of_writes) for t in disturbers)
             explained = min(cost, WAITS_PER_USE * known)
             own += cost - explained
-            for cause, weight in causes:
+            for cause, weight in causes.items():
                 part = explained * weight / total
                 # A write waits for the whole line: one that goes with it would wait for its own bytes' users instead.
                 moves = part * uses.together(thread, function, number, cause) if of_writes else 0.0
@@ -286,20 +295,21 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     return Blame(items, own, true, false, dict(pairs), meeting, phased)
 
 
-def _causes(uses: Mapping[tuple[str, int], float], victim: int) -> list[tuple[int, float]]:
-    """What one thread's accesses weigh for a victim item: (item, weight)."""
+def _causes(uses: Mapping[tuple[str, int], float], victim: int) -> Mapping[int, float]:
+    """What one thread's accesses weigh for a victim item, by item."""
     functions: dict[str, dict[int, float]] = {}
     for (function, item), weight in uses.items():
         functions.setdefault(function, {})[item] = weight
-    out: list[tuple[int, float]] = []
+    out: dict[int, float] = defaultdict(float)
     for weights in functions.values():
         same = weights.get(victim, 0.0)
         others = {i: w - same for i, w in weights.items() if i != victim and w > same}
         if same:
-            out.append((victim, same))
+            out[victim] += same
         # The item of a function that is used most takes the line that often; the others come with it.
         most, total = max(others.values(), default=0.0), sum(others.values())
-        out += [(i, w * most / total) for i, w in others.items()]
+        for i, w in others.items():
+            out[i] += w * most / total
     return out
 
 

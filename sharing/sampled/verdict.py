@@ -155,6 +155,7 @@ def _nothing_wrong(use: LineUse, result: Blame) -> str:
 def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple[int, int], float]:
     """For each lock and other item of a line: the share of the item's cost in functions that take the lock."""
     out: dict[tuple[int, int], float] = {}
+    costly = [item.cost > 0 for item in items]
     for i, lock in enumerate(actors):
         if not lock.is_lock:
             continue
@@ -163,7 +164,7 @@ def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple
             if j == i or not item.threads <= items[i].threads:
                 continue  # some of its users were never seen at the lock
             # A store seldom costs anything itself: then what was seen beside samples counts.
-            seen = [(t.cost if item.cost > 0 else max(t.samples, CODE_WEIGHT), t.function) for t in item.touches]
+            seen = [(t.cost if costly[j] else max(t.samples, CODE_WEIGHT), t.function) for t in item.touches]
             out[(i, j)] = sum(weight for weight, f in seen if f in takers) / sum(weight for weight, _ in seen)
     return out
 
