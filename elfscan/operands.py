@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ class DecodedFunction:
     effects: dict[int, Effect] = field(default_factory=dict)
     waiting: dict[int, bool] = field(default_factory=dict)
     loops: dict[int, frozenset[int]] = field(default_factory=dict)  # of ``spins``
-    _turns_back: bool | None = None
+    _looped: list[int] | None = None  # by row, jumps back that lead over it
 
     @classmethod
     def decode(cls, decoder: Any, dialect: Dialect, code: bytes, start: int) -> DecodedFunction:
@@ -133,12 +134,16 @@ class DecodedFunction:
             found = self.waiting[row] = spins(self, row, self.dialect.register)
         return found
 
-    @property
-    def turns_back(self) -> bool:
-        """Whether any loop is there."""
-        if self._turns_back is None:
-            self._turns_back = any(row >= to for to, rows in self.sources.items() for row in rows)
-        return self._turns_back
+    def may_repeat(self, row: int) -> bool:
+        """Whether a jump back leads over an instruction, as one does in every loop that it is part of."""
+        if self._looped is None:
+            over = [0] * (len(self.instructions) + 1)
+            for to, rows in self.sources.items():
+                if (last := max(rows)) >= to:
+                    over[to] += 1
+                    over[last + 1] -= 1
+            self._looped = list(accumulate(over))
+        return bool(self._looped[row])
 
     def falls_into(self, row: int) -> bool:
         """Whether control can come from the instruction before in memory."""

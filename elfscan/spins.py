@@ -44,7 +44,7 @@ def waiting_loop(function: DecodedFunction, row: int, register: Registers) -> fr
     """The loop in which a load does nothing but wait, empty where it does more."""
     found = function.loops.get(row)
     if found is None:
-        found = function.loops[row] = _waiting_loop(function, row, register) if function.turns_back else NO_LOOP
+        found = function.loops[row] = _waiting_loop(function, row, register) if function.may_repeat(row) else NO_LOOP
     return found
 
 
