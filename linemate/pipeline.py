@@ -9,6 +9,7 @@ import dataclasses
 import fnmatch
 import os
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from elfscan.demangle import demangle
 from elfscan.image import read_images
@@ -22,6 +23,9 @@ from sharing.model.project import ProjectConfig
 from sharing.source.program import Program
 from sharing.target import target_of
 
+if TYPE_CHECKING:
+    from linemate.reading import Profiles
+
 
 def audit(options: AuditOptions) -> Report:
     """Analyse one binary (each member of an archive) and report what is wrong with its lines."""
@@ -30,6 +34,11 @@ def audit(options: AuditOptions) -> Report:
         from linemate.source import read_streams
 
         program = read_streams(options.facts)
+    profiles = None
+    if options.samples:
+        from linemate.reading import Profiles
+
+        profiles = Profiles(options.samples)
     knowledge = vocabulary(options.project)
     targets: list[Target] = []
     found: list[Finding] = []
@@ -40,7 +49,7 @@ def audit(options: AuditOptions) -> Report:
     for image in read_images(options.binary, debug_file=options.debug_file):
         size, pair = line_sizes(options.line_size, image)
         how = _judge_options(size, pair, options)
-        if options.samples:
+        if profiles is not None:
             how = dataclasses.replace(how, min_severity=Severity.NOTE)  # samples may raise what code alone calls a note
         result = judge(image, how, knowledge)
         hidden += result.hidden
@@ -51,8 +60,8 @@ def audit(options: AuditOptions) -> Report:
         _count(counts, image, result)
         prefix = f"{image.member}: " if image.member else ""
         notes.extend(prefix + note for note in (*image.notes, *result.notes))
-        if options.samples:
-            findings = _with_samples(findings, result, image, options, counts, notes)
+        if profiles is not None:
+            findings = _with_samples(findings, profiles, result, image, options, counts, notes)
         found.extend(findings)
         incomplete |= image.incomplete
     return _report(
@@ -77,6 +86,7 @@ def _with_source(
 
 def _with_samples(
     findings: list[Finding],
+    profiles: Profiles,
     result: Judgement,
     image: Image,
     options: AuditOptions,
@@ -90,6 +100,7 @@ def _with_samples(
     macro = options.project.fix.align_macro or ""
     seen = with_samples(
         options.samples,
+        profiles,
         image,
         result,
         findings,

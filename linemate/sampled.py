@@ -16,14 +16,14 @@ import numpy.typing as npt
 from elfscan.demangle import demangle
 from linemate.gains import GainsOf, without_solo
 from linemate.modules import open_modules
+from linemate.reading import Profiles
 from linemate.sampled_notes import profile_notes
-from pmu import read_samples
 from sharing.judge import Judgement
 from sharing.knowledge import Knowledge
 from sharing.model.attribution import Attribution, Basis, Reason
-from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding
 from sharing.model.image import Image
+from sharing.model.samples import Samples
 from sharing.naming import readable_names, without_parameters
 from sharing.remedy import Style
 from sharing.sampled.attribute import attribute
@@ -35,7 +35,7 @@ from sharing.sampled.join import Coverage, join
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
 from sharing.sampled.names import Names
-from sharing.sampled.thinning import MAX_JUDGED, thinned
+from sharing.sampled.thinning import thinned
 from sharing.sampled.verdict import judge_lines
 
 
@@ -50,6 +50,7 @@ class SampledFindings:
 
 def with_samples(
     paths: Sequence[str],
+    profiles: Profiles,
     image: Image,
     judgement: Judgement,
     static: Sequence[Finding],
@@ -59,12 +60,12 @@ def with_samples(
     macro: str = "",
     rules: Sequence[str] = (),
 ) -> SampledFindings:
-    """1. read and place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
+    """1. place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
     paths = without_solo(paths)
-    placed = [_placed(path, image, knowledge) for path in paths]
+    placed = [_placed(profiles.read(path), image, knowledge) for path in paths]
     runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
     run = merged(runs)
-    gains = GainsOf(paths, placed, runs, lambda path: _placed(path, image, knowledge))
+    gains = GainsOf(paths, placed, runs, lambda path: _placed(profiles.read(path), image, knowledge))
     names = Names(judgement.image, knowledge, judgement.actors)
     verdicts = judge_lines(run, names, line_size, rules=rules, gains=gains)
     sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, macro))
@@ -80,11 +81,8 @@ def with_samples(
     return SampledFindings(findings, named, [*notes, *gains.notes])
 
 
-def _placed(path: str, image: Image, knowledge: Knowledge) -> Attribution:
+def _placed(samples: Samples, image: Image, knowledge: Knowledge) -> Attribution:
     """One profile with its samples placed, functions named as a report shows them."""
-    samples = read_samples(path, most=MAX_JUDGED)
-    if not len(samples.samples):
-        raise LinemateError(f"{path}: holds no samples")
     samples = thinned(samples)
     one = attribute(samples, image, open_modules(samples, image, knowledge), knowledge)
     shown = readable_names(list(dict.fromkeys(one.functions)), demangle)
