@@ -150,14 +150,15 @@ ensure_environment() {
   set_stamp "$stamp" "$want"
 }
 
-build_native() {
-  cd "$root" || return
+# In a shell of its own: whoever ran the launcher from another folder means paths from there.
+build_native() (
+  cd "$root" || exit
   # A checkout that was moved has a cache that names its old place.
   if [ -e build/release/CMakeCache.txt ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" build/release/CMakeCache.txt; then
     rm -f build/release/CMakeCache.txt
   fi
   cmake --preset release -DPython_EXECUTABLE="$python" && cmake --build --preset release
-}
+)
 
 ensure_native() {
   local stamp=$root/build/.native-ready want

@@ -21,7 +21,7 @@ HEAVY = {"click", "jinja2", "msgspec", "networkx", "numpy", "rich"}
 PYTHON_STAND_IN = """
 case "$*" in
   -VV) echo Python 3 ;;
-  *"-m linemate"*) shift 3; echo "ran $*" ;;
+  *"-m linemate"*) shift 3; echo "ran $*"; pwd -P >"$LOG.folder" ;;
   *) echo "python $*" >>"$LOG" ;;
 esac"""
 CMAKE_STAND_IN = """
@@ -108,6 +108,15 @@ def test_the_first_start_sets_up_and_runs(checkout: Checkout) -> None:
     calls = checkout.calls()
     assert any("pip install" in call and call.endswith("/requirements.txt") for call in calls)
     assert any("--build" in call for call in calls)
+
+
+def test_the_first_start_also_takes_paths_from_where_it_was_called(checkout: Checkout, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    command = [str(checkout.root / "scripts/linemate"), "audit", "./program"]
+    subprocess.run(command, env=checkout.env, cwd=work, check=True, capture_output=True, timeout=60)
+    assert checkout.builds() == 1
+    assert Path(f"{checkout.log}.folder").read_text() == f"{work.resolve()}\n"
 
 
 def test_a_later_start_only_runs(checkout: Checkout) -> None:
