@@ -183,6 +183,7 @@ class _Runs:
 
     def __init__(self, attribution: Attribution) -> None:
         rows = attribution.rows
+        self.numbers = {name: number for number, name in enumerate(attribution.functions)}
         self._thread: Column = rows["thread"]
         self._functions = len(attribution.functions) + 1
         self._code = rows["thread"].astype(np.int64) * self._functions + rows["function"]
@@ -225,10 +226,10 @@ class _Paths:
     """
 
     def __init__(self, profile: _Profile, touches: Iterable[Touch], threads: list[int]) -> None:
-        self._runs, self._numbers = profile.runs, {name: i for i, name in enumerate(profile.attribution.functions)}
+        self._runs = profile.runs
         self._seen: dict[tuple[int, int, int, AccessKind], dict[int, int]] = {}
         for t in touches:
-            by_thread = self._seen.setdefault((self._numbers.get(t.function, -1), t.start, t.end, t.kind), {})
+            by_thread = self._seen.setdefault((self._runs.numbers.get(t.function, -1), t.start, t.end, t.kind), {})
             thread = threads[t.thread]
             by_thread[thread] = max(by_thread.get(thread, 0), t.samples)
 

@@ -159,6 +159,14 @@ def test_code_of_a_sampled_function_says_who_writes_where_nothing_else_does() ->
     assert [t for t in static_line(False).touches if t.writes] == []
 
 
+def test_samples_of_no_known_function_are_touches_all_the_same() -> None:
+    placed = attribution(Recorded().loop(0, ticks(50), at=0, region=Region.STATIC, link=0x4000))
+    placed = replace(placed, modules=(Module("/bin/x", target=True),))
+    placed.rows["function"] = -1
+    (use,) = profile_lines(placed, 64, Code()).lines
+    assert {(t.function, t.samples) for t in use.touches if t.reads} == {("?", 50)}
+
+
 @pytest.mark.parametrize(("samples", "writers"), [(200, {0}), (5, {0, 1})])
 @pytest.mark.parametrize("other", [8, 16])
 def test_a_thread_that_would_show_at_an_access_and_does_not_takes_another_way_through_the_function(
