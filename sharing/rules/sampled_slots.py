@@ -75,7 +75,7 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
         f"({threads_of(touches, line)}) in {', '.join(functions_of(touches))}: neighbouring elements take the line "
         f"from each other"
     )
-    evidence = (_stride_text(stride, ctx),)
+    evidence = (f"stride {stride} bytes, {ctx.line_size // stride} elements to a line",)
     yield between_bytes(
         RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=chosen, separate=chosen[:1], evidence=evidence
     )
@@ -123,10 +123,6 @@ def _even_step(line: SampledLine, slots: list[_Slot]) -> int:
     steps = {b - a for a, b in pairwise(sorted(line.items[i].start for slot in slots for i in slot.items))}
     stride = min(steps)
     return 0 if any(step % stride for step in steps) else stride
-
-
-def _stride_text(stride: int, ctx: SampledContext) -> str:
-    return f"stride {stride} bytes, {ctx.line_size // stride} elements to a line"
 
 
 def _own_writer(line: SampledLine, items: tuple[int, ...]) -> int:

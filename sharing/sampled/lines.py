@@ -225,11 +225,11 @@ class _Paths:
     What samples of one thread show would show in those of another as often, if it did the same.
     """
 
-    def __init__(self, profile: _Profile, touches: Iterable[Touch], threads: list[int]) -> None:
-        self._runs = profile.runs
+    def __init__(self, runs: _Runs, touches: Iterable[Touch], threads: list[int]) -> None:
+        self._runs = runs
         self._seen: dict[tuple[int, int, int, AccessKind], dict[int, int]] = {}
         for t in touches:
-            by_thread = self._seen.setdefault((self._runs.numbers.get(t.function, -1), t.start, t.end, t.kind), {})
+            by_thread = self._seen.setdefault((runs.numbers.get(t.function, -1), t.start, t.end, t.kind), {})
             thread = threads[t.thread]
             by_thread[thread] = max(by_thread.get(thread, 0), t.samples)
 
@@ -267,8 +267,9 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
     if walks:
         touches = [replace(t, walks=(t.thread, t.function, t.kind) in walks) for t in touches]
     known = {(t.thread, t.start, t.end, t.kind) for t in touches}
-    paths = _Paths(profile, touches, order)
-    code = [one for one in code if paths.may_take(*one[:5])]
+    if code:
+        paths = _Paths(profile.runs, touches, order)
+        code = [one for one in code if paths.may_take(*one[:5])]
     touches += [
         Touch(index[thread], start, end, kind, a.functions[function], Seen.CODE, atomic=atomic)
         for thread, function, start, end, kind, atomic in code

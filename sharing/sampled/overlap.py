@@ -8,9 +8,9 @@ Why gaps and not windows of fixed length: sample periods run from 0.25 to 10 ms,
 fifty.  The usual gap follows both.  A thread that is descheduled has a long gap, which ends its use; while it is away
 nobody is disturbed by it.  On a busy machine two threads may miss each other by chance: phases are only called so
 where chance is unlikely to give them.  Phases of one or two samples cannot be told from concurrency, but for a thread
-that was there before all uses of the other, or after them: whose stack it was first.  Uses of threads on
-one processor never overlap in this sense, since a line that stays in one cache is not shared.  That is the
-scheduler's doing, not the program's: threads that would overlap if processors did not count are squeezed, not phased.
+that was there before all uses of the other, or after them: whose stack it was first.  Uses of threads on one processor
+never overlap in this sense, since a line that stays in one cache is not shared.  That is the scheduler's doing, not
+the program's: threads that would overlap if processors did not count are squeezed, not phased.
 
 Many short threads may leave a sample or two each, which no pair of them can be judged by.  But a thread is first
 sampled a period after it began: threads that each come when the one before is gone are sampled a period apart or more,

@@ -22,10 +22,8 @@ from sharing.sampled.overlap import overlap
 from sharing.sampled.use import LineUse, Meeting, Seen, ThreadName
 
 MIN_POOLED = 30  # samples of all lines
-MIN_NAMED, MIN_NAMELESS = (
-    2,
-    8,
-)  # lines of one variable; of memory without a name, where only the functions say what it is
+MIN_NAMED = 2  # lines of one variable
+MIN_NAMELESS = 8  # lines of memory without a name, where only the functions say what it is
 MIN_EXPECTED = 5.0  # pairs of samples at the same element that lines handed over whole would show, at least
 OWN_ELEMENTS = 0.2  # share of these that may be there all the same
 
