@@ -36,6 +36,7 @@ class Comparison:
     base: str = ""
     file: str = ""
     accept: str = ""
+    trusts_repository: bool = False  # git may run what its configuration names
 
 
 def facts_request(
@@ -65,7 +66,7 @@ def check(options: CheckOptions, against: Comparison) -> Report:
     # Everything is compared: a note that became severe is new, an accepted one is accepted at its severity.
     whole = dataclasses.replace(options, min_severity=Severity.NOTE)
     if against.base:
-        report, program = _against_revision(whole, against.base, options.min_severity)
+        report, program = _against_revision(whole, against, options.min_severity)
     else:
         everything, program = _judge(whole)
         report = _against_files(everything, against, options)
@@ -101,6 +102,8 @@ def _with_edits(report: Report, program: Program, options: CheckOptions) -> Repo
 def _refuse_contradictions(options: CheckOptions, against: Comparison) -> None:
     if against.base and (against.file or against.accept):
         raise LinemateError("--base compares with a revision, --baseline with a file: give either")
+    if against.trusts_repository and not against.base:
+        raise LinemateError("--trust-repository is about --base, which was not given")
     if against.base and (options.objects or options.binary):
         raise LinemateError(
             "--base compares what the sources say, and the base has no --objects or --binary: use --baseline FILE"
@@ -152,11 +155,11 @@ def _with_notes(report: Report, notes: Sequence[str]) -> Report:
     return msgspec.structs.replace(report, coverage=coverage)
 
 
-def _against_revision(options: CheckOptions, revision: str, least: Severity) -> tuple[Report, Program]:
-    request = options.facts
+def _against_revision(options: CheckOptions, against: Comparison, least: Severity) -> tuple[Report, Program]:
+    request, revision = options.facts, against.base
     here = os.getcwd()
     entries = _entries(request, here)
-    repository = basefacts.find_repository(entries, here)
+    repository = basefacts.find_repository(entries, here, trusted=against.trusts_repository)
     commit = repository.resolve(revision)
     with tempfile.TemporaryDirectory(prefix="linemate-check-") as folder:
         scratch = Path(folder)

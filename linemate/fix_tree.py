@@ -8,12 +8,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from linemate.gitbase import find_repository
 from sharing.model.errors import LinemateError
 
 MAX_TREE_BYTES = 8 << 30
@@ -40,14 +40,11 @@ class Trees:
 def tree_root(folder: Path, files: list[Path]) -> Path:
     """The working tree of git around ``folder``, else the deepest folder that holds it and all files."""
     try:
-        found = subprocess.run(
-            ["git", "-C", str(folder), "rev-parse", "--show-toplevel"], capture_output=True, text=True, check=False
-        )
-        top = Path(found.stdout.rstrip("\n")) if found.returncode == 0 and found.stdout.strip() else None
-    except OSError:
-        top = None
-    if top is not None and all(file.is_relative_to(top) for file in files):
-        return top.resolve()
+        found = find_repository(str(folder))
+    except LinemateError:
+        found = None  # without git the copies are of less
+    if found is not None and all(file.is_relative_to(found.top) for file in files):
+        return Path(found.top)
     root = Path(os.path.commonpath([folder, *(file.parent for file in files)]))
     if root == Path(root.anchor) or root == Path.home():
         raise LinemateError(f"the edited files and {folder} have only {root} in common: run it in the source tree")

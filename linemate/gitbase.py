@@ -1,7 +1,8 @@
 """The base revision as files: asking git what changed, and a cached copy of the tree as it was.
 
 Owns every call of git.  The user's working tree, index, hooks and worktree list are never touched: the copy is checked
-out with an index of its own into the cache, and git runs without optional locks.
+out with an index of its own into the cache, and git runs without optional locks.  Nothing that a repository's
+configuration names is run (``gitborrowed``), unless the user trusts it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from linemate.gitborrowed import borrowed, refuse_waiting_files
 from sharing.model.errors import LinemateError
 
 KEPT_TREES = 3  # per repository; a base is usually the branch point of what is being worked on
 TIMEOUT_S = 600
+QUESTION_TIMEOUT_S = 20  # for what reads a few small files; a FIFO among them would hold git for ever
 RENAME_LIMIT = 2000
 RENAME_THRESHOLD = "50%"  # git's own: half of the lines are the same
 ABANDONED_S = 3600
+
+# What a partial clone lacks is fetched, by programs that the repository's configuration may name (git(1)).
+_TRANSPORTS = "GIT_ALLOW_PROTOCOL"
+_USUAL_TRANSPORTS = "file:git:http:https:ssh"
 
 # From a hook, git passes these on; they would point our own calls at the wrong index or tree.
 _INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
@@ -45,17 +52,22 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git repository by the top of its working tree (links resolved) and its shared folder."""
+    """A git repository by the top of its working tree (links resolved) and its shared folder.
+
+    Where it is ``trusted``, git runs with its configuration: filters, and fetching of what a partial clone lacks.
+    """
 
     top: str
     common: str
+    trusted: bool = False
 
     def resolve(self, revision: str) -> str:
         """The full id of a commit.  Raises LinemateError for what names none."""
         # A name that begins with a dash would be an option; git allows no such revision.
         if not revision or revision.startswith("-") or "\0" in revision:
             raise LinemateError(f"--base: '{revision}' is no revision")
-        done = _git(self.top, ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"])
+        question = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
+        done = _git(self.top, question, self._fetching(), self._patience())
         found = done.stdout.decode("ascii", "replace").strip()
         if done.returncode != 0 or not found.isalnum():
             raise LinemateError(f"--base: git knows no commit '{revision}' (a shallow clone may lack it)")
@@ -63,7 +75,8 @@ class Repository:
 
     def changes(self, commit: str) -> Changes:
         """What of the working tree, committed or not, differs from ``commit``."""
-        with self._own_index() as own:
+        self._refuse_waiting_files()
+        with self._own() as own:
             done = self._run(
                 *("diff", "--name-status", "-z", f"--find-renames={RENAME_THRESHOLD}", f"-l{RENAME_LIMIT}"),
                 *("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--ignore-submodules=dirty"),
@@ -92,54 +105,85 @@ class Repository:
 
     def tracked(self) -> frozenset[str]:
         """Paths in the index, relative to the top."""
-        return frozenset(os.fsdecode(self._run("ls-files", "-z")).split("\0")) - {""}
+        with self._own() as own:
+            listed = self._run("ls-files", "-z", environment=own)
+        return frozenset(os.fsdecode(listed).split("\0")) - {""}
 
     def untracked(self, *, ignored: bool) -> list[str]:
         """Paths that git does not track, relative to the top: those that it ignores as well, or only the others."""
+        self._refuse_waiting_files()
         choice = [] if ignored else ["--exclude-standard"]
-        listed = self._run("ls-files", "--others", "-z", *choice)
+        with self._own() as own:
+            listed = self._run("ls-files", "--others", "-z", *choice, environment=own)
         return [path for path in os.fsdecode(listed).split("\0") if path]
 
     def export(self, commit: str, folder: Path) -> None:
         """Write the files of ``commit`` below ``folder``, which exists and is empty."""
-        with tempfile.TemporaryDirectory(prefix="linemate-index-") as scratch:
-            own = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
+        with self._own() as own, tempfile.TemporaryDirectory(prefix="linemate-index-") as scratch:
+            own = {"GIT_DIR": self._git_dir()} | own
+            own |= {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(Path(scratch) / "index")}
             self._run("read-tree", commit, environment=own)
             self._run(
                 *("-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false"),
-                *(f"--work-tree={folder}", f"--git-dir={self._git_dir()}", "checkout-index", "--all", "--quiet"),
+                *("checkout-index", "--all", "--quiet"),
                 environment=own,
             )
 
     @contextmanager
-    def _own_index(self) -> Iterator[dict[str, str]]:
-        """The environment for a copy of the index: ``git diff`` writes back what it learns about unchanged files."""
-        index = os.path.join(self._git_dir(), "index")
+    def _own(self) -> Iterator[dict[str, str]]:
+        """The environment for a copy of the index: ``git diff`` writes back what it learns about unchanged files.
+
+        With it goes a git directory without the repository's configuration, unless that is trusted.
+        """
+        git_dir = self._git_dir()
+        if not self.trusted:
+            with borrowed(self.top, git_dir, self.common, self._ask) as own:
+                yield own
+            return
+        index = os.path.join(git_dir, "index")
         with tempfile.TemporaryDirectory(prefix="linemate-index-") as scratch:
             copy = os.path.join(scratch, "index")
             if os.path.exists(index):
                 # With its time: by it git knows which files may have changed within the second of their entry.
                 shutil.copy2(index, copy)
-            yield {"GIT_INDEX_FILE": copy}
+            yield self._fetching() | {"GIT_INDEX_FILE": copy}
+
+    def _refuse_waiting_files(self) -> None:
+        if not self.trusted:
+            refuse_waiting_files(self.top)
+
+    def _fetching(self) -> dict[str, str]:
+        return {_TRANSPORTS: os.environ.get(_TRANSPORTS, _USUAL_TRANSPORTS)} if self.trusted else {}
+
+    def _patience(self) -> int:
+        return TIMEOUT_S if self.trusted else QUESTION_TIMEOUT_S  # fetching takes its time
 
     def _git_dir(self) -> str:
-        return os.fsdecode(self._run("rev-parse", "--absolute-git-dir")).rstrip("\n")
+        return os.fsdecode(self._ask(["rev-parse", "--absolute-git-dir"])).rstrip("\n")
 
-    def _run(self, *arguments: str, environment: dict[str, str] | None = None) -> bytes:
-        done = _git(self.top, arguments, environment)
+    def _ask(self, arguments: Sequence[str]) -> bytes:
+        return self._checked(arguments, _git(self.top, arguments, self._fetching(), self._patience()))
+
+    def _run(self, *arguments: str, environment: dict[str, str]) -> bytes:
+        return self._checked(arguments, _git(self.top, arguments, environment))
+
+    def _checked(self, arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> bytes:
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise LinemateError(f"--base: git {_verb(arguments)}: {said[-1] if said else 'failed without a word'}")
+            why = said[-1] if said else "failed without a word"
+            if not self.trusted and any(Path(self.common, "objects", "pack").glob("*.promisor")):
+                why += " (a partial clone: --trust-repository lets git fetch what it lacks)"
+            raise LinemateError(f"--base: git {_verb(arguments)}: {why}")
         return done.stdout
 
 
-def find_repository(folder: str) -> Repository | None:
+def find_repository(folder: str, *, trusted: bool = False) -> Repository | None:
     """The repository whose working tree holds ``folder``, None where there is none."""
-    done = _git(folder, ["rev-parse", "--show-toplevel", "--git-common-dir"])
+    done = _git(folder, ["rev-parse", "--show-toplevel", "--git-common-dir"], timeout_s=QUESTION_TIMEOUT_S)
     lines = os.fsdecode(done.stdout).split("\n")
     if done.returncode != 0 or len(lines) < 2 or not lines[0]:
         return None
-    return Repository(os.path.realpath(lines[0]), os.path.realpath(os.path.join(folder, lines[1])))
+    return Repository(os.path.realpath(lines[0]), os.path.realpath(os.path.join(folder, lines[1])), trusted)
 
 
 @contextmanager
@@ -152,9 +196,9 @@ def without_inherited() -> Iterator[None]:
         os.environ.update(kept)
 
 
-def run_git(folder: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    """One call of git in the manner of this module, for others' questions."""
-    return _git(folder, arguments)
+def run_git(folder: str, arguments: Sequence[str], transports: str = "") -> subprocess.CompletedProcess[bytes]:
+    """One call of git in the manner of this module, for others' questions; ``transports`` are what it may fetch by."""
+    return _git(folder, arguments, {_TRANSPORTS: transports})
 
 
 def _verb(arguments: Sequence[str]) -> str:
@@ -162,22 +206,22 @@ def _verb(arguments: Sequence[str]) -> str:
 
 
 def _git(
-    folder: str, arguments: Sequence[str], environment: dict[str, str] | None = None
+    folder: str, arguments: Sequence[str], environment: dict[str, str] | None = None, timeout_s: int = TIMEOUT_S
 ) -> subprocess.CompletedProcess[bytes]:
     kept = {name: value for name, value in os.environ.items() if name not in _INHERITED}
     # No prompt, no pager, no language but git's own, and no write to the user's index to refresh it.
-    kept |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "", "LC_ALL": "C"}
+    kept |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "", "LC_ALL": "C", _TRANSPORTS: ""}
     kept |= environment or {}
     # A file system monitor is a program that the repository's configuration names.
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
     try:
         return subprocess.run(
-            command, cwd=folder, env=kept, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False
+            command, cwd=folder, env=kept, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=False
         )
     except FileNotFoundError as error:
         raise LinemateError("--base needs git, which is not installed") from error
     except subprocess.TimeoutExpired as error:
-        raise LinemateError(f"--base: git {_verb(arguments)} took longer than {TIMEOUT_S} s") from error
+        raise LinemateError(f"--base: git {_verb(arguments)} took longer than {timeout_s} s") from error
 
 
 @contextmanager

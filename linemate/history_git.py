@@ -77,13 +77,14 @@ class Clone:
             making = home / f"making-{os.getpid()}"
             shutil.rmtree(making, ignore_errors=True)
             try:
-                _git(str(home), "clone", "--quiet", "--shared", "--no-checkout", "--", top, str(making))
+                borrow = ("clone", "--quiet", "--shared", "--no-checkout", "--", top, str(making))
+                _git(str(home), *borrow, transports="file")
                 making.rename(self.path)
             finally:
                 shutil.rmtree(making, ignore_errors=True)
         else:
             # For what describes a build by its tags; the objects are shared already.
-            _git(str(self.path), "fetch", "--quiet", "--tags", "--force", "origin", check=False)
+            _git(str(self.path), "fetch", "--quiet", "--tags", "--force", "origin", check=False, transports="file")
 
     def checkout(self, commit: Commit, folder: Path) -> None:
         """The files of a commit in a new folder."""
@@ -105,8 +106,8 @@ def _resolve(top: str, revision: str) -> str:
     return text.strip()
 
 
-def _git(folder: str, *arguments: str, check: bool = True) -> tuple[int, str]:
-    done = run_git(folder, arguments)
+def _git(folder: str, *arguments: str, check: bool = True, transports: str = "") -> tuple[int, str]:
+    done = run_git(folder, arguments, transports)
     if check and done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise LinemateError(f"git: {said[-1] if said else 'failed without a word'}")

@@ -35,6 +35,11 @@ class WithFlags(click.Command):
     help="Folder with compile_commands.json, or that file; default: here, in build, or above.",
 )
 @click.option("--base", metavar="REV", help="Report only what is new since this revision (git).")
+@click.option(
+    "--trust-repository",
+    is_flag=True,
+    help="With --base: git may run the filters and fetch by the remotes that the repository's configuration names.",
+)
 @click.option("--baseline", metavar="FILE", help="Report only what this file does not accept.")
 @click.option("--write-baseline", metavar="FILE", help="Accept all findings of this run in FILE.")
 @click.option("--objects", metavar="DIR", help="Built object files below: their layout instead of a prediction.")
@@ -49,6 +54,7 @@ def command(
     sources: tuple[str, ...],
     database: str | None,
     base: str | None,
+    trust_repository: bool,
     baseline: str | None,
     write_baseline: str | None,
     objects: str | None,
@@ -95,6 +101,6 @@ def command(
     check_output(output, (*inputs, write_baseline))
     check_output(write_baseline, (request.database or None, *sources, binary, project.path or None))
     # The analyzer shows its own progress.
-    report = check(options, Comparison(base or "", baseline or "", write_baseline or ""))
+    report = check(options, Comparison(base or "", baseline or "", write_baseline or "", trust_repository))
     common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
     return common.exit_code(report, limit)

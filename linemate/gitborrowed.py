@@ -1,0 +1,143 @@
+"""A git directory of our own that borrows the objects and the index of a repository, and none of its configuration.
+
+A repository's configuration names programs: filters that git runs over each file that may have changed, monitors,
+transports that fetch what is missing.  Whoever made the repository wrote it.  Owns the folder that stands in for it:
+which settings are taken over (those that only say how files compare), and what is refused since git would wait for it.
+Knows no question that is asked of git.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from sharing.model.errors import LinemateError
+
+# How the bytes of a file and those in the repository compare; git-config(1).  None of these names a program or a file.
+_BOOLEANS = (
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.protecthfs",
+    "core.protectntfs",
+    "core.symlinks",
+    "core.trustctime",
+)
+_WORDS = {
+    "core.autocrlf": ("true", "false", "input"),
+    "core.checkstat": ("default", "minimal"),
+    "core.eol": ("lf", "crlf", "native"),
+    "extensions.objectformat": ("sha1", "sha256"),
+}
+_FILES = ("core.attributesfile", "core.excludesfile")
+_TRUTHS = {"true": "true", "yes": "true", "on": "true", "1": "true", "": "true"} | dict.fromkeys(
+    ("false", "no", "off", "0"), "false"
+)
+# What git opens by name in every folder, and would wait for if it is a FIFO.
+_READ_IN_FOLDERS = (".gitattributes", ".gitignore")
+_MAX_COPIED_BYTES = 1 << 30
+
+# Asks git, in the repository's own name: arguments to output.
+Ask = Callable[[Sequence[str]], bytes]
+
+
+@contextmanager
+def borrowed(top: str, git_dir: str, common: str, ask: Ask) -> Iterator[dict[str, str]]:
+    """The environment in which git sees the repository without its configuration, and a copy of its index.
+
+    ``top`` is the working tree, ``git_dir`` its administration (of its own for a linked worktree), ``common`` where the
+    objects are.  Nothing of the three is written to.  Raises LinemateError for files that git would wait for.
+    """
+    with tempfile.TemporaryDirectory(prefix="linemate-git-") as scratch:
+        own = Path(scratch)
+        for name in ("refs", "info", "objects/info"):
+            (own / name).mkdir(parents=True)
+        (own / "HEAD").write_text("ref: refs/heads/none\n")
+        (own / "objects/info/alternates").write_bytes(_quoted(os.path.join(common, "objects")) + b"\n")
+        (own / "config").write_bytes(_config(_settings(ask)))
+        for name in ("exclude", "attributes"):
+            _copy(Path(common, "info", name), own / "info" / name)
+        _copy(Path(git_dir, "index"), own / "index")
+        # The greater part of a split index stands beside it (gitformat-index(5)).
+        for shared in Path(git_dir).glob("sharedindex.*"):
+            _copy(shared, own / shared.name)
+        yield {
+            "GIT_DIR": scratch,
+            "GIT_WORK_TREE": top,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+        }
+
+
+def refuse_waiting_files(top: str) -> None:
+    """Raise LinemateError where a file that git reads of its own accord is neither a file nor a link."""
+    for folder, folders, files in os.walk(top):
+        if ".git" in folders:
+            folders.remove(".git")
+        for name in _READ_IN_FOLDERS:
+            if name in files:
+                path = os.path.join(folder, name)
+                mode = os.lstat(path).st_mode
+                # git opens these without following links.
+                if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+                    raise LinemateError(f"--base: {path}: not a regular file")
+
+
+def _settings(ask: Ask) -> dict[str, str]:
+    """The settings that are taken over, by name; the last value counts, as for git."""
+    found: dict[str, str] = {}
+    for row in os.fsdecode(ask(["config", "--null", "--list"])).split("\0"):
+        name, _, value = row.partition("\n")
+        name = name.lower()
+        if name in _BOOLEANS and value.lower() in _TRUTHS:
+            found[name] = _TRUTHS[value.lower()]
+        elif value.lower() in _WORDS.get(name, ()):
+            found[name] = value.lower()
+        elif name in _FILES:
+            path = os.path.expanduser(value)
+            if os.path.isabs(path) and os.path.isfile(path):
+                found[name] = path
+            else:
+                found.pop(name, None)
+    return found
+
+
+def _config(settings: Mapping[str, str]) -> bytes:
+    version = 1 if "extensions.objectformat" in settings else 0
+    rows = [f'[core]\nrepositoryformatversion = {version}\nbare = false\n[filter "lfs"]\nrequired = false\n']
+    for name, value in settings.items():
+        section, _, key = name.partition(".")
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        rows.append(f'[{section}]\n{key} = "{escaped}"\n')
+    return os.fsencode("".join(rows))
+
+
+def _quoted(path: str) -> bytes:
+    """A line of objects/info/alternates: as it is, or quoted like a C string (gitrepository-layout(5))."""
+    raw = os.fsencode(path)
+    if all(byte >= 0x20 and byte not in b'"\\' for byte in raw) and not raw.startswith(b"#"):
+        return raw
+    return b'"' + b"".join(b"\\%03o" % byte if byte < 0x20 or byte in b'"\\' else bytes([byte]) for byte in raw) + b'"'
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a regular file with its time, by which git knows which files may have changed since."""
+    try:
+        handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise LinemateError(f"--base: {source}: {error.strerror}") from error
+    with open(handle, "rb") as stream:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_COPIED_BYTES:
+            raise LinemateError(f"--base: {source}: not a regular file of at most {_MAX_COPIED_BYTES:,} bytes")
+        with target.open("wb") as out:
+            shutil.copyfileobj(stream, out)
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
