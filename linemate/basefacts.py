@@ -15,9 +15,11 @@ import dataclasses
 import os
 import posixpath
 import re
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -298,20 +300,63 @@ def _in_json(text: str) -> bytes:
 
 
 def _join(current: Path, made: Path | None, kept: set[str], out: Path, change: Callable[[bytes], bytes]) -> Path:
-    """One stream: the units of ``current`` that are kept, then those of ``made``, changed."""
+    """One stream: the units of ``current`` that are kept and those of ``made``, changed, in the order of ``current``.
+
+    The order of units decides the predicted layout: a unit that was parsed again stands where it stands today, or an
+    edit of a comment would move it and what it meets.  Units that today lacks come last.
+    """
     units = 0
-    with out.open("wb") as stream:
+    with out.open("wb") as stream, _ParsedAgain(made, change) as again:
         for line, head in _heads(current):
-            wanted = head.kind == "unit" and os.path.realpath(head.place) in kept
-            if wanted or head.kind == "header":
+            if head.kind == "header":
                 stream.write(line)
-                units += wanted
-        for line, head in _heads(made) if made is not None else ():
-            if head.kind == "unit":
-                stream.write(change(line))
-                units += 1
+            elif head.kind in ("unit", "failure"):
+                place = os.path.realpath(head.place)
+                found = line if head.kind == "unit" and place in kept else again.take(place)
+                if found is not None:
+                    stream.write(found)
+                    units += 1
+        for line in again.rest():
+            stream.write(line)
+            units += 1
         stream.write(msgspec.json.encode(FactsEnd(units=units, failed=0, cached=0)) + b"\n")
     return out
+
+
+class _ParsedAgain:
+    """The units of a stream by their place in the working tree; their lines stay in the file until they are taken."""
+
+    def __init__(self, stream: Path | None, change: Callable[[bytes], bytes]) -> None:
+        self._change = change
+        self._file = stream.open("rb") if stream is not None else None
+        self._places: dict[str, deque[tuple[int, int]]] = defaultdict(deque)
+        begin = 0
+        for line in self._file or ():
+            if line.strip() and (head := msgspec.json.decode(change(line), type=_Head)).kind == "unit":
+                self._places[os.path.realpath(head.place)].append((begin, len(line)))
+            begin += len(line)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def take(self, place: str) -> bytes | None:
+        """The next unit of that path: a source may be compiled more than once."""
+        waiting = self._places.get(place)
+        return self._read(*waiting.popleft()) if waiting else None
+
+    def rest(self) -> Iterator[bytes]:
+        """What nobody took, in the order of the stream."""
+        for begin, size in sorted(span for waiting in self._places.values() for span in waiting):
+            yield self._read(begin, size)
+
+    def _read(self, begin: int, size: int) -> bytes:
+        assert self._file is not None
+        self._file.seek(begin)
+        return self._change(self._file.read(size))
 
 
 def _notes(failed: list[str], tree: Path) -> tuple[str, ...]:

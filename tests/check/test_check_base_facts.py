@@ -139,6 +139,28 @@ def test_a_changed_source_is_parsed_as_it_was(case: Case) -> None:
     assert set(units) == {"a.c", "b.c", "c.c"}
 
 
+def test_units_of_the_base_stand_in_todays_order(case: Case) -> None:
+    """The order of units decides which variables the predicted layout puts side by side."""
+    path = case.project.database("b.c", "a.c", "c.c")
+    case.project.write({"b.c": '#include "common.h"\nint b; // a comment\n'})
+    _, _, units = case.units("HEAD", path)
+    assert list(units) == ["b.c", "a.c", "c.c"]
+
+
+def test_renamed_and_failing_units_keep_their_place_and_deleted_ones_come_last(case: Case) -> None:
+    path = case.project.database("b.c", "a.c", "new.c")
+    case.project.git("mv", "c.c", "new.c")
+    case.project.write({"a.c": '#include "gone.h" // fatal\n', "extra.c": ""})
+    case.project.commit({"old.c": "int old;\n"})
+    case.project.git("rm", "-q", "old.c")
+    case.project.write({"b.c": '#include "common.h"\nint other;\n'})
+    _, _, units = case.units("HEAD~1", path)
+    assert list(units) == ["b.c", "a.c", "new.c"]
+    case.project.write({"a.c": '#include "a.h"\n'})
+    _, _, units = case.units("HEAD", path)
+    assert list(units) == ["b.c", "new.c", "old.c"]
+
+
 def test_a_changed_header_is_seen_by_those_that_read_it(case: Case) -> None:
     path = case.project.database("a.c", "b.c", "c.c")
     case.project.commit({"a.h": '#include "common.h"\nint more;\n'})
