@@ -16,6 +16,7 @@ from sharing.model.image import Image
 MAX_BYTES = 1 << 16  # of one function; longer ones are compared by size alone
 _NUMBER = re.compile(r"(?<![\w])-?(0x[0-9a-f]+|\d+)")
 _RELATIVE = re.compile(r"\[rip [+-] 0x[0-9a-f]+\]|\[rip\]")
+_DIRECT = re.compile(r"(?:^|[ #])(0x[0-9a-f]+)$")
 _MASKED_ON_AARCH64 = (
     "adrp",
     "adr",
@@ -114,8 +115,9 @@ def _branch_target(mnemonic: str, operands: str) -> int | None:
         "bswap",
     ):
         return None
-    last = operands.rpartition(" ")[2].lstrip("#")
-    return int(last, 16) if last.startswith("0x") else None
+    # A jump through memory ends in a displacement and a bracket: where it leads is not in the instruction.
+    found = _DIRECT.search(operands)
+    return int(found[1], 16) if found else None
 
 
 def _masked(image: Image, code: Code) -> list[tuple[str, str]] | None:

@@ -245,6 +245,17 @@ def test_loops_are_where_jumps_lead_back_to(image: Image) -> None:
     assert loop_heads(image, code("90 90 eb 00 c3")) == []
 
 
+@pytest.mark.parametrize(
+    "jump",
+    ["ff 25 42 a6 00 00", "ff 24 25 00 10 40 00", "ff 24 c5 00 10 40 00", "ff e0", "f2 ff 25 00 00 00 00"],
+    ids=["rip-relative", "absolute", "table", "register", "prefixed"],
+)
+def test_an_indirect_jump_leads_to_no_loop_head(image: Image, jump: str) -> None:
+    assert loop_heads(image, code(f"90 {jump} c3")) == []
+    back = 256 - len(f"90 {jump} eb 00".split())
+    assert loop_heads(image, code(f"90 {jump} eb {back:02x}")) == [0]  # the direct jump behind it does
+
+
 def test_without_bytes_nothing_is_said(image: Image) -> None:
     assert code_of(image, memoryview(b""), 0) is None
     assert compare_code(image, None, image, code(CODE)) is CodeChange.UNKNOWN
