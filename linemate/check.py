@@ -37,6 +37,7 @@ class Comparison:
     file: str = ""
     accept: str = ""
     trusts_repository: bool = False  # git may run what its configuration names
+    build: str = ""  # makes the base's program, to be compared with ``CheckOptions.binary``
 
 
 def facts_request(
@@ -104,9 +105,12 @@ def _refuse_contradictions(options: CheckOptions, against: Comparison) -> None:
         raise LinemateError("--base compares with a revision, --baseline with a file: give either")
     if against.trusts_repository and not against.base:
         raise LinemateError("--trust-repository is about --base, which was not given")
-    if against.base and (options.objects or options.binary):
+    if against.build and not (against.base and options.binary):
+        raise LinemateError("--build makes the program of the base: it takes --base REV and --binary FILE")
+    if against.base and (options.objects or (options.binary and not against.build)):
         raise LinemateError(
-            "--base compares what the sources say, and the base has no --objects or --binary: use --baseline FILE"
+            "--base compares what the sources say, and the base has no --objects or --binary: "
+            "use --binary FILE with --build COMMAND, or --baseline FILE"
         )
     if against.accept and (options.rules or options.symbols):
         raise LinemateError("--write-baseline accepts every finding: not with --rule or --symbol")
@@ -161,6 +165,12 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
     entries = _entries(request, here)
     repository = basefacts.find_repository(entries, here, trusted=against.trusts_repository)
     commit = repository.resolve(revision)
+    # First, since it may fail after a moment and takes longest otherwise.
+    built: Path | None = None
+    if against.build:
+        from linemate import basebuild
+
+        built = basebuild.base_binary(repository, commit, against.build, options.binary)
     with tempfile.TemporaryDirectory(prefix="linemate-check-") as folder:
         scratch = Path(folder)
 
@@ -172,10 +182,11 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
         trees = bases_folder() if request.cache else None
         base = basefacts.base_facts(repository, commit, entries, request, current, (scratch, trees), gather)
         before = report
-        if base.stream != current or options.symbols or options.min_confidence is not Confidence.LAYOUT:
+        if built or base.stream != current or options.symbols or options.min_confidence is not Confidence.LAYOUT:
             everything = dataclasses.replace(
                 options,
                 streams=(str(base.stream),),
+                binary=str(built or ""),
                 min_confidence=Confidence.LAYOUT,
                 symbols=(),
                 project=msgspec.structs.replace(options.project, suppress=()),
@@ -184,7 +195,10 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
     root = repository.top
     what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
     compared = baseline.only_new(report, baseline.known_findings(before, root), root, what, least)
-    compared = _with_notes(compared, base.notes)
+    moved: tuple[str, ...] = ()
+    if built and compared.findings:
+        moved = basebuild.what_moved(built, options.binary, options.project, options.line_size)
+    compared = _with_notes(compared, (*moved, *base.notes))
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts)
     return msgspec.structs.replace(compared, coverage=coverage), program

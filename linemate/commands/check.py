@@ -36,6 +36,11 @@ class WithFlags(click.Command):
 )
 @click.option("--base", metavar="REV", help="Report only what is new since this revision (git).")
 @click.option(
+    "--build",
+    metavar="COMMAND",
+    help="With --base and --binary: builds the base as --binary was built, to compare the linked layouts.",
+)
+@click.option(
     "--trust-repository",
     is_flag=True,
     help="With --base: git may run the filters and fetch by the remotes that the repository's configuration names.",
@@ -54,6 +59,7 @@ def command(
     sources: tuple[str, ...],
     database: str | None,
     base: str | None,
+    build: str | None,
     trust_repository: bool,
     baseline: str | None,
     write_baseline: str | None,
@@ -101,6 +107,7 @@ def command(
     check_output(output, (*inputs, write_baseline))
     check_output(write_baseline, (request.database or None, *sources, binary, project.path or None))
     # The analyzer shows its own progress.
-    report = check(options, Comparison(base or "", baseline or "", write_baseline or "", trust_repository))
+    against = Comparison(base or "", baseline or "", write_baseline or "", trust_repository, build or "")
+    report = check(options, against)
     common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
     return common.exit_code(report, limit)

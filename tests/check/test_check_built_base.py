@@ -1,0 +1,126 @@
+"""A review that compares what was linked: a variable added in one file brings two of another file together."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elfscan.tools import tool_path
+from sharing.model import LinemateError
+from tests.check.repositories import Project
+
+SOURCES = Path(__file__).parents[2] / "testdata" / "programs" / "table_cache"
+UNITS = ("table_share", "sys_vars", "table_cache", "main")
+FLAGS = ("-O2", "-g", "-std=c++17", "-fno-rtti", "-fno-exceptions", "-pthread")
+BUILD = "sh build.sh"
+SCRIPT = "mkdir -p build\n" + f"g++ {' '.join(FLAGS)} -o build/server " + " ".join(f"{u}.cc" for u in UNITS) + "\n"
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def base(project: Project) -> str:
+    """The server core in a repository, built, with the pair on two lines; and a compile database."""
+    try:
+        tool_path("linemate-facts")
+    except LinemateError as error:
+        pytest.skip(str(error))
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    files = {path.name: path.read_text() for path in SOURCES.iterdir() if path.suffix in (".cc", ".h")}
+    commit = project.commit({**files, "build.sh": SCRIPT})
+    project.database(*(f"{unit}.cc" for unit in UNITS), flags=FLAGS)
+    make(project)
+    return commit
+
+
+def make(project: Project) -> None:
+    subprocess.run(["sh", "build.sh"], cwd=project.top, check=True, capture_output=True)
+
+
+def add_a_variable(project: Project) -> None:
+    """208 bytes in a file that has nothing to do with the pair."""
+    text = (project.top / "sys_vars.cc").read_text()
+    project.write({"sys_vars.cc": "#define EXTRA_SYSVAR\n" + text})
+    make(project)
+
+
+def check(run: Run, base: str, *more: str) -> Any:
+    built = ("--base", base, "--build", BUILD, "--binary", "build/server")
+    return run("check", *built, "--format", "json", *more)
+
+
+def test_a_variable_added_elsewhere_fails_the_review(run: Run, project: Project, base: str) -> None:
+    add_a_variable(project)
+    result = check(run, base)
+    report = json.loads(result.out)
+    (finding,) = report["findings"]
+    assert (result.code, finding["rule"], finding["severity"]) == (1, "hot-lock-shares-line", "high")
+    assert [who["name"] for who in finding["participants"][:2]] == ["LOCK_open", "unused_tables"]
+    (note,) = [note for note in report["coverage"]["notes"] if note.startswith("since the base: ")]
+    assert "added" in note
+    assert "moved" in note
+    assert "unused_tables.first` now share line" in note
+
+
+def test_the_same_variable_with_the_pair_padded_passes(run: Run, project: Project, base: str) -> None:
+    text = (project.top / "table_cache.cc").read_text()
+    project.write({"table_cache.cc": "#define PADDED\n" + text})
+    add_a_variable(project)
+    result = check(run, base)
+    assert (result.code, json.loads(result.out)["findings"]) == (0, [])
+
+
+def test_an_edit_of_a_comment_has_nothing_new_and_the_base_is_built_once(
+    run: Run, project: Project, base: str, own_environment: Path
+) -> None:
+    text = (project.top / "table_cache.cc").read_text()
+    project.write({"table_cache.cc": text + "// a comment\n"})
+    make(project)
+    for _ in range(2):
+        result = check(run, base)
+        assert (result.code, json.loads(result.out)["findings"]) == (0, [])
+    assert len(list(own_environment.rglob("server"))) == 1
+
+
+def test_what_met_before_is_not_new(run: Run, project: Project, base: str) -> None:
+    add_a_variable(project)
+    second = project.commit()
+    project.write({"main.cc": (project.top / "main.cc").read_text() + "// a comment\n"})
+    make(project)
+    result = check(run, second)
+    report = json.loads(result.out)
+    assert (result.code, report["findings"]) == (0, [])
+    assert not [note for note in report["coverage"]["notes"] if note.startswith("since the base: ")]
+
+
+def test_a_base_that_does_not_build_is_one_line(run: Run, project: Project, base: str) -> None:
+    project.write({"build.sh": "echo no rule to make it; exit 7\n"})
+    broken = project.commit()
+    result = check(run, broken)
+    assert result.code == 2
+    assert result.err.startswith("linemate: error: --build of ")
+    assert "the build ended with 7; no rule to make it" in result.err
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--build", BUILD), "it takes --base REV and --binary FILE"),
+        (("--base", "HEAD", "--build", BUILD), "it takes --base REV and --binary FILE"),
+        (("--base", "HEAD", "--binary", "build/server"), "use --binary FILE with --build COMMAND"),
+        (("--base", "HEAD", "--build", BUILD, "--binary", "/bin/ls"), "/bin/ls: not below"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    run: Run, project: Project, base: str, arguments: tuple[str, ...], why: str
+) -> None:
+    result = run("check", *arguments)
+    assert (result.code, why in result.err) == (2, True), result.err
