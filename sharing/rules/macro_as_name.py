@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sharing.model.facts import VariableBits
+from sharing.model.facts import RecordBits, RecordFacts, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.types import RECORD_KINDS
 from sharing.rules.base import Rule, Scope, no_lines
@@ -42,6 +42,8 @@ def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         if facts.bits & VariableBits.REFERENCED or ctx.uses.of_variable(facts.identity):
             continue
         record = record_of(program, defined.unit, facts.type)
+        if record is not None and _is_meant(record.facts):
+            continue
         what = shown_name(record.facts) if record is not None else "its record"
         units = [u.path for u in program.units if any(v.identity == facts.identity for v in u.variables)]
         several = f"; {len(units)} units define it" if len(units) > 1 else ""
@@ -57,6 +59,8 @@ def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             ctx,
         )
     for key, holder in program.records.items():
+        if holder.facts.bits & RecordBits.SYSTEM:
+            continue  # std::aligned_storage has a member __align
         for member in holder.facts.members:
             shape = core(member.type)
             if shape is None or shape.kind not in RECORD_KINDS or not _named_like_macro(member.name):
@@ -64,6 +68,8 @@ def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             inner = record_of(program, holder.unit, member.type)
             if inner is None or not member.begin <= inner.facts.begin < member.end:
                 continue  # declared apart from its record: a name on purpose
+            if _is_meant(inner.facts):
+                continue
             if any(u.offset == member.offset_bits // 8 for u in ctx.uses.of_record(key)):
                 continue
             yield _draft(
@@ -77,6 +83,11 @@ def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
                 "",
                 ctx,
             )
+
+
+def _is_meant(record: RecordFacts) -> bool:
+    """A record that is aligned lost no macro; one of a system header is not the user's to mend."""
+    return bool(record.declared_align) or bool(record.bits & RecordBits.SYSTEM)
 
 
 def _named_like_macro(name: str) -> bool:
