@@ -48,7 +48,7 @@ def base_binary(repository: Repository, commit: str, command: str, binary: str) 
 
 def what_moved(old: Path, new: str, project: ProjectConfig, line_size: int | None) -> tuple[str, ...]:
     """What the change did to the layout of the linked program, in one sentence; nothing where that is not known."""
-    from linemate.explain import ExplainRequest, explain
+    from linemate.explaining import ExplainRequest, explain
 
     try:
         found = explain(ExplainRequest(str(old), new, line_size=line_size, project=project))

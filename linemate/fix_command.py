@@ -91,7 +91,7 @@ def command(
     ID is a finding's, as check prints it; SOURCE limits the check.  FLAGS after -- compile the SOURCEs where there is
     no compile database.
     """
-    from linemate.check import facts_request
+    from linemate.checking import facts_request
     from linemate.options import CheckOptions, FactsRequest
 
     if verify != (build is not None):
@@ -164,7 +164,7 @@ def _check(
     options: CheckOptions, ids: Sequence[str], limit: Severity | None
 ) -> tuple[Program, tuple[Finding, ...], int]:
     """The program, the findings asked for, worst first, and the line size that they were judged with."""
-    from linemate.check import judged_line_size
+    from linemate.checking import judged_line_size
     from linemate.pipeline import check_program
     from linemate.source import read_program
 

@@ -13,7 +13,7 @@ import msgspec
 
 import linemate
 from elfscan.demangle import demangle
-from linemate.explain import ExplainRequest, explain, only_image
+from linemate.explaining import ExplainRequest, explain, only_image
 from linemate.history_builds import Builds, Built
 from linemate.history_store import DamagedStore, Store
 from linemate.pipeline import line_sizes, vocabulary

@@ -15,11 +15,11 @@ from reports.options import RenderOptions
 from sharing.model import Report
 
 EMITTERS: dict[str, Emitter[Report]] = table(
-    Emitter("text", "for a terminal: summary, then findings, worst first", ".txt", "reports.text"),
-    Emitter("json", "the whole document, see docs/schema/linemate-report.schema.json", ".json", "reports.document"),
-    Emitter("markdown", "for a pull-request comment", ".md", "reports.markdown"),
-    Emitter("sarif", "SARIF 2.1.0, for code scanning services", ".sarif", "reports.sarif"),
-    Emitter("html", "one page that needs nothing else", ".html", "reports.page"),
+    Emitter("text", "for a terminal: summary, then findings, worst first", ".txt", f"{__name__}.text"),
+    Emitter("json", "the whole document, see docs/schema/linemate-report.schema.json", ".json", f"{__name__}.document"),
+    Emitter("markdown", "for a pull-request comment", ".md", f"{__name__}.markdown"),
+    Emitter("sarif", "SARIF 2.1.0, for code scanning services", ".sarif", f"{__name__}.sarif"),
+    Emitter("html", "one page that needs nothing else", ".html", f"{__name__}.page"),
 )
 
 __all__ = ["EMITTERS", "Emitter", "RenderOptions"]

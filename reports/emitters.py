@@ -25,7 +25,7 @@ class _Module(Protocol[DocumentRead]):
 
 @dataclass(frozen=True, slots=True)
 class Emitter(Generic[Document]):
-    """One output format.  ``suffix`` is the usual file ending, ``module`` where ``render`` is."""
+    """One output format.  ``suffix`` is the usual file ending, ``module`` where ``render`` is, by its full name."""
 
     name: str
     description: str

@@ -14,12 +14,15 @@ from sharing.model.history import Basis, Change, History, LayoutChange, Revision
 FEW_SUSPECTS = 3  # that the verdict names
 
 HISTORY_EMITTERS: dict[str, Emitter[History]] = table(
-    Emitter("text", "for a terminal: the verdict, the steps, the series", ".txt", "reports.history_text"),
+    Emitter("text", "for a terminal: the verdict, the steps, the series", ".txt", f"{__package__}.history_text"),
     Emitter(
-        "json", "the whole document, see docs/schema/linemate-history.schema.json", ".json", "reports.history_json"
+        "json",
+        "the whole document, see docs/schema/linemate-history.schema.json",
+        ".json",
+        f"{__package__}.history_json",
     ),
-    Emitter("markdown", "for a pull-request comment", ".md", "reports.history_markdown"),
-    Emitter("html", "one page with charts that needs nothing else", ".html", "reports.history_page"),
+    Emitter("markdown", "for a pull-request comment", ".md", f"{__package__}.history_markdown"),
+    Emitter("html", "one page with charts that needs nothing else", ".html", f"{__package__}.history_page"),
 )
 
 

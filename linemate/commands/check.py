@@ -82,7 +82,7 @@ def command(
 
     FLAGS after -- compile the SOURCEs where there is no compile database.
     """
-    from linemate.check import Comparison, check, facts_request
+    from linemate.checking import Comparison, check, facts_request
     from linemate.options import CheckOptions
 
     project = common.read_project(config)

@@ -41,7 +41,7 @@ def command(
     SYMBOL may go on into the variable: server.lruclock, slots[3].count.  Without one: how crowded the writable
     sections are.
     """
-    from linemate.lines import LinesOptions, lines
+    from linemate.layouts import LinesOptions, lines
 
     project = common.read_project(config)
     inputs = (binary, debug_file, project.path or None)

@@ -10,12 +10,12 @@ from reports.emitters import Emitter, table
 from sharing.model.comparison import Comparison
 
 EXPLAIN_EMITTERS: dict[str, Emitter[Comparison]] = table(
-    Emitter("text", "for a terminal: the answer, then what it rests on", ".txt", "reports.explain.text"),
+    Emitter("text", "for a terminal: the answer, then what it rests on", ".txt", f"{__name__}.text"),
     Emitter(
-        "json", "the whole document, see docs/schema/linemate-explain.schema.json", ".json", "reports.explain.document"
+        "json", "the whole document, see docs/schema/linemate-explain.schema.json", ".json", f"{__name__}.document"
     ),
-    Emitter("markdown", "for a pull-request comment", ".md", "reports.explain.markdown"),
-    Emitter("html", "one page that needs nothing else", ".html", "reports.explain.page"),
+    Emitter("markdown", "for a pull-request comment", ".md", f"{__name__}.markdown"),
+    Emitter("html", "one page that needs nothing else", ".html", f"{__name__}.page"),
 )
 
 __all__ = ["EXPLAIN_EMITTERS"]
