@@ -140,7 +140,7 @@ def test_numbers_as_people_write_them(text: str, value: float) -> None:
     assert number(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1,23", "k", "1e999", "0x10", "--1", "."])
+@pytest.mark.parametrize("text", ["", "abc", "1,23", "k", "1e999", "0x10", "--1", ".", "e0", "-e1", "e5k"])
 def test_what_is_no_number(text: str) -> None:
     assert number(text) is None
 

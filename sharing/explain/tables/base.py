@@ -23,7 +23,7 @@ _LABELS = re.compile(
 # Labels that only tell repetitions apart, if numbers, and those of when something was measured.
 _REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed", re.IGNORECASE)
 _WHEN = re.compile(r"time(stamp)?|date", re.IGNORECASE)
-_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d{1,3})?(?P<unit>[kKMG%])?")
+_NUMBER = re.compile(r"[-+]?(?=\.?\d)(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d{1,3})?(?P<unit>[kKMG%])?")
 _UNITS = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "%": 1.0, None: 1.0}
 
 
