@@ -87,6 +87,8 @@ def from_measurements(
     chosen = [m for m in measurements if m.metric == (metric or metrics[0])]
     along = _along(chosen, revision)
     chosen = [m for m in chosen if m.label(along)]
+    if not chosen:
+        raise LinemateError(f"no row of the table has a '{along}': nothing says which revision was measured")
     order = _ordered(dict.fromkeys(m.label(along) for m in chosen), newest_first=newest_first)
     dropped = _repetition_labels(chosen, along)
     cells: dict[Labels, int] = {}

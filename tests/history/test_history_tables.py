@@ -133,6 +133,7 @@ def test_numbered_revisions_are_sorted_and_others_keep_their_order(tmp_path: Pat
         ("rev,tps\n1,-3\n2,5", "not above 0"),
         ("a,tps\n1,2\nx,3", "names no revisions"),
         ("", "no table"),
+        ("rev;tps\n;1\n;2", "says which revision"),
         ("rev,tps\n1,2,3\n2,5", "cells"),
         ("rev,name\n1,x", "no column of measured numbers"),
     ],
