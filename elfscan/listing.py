@@ -38,7 +38,8 @@ from sharing.model.image import FunctionFlag, Unit
 # Lines of 64 bytes are an assumption that whoever compares may replace.
 UNKNOWN_ARCHITECTURE = Architecture("unknown", 64, "little", 64, 128, False)
 HEAD_BYTES = 1 << 16  # in which a format has to show itself
-ADDRESS_LIMIT = 1 << 64
+ADDRESS_LIMIT = (1 << 64) - 1  # of an end, which has to fit into 64 bits as well
+MAX_OBJECT_BYTES = (1 << 63) - 1
 
 # nm(1): the letter is the kind of section; upper case is global, u a GNU unique global, v and V weak objects.
 _NM_LINE = re.compile(
@@ -157,6 +158,14 @@ def read_listing(path: str) -> Image:
     raise Unrecognized(path, "neither a listing of nm nor a map of GNU ld or lld")
 
 
+def _extent(path: str, offset: int, address: str, size: str | None) -> tuple[int, int]:
+    """Start and size (-1 unknown) from hexadecimal.  Raises Malformed where no memory could hold them."""
+    start, count = int(address, 16), int(size, 16) if size else -1
+    if count > MAX_OBJECT_BYTES or start + count > ADDRESS_LIMIT:
+        raise Malformed(path, offset, f"{count:#x} bytes from {start:#x} on reach beyond 64 bits")
+    return start, count
+
+
 def _read_nm(path: str, text: str) -> tuple[_Rows, list[_Region]]:
     rows = _Rows()
     end = 0
@@ -173,8 +182,7 @@ def _read_nm(path: str, text: str) -> tuple[_Rows, list[_Region]]:
         name = re.sub(r"\s+\[\w+\]$", "", found["name"])  # kallsyms: the module behind the name
         rows.add(
             name,
-            int(found["address"], 16),
-            int(size, 16) if size else -1,
+            *_extent(path, found.start(), found["address"], size),
             kind[0],
             local=letter.islower() and letter not in "uvwi",
             place=found["place"] or "",
@@ -206,7 +214,7 @@ def _regions_of(rows: _Rows) -> list[_Region]:
     out: dict[str, tuple[int, int]] = {}
     for name, address, size in zip(rows.section, rows.address, rows.size, strict=True):
         low, high = out.get(name, (address, address))
-        out[name] = (min(low, address), max(high, address + max(size, 1)))
+        out[name] = (min(low, address), max(high, min(address + max(size, 1), ADDRESS_LIMIT)))
     kinds = dict(_LETTERS.values())
     return [_Region(name, kinds[name], low, high) for name, (low, high) in out.items()]
 
@@ -221,8 +229,9 @@ def _read_ld_map(path: str, text: str) -> tuple[_Rows, list[_Region]]:
     inputs: list[tuple[str, int, int, str]] = []  # (section name, address, size, object file) with bytes
     output, unit, limit = "", "", 0
     pending = ""
-    start = text.index(_LD_HEAD)
-    for line in text[start:].split("\n"):
+    at = following = text.index(_LD_HEAD)
+    for line in text[at:].split("\n"):
+        at, following = following, following + len(line) + 1
         if pending:
             line, pending = pending + line, ""
         if found := _LD_SYMBOL.match(line):
@@ -234,13 +243,13 @@ def _read_ld_map(path: str, text: str) -> tuple[_Rows, list[_Region]]:
             ):
                 rows.add(found["name"].strip(), address, -1, output, unit=unit)
         elif found := _LD_INPUT.match(line):
-            address, size = int(found["address"], 16), int(found["size"], 16)
+            address, size = _extent(path, at, found["address"], found["size"])
             unit, limit = (found["file"] or "").strip(), address + size
             if size and output and found["name"] != "*fill*":
                 inputs.append((found["name"], address, size, unit))
         elif found := _LD_OUTPUT.match(line):
             output, unit = found["name"], ""
-            low, size = int(found["address"], 16), int(found["size"], 16)
+            low, size = _extent(path, at, found["address"], found["size"])
             limit = low + size
             if low and size:
                 regions.append(_Region(output, _kind_of(output), low, low + size))
@@ -293,14 +302,18 @@ def _bounded_by_inputs(rows: _Rows, inputs: list[tuple[str, int, int, str]], reg
 def _read_lld_map(path: str, text: str) -> tuple[_Rows, list[_Region]]:
     rows = _Rows()
     regions: list[_Region] = []
-    output, unit, at = "", "", 0
-    for line in text.split("\n")[1:]:
+    output, unit = "", ""
+    at = following = 0
+    for number, line in enumerate(text.split("\n")):
+        at, following = following, following + len(line) + 1
+        if not number:
+            continue
         found = _LLD_LINE.match(line)
         if found is None:
             if line.strip():
                 raise Malformed(path, at, f"not a line of lld's map: {line[:60]!r}")
             continue
-        address, size = int(found["address"], 16), int(found["size"], 16)
+        address, size = _extent(path, at, found["address"], found["size"])
         depth, rest = len(found["indent"]), found["rest"]
         if depth == 1:
             output = rest if address else ""
@@ -310,7 +323,6 @@ def _read_lld_map(path: str, text: str) -> tuple[_Rows, list[_Region]]:
             unit = rest.partition(":(")[0].strip()
         elif output and not rest.startswith((". ", "PROVIDE")):
             rows.add(rest, address, size or -1, output, unit=unit)
-        at += len(line) + 1
     if not regions:
         raise Malformed(path, None, "the map lists no section with an address")
     return rows, regions
@@ -320,8 +332,6 @@ def _image(path: str, rows: _Rows, regions: Iterable[_Region], what: str) -> Ima
     if not rows.name:
         raise Malformed(path, None, f"this {what} names no variable and no function")
     regions = sorted(regions, key=lambda r: (r.start, r.name))
-    if any(r.end > ADDRESS_LIMIT for r in regions):
-        raise Malformed(path, None, "an address beyond 64 bits")
     number = {r.name: i for i, r in enumerate(regions)}
     sections = tuple(
         Section(i, r.name, r.kind, r.start, r.end - r.start, r.alignment, None) for i, r in enumerate(regions)

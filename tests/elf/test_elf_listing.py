@@ -150,6 +150,28 @@ def test_a_map_of_very_many_sections_is_read_in_a_moment(tmp_path: Path) -> None
     assert len(image.variables) == 20_000
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "00000000000000aa 8000000000000000 b x\n",
+        "fffffffffffffff0 0000000000000010 b x\n",
+        "Linker script and memory map\n\n.bss  0xfffffffffffffff0 0x10\n",
+        "Linker script and memory map\n\n.bss  0x10 0x10\n .bss  0xfffffffffffffff0 0x20 a.o\n",
+        "             VMA              LMA     Size Align Out     In      Symbol\n ffffffffffffffff 0 1 1 .bss\n",
+    ],
+)
+def test_what_reaches_beyond_64_bits_is_refused_at_its_offset(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Malformed, match="reach beyond 64 bits") as caught:
+        read_listing(write(tmp_path, text))
+    line = [line for line in text.split("\n") if line][-1]
+    assert caught.value.offset == text.index(line)
+
+
+def test_the_last_address_is_read(tmp_path: Path) -> None:
+    image = read_listing(write(tmp_path, "ffffffffffffffff b last\nffffffffffffff00 b before\n"))
+    assert variables(image) == {"before": (0xFFFF_FFFF_FFFF_FF00, 0xFF), "last": ((1 << 64) - 1, 0)}
+
+
 @given(st.text("0123456789abcdefBbDdTtUu _.\n\t$", max_size=400))
 @settings(max_examples=200, deadline=None)
 def test_any_text_gives_an_image_or_one_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
