@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sharing.model import Malformed
+from elfscan.elf import ElfFile, map_file
+from sharing.model import LinemateError, Malformed, Unrecognized
 
-_DEBUG_SECTIONS = (".debug_info", ".zdebug_info")
-_BUILD_ID_NOTE_TYPE = 3  # NT_GNU_BUILD_ID
 _MAX_BUILD_ID_BYTES = 64
 _MAX_LINK_BYTES = 4096
 
@@ -177,41 +176,18 @@ class _Unreadable(Exception):
 
 
 def _facts(path: str) -> _Facts:
-    # Imported here: most binaries have all or nothing in themselves, and the import costs more than the search.
-    from elftools.common.exceptions import ELFError
-    from elftools.elf.elffile import ELFFile
-
     if not os.path.isfile(path):
         raise _Unreadable("not a regular file")
-    with open(path, "rb") as stream:
-        try:
-            elf = ELFFile(stream)
-            names = {section.name: section for section in elf.iter_sections()}
-            build_id = _build_id(names.values())
-            link = names.get(".gnu_debugaltlink")
-            alt = None
-            if link is not None and link["sh_size"] <= _MAX_LINK_BYTES:
-                alt = parse_altlink(link.data())
-        # pyelftools lets struct, unicode and arithmetic errors of damaged files through.
-        except (ELFError, ValueError, KeyError, AttributeError, TypeError, OverflowError, IndexError) as error:
-            raise _Unreadable("not a sound ELF file") from error
-    has_dwarf = any(
-        name in names and names[name]["sh_type"] != "SHT_NOBITS" and names[name]["sh_size"] for name in _DEBUG_SECTIONS
-    )
-    return _Facts(build_id, has_dwarf, alt)
-
-
-def _build_id(sections: Iterable[object]) -> str | None:
-    from elftools.elf.sections import NoteSection
-
-    for section in sections:
-        if not isinstance(section, NoteSection) or section.name != ".note.gnu.build-id":
-            continue
-        for note in section.iter_notes():
-            if note["n_type"] in ("NT_GNU_BUILD_ID", _BUILD_ID_NOTE_TYPE):
-                text = str(note["n_desc"])
-                return text if len(text) <= 2 * _MAX_BUILD_ID_BYTES else None
-    return None
+    try:
+        elf = ElfFile(path, map_file(path))
+        row = elf.find_section(".gnu_debugaltlink")
+        altlink = None if row is None else parse_altlink(elf.section_bytes(row)[:_MAX_LINK_BYTES].tobytes())
+        return _Facts(elf.build_id, elf.has_dwarf, altlink)
+    except (Malformed, Unrecognized) as error:
+        where = f"offset {error.offset:#x}: " if isinstance(error, Malformed) and error.offset is not None else ""
+        raise _Unreadable(f"not a sound ELF file: {where}{error.why}") from error
+    except LinemateError as error:
+        raise _Unreadable(str(error).removeprefix(f"{path}: ")) from error
 
 
 def parse_altlink(data: bytes) -> tuple[str, str] | None:
