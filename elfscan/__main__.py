@@ -59,6 +59,12 @@ def printable(text: str) -> str:
     return "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode("ascii") for ch in text)
 
 
+def describe(image: Image) -> Iterator[str]:
+    """Everything of an image but its sites, a fact a line."""
+    for part in (_summary, _sections, _variables, _functions):
+        yield from part(image)
+
+
 def _summary(image: Image) -> Iterator[str]:
     member = f"({image.member})" if image.member else ""
     yield printable(f"{image.path}{member}: {image.kind} for {image.arch.name}, {image.arch.bits} bits")

@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "reports": ("sharing.model",),
     "linemate": ("sharing", "analyzer", "elfscan", "pmu", "reports"),
     "bench": (),
+    "fuzz": ("sharing", "analyzer", "elfscan", "pmu", "reports", "linemate"),
 }
 # sharing.model in turn is what everyone else stands on.
 MODEL_MAY_IMPORT = ("sharing.model",)

@@ -1,0 +1,1 @@
+"""What drives the targets: mutation, judging one input, coverage, shrinking.  Knows no format."""

@@ -1,0 +1,36 @@
+"""The table of targets.  Owns their names; each is the module of that name here, which ends in ``TARGET``."""
+
+from __future__ import annotations
+
+import importlib
+
+from fuzz.python.engine.target import Target
+
+NAMES = (
+    "archive",
+    "baseline",
+    "compile_database",
+    "csv_profile",
+    "debug_companion",
+    "elf_file",
+    "elf_linked",
+    "linker_map",
+    "nm_listing",
+    "oprofile",
+    "perf_data",
+    "perf_data_heads",
+    "perf_data_records",
+    "perf_data_thinned",
+    "perf_data_zstd",
+    "perf_script",
+    "project_file",
+    "sidecar",
+    "tables",
+)
+
+
+def load(name: str) -> Target:
+    """One target; its reader is imported now and not before, so that coverage can be measured in it."""
+    target = importlib.import_module(f"fuzz.python.{name}").TARGET
+    assert isinstance(target, Target)
+    return target
