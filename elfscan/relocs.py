@@ -220,7 +220,7 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     words = words[np.argsort(words["slot"], kind="stable")]
     in_got = _in_got(layout, words["slot"])
     in_got |= positions(np.sort(relocs["where"][symbolic & plain]), words["slot"]) >= 0
-    copied = relocs["symbol"][relocs["type"] == types.copy].astype(np.int64) + first
+    copied = relocs["symbol"][(relocs["type"] == types.copy) & (relocs["symbol"] > 0)].astype(np.int64) + first
     slots = words[in_got]
     if elf.header.type == c.ET_EXEC:  # the linker filled the slots that need no loader
         filled = _static_slots(elf, layout)
