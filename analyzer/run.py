@@ -6,10 +6,8 @@ tool into one ``LinemateError``.  What a unit's failure means is for the reader 
 
 from __future__ import annotations
 
-import atexit
 import collections
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +19,7 @@ import msgspec
 
 from elfscan.tools import tool_path
 from sharing.model import LinemateError
+from sharing.model.process import children, scratch
 from sharing.model.project import ProjectConfig
 
 TOOL = "linemate-facts"
@@ -56,13 +55,12 @@ def run_facts(request: Request, project: ProjectConfig | None = None) -> Path:
     gives up; units that fail are lines of the stream.
     """
     tool = tool_path(TOOL)
-    folder = Path(tempfile.mkdtemp(prefix="linemate-facts-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(dir=scratch.folder(), prefix="facts-"))
     stream = folder / "facts.jsonl"
     arguments = [str(tool), *_arguments(request, project or ProjectConfig(), folder)]
     try:
         with stream.open("wb") as out:
-            process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
+            process = children.start(arguments, stdout=out, stderr=subprocess.PIPE)
     except OSError as error:
         raise LinemateError(f"{tool}: {error.strerror or error}") from error
     said = _follow(process)

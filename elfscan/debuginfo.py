@@ -22,6 +22,7 @@ from elfscan.symbols import COMMON
 from elfscan.variables import DebugVariables
 from sharing.model import LinemateError, TypeTable
 from sharing.model.image import Unit
+from sharing.model.process import scratch
 
 if TYPE_CHECKING:
     from elfscan.dwarf import DwarfDocument, DwarfJob, DwarfVariable
@@ -133,7 +134,7 @@ def _place_by_name(program: Program, rows: list[DwarfVariable], address: Array, 
 def _start_member(elf: ElfFile) -> DebugRun:
     from elfscan.dwarf import start_dwarf
 
-    handle = tempfile.NamedTemporaryFile(prefix="linemate-", suffix=".o")  # noqa: SIM115
+    handle = tempfile.NamedTemporaryFile(dir=scratch.folder(), suffix=".o")  # noqa: SIM115
     handle.write(elf.data.data)
     handle.flush()
     job = start_dwarf(handle.name, relocatable=elf.header.type == c.ET_REL)

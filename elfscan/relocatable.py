@@ -22,6 +22,7 @@ from elfscan.relocs import DYNAMIC_TYPES, PLACEHOLDER_BYTES, SLOT_DTYPE, Linkage
 from elfscan.sections import Layout, relocatable_layout
 from elfscan.symbols import COMMON, UNDEFINED, Symbols, place
 from sharing.model import SectionKind
+from sharing.model.process import scratch
 
 Array = npt.NDArray[Any]
 
@@ -51,7 +52,7 @@ def link(elf: ElfFile, symbols: Symbols) -> Program:
     linkage = Linkage(slots, words, np.zeros(0, np.int64), placeholders)
     program = Program(elf, layout, symbols, address, section, linkage, elf.path, tuple(offsets), absolute)
     if elf.arch.decodes:
-        handle = tempfile.NamedTemporaryFile(prefix="linemate-", suffix=".bin", delete=False)  # noqa: SIM115
+        handle = tempfile.NamedTemporaryFile(dir=scratch.folder(), suffix=".bin", delete=False)  # noqa: SIM115
         program.code_path = handle.name
         program.cleanup = lambda: os.unlink(handle.name)
         with handle:

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from sharing.model import LinemateError
+from sharing.model.process import children, scratch
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 _MAX_OUTPUT_BYTES = 1 << 30
@@ -80,7 +81,7 @@ class ToolJob:
                 source = _anonymous_file("stdin")
                 _write_all(source, stdin)
                 os.lseek(source, 0, os.SEEK_SET)
-            process = subprocess.Popen(args, stdin=source, stdout=out, stderr=err)
+            process = children.start(args, stdin=source, stdout=out, stderr=err)
         except OSError as error:
             os.close(out)
             os.close(err)
@@ -161,7 +162,7 @@ def _anonymous_file(name: str) -> int:
     try:
         return os.memfd_create(f"linemate-{name}", os.MFD_CLOEXEC)
     except OSError:
-        with tempfile.TemporaryFile() as file:  # kernels and sandboxes without memfd
+        with tempfile.TemporaryFile(dir=scratch.folder()) as file:  # kernels and sandboxes without memfd
             return os.dup(file.fileno())
 
 

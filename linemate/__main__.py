@@ -1,29 +1,53 @@
 """Process entry of ``python -m linemate`` and of the installed ``linemate`` command.
 
-Owns the fast path of ``--version``; everything else is the command line's (``linemate.cli``), imported
-only when needed.
+Owns the process from its first line to its last: the standard streams as they are found, the signals that end it, and
+that nothing it made is left.  The command line is ``linemate.cli``'s, imported only when needed.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 from linemate import __version__
+from linemate.streams import open_streams, settled
+
+_EXIT_INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command line with ``sys.argv``; ends the process with the command's exit code."""
-    if sys.argv[1:] == ["--version"]:
-        # Written here so that scripts that only ask for the version never pay for the libraries.
-        print(f"linemate {__version__}")
-        return
+    try:
+        open_streams()
+        # The version is written here so that scripts that only ask for it never pay for the libraries.
+        code = settled(0, f"linemate {__version__}\n") if sys.argv[1:] == ["--version"] else _run()
+    except KeyboardInterrupt:
+        os._exit(_EXIT_INTERRUPTED)  # before anything was begun
+    sys.exit(code)
+
+
+def _run() -> int:
     import gc
 
     # A run makes a million objects that live to its end; looking through them for cycles is 7 % of an audit.
     gc.set_threshold(100_000, 50, 50)
-    from linemate.cli import main as run
+    from sharing.model.process import children, scratch, stopping
 
-    sys.exit(run())
+    stopping.install()
+    try:
+        from linemate.cli import main as run
+
+        code = run()
+    except stopping.Stopped as stop:
+        code = stop.exit_code
+    stopping.begin_ending()
+    children.end_all()
+    scratch.close()
+    code = settled(code)
+    if stopping.was_raised():
+        # A thread that still works would be waited for.
+        os._exit(code)
+    return code
 
 
 if __name__ == "__main__":

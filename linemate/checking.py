@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from linemate.cachedir import bases_folder, facts_folder
 from linemate.options import DEFAULT_LINE_SIZE, CheckOptions, FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
+from sharing.model.process.scratch import subfolder
 from sharing.model.project import ProjectConfig
 
 if TYPE_CHECKING:
@@ -171,8 +171,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
         from linemate import basebuild
 
         built = basebuild.base_binary(repository, commit, against.build, options.binary)
-    with tempfile.TemporaryDirectory(prefix="linemate-check-") as folder:
-        scratch = Path(folder)
+    with subfolder("check") as scratch:
 
         def gather(wanted: FactsRequest) -> Path:
             return _gather(wanted, options.project)

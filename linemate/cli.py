@@ -4,7 +4,8 @@ Owns the group of commands and the mapping of errors to exit codes.  Each comman
 ``linemate.commands``, imported when it is asked for.
 
 Exit codes: 0 clean, 1 findings at or above ``--fail-on``, 2 bad usage or unreadable input, 3 the analysis is
-incomplete (whatever it found), 130 interrupted, 141 the reader of our output went away, 70 a defect of linemate.
+incomplete (whatever it found), 70 a defect of linemate, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM, 141 the
+reader of our output went away.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from linemate.commands import COMMANDS, load
 from linemate.output import ReaderGone
 from reports.escape import visible
 from sharing.model.errors import LinemateError
+from sharing.model.process import children, scratch
+from sharing.model.process.stopping import Stopped
 
 EXIT_CLEAN = 0
 EXIT_USAGE = 2
@@ -32,12 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors end as one line on standard error."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
+    children.use_spawner(_spawner)
     try:
+        scratch.sweep()
         code = cli.main(
             args=None if arguments is None else list(arguments), prog_name="linemate", standalone_mode=False
         )
         return code if isinstance(code, int) else EXIT_CLEAN
     except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except Stopped as stop:
         return stop.exit_code
     except (KeyboardInterrupt, click.Abort):
         return EXIT_INTERRUPTED
@@ -58,6 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         kind = type(error).__name__
         return _error(f"internal error, please report it: {kind}: {error} (LINEMATE_DEBUG=1 shows where)", EXIT_DEFECT)
+
+
+def _spawner() -> str:
+    from elfscan.tools import tool_path
+
+    return str(tool_path("linemate-spawn"))
 
 
 def _error(message: str, code: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
-import signal
 import subprocess
 import time
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ from pathlib import Path
 from linemate.turns import Others
 from pmu.workload import raise_priority
 from sharing.model.errors import LinemateError
+from sharing.model.process import children, scratch
 
 MAX_OUTPUT_BYTES = 4 << 20  # the last ones are kept
-_GRACE_S = 2.0  # between SIGTERM and SIGKILL
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +32,33 @@ class Ended:
 
 
 def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False) -> Ended:
-    """Run a shell command in ``folder``; its process group is gone afterwards, however it ended.
+    """Run a shell command in ``folder``; what it started is gone afterwards, however it ended.
 
     ``priority``: at the highest that is allowed.  Raises LinemateError on a timeout.
     """
     others, start = Others(), time.monotonic()
     deadline = start + timeout_s
     try:
-        process = subprocess.Popen(
+        process = children.start(
             ["/bin/sh", "-c", command],
+            bond=children.Bond.TREE,
+            group=True,
             cwd=folder,
-            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "LC_ALL": "C"},
+            # What a compiler that is killed leaves goes with ours.
+            env={**os.environ, "LC_ALL": "C", "TMPDIR": scratch.folder()},
             # Before it starts: threads keep the priority that their creator had.
-            preexec_fn=raise_priority if priority else None,
+            before_exec=raise_priority if priority else None,
         )
     except OSError as error:
         raise LinemateError(f"{folder}: {error.strerror}") from error
     try:
         output, ended = _collect(process, deadline)
     finally:
-        _end_group(process)
+        children.end(process)
+        if process.stdout is not None:
+            process.stdout.close()
     if not ended:
         raise LinemateError(f"`{command}` did not end within {timeout_s:.0f} s")
     wall_s = time.monotonic() - start
@@ -89,19 +91,3 @@ def _collect(process: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, 
                 # What it left in the background may hold the pipe for ever: take what is there.
                 rest = process.stdout.read()
                 return bytes(kept + (rest or b""))[-MAX_OUTPUT_BYTES:], True
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ask the whole group to end, then insist."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGTERM)
-    try:
-        process.wait(_GRACE_S)
-    except subprocess.TimeoutExpired:
-        pass
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()

@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from linemate.gitbase import find_repository
 from sharing.model.errors import LinemateError
+from sharing.model.process.scratch import subfolder
 
 MAX_TREE_BYTES = 8 << 30
 _ELF_MAGIC = b"\x7fELF"
@@ -55,8 +55,8 @@ def tree_root(folder: Path, files: list[Path]) -> Path:
 def scratch_copies(root: Path, inside: Path) -> Iterator[Trees]:
     """Copies of everything below ``root`` but version control and configured CMake folders, which point back at it."""
     _check_size(root)
-    with tempfile.TemporaryDirectory(prefix="linemate-fix-") as scratch:
-        trees = Trees(root, Path(scratch) / "before" / root.name, Path(scratch) / "after" / root.name, inside)
+    with subfolder("fix") as scratch:
+        trees = Trees(root, scratch / "before" / root.name, scratch / "after" / root.name, inside)
         for tree in (trees.before, trees.after):
             try:
                 shutil.copytree(root, tree, symlinks=True, ignore=_left_out, ignore_dangling_symlinks=True)

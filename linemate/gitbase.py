@@ -12,8 +12,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,13 +19,14 @@ from pathlib import Path
 
 from linemate.gitborrowed import borrowed, refuse_waiting_files
 from sharing.model.errors import LinemateError
+from sharing.model.process import children
+from sharing.model.process.scratch import beside, remove, subfolder
 
 KEPT_TREES = 3  # per repository; a base is usually the branch point of what is being worked on
 TIMEOUT_S = 600
 QUESTION_TIMEOUT_S = 20  # for what reads a few small files; a FIFO among them would hold git for ever
 RENAME_LIMIT = 2000
 RENAME_THRESHOLD = "50%"  # git's own: half of the lines are the same
-ABANDONED_S = 3600
 
 # What a partial clone lacks is fetched, by programs that the repository's configuration may name (git(1)).
 _TRANSPORTS = "GIT_ALLOW_PROTOCOL"
@@ -119,9 +118,9 @@ class Repository:
 
     def export(self, commit: str, folder: Path) -> None:
         """Write the files of ``commit`` below ``folder``, which exists and is empty."""
-        with self._own() as own, tempfile.TemporaryDirectory(prefix="linemate-index-") as scratch:
+        with self._own() as own, subfolder("index") as scratch:
             own = {"GIT_DIR": self._git_dir()} | own
-            own |= {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(Path(scratch) / "index")}
+            own |= {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(scratch / "index")}
             self._run("read-tree", commit, environment=own)
             self._run(
                 *("-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false"),
@@ -141,8 +140,8 @@ class Repository:
                 yield own
             return
         index = os.path.join(git_dir, "index")
-        with tempfile.TemporaryDirectory(prefix="linemate-index-") as scratch:
-            copy = os.path.join(scratch, "index")
+        with subfolder("index") as scratch:
+            copy = str(scratch / "index")
             if os.path.exists(index):
                 # With its time: by it git knows which files may have changed within the second of their entry.
                 shutil.copy2(index, copy)
@@ -215,9 +214,7 @@ def _git(
     # A file system monitor is a program that the repository's configuration names.
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
     try:
-        return subprocess.run(
-            command, cwd=folder, env=kept, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=False
-        )
+        return children.run(command, cwd=folder, env=kept, timeout_s=timeout_s)
     except FileNotFoundError as error:
         raise LinemateError("--base needs git, which is not installed") from error
     except subprocess.TimeoutExpired as error:
@@ -231,7 +228,7 @@ def base_tree(repository: Repository, commit: str, cache: Path | None) -> Iterat
     It may hold links that an earlier run added: see ``link_into``.
     """
     if cache is None:
-        with tempfile.TemporaryDirectory(prefix="linemate-base-") as scratch:
+        with subfolder("base") as scratch:
             tree = Path(os.path.realpath(scratch)) / "tree"
             tree.mkdir()
             repository.export(commit, tree)
@@ -243,13 +240,10 @@ def base_tree(repository: Repository, commit: str, cache: Path | None) -> Iterat
     with _locked(home / f"{commit}.lock") as held:
         tree = home / commit
         if not tree.is_dir():
-            making = Path(tempfile.mkdtemp(dir=home, prefix="making-"))
-            try:
+            with beside(tree) as making:
+                making.mkdir(mode=0o700)
                 repository.export(commit, making)
                 making.rename(tree)
-            except BaseException:
-                shutil.rmtree(making, ignore_errors=True)
-                raise
         os.utime(held)
         _prune(home, keep=commit)
         yield tree
@@ -264,7 +258,7 @@ def _locked(path: Path) -> Iterator[Path]:
 
 
 def _prune(home: Path, keep: str) -> None:
-    """Drop the trees that were not used for longest, unless a run holds them; and what a killed run left."""
+    """Drop the trees that were not used for longest, unless a run holds them."""
     locks = sorted(home.glob("*.lock"), key=lambda lock: lock.stat().st_mtime, reverse=True)
     for lock in locks[KEPT_TREES:]:
         if lock.stem == keep:
@@ -274,12 +268,9 @@ def _prune(home: Path, keep: str) -> None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
-            shutil.rmtree(home / lock.stem, ignore_errors=True)
+            remove(home / lock.stem)
             _links_of(home / lock.stem).unlink(missing_ok=True)
             lock.unlink(missing_ok=True)
-    for left in home.glob("making-*"):
-        if left.stat().st_mtime < time.time() - ABANDONED_S:
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def link_into(tree: Path, top: str, relative: Iterable[str]) -> None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from sharing.model.errors import LinemateError
+from sharing.model.process.scratch import subfolder
 
 # How the bytes of a file and those in the repository compare; git-config(1).  None of these names a program or a file.
 _BOOLEANS = (
@@ -53,8 +53,7 @@ def borrowed(top: str, git_dir: str, common: str, ask: Ask) -> Iterator[dict[str
     ``top`` is the working tree, ``git_dir`` its administration (of its own for a linked worktree), ``common`` where the
     objects are.  Nothing of the three is written to.  Raises LinemateError for files that git would wait for.
     """
-    with tempfile.TemporaryDirectory(prefix="linemate-git-") as scratch:
-        own = Path(scratch)
+    with subfolder("git") as own:
         for name in ("refs", "info", "objects/info"):
             (own / name).mkdir(parents=True)
         (own / "HEAD").write_text("ref: refs/heads/none\n")
@@ -67,7 +66,7 @@ def borrowed(top: str, git_dir: str, common: str, ask: Ask) -> Iterator[dict[str
         for shared in Path(git_dir).glob("sharedindex.*"):
             _copy(shared, own / shared.name)
         yield {
-            "GIT_DIR": scratch,
+            "GIT_DIR": str(own),
             "GIT_WORK_TREE": top,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,

@@ -6,12 +6,10 @@ Owns the order of the stages and the document.  Each stage is a module ``linemat
 from __future__ import annotations
 
 import dataclasses
-import signal
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from types import FrameType, MappingProxyType
+from types import MappingProxyType
 
 import msgspec
 
@@ -80,7 +78,7 @@ def history_of(options: HistoryOptions) -> History:
     commits = commits_of(top, options.revisions)
     if len(commits) < 2:
         raise LinemateError(f"{options.revisions}: holds one revision, a history takes two")
-    with ended_as_interrupted(), without_inherited(), closing(Store(options.store)) as store:
+    with without_inherited(), closing(Store(options.store)) as store:
         builds = Builds(
             store, top, common, options.build, options.binary, options.timeout_s, keep_trees=bool(options.bench)
         )
@@ -92,23 +90,6 @@ def history_of(options: HistoryOptions) -> History:
 
             return bisected(options, top, commits, builds, layouts, Bench(store, builds, options.plan))
         return _series(options, top, commits, builds, layouts, store)
-
-
-@contextmanager
-def ended_as_interrupted() -> Iterator[None]:
-    """SIGTERM ends a run as Ctrl-C does: what it started is stopped, and what is done is kept."""
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _series(

@@ -25,6 +25,9 @@ from linemate.fix_child import run
 from linemate.history_git import Clone, Commit
 from linemate.history_store import BuildRow, Store
 from sharing.model.errors import LinemateError
+from sharing.model.process import children
+from sharing.model.process.scratch import beside
+from sharing.model.process.wholefile import write_whole
 
 LOG_TAIL = 64 << 10  # characters of the log that go into the store; the file has all that was kept
 MAX_BINARY_BYTES = 8 << 30
@@ -187,9 +190,9 @@ class Builds:
         kept = self._binary_of(digest)
         if not kept.is_file():
             kept.parent.mkdir(exist_ok=True)
-            scratch = kept.with_name(f".{secrets.token_hex(4)}")
-            shutil.copy2(made, scratch)
-            scratch.rename(kept)
+            with beside(kept) as making:
+                shutil.copy2(made, making)
+                making.rename(kept)
         os.utime(kept)  # used now, whenever it was made
         return digest
 
@@ -246,9 +249,7 @@ def _size_bytes(tree: Path) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    scratch = path.with_name(f".{secrets.token_hex(4)}")
-    scratch.write_text(text, encoding="utf-8", errors="backslashreplace")
-    scratch.rename(path)
+    write_whole(path, text.encode("utf-8", "backslashreplace"))
 
 
 def compiler_id(command: str) -> str:
@@ -266,10 +267,7 @@ def compiler_id(command: str) -> str:
 
 def _version(tool: str) -> str:
     try:
-        done = subprocess.run(
-            [tool, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )  # fmt: skip
+        done = children.run([tool, "--version"], timeout_s=20, env={**os.environ, "LC_ALL": "C"})
     except (OSError, subprocess.TimeoutExpired):
         return "?"
     return done.stdout.decode("utf-8", "replace").split("\n", 1)[0][:200]

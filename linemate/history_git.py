@@ -7,12 +7,12 @@ that borrows its objects, so that builds which ask git for a version get an answ
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from linemate.gitbase import find_repository, run_git
 from sharing.model.errors import LinemateError
+from sharing.model.process.scratch import beside, remove
 
 MAX_COMMITS = 20_000
 # Large files behind pointers are not fetched.
@@ -74,15 +74,12 @@ class Clone:
     def __init__(self, top: str, home: Path) -> None:
         self.path = home / "clone"
         if not (self.path / ".git").is_dir():
-            making = home / f"making-{os.getpid()}"
-            shutil.rmtree(making, ignore_errors=True)
-            try:
+            with beside(self.path) as making:
                 borrow = ("clone", "--quiet", "--shared", "--no-checkout", "--", top, str(making))
                 _git(str(home), *borrow, transports="file")
                 making.rename(self.path)
-            finally:
-                shutil.rmtree(making, ignore_errors=True)
         else:
+            self._unlock()
             # For what describes a build by its tags; the objects are shared already.
             _git(str(self.path), "fetch", "--quiet", "--tags", "--force", "origin", check=False, transports="file")
 
@@ -90,8 +87,14 @@ class Clone:
         """The files of a commit in a new folder."""
         _git(str(self.path), *_NO_LFS, "worktree", "add", "--quiet", "--force", "--detach", str(folder), commit.id)
 
+    def _unlock(self) -> None:
+        """Take away the lock files of a git that was killed: whoever may call git here has the clone to themselves."""
+        git_dir = self.path / ".git"
+        for lock in (*git_dir.glob("*.lock"), *git_dir.glob("refs/**/*.lock")):
+            lock.unlink(missing_ok=True)
+
     def drop(self, folder: Path) -> None:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
         _git(str(self.path), "worktree", "prune", check=False)
 
 

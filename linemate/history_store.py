@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sharing.model.errors import LinemateError
+from sharing.model.process.scratch import beside
 
 APPLICATION_ID = 0x6C6D6869  # "lmhi"; SQLite keeps it at byte 68 of the header, the version at byte 60
 VERSION = 1
@@ -214,14 +214,16 @@ def _head(path: Path) -> bytes:
 def _create(path: Path) -> None:
     if path.is_symlink():
         raise DamagedStore(f"{path}: is a link to nothing")
+    with beside(path.absolute()) as making:
+        _make(path, making)
+
+
+def _make(path: Path, making: Path) -> None:
     try:
-        handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=".linemate-history-")
-    except OSError as error:
-        raise DamagedStore(f"{path}: {error.strerror}") from error
-    os.close(handle)
-    try:
-        connection = sqlite3.connect(name, isolation_level=None)
+        os.close(os.open(making, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+        connection = sqlite3.connect(making, isolation_level=None)
         try:
+            connection.execute("PRAGMA journal_mode = MEMORY")  # a kill leaves no journal beside it
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute("BEGIN")
             for statement in _SCHEMA:
@@ -230,13 +232,10 @@ def _create(path: Path) -> None:
             connection.execute("COMMIT")
         finally:
             connection.close()
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
         # Unlike a rename, a link never replaces what another run put there meanwhile.
         with contextlib.suppress(FileExistsError):
-            os.link(name, path)
-    except (sqlite3.Error, OSError) as error:
+            os.link(making, path)
+    except OSError as error:
+        raise DamagedStore(f"{path}: {error.strerror}") from error
+    except sqlite3.Error as error:
         raise DamagedStore(f"{path}: {error}") from error
-    finally:
-        os.unlink(name)

@@ -9,7 +9,6 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -17,7 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from linemate.streams import drop_output
 from sharing.model.errors import LinemateError
+from sharing.model.process.wholefile import write_whole
 
 PROGRESS_AFTER_S = 1.0
 PROGRESS_EVERY_S = 0.2
@@ -50,10 +51,10 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
             sys.stdout.write(text)
             sys.stdout.flush()
         except BrokenPipeError:
-            _drop_what_is_left()
+            drop_output()
             raise ReaderGone from None
         except OSError as error:
-            _drop_what_is_left()
+            drop_output()
             raise LinemateError(f"standard output: {error.strerror}") from error
         return
     path = Path(output)
@@ -62,14 +63,9 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             path.write_text(text, encoding="utf-8", errors="backslashreplace")  # a pipe or device: no rename
         else:
-            _write_atomically(path.resolve(), text)
+            write_whole(path.resolve(), text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise LinemateError(f"{output}: {error.strerror}") from error
-
-
-def _drop_what_is_left() -> None:
-    """Python flushes standard output once more when it exits; that would fail again, with a traceback and code 120."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def check_output(output: str | None, inputs: Iterable[str | None]) -> None:
@@ -87,26 +83,6 @@ def check_output(output: str | None, inputs: Iterable[str | None]) -> None:
             raise LinemateError(f"{output}: no directory {path.parent}")
     except OSError as error:
         raise LinemateError(f"{output}: {error.strerror}") from error
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-            os.fchmod(stream.fileno(), _mode_for(path))
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _mode_for(path: Path) -> int:
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 @contextmanager

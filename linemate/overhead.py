@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from linemate.turns import Others, Turn, inconclusive, metric_of, others_share, 
 from pmu.record import Plan, record_command, run_command
 from pmu.workload import Ended
 from sharing.model.errors import LinemateError
+from sharing.model.process.scratch import beside
+from sharing.model.process.stopping import Stopped
 from sharing.model.recorded import MeasuredOverhead
 
 WALL, PROCESSOR = "wall seconds", "processor seconds"
@@ -39,7 +40,7 @@ def measure(
         if recorded:
             done = record_command(plan, command, part, capture=True)
             if done.interrupted:
-                raise KeyboardInterrupt
+                raise Stopped
             assert done.ended is not None
             ended = done.ended
         else:
@@ -49,8 +50,9 @@ def measure(
             raise LinemateError(f"`{command[0]}` ended with {ended.status}: its overhead is not measured")
         return Turn(_figures(ended, metric, command[0]), others_share(others_s, ended.wall_s))
 
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".linemate-overhead.") as name:
-        part = Path(name, "data")
+    with beside(folder / "overhead") as making:
+        making.mkdir()
+        part = making / "data"  # perf keeps an earlier one beside it
         turn(False)  # fills the caches, for each the same
         rounds = take_turns(lambda: turn(False), lambda: turn(True), pairs)
     rows = []

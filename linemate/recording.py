@@ -23,6 +23,7 @@ from pmu.record import Plan, Recorded, record_command, record_running, run_watch
 from pmu.sidecar import write_sidecar
 from pmu.workload import find_command
 from sharing.model.errors import LinemateError
+from sharing.model.process.stopping import held
 from sharing.model.recorded import (
     SCHEMA,
     MeasuredOverhead,
@@ -118,11 +119,12 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             tuple(runs),
             overhead,
         )
-        for level in kept:
-            put_in_place(files, level, files.part(level))
-        if "solo" not in kept:
-            files.drop_old_solo()
-        write_sidecar(files.sidecar, recording)
+        with held():  # a sidecar of other profiles would be worth nothing
+            for level in kept:
+                put_in_place(files, level, files.part(level))
+            if "solo" not in kept:
+                files.drop_old_solo()
+            write_sidecar(files.sidecar, recording)
     return recording
 
 

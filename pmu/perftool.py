@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 from pmu.events import Addresses, Candidate, candidates, registers_of
 from pmu.machine import Machine
 from sharing.model.errors import LinemateError
+from sharing.model.process import children, scratch
 from sharing.model.samples import Samples
 
 INSTALL = "Debian: apt install linux-perf; Ubuntu: linux-tools-$(uname -r); Fedora, Arch: perf"
@@ -112,8 +112,8 @@ def trials(perf: Perf, machine: Machine, modes: str = "both") -> Iterator[Trial]
 def try_out(perf: Perf, machine: Machine, candidate: Candidate, modes: str = "both") -> str:
     """Record a short work of our own.  Gives why the rung does not hold, "" where it does."""
     rung = candidate.rung
-    with tempfile.TemporaryDirectory(prefix="linemate-trial-") as folder:
-        out = Path(folder, "trial.data")
+    with scratch.subfolder("trial") as folder:
+        out = folder / "trial.data"
         # Kernel samples of so short a work may well be none.
         work = modes if modes == "user" else "both"
         line = [perf.path, "record", "-B", "-N", "-o", str(out)]
@@ -123,7 +123,7 @@ def try_out(perf: Perf, machine: Machine, candidate: Candidate, modes: str = "bo
         if done.returncode != 0:
             return reason(done.stderr + done.stdout)
         if rung.decode:
-            decoded = Path(folder, "decoded.data")
+            decoded = folder / "decoded.data"
             done = _run([perf.path, "inject", *rung.decode, "-i", str(out), "-o", str(decoded)])
             if done.returncode != 0:
                 return f"perf cannot decode it: {reason(done.stderr + done.stdout)}"
@@ -174,17 +174,12 @@ def reason(said: str) -> str:
 
 def _run(line: list[str]) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
-            line,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TRIAL_S,
-            check=False,
-            text=True,
-            errors="replace",
-            env={**os.environ, "LC_ALL": "C"},
+        done = children.run(
+            line, timeout_s=_TRIAL_S, bond=children.Bond.TREE, env={**os.environ, "LC_ALL": "C"}
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(line, 1, "", f"not done after {_TRIAL_S:.0f} s")
     except OSError as error:
         return subprocess.CompletedProcess(line, 1, "", f"{line[0]}: {error.strerror}")
+    out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(line, done.returncode, out, err)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from pmu.perfdata_header import MAGIC
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.errors import LinemateError
+from sharing.model.process.scratch import beside
 from sharing.model.recorded import RecordedProfile
 
 _BLOCK_BYTES = 1 << 20
@@ -81,12 +81,12 @@ def check_replaceable(profile: Path, *, solo: bool) -> bool:
 def replacing(profile: Path, *, solo: bool) -> Iterator[Files]:
     """A folder beside the profile to record in, gone afterwards."""
     old_solo = check_replaceable(profile, solo=solo)
-    try:
-        folder = tempfile.TemporaryDirectory(dir=profile.parent, prefix=f".{profile.name[:100]}.")
-    except OSError as error:
-        raise LinemateError(f"{profile}: cannot be written here: {error.strerror}") from error
-    with folder as name:
-        yield Files(Path(name), profile, solo_of(profile), sidecar_of(profile), old_solo)
+    with beside(profile) as folder:
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise LinemateError(f"{profile}: cannot be written here: {error.strerror}") from error
+        yield Files(folder, profile, solo_of(profile), sidecar_of(profile), old_solo)
 
 
 def put_in_place(files: Files, level: str, part: Path) -> None:

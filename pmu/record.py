@@ -22,6 +22,8 @@ from pmu.machine import Machine
 from pmu.perftool import Perf, Sampling, reason, sampling_options
 from pmu.workload import Ended, Workload, end, raise_priority
 from sharing.model.errors import LinemateError
+from sharing.model.process import children, scratch
+from sharing.model.process.stopping import SIGNALS
 
 # Pages of 4 KiB for each processor's buffer: 2 MiB holds some seconds of samples with registers.
 BUFFER_PAGES = 512
@@ -46,7 +48,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """``ended`` is None where there was no command; ``interrupted`` by Ctrl-C or SIGTERM."""
+    """``ended`` is None where there was no command; ``interrupted`` by Ctrl-C, SIGTERM or SIGHUP."""
 
     wall_s: float
     ended: Ended | None
@@ -137,9 +139,9 @@ def _decode(plan: Plan, out: Path) -> None:
     decoded = out.with_name(out.name + ".decoded")
     line = [plan.perf.path, "inject", *rung.decode, "-i", str(out), "-o", str(decoded)]
     try:
-        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = children.run(line, timeout_s=None)
         if done.returncode != 0:
-            raise LinemateError(f"perf inject: {reason(done.stderr + done.stdout)}")
+            raise LinemateError(f"perf inject: {reason((done.stderr + done.stdout).decode('utf-8', 'replace'))}")
         os.replace(decoded, out)
     finally:
         decoded.unlink(missing_ok=True)
@@ -147,14 +149,14 @@ def _decode(plan: Plan, out: Path) -> None:
 
 @contextlib.contextmanager
 def watching_interrupts() -> Iterator[Callable[[], bool]]:
-    """Meanwhile SIGINT and SIGTERM are only noted; gives whether one came."""
+    """Meanwhile SIGINT, SIGTERM and SIGHUP are only noted; gives whether one came."""
     came: list[int] = []
 
     def note(number: int, _frame: FrameType | None) -> None:
         came.append(number)
 
     # What a shell made us ignore, as it does for jobs in the background, stays ignored.
-    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is not signal.SIG_IGN]
+    heard = [n for n in SIGNALS if signal.getsignal(n) is not signal.SIG_IGN]
     before = {number: signal.signal(number, note) for number in heard}
     try:
         yield lambda: bool(came)
@@ -169,7 +171,7 @@ def _perf(plan: Plan, target: Sequence[str], out: Path) -> PerfRun:
 
 
 class PerfRun:
-    """perf record as a child in a process group of its own, so that a terminal's interrupt does not reach it twice."""
+    """perf record as a child in a session of its own, so that a terminal's interrupt does not reach it twice."""
 
     def __init__(
         self,
@@ -190,17 +192,17 @@ class PerfRun:
         line += options
         # Disabled until told, so that nothing of the start is sampled.
         line += ["-D", "-1", f"--control=fd:{control_read},{answers_write}", *target]
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
+        self._said = tempfile.TemporaryFile(dir=scratch.folder())  # noqa: SIM115 (closed in __exit__)
         try:
-            self._process = subprocess.Popen(
+            self._process = children.start(
                 line,
-                stdin=subprocess.DEVNULL,
+                bond=children.Bond.ALONE,
+                group=True,
                 stdout=self._said,
                 stderr=self._said,
                 pass_fds=(control_read, answers_write),
-                process_group=0,
                 env={**os.environ, "LC_ALL": "C"},
-                preexec_fn=raise_priority if priority else None,
+                before_exec=raise_priority if priority else None,
             )
         except OSError as error:
             raise LinemateError(f"{perf.path}: {error.strerror}") from error

@@ -6,13 +6,12 @@ Owns the file's name and its validation.  The document itself is ``sharing.model
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from sharing.model.errors import LinemateError, Malformed, Unrecognized
+from sharing.model.process.wholefile import write_whole
 from sharing.model.recorded import SCHEMA, Recording
 
 MAX_BYTES = 4 << 20
@@ -36,14 +35,7 @@ def solo_of(profile: Path) -> Path:
 def write_sidecar(path: Path, recording: Recording) -> None:
     """The file appears whole or not at all."""
     data = msgspec.json.format(msgspec.json.encode(recording), indent=2) + b"\n"
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, data)
 
 
 def read_sidecar(path: Path) -> Recording:

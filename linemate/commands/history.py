@@ -10,6 +10,7 @@ from reports.escape import visible
 from reports.history import HISTORY_EMITTERS
 from sharing.model.errors import LinemateError
 from sharing.model.history import History
+from sharing.model.process.stopping import Stopped
 
 
 @click.command("history", short_help="Find the revision at which speed or layout changed.")
@@ -126,7 +127,7 @@ def command(
         )
         try:
             history = history_of(options)
-        except KeyboardInterrupt:
+        except (Stopped, KeyboardInterrupt):
             click.echo(f"linemate: what is done is kept in {visible(store)}: the same command goes on", err=True)
             raise
     common.write_document(history, HISTORY_EMITTERS, format_name, output, inputs, quiet=quiet)

@@ -1,7 +1,7 @@
 """Every type that one stage hands to the next.
 
-Owns frozen value types, numpy record layouts and the two reader errors.  Contains no input/output and
-no judgement; every other package may import it and it imports none of them.
+Owns frozen value types, numpy record layouts and the two reader errors.  Contains no judgement, and input/output
+only where everybody needs the same; every other package may import it and it imports none of them.
 """
 
 from sharing.model.errors import LinemateError, Malformed, Unrecognized

@@ -153,7 +153,7 @@ def test_a_binary_outside_of_the_tree_is_refused(binary: str, run_history: RunHi
 WAITING = f'{COPY}; if test "$(cat note)" = 3 && test ! -e "$GO"; then touch "$WAITS"; sleep 60; fi'
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_an_interrupted_run_is_taken_up_where_it_ended(
     how: signal.Signals, copies: Repository, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,7 +173,7 @@ def test_an_interrupted_run_is_taken_up_where_it_ended(
         time.sleep(0.02)
     os.kill(process.pid, how)
     process.communicate(timeout=30)
-    assert process.returncode == (-how if how is signal.SIGKILL else 130)
+    assert process.returncode == (-how if how is signal.SIGKILL else 128 + how)
     assert builds_made() == 4
     go.touch()
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -187,7 +187,7 @@ def test_measurements_are_taken_up_where_they_ended(
     run_history: RunHistory, copies: Repository, tmp_path: Path
 ) -> None:
     runs = tmp_path / "runs"
-    bench = f'echo run >> {runs}; test "$(wc -l < {runs})" != 10 || kill -INT $PPID; echo qps 100'
+    bench = f'echo run >> {runs}; test "$(wc -l < {runs})" != 10 || kill -INT {os.getpid()}; echo qps 100'
     asked = {"bench": bench, "metric": "qps", "rounds": 3}
 
     def lines() -> int:

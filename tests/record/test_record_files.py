@@ -122,10 +122,10 @@ def test_a_place_that_cannot_be_written_is_said_before_the_command_runs(
 
 
 def test_a_file_that_may_not_be_written_is_named_itself(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**_: Any) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pmu.profilefile.tempfile.TemporaryDirectory", refuse)
+    monkeypatch.setattr(Path, "mkdir", refuse)
     with (
         pytest.raises(LinemateError, match=f"^{out}: cannot be written here: Permission denied$"),
         replacing(out, solo=False),

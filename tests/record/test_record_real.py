@@ -218,7 +218,7 @@ def test_the_whole_machine_is_recorded_or_refused_with_the_reason(
         assert "perf_event_paranoid" in said
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_keeps_what_was_recorded(
     real_perf: str, program: Path, tmp_path: Path, repository: Path, number: signal.Signals
 ) -> None:

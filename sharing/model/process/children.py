@@ -1,0 +1,159 @@
+"""Child processes that end with the run, however it ends.
+
+Owns starting them, the list of those that run, and their end.  ``linemate-spawn``, where its place is known, makes the
+kernel end a child when this process is killed, together with everything that the child has started.  The command that
+``record`` measures is the user's and none of these.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any
+
+from sharing.model.process.stopping import held
+
+GRACE_S = 3.0  # between SIGTERM and SIGKILL; linemate-spawn takes less for what it ends
+_LOOK_S = 0.01
+
+
+class Bond(enum.Enum):
+    """What becomes of a child when this process is killed.  A helper that sees to it itself needs nothing."""
+
+    OWN = ""
+    ALONE = "alone"  # the one process gets SIGTERM
+    TREE = "tree"  # everything that it started, and its own processes that left its group, is ended
+
+
+_running: dict[int, tuple[subprocess.Popen[Any], bool]] = {}
+_spawner: list[Callable[[], str]] = []
+
+
+def use_spawner(find: Callable[[], str]) -> None:
+    """Where ``linemate-spawn`` is; asked when it is needed.  Without, only an orderly end ends children."""
+    _spawner[:] = [find]
+
+
+def start(
+    arguments: Sequence[str],
+    *,
+    bond: Bond = Bond.OWN,
+    group: bool = False,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: int | IO[Any] = subprocess.DEVNULL,
+    stdout: int | IO[Any] | None = None,
+    stderr: int | IO[Any] | None = None,
+    pass_fds: Sequence[int] = (),
+    before_exec: Callable[[], None] | None = None,
+) -> subprocess.Popen[bytes]:
+    """A child that the end of the run ends.  ``group``: in a session of its own, which is ended as a whole.
+
+    Raises OSError where it cannot be started.
+    """
+    line = list(arguments)
+    if bond is not Bond.OWN and _spawner:
+        found = shutil.which(line[0])
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), line[0])
+        line = [_spawner[0](), bond.value, str(os.getpid()), os.path.abspath(found), *line]
+    with held():
+        process = subprocess.Popen(
+            line,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=pass_fds,
+            start_new_session=group,
+            preexec_fn=before_exec,
+        )
+        for pid in [pid for pid, (other, _) in _running.items() if other.returncode is not None]:
+            del _running[pid]
+        _running[process.pid] = (process, group)
+    return process
+
+
+def run(
+    arguments: Sequence[str],
+    *,
+    timeout_s: float | None,
+    bond: Bond = Bond.ALONE,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run to the end and take what it says.  Whatever comes between ends the child, and is raised on.
+
+    Raises OSError where it cannot be started, subprocess.TimeoutExpired.
+    """
+    process = start(
+        arguments, bond=bond, group=True, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        out, err = process.communicate(timeout=timeout_s)
+    except BaseException:
+        end(process)
+        raise
+    finally:
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+    return subprocess.CompletedProcess(list(arguments), process.returncode, out, err)
+
+
+def end(process: subprocess.Popen[Any]) -> None:
+    """Ask a child (of a session of its own: all in it) to end, then insist.  Harmless when it has ended."""
+    _end([(process, _running.get(process.pid, (process, False))[1])])
+
+
+def end_all() -> None:
+    """End every child that still runs."""
+    _end([row for row in _running.values() if row[0].returncode is None])
+
+
+def _end(rows: Sequence[tuple[subprocess.Popen[Any], bool]]) -> None:
+    for number, grace_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
+        for process, group in rows:
+            # A group may go on without its first process; its number is not given away before it has ended.
+            if process.poll() is None or group:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    (os.killpg if group else os.kill)(process.pid, number)
+        until = time.monotonic() + grace_s
+        while any(_goes_on(*row) for row in rows):
+            if time.monotonic() > until:
+                break
+            time.sleep(_LOOK_S)
+        else:
+            return
+
+
+def _goes_on(process: subprocess.Popen[Any], group: bool) -> bool:
+    if process.poll() is None:
+        return True
+    if not group:
+        return False
+    try:
+        os.killpg(process.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return _lives(process.pid)
+
+
+def _lives(group: int) -> bool:
+    """Whether a process of the group is more than a zombie that nobody waits for."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
+                # Behind the command's name, which may hold anything: state, parent, group.
+                state, _, its_group = file.read().rpartition(b") ")[2].split()[:3]
+                if int(its_group) == group and state not in (b"Z", b"X"):
+                    return True
+    return False
