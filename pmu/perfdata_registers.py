@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pmu.perfdata_heads import Positions
 from pmu.perfdata_stream import Block
+from sharing.model.process import scratch
 
 MAX_COPIED_BYTES = 1 << 26
 
@@ -56,6 +57,6 @@ class RegisterPool:
 
     def _spill(self) -> None:
         if self._spilled is None:
-            self._spilled = tempfile.TemporaryFile(prefix="linemate-registers-")  # noqa: SIM115 — outlives this call
+            self._spilled = tempfile.TemporaryFile(dir=scratch.folder())  # noqa: SIM115 — outlives this call
         self._spilled.writelines(self._copies)
         self._copies = []
