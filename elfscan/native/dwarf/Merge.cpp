@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Merge.h"
+#include "Elf.h"
 #include <tuple>
 
 using namespace llvm;
-using namespace llvm::object;
 
 namespace linemate::dwarf {
 
@@ -74,20 +74,11 @@ void Merged::markSymbols(const Object &File) {
       SymbolNames.try_emplace(Variables[I].Address);
   if (SymbolNames.empty() || File.relocatable())
     return;
-  for (const ELFSymbolRef &Symbol : File.elf().symbols()) {
-    Expected<uint64_t> Address = Symbol.getAddress();
-    if (!Address) {
-      consumeError(Address.takeError());
-      continue;
-    }
-    auto It = SymbolNames.find(*Address);
-    if (It == SymbolNames.end())
-      continue;
-    if (Expected<StringRef> Name = Symbol.getName())
-      It->second.insert(*Name);
-    else
-      consumeError(Name.takeError());
-  }
+  forEachSymbol(File.elf(), [&](StringRef Name, uint64_t Address) {
+    auto It = SymbolNames.find(Address);
+    if (It != SymbolNames.end())
+      It->second.insert(Name);
+  });
 }
 
 void Merged::selectVariables(const Object &File) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object.h"
+#include "Elf.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -22,6 +23,8 @@ namespace linemate::dwarf {
 // A compressed section may claim any size; zlib and zstd reach about 1000:1.
 constexpr uint64_t MaxExpansion = 1100;
 constexpr uint64_t MaxSectionBytes = uint64_t(4) << 30;
+// Beyond that, what lies between two damaged words is given up as well.
+constexpr size_t MaxDamages = 1000;
 
 int32_t DebugSection::targetOf(uint64_t Offset) const {
   auto *It = std::lower_bound(
@@ -32,14 +35,51 @@ int32_t DebugSection::targetOf(uint64_t Offset) const {
   return It->Section;
 }
 
+void DebugSection::damage(uint64_t Begin, uint64_t End, StringRef Reason) {
+  if (Damaged.size() < MaxDamages) {
+    Damaged.push_back({Begin, End, Reason.str()});
+    return;
+  }
+  Damage &Last = Damaged.back();
+  Last.Begin = std::min(Last.Begin, Begin);
+  Last.End = std::max(Last.End, End);
+}
+
+const Damage *DebugSection::damageIn(uint64_t Begin, uint64_t End) const {
+  // Sorted by Begin; pieces that overlap were joined, so ends ascend as well.
+  auto It = llvm::partition_point(
+      Damaged, [&](const Damage &D) { return D.End <= Begin; });
+  return It != Damaged.end() && It->Begin < End ? &*It : nullptr;
+}
+
+/// Sorts and joins what overlaps.
+static void normalise(std::vector<Damage> &Damaged) {
+  llvm::stable_sort(Damaged, [](const Damage &A, const Damage &B) {
+    return A.Begin < B.Begin;
+  });
+  std::vector<Damage> Joined;
+  for (Damage &D : Damaged) {
+    if (!Joined.empty() && D.Begin < Joined.back().End)
+      Joined.back().End = std::max(Joined.back().End, D.End);
+    else
+      Joined.push_back(std::move(D));
+  }
+  Damaged = std::move(Joined);
+}
+
 Expected<std::unique_ptr<Object>> Object::open(StringRef Path) {
   auto Read = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!Read)
     return errorCodeToError(Read.getError());
+  return read(std::move(*Read), Path);
+}
+
+Expected<std::unique_ptr<Object>>
+Object::read(std::unique_ptr<MemoryBuffer> Buffer, StringRef Path) {
   std::unique_ptr<Object> Result(new Object);
   Result->Path = Path.str();
-  Result->Buffer = std::move(*Read);
+  Result->Buffer = std::move(Buffer);
   auto File = ObjectFile::createELFObjectFile(Result->Buffer->getMemBufferRef(),
                                               /*InitContent=*/true);
   if (!File)
@@ -124,8 +164,19 @@ static DebugSection *slotFor(Object &O, StringRef Name) {
       .Default(nullptr);
 }
 
+namespace {
+/// Where the contents of an ELF section went.
+struct LoadedPart {
+  DebugSection *Slot;
+  uint64_t Base;
+  uint64_t Size;
+  std::string Name;
+  bool Relocated = false;
+};
+} // namespace
+
 Error Object::load() {
-  DenseMap<uint64_t, std::pair<DebugSection *, uint64_t>> Loaded;
+  DenseMap<uint64_t, LoadedPart> Loaded;
   SmallVector<std::pair<SectionRef, DebugSection *>, 16> Plain, Dwo;
   for (const SectionRef &Section : Elf->sections()) {
     ELFSectionRef Ref(Section);
@@ -154,11 +205,22 @@ Error Object::load() {
   // first and the reader opens the same file again for the rest.
   bool HasInfo = any_of(Plain, [&](auto &P) { return P.second == &Info; });
   IsDwo = !HasInfo && !Dwo.empty();
+  std::string NoInfo;
   for (auto &[Section, Slot] : IsDwo ? Dwo : Plain) {
-    Loaded[Section.getIndex()] = {Slot, Slot->Data.size()};
-    if (Error E = append(*Slot, Section, cantFail(Section.getName())))
-      return E;
+    StringRef Name = cantFail(Section.getName());
+    uint64_t Base = Slot->Data.size();
+    if (Error E = append(*Slot, Section, Name)) {
+      std::string Reason = toString(std::move(E));
+      if (Slot == &Info)
+        NoInfo = Reason;
+      Problems.push_back(("section " + Name + " is not read: " + Reason).str());
+      continue;
+    }
+    Loaded[Section.getIndex()] = {Slot, Base, Slot->Data.size() - Base,
+                                  Name.str(), false};
   }
+  if (!NoInfo.empty() && Info.Data.empty())
+    return createStringError(inconvertibleErrorCode(), NoInfo);
   if (!relocatable())
     return Error::success(); // linked: emitted relocations are already applied
   for (const SectionRef &Section : Elf->sections()) {
@@ -172,16 +234,40 @@ Error Object::load() {
     auto It = Loaded.find((*Target)->getIndex());
     if (It == Loaded.end())
       continue;
-    auto [Slot, Base] = It->second;
-    if (Error E = relocate(*Slot, Base, Section))
+    LoadedPart &Part = It->second;
+    if (std::exchange(Part.Relocated, true)) {
+      Part.Slot->damage(Part.Base, Part.Base + Part.Size,
+                        "it has relocations twice");
+      continue;
+    }
+    if (Error E = relocate(*Part.Slot, Part.Base, Part.Size, Section))
       return E;
   }
-  for (auto &[Index, Where] : Loaded)
-    llvm::sort(Where.first->Words,
+  for (auto &[Index, Part] : Loaded) {
+    DebugSection &Section = *Part.Slot;
+    llvm::sort(Section.Words,
                [](const RelocatedWord &A, const RelocatedWord &B) {
                  return A.Offset < B.Offset;
                });
+    if (!Section.Damaged.empty())
+      normalise(Section.Damaged);
+  }
+  // Of a damaged .debug_info the units around the damage are left out.  What
+  // points into the other sections cannot be told apart.
+  for (auto &[Index, Part] : Loaded)
+    if (Part.Slot != &Info && Part.Slot != &Types &&
+        !Part.Slot->Damaged.empty())
+      leaveOut(*Part.Slot, Part.Name);
+  llvm::sort(Problems); // Loaded has no order
   return Error::success();
+}
+
+void Object::leaveOut(DebugSection &Section, StringRef Name) {
+  const Damage &First = Section.Damaged.front();
+  Problems.push_back(("section " + Name + " is not read: " + First.Reason +
+                      " at offset 0x" + Twine::utohexstr(First.Begin))
+                         .str());
+  Section = DebugSection();
 }
 
 /// Adds a section's contents.  Object files have several sections of one name,
@@ -215,14 +301,17 @@ Error Object::append(DebugSection &Into, const SectionRef &Section,
                                    " claims an impossible uncompressed size");
     Into.Storage.resize(Old + Size);
     if (Error E = D->decompress(
-            MutableArrayRef<uint8_t>(Into.Storage).drop_front(Old)))
+            MutableArrayRef<uint8_t>(Into.Storage).drop_front(Old))) {
+      Into.Storage.resize(Old);
+      Into.Data = toStringRef(Into.Storage);
       return E;
+    }
   }
   Into.Data = toStringRef(Into.Storage);
   return Error::success();
 }
 
-Error Object::relocate(DebugSection &Into, uint64_t Base,
+Error Object::relocate(DebugSection &Into, uint64_t Base, uint64_t Size,
                        const SectionRef &Relocations) {
   auto [Supports, Resolver] = getRelocationResolver(*File);
   if (!Supports)
@@ -230,41 +319,38 @@ Error Object::relocate(DebugSection &Into, uint64_t Base,
                              "relocations of this architecture are unknown");
   if (Into.Storage.empty())
     Into.Storage.assign(Into.Data.bytes_begin(), Into.Data.bytes_end());
-  MutableArrayRef<uint8_t> Bytes(Into.Storage);
-  for (const RelocationRef &Reloc : Relocations.relocations()) {
-    uint64_t Offset = SaturatingAdd(Base, Reloc.getOffset());
-    if (!Supports(Reloc.getType()))
-      continue; // a NONE or a thread-local offset that no section has
-    uint64_t SymbolValue = 0;
-    int32_t Target = -1;
-    symbol_iterator Symbol = Reloc.getSymbol();
-    if (Symbol != File->symbol_end()) {
-      Expected<uint64_t> Value = Symbol->getValue();
-      Expected<section_iterator> Section = Symbol->getSection();
-      if (!Value || !Section) {
-        consumeError(Value.takeError());
-        consumeError(Section.takeError());
-        continue;
-      }
-      SymbolValue = *Value;
-      if (*Section != File->section_end())
-        Target = static_cast<int32_t>((*Section)->getIndex());
-    }
-    unsigned Width = relocationWidth(Elf->getEMachine(), Reloc.getType());
-    if (Width == 0 || Offset > Bytes.size() || Bytes.size() - Offset < Width)
-      continue;
+  MutableArrayRef<uint8_t> Bytes =
+      MutableArrayRef<uint8_t>(Into.Storage).slice(Base, Size);
+  uint16_t Machine = Elf->getEMachine();
+  // These two describe a difference in steps that build on each other.
+  bool AddsToWord = Machine == ELF::EM_RISCV || Machine == ELF::EM_LOONGARCH;
+  auto Apply = [&, Supports = Supports,
+                Resolver = Resolver](const Relocation &R) {
+    if (!Supports(R.Type))
+      return; // a NONE or a thread-local offset that no section has
+    unsigned Width = relocationWidth(Machine, R.Type);
+    if (Width == 0 || R.Offset > Size || Size - R.Offset < Width)
+      return;
+    uint64_t Offset = Base + R.Offset;
+    if (R.Damage)
+      return Into.damage(Offset, Offset + Width, R.Damage);
     endianness Order = littleEndian() ? endianness::little : endianness::big;
-    uint8_t *Word = Bytes.data() + Offset;
+    uint8_t *Word = Bytes.data() + R.Offset;
     uint64_t Old = Width == 8 ? support::endian::read<uint64_t>(Word, Order)
                               : support::endian::read<uint32_t>(Word, Order);
-    uint64_t New = resolveRelocation(Resolver, Reloc, SymbolValue, Old);
+    if (R.HasAddend && !AddsToWord)
+      Old = 0;
+    uint64_t New = Resolver(R.Type, R.Offset, R.SymbolValue, Old, R.Addend);
     if (Width == 8)
       support::endian::write<uint64_t>(Word, New, Order);
     else
       support::endian::write<uint32_t>(Word, static_cast<uint32_t>(New), Order);
-    if (Target >= 0)
-      Into.Words.push_back({Offset, Target});
-  }
+    if (R.Section >= 0)
+      Into.Words.push_back({Offset, R.Section});
+  };
+  if (Error E = forEachRelocation(*File, Relocations.getIndex(), Apply))
+    Into.damage(Base, Base + Size,
+                "its relocations cannot be read: " + toString(std::move(E)));
   Into.Data = toStringRef(Into.Storage);
   return Error::success();
 }

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns the mapped file and its debug sections: found by name, decompressed and,
-// in relocatable files, relocated.  Does not interpret their contents.
+// in relocatable files, relocated; what of them is damaged.  Does not interpret
+// their contents.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +28,25 @@ struct RelocatedWord {
   int32_t Section;
 };
 
+/// Bytes [Begin, End) of a section that are not what the compiler wrote.
+struct Damage {
+  uint64_t Begin;
+  uint64_t End;
+  std::string Reason;
+};
+
 /// One debug section.  Data stays in the mapped file unless it had to be
 /// decompressed or relocated.
 struct DebugSection {
   llvm::StringRef Data;
   std::vector<RelocatedWord> Words; // by offset; relocatable files only
   std::vector<uint8_t> Storage;
+  std::vector<Damage> Damaged; // by offset
+
+  /// Notes damage.  Very many pieces become one.
+  void damage(uint64_t Begin, uint64_t End, llvm::StringRef Reason);
+  /// The first damage between two offsets, or null.
+  const Damage *damageIn(uint64_t Begin, uint64_t End) const;
 
   /// Index of the section that the word at \p Offset points into, else -1.
   int32_t targetOf(uint64_t Offset) const;
@@ -47,6 +61,9 @@ struct AddressRange {
 class Object {
 public:
   static llvm::Expected<std::unique_ptr<Object>> open(llvm::StringRef Path);
+  /// The same for a file that is in memory already.
+  static llvm::Expected<std::unique_ptr<Object>>
+  read(std::unique_ptr<llvm::MemoryBuffer> Buffer, llvm::StringRef Path);
 
   DebugSection Info, Types, Abbrev, Str, LineStr, StrOffsets, Addr, Line;
   DebugSection CuIndex, TuIndex;
@@ -57,7 +74,9 @@ public:
   bool littleEndian() const { return Elf->isLittleEndian(); }
   bool relocatable() const { return Elf->isRelocatableObject(); }
   unsigned addressSize() const { return Elf->getBytesInAddress(); }
-  const llvm::object::ELFObjectFileBase &elf() const { return *Elf; }
+  const llvm::object::ObjectFile &elf() const { return *File; }
+  /// Sections that are left out since they cannot be read, and why.
+  llvm::ArrayRef<std::string> problems() const { return Problems; }
 
   /// Whether \p Address is in a section that is loaded and is not thread-local.
   bool isData(uint64_t Address) const;
@@ -69,14 +88,16 @@ private:
   llvm::Error append(DebugSection &Into,
                      const llvm::object::SectionRef &Section,
                      llvm::StringRef Name);
-  llvm::Error relocate(DebugSection &Into, uint64_t Base,
+  llvm::Error relocate(DebugSection &Into, uint64_t Base, uint64_t Size,
                        const llvm::object::SectionRef &Relocations);
+  void leaveOut(DebugSection &Section, llvm::StringRef Name);
 
   std::string Path;
   std::unique_ptr<llvm::MemoryBuffer> Buffer;
   std::unique_ptr<llvm::object::ObjectFile> File;
   const llvm::object::ELFObjectFileBase *Elf = nullptr;
   std::vector<AddressRange> Data;
+  std::vector<std::string> Problems;
   bool Swap = false;
 };
 

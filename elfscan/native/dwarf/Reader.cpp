@@ -12,7 +12,6 @@
 #include "Reader.h"
 #include "Emit.h"
 #include "Merge.h"
-#include "Split.h"
 #include <atomic>
 #include <thread>
 
@@ -65,8 +64,31 @@ static void findDefinitions(Merged &M,
   }
 }
 
-Error run(const Options &Opts, raw_ostream &OS) {
-  Expected<std::unique_ptr<Object>> Main = Object::open(Opts.Path);
+/// Says how much is missing; the reasons follow one by one.
+static void noteLost(Merged &M, uint64_t Lost, uint64_t All) {
+  const ProblemNode &First = *llvm::min_element(
+      M.Problems, [](const ProblemNode &A, const ProblemNode &B) {
+        return std::tie(A.Offset, A.Reason) < std::tie(B.Offset, B.Reason);
+      });
+  // Sorted before all others.
+  M.Problems.push_back({0, 0,
+                        (Twine(Lost) + " of " + Twine(All) +
+                         " units are lost, the first because: " + First.Reason)
+                            .str()});
+}
+
+/// Opens a file that was named, so that it has to be there.
+static Expected<std::unique_ptr<Object>> openNamed(const FileOpener &Open,
+                                                   StringRef Path) {
+  Expected<std::unique_ptr<Object>> File = Open(Path);
+  if (File && !*File)
+    return createStringError(std::errc::no_such_file_or_directory,
+                             "not a file");
+  return File;
+}
+
+Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
+  Expected<std::unique_ptr<Object>> Main = openNamed(Open, Opts.Path);
   if (!Main)
     return Main.takeError();
   Merged M;
@@ -78,7 +100,8 @@ Error run(const Options &Opts, raw_ostream &OS) {
   std::unique_ptr<Object> AlternateFile;
   std::unique_ptr<UnitList> Alternate;
   if (!Opts.AlternatePath.empty()) {
-    Expected<std::unique_ptr<Object>> File = Object::open(Opts.AlternatePath);
+    Expected<std::unique_ptr<Object>> File =
+        openNamed(Open, Opts.AlternatePath);
     if (!File)
       return createStringError(inconvertibleErrorCode(),
                                Twine(Opts.AlternatePath) + ": " +
@@ -88,7 +111,7 @@ Error run(const Options &Opts, raw_ostream &OS) {
     Alternate->build([](uint64_t, const Twine &) {});
     Units.Alternate = Alternate.get();
   }
-  SplitFiles Split(Opts.Path, Opts.PackagePath);
+  SplitFiles Split(Opts.Path, Opts.PackagePath, std::move(Open));
   if (Error E = Split.openPackage())
     return E;
 
@@ -109,12 +132,15 @@ Error run(const Options &Opts, raw_ostream &OS) {
   });
 
   std::vector<const Unit *> Read;
-  uint64_t Entries = 0;
+  uint64_t Entries = 0, Lost = Units.Lost;
   for (const auto &W : Workers) {
     M.add(*W);
     Read.insert(Read.end(), W->Read.begin(), W->Read.end());
     Entries += W->EntryCount;
+    Lost += W->Lost;
   }
+  if (Lost)
+    noteLost(M, Lost, Jobs.size() + Units.Lost);
   M.selectVariables(**Main);
   if (Opts.AllRecords)
     M.define();

@@ -8,6 +8,7 @@
 #ifndef LINEMATE_DWARF_READER_H
 #define LINEMATE_DWARF_READER_H
 
+#include "Split.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
@@ -23,8 +24,10 @@ struct Options {
   unsigned Threads = 0;    // 0: one for each processor
 };
 
-/// Reads \p Opts.Path and writes the document to \p OS.
-llvm::Error run(const Options &Opts, llvm::raw_ostream &OS);
+/// Reads \p Opts.Path, and what it names, through \p Open and writes the
+/// document to \p OS.
+llvm::Error run(const Options &Opts, llvm::raw_ostream &OS,
+                FileOpener Open = openRegularFile);
 
 } // namespace linemate::dwarf
 

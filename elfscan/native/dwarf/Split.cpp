@@ -15,28 +15,49 @@ using namespace llvm::dwarf;
 
 namespace linemate::dwarf {
 
-SplitFiles::SplitFiles(StringRef MainPath, StringRef PackagePath)
-    : MainPath(MainPath), PackagePath(PackagePath) {}
+Expected<std::unique_ptr<Object>> openRegularFile(StringRef Path) {
+  if (!sys::fs::is_regular_file(Path))
+    return nullptr;
+  return Object::open(Path);
+}
+
+SplitFiles::SplitFiles(StringRef MainPath, StringRef PackagePath,
+                       FileOpener Open)
+    : MainPath(MainPath), PackagePath(PackagePath), Open(std::move(Open)) {}
 
 Error SplitFiles::openPackage() {
   bool Named = !PackagePath.empty();
-  std::string Path = Named ? PackagePath : MainPath + ".dwp";
-  if (!Named && !sys::fs::is_regular_file(Path))
-    return Error::success();
-  Expected<File *> Opened = openFile(Path);
+  Expected<File *> Opened = openFile(Named ? PackagePath : MainPath + ".dwp");
   if (!Opened)
     return Opened.takeError();
+  if (!*Opened && Named)
+    return createStringError(std::errc::no_such_file_or_directory,
+                             "not a file");
   Package = *Opened;
   return Error::success();
 }
 
 Expected<SplitFiles::File *> SplitFiles::openFile(StringRef Path) {
-  if (!sys::fs::is_regular_file(Path))
-    return createStringError(std::errc::no_such_file_or_directory,
-                             "not a file");
-  Expected<std::unique_ptr<Object>> Contents = Object::open(Path);
+  auto [It, IsNew] = Files.try_emplace(Path);
+  Attempt &Known = It->second;
+  if (IsNew) {
+    if (Expected<std::unique_ptr<File>> Read = readFile(Path))
+      Known.Opened = std::move(*Read);
+    else
+      Known.Failure = toString(Read.takeError());
+  }
+  if (!Known.Failure.empty())
+    return createStringError(inconvertibleErrorCode(), Known.Failure);
+  return Known.Opened.get();
+}
+
+Expected<std::unique_ptr<SplitFiles::File>>
+SplitFiles::readFile(StringRef Path) const {
+  Expected<std::unique_ptr<Object>> Contents = Open(Path);
   if (!Contents)
     return Contents.takeError();
+  if (!*Contents)
+    return nullptr;
   auto New = std::make_unique<File>();
   New->Contents = std::move(*Contents);
   New->Units = std::make_unique<UnitList>(*New->Contents);
@@ -55,8 +76,7 @@ Expected<SplitFiles::File *> SplitFiles::openFile(StringRef Path) {
     if (Id && *Id < UINT64_MAX - 1) // the two largest are the map's own marks
       New->ById.try_emplace(*Id, &U);
   }
-  Files.push_back(std::move(New));
-  return Files.back().get();
+  return New;
 }
 
 Expected<const Unit *> SplitFiles::join(File &From, const Unit &Skeleton,
@@ -97,9 +117,9 @@ Expected<const Unit *> SplitFiles::find(const Unit &Skeleton, uint64_t Id,
   Places.push_back(BesideBase.str().str());
   std::string Why = "not found";
   for (const std::string &Path : Places) {
-    if (!sys::fs::is_regular_file(Path))
-      continue;
     Expected<File *> Opened = openFile(Path);
+    if (Opened && !*Opened)
+      continue;
     Expected<const Unit *> Found =
         Opened ? join(**Opened, Skeleton, Id, AddrBase)
                : Expected<const Unit *>(Opened.takeError());

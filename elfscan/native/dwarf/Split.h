@@ -12,15 +12,24 @@
 #define LINEMATE_DWARF_SPLIT_H
 
 #include "Unit.h"
+#include "llvm/ADT/StringMap.h"
 #include <mutex>
 
 namespace linemate::dwarf {
+
+/// Opens a file by its path; null where there is none.
+using FileOpener = std::function<llvm::Expected<std::unique_ptr<Object>>(
+    llvm::StringRef Path)>;
+
+/// What opens files in earnest.
+llvm::Expected<std::unique_ptr<Object>> openRegularFile(llvm::StringRef Path);
 
 class SplitFiles {
 public:
   /// \p MainPath: the file with the skeletons.  \p PackagePath: "" for
   /// MAIN.dwp when that exists.
-  SplitFiles(llvm::StringRef MainPath, llvm::StringRef PackagePath);
+  SplitFiles(llvm::StringRef MainPath, llvm::StringRef PackagePath,
+             FileOpener Open = openRegularFile);
 
   /// Opens the package.  Fails only when one was named and cannot be read.
   llvm::Error openPackage();
@@ -38,14 +47,21 @@ private:
     std::unique_ptr<UnitList> Units;
     llvm::DenseMap<uint64_t, Unit *> ById;
   };
+  /// Null where there is no such file.  Each is read once.
   llvm::Expected<File *> openFile(llvm::StringRef Path);
+  llvm::Expected<std::unique_ptr<File>> readFile(llvm::StringRef Path) const;
   static llvm::Expected<const Unit *> join(File &From, const Unit &Skeleton,
                                            uint64_t Id, uint64_t AddrBase);
 
   std::string MainPath;
   std::string PackagePath;
+  FileOpener Open;
   std::mutex Guard;
-  std::vector<std::unique_ptr<File>> Files;
+  struct Attempt {
+    std::unique_ptr<File> Opened; // null: see Failure
+    std::string Failure;          // "": not there
+  };
+  llvm::StringMap<Attempt> Files;
   File *Package = nullptr;
 };
 

@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Unit.h"
+#include "PackageIndex.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/DebugInfo/DWARF/DWARFUnitIndex.h"
-#include "llvm/Support/DataExtractor.h"
 
 using namespace llvm;
 using namespace llvm::dwarf;
@@ -16,6 +15,8 @@ using namespace llvm::dwarf;
 namespace linemate::dwarf {
 
 void UnitList::build(const Report &Problem) {
+  for (const std::string &Reason : File.problems())
+    Problem(0, Reason);
   buildSection(File.Info, false, Problem);
   InfoCount = Units.size();
   buildSection(File.Types, true, Problem);
@@ -71,18 +72,27 @@ void UnitList::buildSection(const DebugSection &Section, bool InTypes,
     U.Offset = C.offset();
     if (!readHeader(C, U)) {
       Problem(U.Offset, "unit header is damaged; the rest is not read");
+      ++Lost;
       return;
     }
     C.seek(U.End);
+    if (const Damage *D = Section.damageIn(U.Offset, U.End)) {
+      Problem(U.Offset, "unit is damaged: " + Twine(D->Reason));
+      ++Lost;
+      continue;
+    }
     if (U.Sizes.Version < 2 || U.Sizes.Version > 5) {
-      if (U.End - U.Offset > 4) // not mere zero padding of the section
+      if (U.End - U.Offset > 4) { // not mere zero padding of the section
         Problem(U.Offset, "DWARF version " + Twine(U.Sizes.Version) +
                               " is not supported");
+        ++Lost;
+      }
       continue;
     }
     if (!is_contained({2, 4, 8}, U.Sizes.AddressSize)) {
       Problem(U.Offset, "address size " + Twine(U.Sizes.AddressSize) +
                             " is not supported");
+      ++Lost;
       continue;
     }
     Units.push_back(U);
@@ -95,27 +105,23 @@ void UnitList::applyPackageIndex(const Report &Problem) {
     const DebugSection &Section = ForTypes ? File.TuIndex : File.CuIndex;
     if (Section.Data.empty())
       continue;
-    DWARFUnitIndex Index(ForTypes && !File.Types.Data.empty()
-                             ? DW_SECT_EXT_TYPES
-                             : DW_SECT_INFO);
-    if (!Index.parse(DataExtractor(Section.Data, File.littleEndian(), 0))) {
+    PackageIndex Index;
+    if (!Index.parse(Section.Data, File.swap(),
+                     ForTypes && !File.Types.Data.empty())) {
       Problem(0, "package index is damaged");
       continue;
     }
     for (Unit &U : Units) {
       if (U.IsType != ForTypes)
         continue;
-      const DWARFUnitIndex::Entry *Entry = Index.getFromOffset(U.Offset);
-      if (!Entry)
+      const PackageRow *Row = Index.find(U.Offset);
+      if (!Row)
         continue;
-      if (auto *Part = Entry->getContribution(DW_SECT_ABBREV))
-        U.AbbrevOffset += Part->getOffset();
-      if (auto *Part = Entry->getContribution(DW_SECT_STR_OFFSETS))
-        U.StrOffsetsBase = Part->getOffset();
-      if (auto *Part = Entry->getContribution(DW_SECT_LINE))
-        U.LineBase = Part->getOffset();
+      U.AbbrevOffset += Row->Abbrev;
+      U.StrOffsetsBase = Row->StrOffsets;
+      U.LineBase = Row->Line;
       if (!U.IsType && !U.DwoId)
-        U.DwoId = Entry->getSignature();
+        U.DwoId = Row->Signature;
     }
   }
 }

@@ -63,6 +63,8 @@ public:
 
   const Object &File;
   std::vector<Unit> Units;
+  uint64_t Lost =
+      0; // units that are not in Units, as far as they can be counted
   const UnitList *Alternate = nullptr; // dwz: the common file
 
 private:

@@ -155,8 +155,10 @@ bool Worker::followDeclaration(EntryRef &Ref, Entry &E) {
 
 void Worker::readVariables(const Unit &Job, bool AllRecords) {
   UnitView *View = openSplit(Job);
-  if (!View)
+  if (!View) {
+    ++Lost;
     return;
+  }
   const Unit &U = View->U;
   Read.push_back(&U);
   Current = View;

@@ -75,6 +75,7 @@ public:
   /// Unqualified names of records that were only declared.
   llvm::StringSet<> DeclaredNames;
   uint64_t EntryCount = 0;
+  uint64_t Lost = 0; // units of which nothing could be read
 
 private:
   // Views
