@@ -28,7 +28,7 @@ MAX_ALIGNMENT = 1 << 30
 _TABLES = re.compile(
     r"\.(got(\.plt)?|dynamic|(pre)?(init|fini)_array.*|ctors.*|dtors.*|jcr|tm_clone_table|eh_frame.*|gcc_except_table.*"
     r"|opd|toc1?|plt.*|branch_lt|MIPS\.\w+)$|__(bug_table|modver|jump_table|tracepoints_ptrs|mcount_loc|ex_table)$"
-    r"|\.(orc_\w+|call_sites|return_sites|retpoline_sites|static_call_sites|static_call\.text)$|\.gnu\.linkonce\.this_module$"
+    r"|\.(orc_\w+|call_sites|return_sites|retpoline_sites|static_call_sites|static_call\.text)$"
 )
 _PERCPU = re.compile(r"\.(data\.\.percpu|data\.percpu|percpu)(\.|$)|\.data\.\.percpu")
 # The kernel frees these after boot (include/linux/init.h); .apicdrivers and .x86_cpu_dev.init are their own sections.

@@ -56,12 +56,13 @@ def variable_symbols(
 ) -> VariableSymbols:
     """One row per variable (section, address), sorted; of several names the sized, typed, global one leads."""
     table = symbols.table
-    kinds = [s.kind for s in sections]
-    holds_data = np.array([k not in (SectionKind.CODE, SectionKind.OTHER) for k in kinds] + [False])
+    holds_data, in_tables = _held(sections)
     wanted = np.isin(table["type"], [c.STT_OBJECT, c.STT_COMMON, c.STT_TLS, c.STT_NOTYPE]) & holds_data[section]
+    # A typed symbol with a size is an object even among the tables of linker and loader; marks and labels are not.
+    wanted |= (table["type"] == c.STT_OBJECT) & (table["size"] > 0) & in_tables[section]
     rows = np.flatnonzero(wanted)
     rows = rows[~symbols.names.starts_with_any(table["name"][rows], _NOISE)]
-    rows = rows[table["name"][rows] != np.uint64(0)]
+    rows = rows[~symbols.names.is_empty(table["name"][rows])]
     rows = _without_marks(symbols, rows)
     untyped = table["type"][rows] == c.STT_NOTYPE
     empty = table["size"][rows] == 0
@@ -109,6 +110,13 @@ def variable_symbols(
         flags |= np.where(condition, np.uint32(flag), np.uint32(0))
     out["flags"] = flags
     return VariableSymbols(out, table["name"][leads].astype(np.int64), aliases, int(covered.sum()))
+
+
+def _held(sections: tuple[Section, ...]) -> tuple[Array, Array]:
+    """Which sections hold variables, and which tables may hold single ones; False behind the last, for no section."""
+    data = [s.kind not in (SectionKind.CODE, SectionKind.OTHER) for s in sections]
+    tables = [s.kind is SectionKind.OTHER and not s.name.startswith(".note") for s in sections]
+    return np.array([*data, False]), np.array([*tables, False])
 
 
 def _without_marks(symbols: Symbols, rows: Array) -> Array:
@@ -161,8 +169,8 @@ def join_debug(
     declaration.  Variables that only debug information knows are added in sections that hold data.
     """
     table = found.table
-    holds = np.array([s.kind not in (SectionKind.CODE, SectionKind.OTHER) for s in sections] + [False])
-    usable = np.flatnonzero((debug.section >= 0) & holds[debug.section])
+    holds, tables = _held(sections)
+    usable = np.flatnonzero((debug.section >= 0) & (holds | tables)[debug.section])
     # One row per (section, address): a typed description before one without, then the first in the file.
     order = usable[
         np.lexsort((usable, debug.type[usable] < 0, debug.section[usable], debug.address[usable]))
@@ -182,7 +190,7 @@ def join_debug(
             ) & (at < len(table))
             row = np.where((row < 0) & same, inside, row)
         at = at + 1
-    matched, only = chosen[row >= 0], chosen[row < 0]
+    matched, only = chosen[row >= 0], chosen[(row < 0) & holds[debug.section[chosen]]]
     target = row[row >= 0]
     added = np.zeros(len(only), VARIABLE_DTYPE)
     added["name"], added["scope"] = -1, -1

@@ -42,6 +42,7 @@ A, W, X, T = b.ALLOC, b.WRITE, b.EXEC, b.TLS
         (".init_array.00100", A | W, SectionKind.OTHER),
         ("__bug_table", A | W, SectionKind.OTHER),
         (".orc_lookup", A | W, SectionKind.OTHER),
+        (".gnu.linkonce.this_module", A | W, SectionKind.WRITABLE),
         (".tdata", A | W | T, SectionKind.TLS),
         (".tbss.x", A | W | T, SectionKind.TLS),
         (".data..percpu", A | W, SectionKind.PERCPU),
