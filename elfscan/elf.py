@@ -1,7 +1,8 @@
 """One ELF file as bounded tables over its mapped bytes: header, sections, segments, notes, dynamic entries.
 
-Owns the format's headers and the rule that no byte is touched outside of the file.  Knows no symbols, no
-relocations and no meaning of a section.  Every table is a numpy array in native byte order; nothing
+Owns the format's headers and the rule that no byte is touched outside of the file.  A broken table is recorded
+in ``losses`` and left out, as long as sections or segments remain.  Knows no symbols, no relocations and no meaning
+of a section.  Every table is a numpy array in native byte order; nothing
 larger than a header table is copied, so a file of 600 MB costs what is read of it.
 """
 
@@ -10,8 +11,8 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,52 +20,18 @@ import numpy.typing as npt
 
 from elfscan import constants as c
 from elfscan.arch import find_architecture
+from elfscan.headers import SECTION_DTYPE, SEGMENT_DTYPE, Header, header_dtype, section_dtype, segment_dtype
+from elfscan.losses import Losses
 from sharing.model import Architecture, LinemateError, Malformed, Unrecognized
 
 Array = npt.NDArray[Any]
 
 MAGIC = b"\x7fELF"
 MAX_SECTIONS = 250_000  # clang -ffunction-sections makes 100k; beyond this a header lies
+MAX_NAME_BYTES = 64 << 20  # of all section names: thousands may share one long string
+MAX_NOTE_SECTIONS = 1000
+MAX_NOTE_BYTES = 4 << 20  # of all notes together
 ADDRESS_LIMIT = 1 << 64
-
-SECTION_DTYPE = np.dtype(
-    [
-        ("name", "<u4"),
-        ("type", "<u4"),
-        ("flags", "<u8"),
-        ("address", "<u8"),
-        ("offset", "<u8"),
-        ("size", "<u8"),
-        ("link", "<u4"),
-        ("info", "<u4"),
-        ("align", "<u8"),
-        ("entry_size", "<u8"),
-    ]
-)
-SEGMENT_DTYPE = np.dtype(
-    [
-        ("type", "<u4"),
-        ("flags", "<u4"),
-        ("offset", "<u8"),
-        ("address", "<u8"),
-        ("file_size", "<u8"),
-        ("size", "<u8"),
-        ("align", "<u8"),
-    ]
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The fields of the ELF header that later stages use."""
-
-    bits: int
-    byteorder: Literal["little", "big"]
-    type: int
-    machine: int
-    entry: int
-    flags: int
-
 
 def map_file(path: str) -> Array:
     """The bytes of a regular file as a read-only uint8 array over a mapping.
@@ -94,7 +61,10 @@ def map_file(path: str) -> Array:
 
 
 class ElfFile:
-    """One ELF image at ``base`` of a file.  All offsets in its tables are relative to the image itself."""
+    """One ELF image at ``base`` of a file.  All offsets in its tables are relative to the image itself.
+
+    Raises Unrecognized for what is no ELF file, Malformed where neither sections nor segments can be read.
+    """
 
     def __init__(self, path: str, data: Array, *, base: int = 0, member: str | None = None) -> None:
         self.path = path
@@ -102,11 +72,19 @@ class ElfFile:
         self.data = data
         self.base = base
         self.label = path if member is None else f"{path}({member})"
+        self.losses = Losses()
         self.header = self._read_header()
         self.order = "<" if self.header.byteorder == "little" else ">"
+        self._section_dtype = section_dtype(self.header.bits, self.order)
+        self._segment_dtype = segment_dtype(self.header.bits, self.order)
         self.arch: Architecture = find_architecture(self.header.machine, self.header.bits, self.header.byteorder)
-        self.segments = self._read_segments()
-        self.sections = self._read_sections()
+        self.segments = self.losses.attempt("program headers", self._read_segments, np.zeros(0, SEGMENT_DTYPE))
+        self.sections = self.losses.attempt(
+            "section headers", self._read_sections, np.zeros(0, SECTION_DTYPE), then="segments stand in for sections"
+        )
+        if self.losses.incomplete is not None and not len(self.segments) and not len(self.sections):
+            raise self.losses.incomplete
+        self.header = self._with_known_type()
         self.section_names = self._read_section_names()
         self._by_name: dict[str, int] = {}
         for row, name in enumerate(self.section_names):
@@ -151,114 +129,143 @@ class ElfFile:
             raise self.malformed(len(ident), "the file ends inside the ELF identification")
         if ident[4] not in (1, 2):
             raise self.malformed(4, f"unknown ELF class {ident[4]}")
-        if ident[5] not in (1, 2):
-            raise self.malformed(5, f"unknown ELF byte order {ident[5]}")
         bits = 32 if ident[4] == 1 else 64
-        byteorder: Literal["little", "big"] = "little" if ident[5] == 1 else "big"
-        order = "<" if ident[5] == 1 else ">"
-        word = f"{order}u{bits // 8}"
-        dtype = np.dtype(
-            [
-                ("ident", "u1", 16),
-                ("type", f"{order}u2"),
-                ("machine", f"{order}u2"),
-                ("version", f"{order}u4"),
-                ("entry", word),
-                ("phoff", word),
-                ("shoff", word),
-                ("flags", f"{order}u4"),
-                ("ehsize", f"{order}u2"),
-                ("phentsize", f"{order}u2"),
-                ("phnum", f"{order}u2"),
-                ("shentsize", f"{order}u2"),
-                ("shnum", f"{order}u2"),
-                ("shstrndx", f"{order}u2"),
-            ]
-        )
+        byteorder = self._read_byteorder(ident[5])
+        order = "<" if byteorder == "little" else ">"
+        dtype = header_dtype(bits, order)
         if self.size < dtype.itemsize:
             raise self.malformed(self.size, "the file ends inside the ELF header")
         raw = self.data[: dtype.itemsize].view(dtype)[0]
+        self._header_dtype = dtype
         self._raw_header = {str(name): int(raw[name]) for name in dtype.names or () if name != "ident"}
         return Header(bits, byteorder, int(raw["type"]), int(raw["machine"]), int(raw["entry"]), int(raw["flags"]))
 
-    def _section_dtype(self) -> np.dtype[Any]:
-        word = f"{self.order}u{self.header.bits // 8}"
-        half = f"{self.order}u4"
-        return np.dtype(
-            [
-                ("name", half),
-                ("type", half),
-                ("flags", word),
-                ("address", word),
-                ("offset", word),
-                ("size", word),
-                ("link", half),
-                ("info", half),
-                ("align", word),
-                ("entry_size", word),
-            ]
-        )
+    def _read_byteorder(self, mark: int) -> Literal["little", "big"]:
+        orders: dict[int, Literal["little", "big"]] = {1: "little", 2: "big"}
+        if mark in orders:
+            return orders[mark]
+        error = self.malformed(5, f"unknown ELF byte order {mark}")
+        for order in orders.values():
+            if int.from_bytes(self.data[20:24].tobytes(), order) == 1:  # e_version
+                self.losses.add("the byte order", error, then=f"read as {order}-endian", incomplete=False)
+                return order
+        raise error
 
-    def _segment_dtype(self) -> np.dtype[Any]:
-        half = f"{self.order}u4"
-        word = f"{self.order}u{self.header.bits // 8}"
-        body = [("offset", word), ("address", word), ("physical", word), ("file_size", word), ("size", word)]
-        if self.header.bits == 64:
-            return np.dtype([("type", half), ("flags", half), *body, ("align", word)])
-        return np.dtype([("type", half), *body, ("flags", half), ("align", word)])
+    def _at(self, field: str) -> int:
+        """Offset of a field of the ELF header."""
+        fields = self._header_dtype.fields
+        return int(fields[field][1]) if fields else 0
 
     def _read_sections(self) -> Array:
         offset, count = self._raw_header["shoff"], self._raw_header["shnum"]
-        dtype = self._section_dtype()
+        dtype = self._section_dtype
         self._names_index = self._raw_header["shstrndx"]
         if offset == 0:
+            if count:
+                raise self.malformed(self._at("shoff"), f"{count} section headers at offset 0")
             return np.zeros(0, SECTION_DTYPE)
-        if self._raw_header["shentsize"] != dtype.itemsize:
-            raise self.malformed(offset, f"section headers of {self._raw_header['shentsize']} bytes")
-        if count == 0 or self._names_index == c.SHN_XINDEX:
-            first = self.table(offset, 1, dtype, "the section header table")[0]
-            count = count or int(first["size"])
-            if self._names_index == c.SHN_XINDEX:
-                self._names_index = int(first["link"])
-        if count > MAX_SECTIONS:
-            raise self.malformed(offset, f"{count} section headers")
-        raw = self.table(offset, count, dtype, f"the table of {count} section headers")
+        first = self.table(offset, 1, dtype, "the section header table")[0]
+        if self._names_index == c.SHN_XINDEX:
+            self._names_index = int(first["link"])
+        count = count or int(first["size"])
+        if count == 0:
+            raise self.malformed(self._at("shnum"), "0 section headers")
+        held = min(count, (self.size - offset) // dtype.itemsize, MAX_SECTIONS)
+        raw = self.table(offset, held, dtype, f"the table of {held} section headers")
+        for lie, at, why in (
+            (first["type"] or first["address"] or first["offset"], offset, "the first section header is not empty"),
+            (held < count, self._at("shnum"), f"{count} section headers, of which the file holds at most {held}"),
+            (
+                self._raw_header["shentsize"] != dtype.itemsize,
+                self._at("shentsize"),
+                f"section headers of {self._raw_header['shentsize']} bytes",
+            ),
+        ):
+            if not lie:
+                continue
+            error = self.malformed(at, why)
+            if not self._holds_names(raw):
+                raise error
+            stands = "the table is read as it stands"
+            self.losses.add("a count or size of section headers", error, then=stands, incomplete=held < count)
+        count = held
         sections = np.empty(count, SECTION_DTYPE)
         for name in SECTION_DTYPE.names or ():
             sections[name] = raw[name]
+        if len(self.segments) and not (sections["flags"] & c.SHF_ALLOC).any() and len(self.loads):
+            raise self.malformed(offset, f"none of the {count} section headers describes loaded bytes")
         return sections
+
+    def _holds_names(self, raw: Array) -> bool:
+        """Whether what should be section headers are some: the one that holds all names is a string table."""
+        if not 0 < self._names_index < len(raw) or raw[self._names_index]["type"] != c.SHT_STRTAB:
+            return False
+        return int(raw[self._names_index]["offset"]) + int(raw[self._names_index]["size"]) <= self.size
 
     def _read_segments(self) -> Array:
         offset, count = self._raw_header["phoff"], self._raw_header["phnum"]
-        dtype = self._segment_dtype()
+        dtype = self._segment_dtype
         if offset == 0 or count == 0:
+            if (offset or count) and self.header.type != c.ET_REL:
+                raise self.malformed(self._at("phoff"), f"{count} program headers at offset {offset:#x}")
             return np.zeros(0, SEGMENT_DTYPE)
-        if self._raw_header["phentsize"] != dtype.itemsize:
-            raise self.malformed(offset, f"program headers of {self._raw_header['phentsize']} bytes")
         if count == c.PN_XNUM and self._raw_header["shoff"]:
-            first = self.table(self._raw_header["shoff"], 1, self._section_dtype(), "the section header table")[0]
+            first = self.table(self._raw_header["shoff"], 1, self._section_dtype, "the section header table")[0]
             count = int(first["info"])
         raw = self.table(offset, count, dtype, f"the table of {count} program headers")
+        if self._raw_header["phentsize"] != dtype.itemsize:
+            why = f"program headers of {self._raw_header['phentsize']} bytes"
+            error = self.malformed(self._at("phentsize"), why)
+            load = raw["type"] == c.PT_LOAD
+            if not load.any() or (raw["offset"][load] > self.size).any():
+                raise error
+            stands = "the table is read as it stands"
+            self.losses.add("the size of program headers", error, then=stands, incomplete=False)
         segments = np.empty(count, SEGMENT_DTYPE)
         for name in SEGMENT_DTYPE.names or ():
             segments[name] = raw[name]
         return segments
 
+    def _with_known_type(self) -> Header:
+        """The header; of a file of no known type, with the type that its tables speak for."""
+        kind = self.header.type
+        if kind in (c.ET_REL, c.ET_EXEC, c.ET_DYN, c.ET_CORE):
+            return self.header
+        loads = self.loads
+        known, what = (c.ET_REL, "an object file")
+        if len(loads):
+            known, what = (c.ET_EXEC, "an executable") if int(loads[0]["address"]) else (c.ET_DYN, "a shared object")
+        error = self.malformed(self._at("type"), f"unknown ELF file type {kind}")
+        self.losses.add("the file's type", error, then=f"read as {what}")
+        return replace(self.header, type=known)
+
     def _read_section_names(self) -> list[str]:
+        """The names; "" for each that cannot be read."""
         count = len(self.sections)
-        if count == 0:
-            return []
-        if self._names_index == 0:
+        self.named = count > 0 and self._names_index != 0
+        if not self.named:
             return [""] * count
-        if self._names_index >= count:
-            raise self.malformed(None, f"the section name table has index {self._names_index} of {count}")
-        pool = self.section_bytes(self._names_index).tobytes()
+        try:
+            if self._names_index >= count:
+                at = self._at("shstrndx")
+                raise self.malformed(at, f"the section name table has index {self._names_index} of {count}")
+            pool = self.section_bytes(self._names_index).tobytes()
+        except Malformed as error:
+            self.losses.add("section names", error)
+            self.named = False
+            return [""] * count
         names = []
-        for start in self.sections["name"].tolist():
+        room = MAX_NAME_BYTES
+        for row, start in enumerate(self.sections["name"].tolist()):
             if start >= len(pool) and start:
-                raise self.malformed(None, f"a section name at {start:#x} lies outside of the name table")
+                why = f"a section name at {start:#x} lies outside of the name table"
+                self.losses.add("the name of a section", self.malformed(self.section_header_at(row), why))
+                names.append("")
+                continue
             end = pool.find(b"\0", start)
-            names.append(pool[start : end if end >= 0 else len(pool)][:4096].decode("utf-8", "backslashreplace"))
+            name = pool[start : end if end >= 0 else len(pool)][: min(4096, room)]
+            room -= len(name)
+            names.append(name.decode("utf-8", "backslashreplace"))
         return names
 
     # -- sections -------------------------------------------------------------------------------
@@ -266,6 +273,10 @@ class ElfFile:
     def find_section(self, name: str) -> int | None:
         """Row of the first section of this name."""
         return self._by_name.get(name)
+
+    def section_header_at(self, row: int) -> int:
+        """Offset of a section's header."""
+        return self._raw_header["shoff"] + row * self._section_dtype.itemsize
 
     def section_bytes(self, row: int) -> Array:
         """The bytes of a section in the file; none for NOBITS.  Compressed sections stay compressed."""
@@ -275,6 +286,11 @@ class ElfFile:
         names: list[str] = getattr(self, "section_names", [])
         name = names[row] if row < len(names) else "names"
         return self.bytes_at(int(section["offset"]), int(section["size"]), f"section {row} ({name[:80]!r})")
+
+    def _optional(self, row: int, what: str) -> Array:
+        """The bytes of a section that only identifies the file or leads to another one; none where it is broken."""
+        read = partial(self.section_bytes, row)
+        return self.losses.attempt(what, read, self.data[:0], incomplete=False)
 
     @cached_property
     def loads(self) -> Array:
@@ -304,15 +320,12 @@ class ElfFile:
 
     @cached_property
     def dynamic(self) -> dict[int, list[int]]:
-        """The dynamic entries by tag, in order; empty for static files."""
-        rows: list[int] = np.flatnonzero(self.sections["type"] == c.SHT_DYNAMIC).tolist()
-        if rows:
-            data = self.section_bytes(rows[0])
-        else:
-            found = self.segments[self.segments["type"] == c.PT_DYNAMIC]
-            if not len(found):
-                return {}
-            data = self.bytes_at(int(found[0]["offset"]), int(found[0]["file_size"]), "the dynamic segment")
+        """The dynamic entries by tag, in order; empty for static files, and where they cannot be read."""
+        try:
+            data = self._dynamic_bytes()
+        except Malformed as error:
+            self.losses.add("the dynamic section", error)
+            return {}
         entries: dict[int, list[int]] = {}
         words = self.words(data[:1 << 20], self.header.bits // 8).tolist()
         for tag, value in zip(words[::2], words[1::2], strict=False):
@@ -321,15 +334,38 @@ class ElfFile:
             entries.setdefault(tag, []).append(value)
         return entries
 
+    def _dynamic_bytes(self) -> Array:
+        rows: list[int] = np.flatnonzero(self.sections["type"] == c.SHT_DYNAMIC).tolist()
+        segments = self.segments[self.segments["type"] == c.PT_DYNAMIC]
+        if rows:
+            try:
+                return self.section_bytes(rows[0])
+            except Malformed:
+                if not len(segments):
+                    raise
+        if not len(segments):
+            return self.data[:0]
+        # The separate debug file of a program keeps its headers, and none of the bytes that are loaded.
+        emptied = self.sections["type"] == c.SHT_NOBITS
+        if (emptied & (self.sections["address"] == segments[0]["address"]) & (self.sections["size"] > 0)).any():
+            return self.data[:0]
+        return self.bytes_at(int(segments[0]["offset"]), int(segments[0]["file_size"]), "the dynamic segment")
+
     def notes(self) -> list[tuple[str, int, bytes]]:
         """All (owner, type, description) notes of note sections, else of note segments."""
-        spans = [self.section_bytes(int(row)) for row in np.flatnonzero(self.sections["type"] == c.SHT_NOTE)]
-        if not spans:
-            found = self.segments[self.segments["type"] == c.PT_NOTE]
-            spans = [self.bytes_at(int(s["offset"]), int(s["file_size"]), "a note segment") for s in found]
+        rows = np.flatnonzero(self.sections["type"] == c.SHT_NOTE)[:MAX_NOTE_SECTIONS].tolist()
+        spans = [(int(self.sections["offset"][row]), self._optional(row, "notes")) for row in rows]
+        if not rows:
+            found = self.segments[self.segments["type"] == c.PT_NOTE][:MAX_NOTE_SECTIONS]
+            for segment in found:
+                offset, size = int(segment["offset"]), int(segment["file_size"])
+                read = partial(self.bytes_at, offset, size, "a note segment")
+                spans.append((offset, self.losses.attempt("notes", read, self.data[:0], incomplete=False)))
         notes = []
-        for span in spans:
-            raw = span[:1 << 20].tobytes()
+        room = MAX_NOTE_BYTES
+        for start, span in spans:
+            raw = span[: min(room, 1 << 20)].tobytes()
+            room -= len(raw)
             position = 0
             while position + 12 <= len(raw):
                 name_size, desc_size, kind = (
@@ -338,6 +374,8 @@ class ElfFile:
                 name_at = position + 12
                 desc_at = name_at + (name_size + 3) // 4 * 4
                 if desc_at + desc_size > len(raw):
+                    error = self.malformed(start + position, "a note ends outside of its section")
+                    self.losses.add("notes", error, incomplete=False)
                     break
                 owner = raw[name_at : name_at + name_size].rstrip(b"\0").decode("ascii", "replace")
                 notes.append((owner, kind, raw[desc_at : desc_at + desc_size]))
@@ -357,10 +395,11 @@ class ElfFile:
         row = self.find_section(".gnu_debuglink")
         if row is None:
             return None
-        raw = self.section_bytes(row)[:8192].tobytes()
+        raw = self._optional(row, "the debug link")[:8192].tobytes()
         end = raw.find(b"\0")
         crc_at = (end + 4) // 4 * 4
         if end <= 0 or crc_at + 4 > len(raw):
+            self._broken_link(row, "the debug link", len(raw))
             return None
         crc = int.from_bytes(raw[crc_at : crc_at + 4], self.header.byteorder)
         return raw[:end].decode("utf-8", "surrogateescape"), crc
@@ -370,11 +409,17 @@ class ElfFile:
         row = self.find_section(".gnu_debugaltlink")
         if row is None:
             return None
-        raw = self.section_bytes(row)[:8192].tobytes()
+        raw = self._optional(row, "the link to common debug information")[:8192].tobytes()
         end = raw.find(b"\0")
         if end <= 0:
+            self._broken_link(row, "the link to common debug information", len(raw))
             return None
         return raw[:end].decode("utf-8", "surrogateescape"), raw[end + 1 :].hex()
+
+    def _broken_link(self, row: int, what: str, size: int) -> None:
+        if size:  # what lies outside of the file is recorded already
+            error = self.malformed(int(self.sections["offset"][row]), "no file name, or no check sum behind it")
+            self.losses.add(what, error, incomplete=False)
 
     @property
     def has_dwarf(self) -> bool:

@@ -126,12 +126,16 @@ def read_image(
         )
         if not len(program.symbols.table):
             notes += ("no symbols: variables can only be recovered from access sites",)
+        build_id, needed = elf.build_id, program.needed()
+        # Last: parts are read when they are asked for.
+        notes = elf.losses.notes() + notes
+        incomplete |= elf.losses.incomplete is not None
         return Image(
             path=elf.path,
             member=elf.member,
             arch=elf.arch,
             kind=kind,
-            build_id=elf.build_id,
+            build_id=build_id,
             synthetic=program.layout.synthetic,
             sections=program.layout.sections,
             names=names,
@@ -144,7 +148,7 @@ def read_image(
             callee_names=_callee_names(program, code),
             entry_points=(elf.header.entry,) if elf.header.entry and elf.header.type != c.ET_REL else (),
             init_functions=initial,
-            needed=program.needed(),
+            needed=needed,
             imports=frozenset(program.import_names()),
             debug_source=source,
             notes=notes,

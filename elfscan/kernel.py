@@ -6,6 +6,8 @@ functions that run before the program proper (constructors, initcalls).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 
@@ -40,9 +42,7 @@ def image_kind(elf: ElfFile) -> ImageKind:
         # A library may be run, too: libc.so.6 has an interpreter, and a name that others link to.
         named = c.DT_SONAME in elf.dynamic
         return ImageKind.PIE if pie or (interpreter and not named) else ImageKind.SHARED
-    if kind == c.ET_CORE:
-        raise elf.malformed(16, "a core dump, expected a program, library or object file")
-    raise elf.malformed(16, f"unknown ELF file type {kind}")
+    raise elf.malformed(16, "a core dump, expected a program, library or object file")
 
 
 def ro_after_init(symbols: Symbols) -> tuple[int, int] | None:
@@ -91,7 +91,8 @@ def _initcalls(elf: ElfFile, symbols: Symbols) -> list[int]:
     where = table["value"][rows]
     found: list[int] = []
     for index in distinct(table["section"][rows]).tolist():
-        data, start = elf.section_bytes(index), np.uint64(elf.sections["address"][index])
+        read = partial(elf.section_bytes, index)
+        data, start = elf.losses.attempt("initcalls", read, elf.data[:0]), np.uint64(elf.sections["address"][index])
         at = where[table["section"][rows] == index] - start
         at = at[at + np.uint64(4) <= np.uint64(data.size)].astype(np.int64)
         distance = words_at(data, at, f"{elf.order}i4")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -67,13 +68,31 @@ class Program:
         if not offsets or not strings:
             return ()
         size = self.elf.dynamic.get(c.DT_STRSZ, [0])[0]
-        raw = self.elf.bytes_at_address(strings[0], size, "the dynamic strings").tobytes()
+        read = partial(self.elf.bytes_at_address, strings[0], size, "the dynamic strings")
+        raw = self.elf.losses.attempt("names of needed libraries", read, self.elf.data[:0]).tobytes()
         names = (raw[at : raw.find(b"\0", at)] for at in offsets if raw.find(b"\0", at) >= 0)
         return tuple(name.decode("utf-8", "backslashreplace") for name in names)
 
 
 def open_program(elf: ElfFile) -> Program:
-    """Place a file.  Raises Malformed for tables, symbols or relocations that do not fit the file."""
+    """Place a file.  Raises Malformed where it is damaged and nothing is left to judge."""
+    program = _place(elf)
+    lost = elf.losses.incomplete
+    if lost is not None and not _something_left(program):
+        program.__exit__()
+        raise lost
+    return program
+
+
+def _something_left(program: Program) -> bool:
+    """Whether there is a symbol with a place, or a byte of code or data."""
+    if (program.section >= 0).any():
+        return True
+    held = (SectionKind.CODE, SectionKind.WRITABLE, SectionKind.RELRO, SectionKind.PERCPU, SectionKind.TLS)
+    return any(s.kind in held and s.size and s.file_offset is not None for s in program.layout.sections)
+
+
+def _place(elf: ElfFile) -> Program:
     symbols = read_symbols(elf)
     if elf.header.type == c.ET_REL:
         from elfscan.relocatable import link  # only object files need it

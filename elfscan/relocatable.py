@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,29 @@ from elfscan.arrays import distinct, words_at
 from elfscan.elf import ElfFile
 from elfscan.program import Program
 from elfscan.relocops import OPERATIONS, Field, Formula, apply
-from elfscan.relocs import DYNAMIC_TYPES, PLACEHOLDER_BYTES, SLOT_DTYPE, Linkage, parse_relocations, placeholder_base
+from elfscan.relocs import (
+    DYNAMIC_TYPES,
+    PLACEHOLDER_BYTES,
+    RELOC_DTYPE,
+    SLOT_DTYPE,
+    Linkage,
+    parse_relocations,
+    placeholder_base,
+)
 from elfscan.sections import Layout, relocatable_layout
 from elfscan.symbols import COMMON, UNDEFINED, Symbols, place
-from sharing.model import SectionKind
+from sharing.model import Section, SectionKind
 from sharing.model.process import scratch
 
 Array = npt.NDArray[Any]
 
 MAX_COMMON_ALIGNMENT = 1 << 20
 MAX_COMMON_BYTES = 1 << 40
+NOWHERE = 1 << 62  # offset of a COMMON symbol that has no place: outside of the section
 
 
 def link(elf: ElfFile, symbols: Symbols) -> Program:
-    """Place a relocatable file and relocate it.  Raises Malformed for what no assembler writes."""
+    """Place a relocatable file and relocate it.  What no assembler writes is left out and recorded in its losses."""
     common, common_bytes, alignment = _place_common(elf, symbols)
     layout = relocatable_layout(elf, common_bytes, alignment)
     base = layout.sections[layout.common_row].address if common_bytes else 0
@@ -68,32 +78,43 @@ def _place_common(elf: ElfFile, symbols: Symbols) -> tuple[Array, int, int]:
     common = symbols.table[rows]
     for alignment, size in zip(common["value"].tolist(), common["size"].tolist(), strict=True):
         alignment = max(1, alignment)
+        start = -(-at // alignment) * alignment
+        why = ""
         if alignment & (alignment - 1) or alignment > MAX_COMMON_ALIGNMENT:
-            raise elf.malformed(None, f"a COMMON symbol has alignment {alignment:#x}")
+            why = f"a COMMON symbol has alignment {alignment:#x}"
+        elif start + size > MAX_COMMON_BYTES:
+            why = "COMMON symbols exceed the address space"
+        if why:
+            elf.losses.add("a COMMON symbol", elf.malformed(None, why))
+            offsets.append(NOWHERE)
+            continue
         largest = max(largest, alignment)
-        at = -(-at // alignment) * alignment
-        offsets.append(at)
-        at += size
-        if at > MAX_COMMON_BYTES:
-            raise elf.malformed(None, "COMMON symbols exceed the address space")
+        offsets.append(start)
+        at = start + size
     return np.array(offsets, np.uint64), at, largest
 
 
 def _copy_sections(elf: ElfFile, layout: Layout) -> tuple[Array, list[int]]:
     """(bytes of all placed sections, the offset there of each, -1 for sections without bytes)."""
-    sizes = [s.size if s.file_offset is not None else 0 for s in layout.sections]
-    if sum(sizes) > elf.size:
-        raise elf.malformed(None, "sections overlap in the file")
     offsets: list[int] = []
     total = 0
-    for section, size in zip(layout.sections, sizes, strict=True):
-        offsets.append(total if section.file_offset is not None else -1)
-        total += -(-size // 16) * 16
+    room = elf.size
+    for section in layout.sections:
+        if section.file_offset is None:
+            offsets.append(-1)
+        elif section.size > room:  # thousands of sections may name the same bytes
+            error = elf.malformed(section.file_offset - elf.base, f"{section.name[:80]!r} overlaps others in the file")
+            elf.losses.add("the bytes of a section", error)
+            offsets.append(-1)
+        else:
+            offsets.append(total)
+            room -= section.size
+            total += -(-section.size // 16) * 16
     buffer = np.zeros(total, np.uint8)
-    for section, offset, size in zip(layout.sections, offsets, sizes, strict=True):
-        if section.file_offset is not None:
+    for section, offset in zip(layout.sections, offsets, strict=True):
+        if section.file_offset is not None and offset >= 0:
             start = section.file_offset - elf.base
-            buffer[offset : offset + size] = elf.data[start : start + size]
+            buffer[offset : offset + section.size] = elf.data[start : start + section.size]
     return buffer, offsets
 
 
@@ -102,6 +123,26 @@ def _read_addends(elf: ElfFile, relocs: Array, body: Array, absolute: int) -> No
     word = elf.header.bits // 8
     rows = np.flatnonzero((relocs["type"] == absolute) & (relocs["where"] + np.uint64(word) <= np.uint64(body.size)))
     relocs["addend"][rows] = words_at(body, relocs["where"][rows], f"{elf.order}i{word}")
+
+
+def _read_relocations(elf: ElfFile, index: int, section: Section, count: int, room: int) -> tuple[Array, int]:
+    """(the usable records of relocation section ``index``, bytes read) for a section and ``count`` symbols.
+
+    ``room``: how many bytes may still be read; more than the file has would be the same bytes again.
+    """
+    data = elf.section_bytes(index)
+    at = int(elf.sections["offset"][index])
+    if data.size > room:
+        raise elf.malformed(at, f"relocation section {index} overlaps others in the file")
+    relocs = parse_relocations(elf, data, rela=elf.sections["type"][index] == c.SHT_RELA)
+    for bad, what in (
+        (relocs["symbol"] >= count, f"name symbol {count} or more"),
+        (relocs["where"] >= section.size, f"lie outside of section {section.name[:80]!r}"),
+    ):
+        if bad.any():
+            why = f"{int(bad.sum())} relocations of section {index} {what}"
+            elf.losses.add("relocations", elf.malformed(at, why))
+    return relocs[(relocs["symbol"] < count) & (relocs["where"] < section.size)], data.size
 
 
 def _relocate(
@@ -120,20 +161,23 @@ def _relocate(
     used = np.zeros(len(slots), bool)
     words = [np.zeros(0, SLOT_DTYPE)]
     kinds = elf.sections["type"]
+    room = elf.size
     for index in np.flatnonzero((kinds == c.SHT_RELA) | (kinds == c.SHT_REL)).tolist():
         patched = int(elf.sections["info"][index])
+        row = int(layout.row_of[patched]) if patched < len(elf.sections) else -1
         if patched >= len(elf.sections):
-            raise elf.malformed(None, f"relocation section {index} applies to section {patched}, which does not exist")
-        row = int(layout.row_of[patched])
+            at = elf.section_header_at(index)
+            why = f"relocation section {index} applies to section {patched}, which does not exist"
+            elf.losses.add("relocations", elf.malformed(at, why))
         if row < 0 or offsets[row] < 0:
             continue
         section = layout.sections[row]
         first, count = symbols.rows_of(int(elf.sections["link"][index]))
-        relocs = parse_relocations(elf, elf.section_bytes(index), rela=kinds[index] == c.SHT_RELA)
-        if len(relocs) and int(relocs["symbol"].max()) >= count:
-            raise elf.malformed(None, f"a relocation of section {section.name[:80]!r} names symbol {count} or more")
-        if len(relocs) and int(relocs["where"].max()) >= section.size:
-            raise elf.malformed(None, f"a relocation lies outside of section {section.name[:80]!r}")
+        read = partial(_read_relocations, elf, index, section, count, room)
+        relocs, size = elf.losses.attempt("relocations", read, (np.zeros(0, RELOC_DTYPE), 0))
+        room -= size
+        if not len(relocs):
+            continue
         body = buffer[offsets[row] : offsets[row] + section.size]
         if not relocs["explicit"].all() and dynamic is not None:
             _read_addends(elf, relocs, body, dynamic.absolute)
@@ -152,9 +196,12 @@ def _relocate(
             if operation is None:
                 continue
             mine = relocs["type"] == kind
+            fits = relocs["where"] + np.uint64(operation.size) <= np.uint64(section.size)
+            if not fits[mine].all():
+                why = f"{int((mine & ~fits).sum())} relocations reach outside of section {section.name[:80]!r}"
+                elf.losses.add("relocations", elf.malformed(int(elf.sections["offset"][index]), why))
+                mine &= fits
             where = relocs["where"][mine]
-            if int(where.max()) + operation.size > section.size:
-                raise elf.malformed(None, f"a relocation lies outside of section {section.name[:80]!r}")
             symbol = rows[mine]
             if operation.through_slot:
                 used[symbol] = True

@@ -6,7 +6,9 @@ variables, and code addresses in data.  Relocatable files are ``relocatable``'s 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,14 +121,16 @@ def parse_relocations(elf: ElfFile, data: Array, *, rela: bool) -> Array:
 
 
 def dynamic_relocations(elf: ElfFile) -> Array:
-    """All relocations that the loader applies, sorted by nothing in particular; RELR ones are left to ``relr``."""
-    parts: list[Array] = []
-    if len(elf.sections):
-        loaded = elf.sections["flags"] & c.SHF_ALLOC != 0
-        for kind in (c.SHT_RELA, c.SHT_REL):
-            for row in np.flatnonzero(loaded & (elf.sections["type"] == kind)).tolist():
-                parts.append(parse_relocations(elf, elf.section_bytes(row), rela=kind == c.SHT_RELA))
-    else:
+    """All relocations that the loader applies, sorted by nothing in particular; RELR ones are left to ``relr``.
+
+    A table that does not fit the file is left out and recorded in ``elf.losses``.
+    """
+    reads: list[tuple[Callable[[], Array], bool]] = []
+    loaded = (elf.sections["flags"] & c.SHF_ALLOC != 0) & (elf.sections["size"] > 0)
+    for kind in (c.SHT_RELA, c.SHT_REL):
+        for row in np.flatnonzero(loaded & (elf.sections["type"] == kind)).tolist():
+            reads.append((partial(elf.section_bytes, row), kind == c.SHT_RELA))
+    if not len(elf.sections):
         tags = elf.dynamic
         plt_is_rela = tags.get(c.DT_PLTREL, [c.DT_RELA])[0] == c.DT_RELA
         for start, size, rela in (
@@ -135,13 +139,27 @@ def dynamic_relocations(elf: ElfFile) -> Array:
             (c.DT_JMPREL, c.DT_PLTRELSZ, plt_is_rela),
         ):
             if start in tags and tags.get(size, [0])[0]:
-                data = elf.bytes_at_address(tags[start][0], tags[size][0], "a dynamic relocation table")
-                parts.append(parse_relocations(elf, data, rela=rela))
-    return np.concatenate(parts) if parts else np.zeros(0, RELOC_DTYPE)
+                at = partial(elf.bytes_at_address, tags[start][0], tags[size][0], "a dynamic relocation table")
+                reads.append((at, rela))
+    parts: list[Array] = [np.zeros(0, RELOC_DTYPE)]
+    room = elf.size
+    for read, rela in reads:
+        data = elf.losses.attempt("dynamic relocations", read, elf.data[:0])
+        room -= data.size
+        if room < 0:  # thousands of headers may name the same bytes
+            elf.losses.add("dynamic relocations", elf.malformed(None, "relocation tables overlap in the file"))
+            break
+        parse = partial(parse_relocations, elf, data, rela=rela)
+        parts.append(elf.losses.attempt("dynamic relocations", parse, parts[0]))
+    return np.concatenate(parts)
 
 
 def relr_addresses(elf: ElfFile) -> Array:
-    """Addresses of the words that the compact table (DT_RELR) relocates relatively."""
+    """Addresses of the words that the compact table (DT_RELR) relocates relatively; none where it is broken."""
+    return elf.losses.attempt("compact relocations", lambda: _relr_addresses(elf), np.zeros(0, np.uint64))
+
+
+def _relr_addresses(elf: ElfFile) -> Array:
     word = elf.header.bits // 8
     rows = np.flatnonzero(elf.sections["type"] == c.SHT_RELR).tolist()
     if rows:
@@ -200,8 +218,11 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     if not relocs["explicit"].all():
         relocs["addend"] = np.where(relocs["explicit"], relocs["addend"], _contents(elf, layout, relocs["where"]))
     symbolic = np.isin(relocs["type"], [types.absolute, types.glob_dat, types.jump_slot]) & (relocs["symbol"] > 0)
-    if (relocs["symbol"][symbolic | (relocs["type"] == types.copy)] >= max(count, 1)).any():
-        raise elf.malformed(None, f"a relocation names a symbol beyond the {count} dynamic ones")
+    beyond = (symbolic | (relocs["type"] == types.copy)) & (relocs["symbol"] >= max(count, 1))
+    if beyond.any():
+        why = f"{int(beyond.sum())} relocations name a symbol beyond the {count} dynamic ones"
+        elf.losses.add("dynamic relocations", elf.malformed(None, why))
+        relocs, symbolic = relocs[~beyond], symbolic[~beyond]
     rows = np.where(symbolic, relocs["symbol"].astype(np.int64) + first, 0)
     addend = relocs["addend"].astype(np.int64).view(np.uint64)
     plain = relocs["type"] != types.absolute

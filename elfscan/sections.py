@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,9 @@ def linked_layout(elf: ElfFile) -> Layout:
         raw = elf.sections[index]
         address, size = int(raw["address"]), int(raw["size"])
         if address + size > limit:
-            raise elf.malformed(None, f"section {elf.section_names[index][:80]!r} ends beyond the address space")
+            error = elf.malformed(elf.section_header_at(index), f"{_called(elf, index)} ends beyond the address space")
+            elf.losses.add("a section", error)
+            continue
         in_relro = any(start <= address and address + size <= end for start, end in relro)
         parts.append((_section(elf, index, address, in_relro=in_relro), index))
     return _assemble(parts, elf.sections["address"].copy(), False)
@@ -154,15 +157,19 @@ def relocatable_layout(elf: ElfFile, common_bytes: int, common_alignment: int) -
     for index in _allocated(elf):
         alignment = max(1, int(elf.sections[index]["align"]))
         if alignment & (alignment - 1) or alignment > MAX_ALIGNMENT:
-            raise elf.malformed(None, f"section {elf.section_names[index][:80]!r} has alignment {alignment:#x}")
-        at = -(-at // alignment) * alignment
-        addresses[index] = at
-        section = _section(elf, index, at, in_relro=False)
-        parts.append((section, index))
-        at = -(-(at + section.size + SYNTHETIC_GAP_BYTES) // SYNTHETIC_GAP_BYTES) * SYNTHETIC_GAP_BYTES
-        if at > limit:
-            what = f"section {section.name[:80]!r} of {section.size:#x} bytes"
-            raise elf.malformed(None, f"{what} exceeds the address space")
+            error = elf.malformed(elf.section_header_at(index), f"{_called(elf, index)} has alignment {alignment:#x}")
+            elf.losses.add("a section", error)
+            continue
+        start = -(-at // alignment) * alignment
+        size = int(elf.sections[index]["size"])
+        end = -(-(start + size + SYNTHETIC_GAP_BYTES) // SYNTHETIC_GAP_BYTES) * SYNTHETIC_GAP_BYTES
+        if end > limit:
+            why = f"{_called(elf, index)} of {size:#x} bytes exceeds the address space"
+            elf.losses.add("a section", elf.malformed(elf.section_header_at(index), why))
+            continue
+        addresses[index] = start
+        parts.append((_section(elf, index, start, in_relro=False), index))
+        at = end
     if common_bytes:
         at = -(-at // common_alignment) * common_alignment
         parts.append((Section(0, "COMMON", SectionKind.WRITABLE, at, common_bytes, common_alignment, None), -1))
@@ -179,8 +186,10 @@ def _allocated(elf: ElfFile) -> list[int]:
 def _section(elf: ElfFile, index: int, address: int, *, in_relro: bool) -> Section:
     raw = elf.sections[index]
     name, kind = elf.section_names[index], int(raw["type"])
-    if kind != c.SHT_NOBITS:
-        elf.section_bytes(index)  # bounds
+    in_file = kind != c.SHT_NOBITS
+    if in_file:
+        found = elf.losses.attempt("the bytes of a section", partial(elf.section_bytes, index), None)
+        in_file = found is not None
     return Section(
         index,
         name,
@@ -188,12 +197,19 @@ def _section(elf: ElfFile, index: int, address: int, *, in_relro: bool) -> Secti
         address,
         int(raw["size"]),
         max(1, int(raw["align"])),
-        None if kind == c.SHT_NOBITS else int(raw["offset"]) + elf.base,
+        int(raw["offset"]) + elf.base if in_file else None,
     )
+
+
+def _called(elf: ElfFile, index: int) -> str:
+    return f"section {index} ({elf.section_names[index][:80]!r})"
 
 
 def _segment_layout(elf: ElfFile) -> Layout:
     """Loaded segments as sections ``segment0`` …, the part without bytes apart as ``segment0.bss``."""
+    for load in elf.segments[elf.segments["type"] == c.PT_LOAD]:
+        read = partial(elf.bytes_at, int(load["offset"]), int(load["file_size"]), "a loaded segment")
+        elf.losses.attempt("some bytes of a segment", read, None)
     parts: list[tuple[Section, int]] = []
     relro = [
         (int(s["address"]), int(s["address"]) + int(s["size"]))
@@ -202,7 +218,8 @@ def _segment_layout(elf: ElfFile) -> Layout:
     for row, load in enumerate(elf.loads):
         address, size, in_file, flags = (int(load[k]) for k in ("address", "size", "file_size", "flags"))
         if address + size > ADDRESS_LIMIT:
-            raise elf.malformed(None, f"segment {row} ends beyond the address space")
+            elf.losses.add("a segment", elf.malformed(None, f"segment {row} ends beyond the address space"))
+            continue
         kind = SectionKind.CODE if flags & c.PF_X else SectionKind.WRITABLE if flags & c.PF_W else SectionKind.CONSTANT
         alignment = max(1, int(load["align"]))
         offset = int(load["offset"]) + elf.base

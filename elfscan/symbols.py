@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -38,6 +39,7 @@ SYMBOL_DTYPE = np.dtype(
     ]
 )
 
+MAX_TABLES = 8  # of one kind; the gABI knows one, and each costs memory
 _PAD = 64  # zero bytes behind the pool, so that prefix tests need no bounds
 
 
@@ -135,32 +137,48 @@ class Symbols:
 
 
 def read_symbols(elf: ElfFile) -> Symbols:
-    """.symtab, then .dynsym.  Raises Malformed for tables, links or names outside of the file."""
+    """.symtab, then .dynsym.  A table that does not fit the file is left out and recorded in ``elf.losses``."""
     parts: list[Array] = []
     tables: list[tuple[int, int, int]] = []
     pool: list[bytes] = []
     pool_size = rows = 0
-    kinds = elf.sections["type"]
+    dynamic_lost = not len(elf.sections)
     for kind in (c.SHT_SYMTAB, c.SHT_DYNSYM):
-        for index in np.flatnonzero(kinds == kind).tolist():
-            link = int(elf.sections["link"][index])
-            if link >= len(elf.sections) or kinds[link] != c.SHT_STRTAB:
-                raise elf.malformed(None, f"symbol table {index} names section {link} as its string table")
-            strings = elf.section_bytes(link)
-            part = _read_table(elf, elf.section_bytes(index), strings.size, pool_size, f"symbol table {index}")
-            _extended_indices(elf, index, part)
+        for index in np.flatnonzero(elf.sections["type"] == kind)[:MAX_TABLES].tolist():
+            read = partial(_from_section, elf, index, pool_size)
+            found = elf.losses.attempt(f"symbol table {index} ({elf.section_names[index][:80]!r})", read, None)
+            if found is None:
+                dynamic_lost |= kind == c.SHT_DYNSYM
+                continue
+            part, strings = found
             part["dynamic"] = kind == c.SHT_DYNSYM
             parts.append(part)
             tables.append((index, rows, len(part)))
             rows += len(part)
-            pool.append(strings.tobytes() + b"\0")
-            pool_size += strings.size + 1
-    if not len(kinds):
-        dynamic = _from_segments(elf)
+            pool.append(strings)
+            pool_size += len(strings)
+    if dynamic_lost:
+        dynamic = elf.losses.attempt("the dynamic symbols", lambda: _from_segments(elf, pool_size), None)
         if dynamic is not None:
-            parts, pool, tables = [dynamic[0]], [dynamic[1]], [(-1, 0, len(dynamic[0]))]
+            parts, pool = [*parts, dynamic[0]], [*pool, dynamic[1]]
+            tables.append((-1, rows, len(dynamic[0])))
     table = np.concatenate(parts) if parts else np.zeros(0, SYMBOL_DTYPE)
     return Symbols(table, Names(b"".join(pool) or b"\0"), tuple(tables))
+
+
+def _from_section(elf: ElfFile, index: int, pool_at: int) -> tuple[Array, bytes]:
+    """(symbols, their names) of a symbol table; raises Malformed where it or its string table is broken."""
+    kinds = elf.sections["type"]
+    link, entry_size = int(elf.sections["link"][index]), int(elf.sections["entry_size"][index])
+    at = int(elf.sections["offset"][index])
+    if link >= len(elf.sections) or kinds[link] != c.SHT_STRTAB:
+        raise elf.malformed(at, f"symbol table {index} names section {link} as its string table")
+    if entry_size not in (0, _symbol_dtype(elf).itemsize):
+        raise elf.malformed(at, f"symbol table {index} has entries of {entry_size} bytes")
+    strings = elf.section_bytes(link)
+    part = _read_table(elf, elf.section_bytes(index), at, strings.size, pool_at, f"symbol table {index}")
+    _extended_indices(elf, index, part)
+    return part, strings.tobytes() + b"\0"
 
 
 def _symbol_dtype(elf: ElfFile) -> np.dtype[Any]:
@@ -172,12 +190,18 @@ def _symbol_dtype(elf: ElfFile) -> np.dtype[Any]:
     return np.dtype([*fields, ("shndx", f"{o}u2")])
 
 
-def _read_table(elf: ElfFile, data: Array, strings_size: int, pool_at: int, what: str) -> Array:
+def _read_table(elf: ElfFile, data: Array, at: int, strings_size: int, pool_at: int, what: str) -> Array:
+    """The records of ``data``, which begins at offset ``at``; a record without a sound name becomes an empty one."""
     dtype = _symbol_dtype(elf)
     raw = data[: data.size - data.size % dtype.itemsize].view(dtype)
     table = np.zeros(len(raw), SYMBOL_DTYPE)
     if len(raw) and int(raw["name"].max()) >= max(strings_size, 1):
-        raise elf.malformed(None, f"a name of {what} lies outside of its string table")
+        bad = raw["name"] >= max(strings_size, 1)
+        first = at + int(np.flatnonzero(bad)[0]) * dtype.itemsize
+        error = elf.malformed(first, f"{int(bad.sum())} names of {what} lie outside of its string table")
+        elf.losses.add("symbols", error)
+        raw = raw.copy()
+        raw[bad] = np.zeros(1, dtype)[0]
     table["name"] = raw["name"]
     table["name"] += np.uint64(pool_at)
     table["value"] = raw["value"]
@@ -201,27 +225,34 @@ def _extended_indices(elf: ElfFile, symtab: int, table: Array) -> None:
     for row in np.flatnonzero(elf.sections["type"] == c.SHT_SYMTAB_SHNDX).tolist():
         if int(elf.sections["link"][row]) != symtab:
             continue
-        words = elf.words(elf.section_bytes(row), 4)
+        what = f"section indices of symbol table {symtab}"
+        words = elf.words(elf.losses.attempt(what, partial(elf.section_bytes, row), elf.data[:0]), 4)
         count = min(len(words), len(table))
         used = (table["section"][:count] == NO_SECTION) & (words[:count] != 0) & (words[:count] < len(elf.sections))
         table["section"][:count][used] = words[:count][used]
 
 
-def _from_segments(elf: ElfFile) -> tuple[Array, bytes] | None:
-    """The dynamic symbol table of a file without section headers; its length comes from the hash tables."""
+def _from_segments(elf: ElfFile, pool_at: int) -> tuple[Array, bytes] | None:
+    """The dynamic symbol table by the dynamic entries, None without any; its length comes from the hash tables."""
     dynamic = elf.dynamic
     if c.DT_SYMTAB not in dynamic or c.DT_STRTAB not in dynamic:
         return None
     strings = elf.bytes_at_address(dynamic[c.DT_STRTAB][0], dynamic.get(c.DT_STRSZ, [0])[0], "the dynamic strings")
     count = 0
+    dtype = _symbol_dtype(elf)
+    at = elf.offset_of(dynamic[c.DT_SYMTAB][0]) or 0
     if c.DT_HASH in dynamic:
         header = elf.words(elf.bytes_at_address(dynamic[c.DT_HASH][0], 8, "the hash table"), 4)
         count = int(header[1])
     elif c.DT_GNU_HASH in dynamic:
-        count = _gnu_hash_count(elf, dynamic[c.DT_GNU_HASH][0])
-    dtype = _symbol_dtype(elf)
+        # It lists definitions only; imports behind the last one show in relocations.
+        from elfscan.relocs import dynamic_relocations  # which needs this module
+
+        used = dynamic_relocations(elf)["symbol"]
+        used = used[used < (elf.size - at) // dtype.itemsize]
+        count = max(_gnu_hash_count(elf, dynamic[c.DT_GNU_HASH][0]), int(used.max()) + 1 if len(used) else 0)
     data = elf.bytes_at_address(dynamic[c.DT_SYMTAB][0], count * dtype.itemsize, "the dynamic symbols")
-    table = _read_table(elf, data, strings.size, 0, "the dynamic symbols")
+    table = _read_table(elf, data, at, strings.size, pool_at, "the dynamic symbols")
     table["dynamic"] = 1
     return table, strings.tobytes() + b"\0"
 

@@ -18,18 +18,29 @@ _FLAGS = ((4, "R"), (2, "W"), (1, "X"))
 
 
 def read_traits(path: str) -> FileTraits:
-    """The traits of an ELF file; what the file does not say is left empty.  Raises Unrecognized or Malformed."""
+    """The traits of an ELF file; what it does not say, or says in a broken table (see ``notes``), is left empty.
+
+    Raises Unrecognized or Malformed as ``ElfFile`` does.
+    """
     data = map_file(path)
     elf = ElfFile(path, data)
     interpreters = elf.segments[elf.segments["type"] == c.PT_INTERP]
+    comments: tuple[str, ...] = elf.losses.attempt("comments of compilers", lambda: _comments(elf), ())
+    versions: list[str] = elf.losses.attempt("needed versions", lambda: _versions(elf), [])
+    interpreter = elf.losses.attempt(
+        "the interpreter",
+        lambda: "".join(_interpreter(elf, int(s["offset"]), int(s["file_size"])) for s in interpreters[:1]),
+        "",
+    )
     return FileTraits(
-        comments=_comments(elf),
-        versions=tuple(sorted(set(_versions(elf)))),
+        comments=comments,
+        versions=tuple(sorted(set(versions))),
         segments=tuple(
             SegmentTrait(_flags(int(s["flags"])), int(s["address"]), int(s["size"]), int(s["align"])) for s in elf.loads
         ),
-        interpreter="".join(_interpreter(elf, int(s["offset"]), int(s["file_size"])) for s in interpreters[:1]),
+        interpreter=interpreter,
         code=memoryview(data.data),
+        notes=elf.losses.notes(),
     )
 
 

@@ -29,13 +29,19 @@ EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 def read_extents(elf: ElfFile) -> Array:
     """Code ranges of all frames, sorted by address, one per start.  Empty where the file has no frames.
 
-    Raises Malformed for frames outside of the file.
+    Frames outside of the file are left out and recorded in ``elf.losses``.
     """
-    frame = _frame_section(elf)
+    frame = elf.losses.attempt("unwind frames", lambda: _frame_section(elf), None)
     if frame is None:
         return np.zeros(0, EXTENT_DTYPE)
     data, address = frame
-    offsets = _offsets_from_header(elf, data, address)
+    offsets = elf.losses.attempt(
+        "the index of unwind frames",
+        lambda: _offsets_from_header(elf, data, address),
+        None,
+        then="the frames are followed one by one",
+        incomplete=False,
+    )
     if offsets is None:
         offsets = _walk(elf, data)
     extents = _decode(elf, data, address, offsets)
@@ -51,7 +57,7 @@ def _frame_section(elf: ElfFile) -> tuple[Array, int] | None:
         data = elf.section_bytes(row)
         return (data, int(elf.sections["address"][row])) if data.size else None
     header = _header(elf)
-    if header is None or len(elf.sections):
+    if header is None or elf.named:
         return None
     raw, at = header
     # version, pointer encoding, count encoding, table encoding, pointer to .eh_frame
@@ -86,9 +92,13 @@ def _offsets_from_header(elf: ElfFile, data: Array, address: int) -> Array | Non
         return None
     count = int(elf.words(raw[8:12], 4)[0])
     if count > (raw.size - 12) // 8:
-        raise elf.malformed(None, f"the frame header names {count} frames and has room for {(raw.size - 12) // 8}")
+        why = f"the frame header names {count} frames and has room for {(raw.size - 12) // 8}"
+        raise elf.malformed(elf.offset_of(at), why)
     table = elf.words(raw[12 : 12 + count * 8], 4).view("<i4").reshape(-1, 2)
-    offsets = table[:, 1].astype(np.int64) + (at - address)
+    distance = at - address
+    if abs(distance) >= 1 << 62:
+        raise elf.malformed(elf.offset_of(at), f"the frames are at {address:#x}, out of the header's reach")
+    offsets = table[:, 1].astype(np.int64) + distance
     return offsets[(offsets >= 0) & (offsets <= data.size - 8)]
 
 
@@ -129,7 +139,7 @@ def _decode(elf: ElfFile, data: Array, address: int, offsets: Array) -> Array:
         signed = "i" if encoding & 0x08 else "u"
         start = words_at(data, rows + 8, f"{elf.order}{signed}{size}").astype(np.int64).view(np.uint64)
         if encoding & 0x70 == DW_EH_PE_PCREL:
-            start = start + (rows + 8 + address).astype(np.uint64)
+            start = start + (rows + 8).astype(np.uint64) + np.uint64(address)
         if elf.header.bits == 32:
             start &= np.uint64(0xFFFF_FFFF)
         part = np.empty(len(rows), EXTENT_DTYPE)

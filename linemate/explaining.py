@@ -5,6 +5,7 @@ Owns the joining of the stages and what is refused.  Comparing is ``sharing.expl
 
 from __future__ import annotations
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
@@ -116,7 +117,11 @@ def _read(path: str, debug_file: str | None) -> tuple[Image, FileTraits]:
             return read_listing(path), FileTraits()
         except Unrecognized as other:
             raise LinemateError(f"{path}: {refusal.why}; {other.why}") from None
-    return image, read_traits(path)
+    traits = read_traits(path)
+    more = tuple(note for note in traits.notes if note not in image.notes)
+    if more:
+        image = dataclasses.replace(image, notes=(*more, *image.notes), incomplete=True)
+    return image, traits
 
 
 def only_image(path: str, debug_file: str | None = None, called: str = "") -> Image:

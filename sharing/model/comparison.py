@@ -312,7 +312,7 @@ class FileTraits(msgspec.Struct, frozen=True):
     """What a file says of how it was made, beyond its ``Image``.  Input of a comparison; a reader of files fills it.
 
     ``comments`` are the strings of .comment, ``versions`` needed symbol versions as "libc.so.6:GLIBC_2.34", ``code``
-    the bytes of the file by offset, empty when they are not at hand.
+    the bytes of the file by offset, empty when they are not at hand.  ``notes`` name what could not be read.
     """
 
     comments: tuple[str, ...] = ()
@@ -320,3 +320,4 @@ class FileTraits(msgspec.Struct, frozen=True):
     segments: tuple[SegmentTrait, ...] = ()
     interpreter: str = ""
     code: memoryview = memoryview(b"")
+    notes: tuple[str, ...] = ()

@@ -160,6 +160,18 @@ class ElfBuilder:
         return ident + header + segments + body + table
 
 
+def header_fields(elf: ElfBuilder) -> list[tuple[int, int]]:
+    """(offset, size) of every field of the built file's header, program headers and section headers."""
+    word = 8 if elf.bits == 64 else 4
+    whole = elf.bytes()
+    spans = [(0, [1] * 16 + [2, 2, 4, word, word, word, 4, 2, 2, 2, 2, 2, 2])]
+    segment = [4, 4] + [word] * 6 if elf.bits == 64 else [4] * 8
+    spans += [(sum(spans[0][1]) + row * sum(segment), segment) for row in range(len(elf.segments))]
+    section = [4, 4, word, word, word, word, 4, 4, word, word]
+    spans += [(len(whole) - at, section) for at in range(sum(section), len(whole) // 2, sum(section))]
+    return [(start + sum(sizes[:n]), size) for start, sizes in spans for n, size in enumerate(sizes)]
+
+
 def small_program(**header: int) -> ElfBuilder:
     """An executable with code, data, bss and a symbol in each: what most malformed files start from."""
     elf = ElfBuilder()

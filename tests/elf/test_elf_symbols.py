@@ -285,6 +285,19 @@ def test_without_section_headers_the_dynamic_segment_tells(build: Build, read: R
     assert len(stripped.functions) > 3
 
 
+def test_imports_of_an_executable_without_section_headers(build: Build, read: Read) -> None:
+    """Its GNU hash table lists definitions, and there are none: relocations name the imports."""
+    path = build("#include <stdio.h>\nint main(void) { return puts(\"\"); }", "gcc", "-O1", "-no-pie")
+    whole = read(path)
+    data = bytearray(path.read_bytes())
+    data[0x28:0x30], data[0x3C:0x40] = bytes(8), bytes(4)  # e_shoff; e_shnum, e_shstrndx
+    path.write_bytes(bytes(data))
+    stripped = read(path)
+    assert "puts" in whole.imports
+    assert whole.imports == stripped.imports
+    assert stripped.notes == ()
+
+
 def test_files_with_65280_sections_and_more(tmp_path: Path, read: Read) -> None:
     """Section numbers beyond 16 bits are in a table beside the symbols, the count in section 0."""
     elf = ElfBuilder(type=b.ET_REL)
