@@ -22,6 +22,7 @@ class AuditOptions:
     binary: str
     line_size: int | None = None
     samples: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     min_confidence: Confidence = Confidence.LAYOUT
     min_severity: Severity = Severity.LOW

@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING
 from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
-from sharing.judge import Judgement, JudgeOptions, judge
+from sharing.judge import Judgement, JudgeOptions, judge, judge_passes
 from sharing.knowledge import Knowledge, LockAbi, LockRow, ThreadRow, default_knowledge
 from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Severity, Target
 from sharing.model.image import Image
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
+from sharing.passes import Passes, run_passes
 from sharing.source.program import Program
 from sharing.target import target_of
 
 if TYPE_CHECKING:
     from linemate.reading import Profiles
+    from sharing.model.executions import Executions
 
 
 def audit(options: AuditOptions) -> Report:
@@ -39,6 +41,11 @@ def audit(options: AuditOptions) -> Report:
         from linemate.reading import Profiles
 
         profiles = Profiles(options.samples)
+    executions = None
+    if options.counts:
+        from linemate.counted import read_counts
+
+        executions = read_counts(options.counts)
     knowledge = vocabulary(options.project)
     targets: list[Target] = []
     found: list[Finding] = []
@@ -49,9 +56,12 @@ def audit(options: AuditOptions) -> Report:
     for image in read_images(options.binary, debug_file=options.debug_file):
         size, pair = line_sizes(options.line_size, image)
         how = _judge_options(size, pair, options)
-        if profiles is not None:
-            how = dataclasses.replace(how, min_severity=Severity.NOTE)  # samples may raise what code alone calls a note
-        result = judge(image, how, knowledge)
+        if profiles is not None or executions is not None:
+            how = dataclasses.replace(how, min_severity=Severity.NOTE)  # a run may raise what code alone calls a note
+        passes = run_passes(image, knowledge, how.demangle)
+        result = judge_passes(passes, how)
+        if executions is not None:
+            result = _with_counts(executions, passes, result, how, counts, notes)
         hidden += result.hidden
         targets.append(target_of(image, size))
         findings = list(
@@ -67,6 +77,24 @@ def audit(options: AuditOptions) -> Report:
     return _report(
         "audit", found, options, targets, Coverage(dict(sorted(counts.items())), tuple(notes)), hidden, incomplete
     )
+
+
+def _with_counts(
+    executions: Executions,
+    passes: Passes,
+    result: Judgement,
+    how: JudgeOptions,
+    counts: dict[str, int],
+    notes: list[str],
+) -> Judgement:
+    """The judgement of a binary with what exact counts of it say."""
+    from linemate.counted import with_counts
+
+    counted = with_counts(executions, passes, result, how)
+    for name, count in counted.counts.items():
+        counts[name] = counts.get(name, 0) + count
+    notes += counted.notes
+    return dataclasses.replace(result, findings=tuple(counted.findings))
 
 
 def _with_source(
@@ -195,9 +223,9 @@ def _report(
     incomplete: bool,
 ) -> Report:
     """Findings in order, without those that were not asked for, accepted by the project, or below the asked level."""
-    # What was sampled comes before what code alone says; their scores are in different units.
+    # What was sampled comes before what was counted, and that before what code alone says: scores differ in unit.
     found.sort(
-        key=lambda f: (-f.severity.rank, not _sampled(f), -f.score, f.line.address, f.rule, f.id),
+        key=lambda f: (-f.severity.rank, -_layer(f), -f.score, f.line.address, f.rule, f.id),
     )
     kept = list(_selected(found, options))
     accepted = [f for f in kept if not suppressed(f, options.project)]
@@ -218,8 +246,8 @@ def _report(
     )
 
 
-def _sampled(finding: Finding) -> bool:
-    return finding.confidence.rank >= Confidence.DERIVED.rank
+def _layer(finding: Finding) -> int:
+    return min(max(finding.confidence.rank, Confidence.STATIC.rank), Confidence.DERIVED.rank)
 
 
 def vocabulary(project: ProjectConfig) -> Knowledge:

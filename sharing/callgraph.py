@@ -62,6 +62,7 @@ class CallGraph:
     caller_list: npt.NDArray[np.int64]  # callers by callee
     caller_start: npt.NDArray[np.int64]
     entered: npt.NDArray[np.bool_]  # may be called from where no direct call shows it
+    apart: tuple[int, ...] = ()  # masks of roots that never meet those of another one: processes
 
     def callers(self, function: int) -> list[int]:
         """Rows of the functions that call this one directly, each once."""
@@ -70,6 +71,11 @@ class CallGraph:
 
     def concurrent(self, a: int, b: int) -> bool:
         """Can code with root mask ``a`` run at the same time as code with mask ``b``?"""
+        if self.apart:
+            return any(self._meet(a & group, b & group) for group in self.apart)
+        return self._meet(a, b)
+
+    def _meet(self, a: int, b: int) -> bool:
         if not a or not b:
             return False
         if a & b & self.many_mask:

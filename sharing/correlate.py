@@ -56,14 +56,20 @@ class Accesses:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Scores from which an actor of this program is hot; see ``score``."""
+    """Scores from which an actor of this program is hot; see ``score``.
+
+    ``hot_weight``: from this weight on, however many functions there are, where weights are no estimates.
+    """
 
     write: float
     read: float
+    hot_weight: float | None = None
 
     def heat(self, weight: float, functions: int, *, write: bool) -> Heat:
         if weight < WARM_WEIGHT:
             return Heat.COLD
+        if self.hot_weight is not None:
+            return Heat.HOT if weight >= self.hot_weight else Heat.WARM
         return Heat.HOT if score(weight, functions) >= (self.write if write else self.read) else Heat.WARM
 
 

@@ -28,7 +28,7 @@ from sharing.model.finding import (
 from sharing.model.image import ALLOCATED, Image
 from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.naming import Demangle
-from sharing.passes import run_passes
+from sharing.passes import Passes, run_passes
 from sharing.profiles import Profiler
 from sharing.remedy import Style, remedy
 from sharing.rules import RULES, Context, Draft, Rule, Scope
@@ -68,9 +68,16 @@ class Judgement:
         return max((a.heat for a in self.actors(address + offset, 1)), default=Heat.COLD)
 
 
+Grade = Callable[[list[Draft]], list[Draft]]
+
+
 def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
-    """Who touches what (``run_passes``), then busy lines, their profiles, rules and findings."""
-    passes = run_passes(image, knowledge, options.demangle)
+    """Who touches what (``run_passes``), then what is wrong."""
+    return judge_passes(run_passes(image, knowledge, options.demangle), options)
+
+
+def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = None) -> Judgement:
+    """Busy lines, their profiles, rules and findings; ``grade`` has a say on what the rules found."""
     image, calls, accesses = passes.image, passes.calls, passes.accesses
     counts = {
         "access_sites": len(passes.sites),
@@ -97,7 +104,7 @@ def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgemen
         counts["lines_profiled"] = len(lines)
         drafts = _run(profiler, lines, near, context, rules)
     style = Style(options.line_size, image.kind, options.macro)
-    merged = _merge(drafts)
+    merged = _merge(drafts if grade is None else grade(drafts))
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
     findings = [finding_of(d, profiler, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
@@ -209,12 +216,13 @@ def finding_of(draft: Draft, profiler: Profiler, style: Style, image: Image) -> 
         id=f"{draft.rule}-{hashlib.sha256(identity.encode()).hexdigest()[:10]}",
         rule=draft.rule,
         severity=draft.severity,
-        confidence=Confidence.STATIC,
+        confidence=Confidence.COUNTED if draft.counted else Confidence.STATIC,
         verdict=draft.verdict,
         line=ref,
         participants=tuple(_participant(a, shown, whole=len({x.owner for x in actors}) == len(actors)) for a in actors),
         message=draft.message,
         evidence=(
+            *(Evidence(Confidence.COUNTED, text) for text in draft.counted),
             _layout_evidence(draft, image),
             *(Evidence(Confidence.STATIC, text) for text in (*draft.evidence, *guard_evidence(actors))),
         ),

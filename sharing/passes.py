@@ -39,11 +39,12 @@ class Passes:
     accesses: Accesses
     knowledge: Knowledge
     demangle: Demangle
+    limits: Thresholds | None = None  # what is hot, where that does not follow from ranks in the program
 
     def profiled(self) -> Profiled:
         """The last passes: how busy what is, and profiles of lines."""
         table = correlate.slots(self.accesses)
-        limits = correlate.thresholds(table)
+        limits = self.limits or correlate.thresholds(table)
         profiler = Profiler(self.image, self.calls, self.accesses, self.events, self.knowledge, limits, self.demangle)
         return Profiled(self, table, limits, profiler)
 

@@ -91,7 +91,7 @@ class Profiler:
         self._depth, self._stride = sites["loop_depth"].tolist(), sites["stride"].tolist()
         self._size, self._weight = sites["size"].tolist(), accesses.weight.tolist()
         self._lock, self._cold = accesses.lock.tolist(), accesses.cold.tolist()
-        self._mask = graph.mask.tolist()
+        self._mask = accesses.mask.tolist()
         self._places = Places(image, sites, self.name_of, held_on_entry(image, graph))
         self._section = {s.index: s.name for s in image.sections}
         order = np.argsort(accesses.variable, kind="stable")
@@ -389,6 +389,7 @@ class Profiler:
         """One Access per function and direction, heaviest first; ``lock`` is the actor's name if it is one."""
         total: dict[tuple[int, bool, bool, bool, bool], list[float]] = {}
         busiest: dict[tuple[int, bool, bool, bool, bool], int] = {}
+        masks: dict[tuple[int, bool, bool, bool, bool], int] = {}
         for at in rows:
             kind, flags, locks = self._kind[at], self._flags[at], self._lock[at] >= 0
             writes = kind in (STORE, RMW) and not locks
@@ -397,9 +398,11 @@ class Profiler:
             entry = total.get(key)
             if entry is None:
                 entry = total[key] = [0.0, 0, 0, 1, 0, 0]
+                masks[key] = 0
                 busiest[key] = at
             elif self._weight[at] > self._weight[busiest[key]]:
                 busiest[key] = at
+            masks[key] |= self._mask[at]
             entry[0] += self._weight[at]
             entry[1] = max(entry[1], self._depth[at])
             entry[2] += 1
@@ -411,7 +414,7 @@ class Profiler:
             Access(
                 self._names[function],
                 weight,
-                self._mask[function],
+                masks[key],
                 writes,
                 reads,
                 atomic,

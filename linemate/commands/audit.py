@@ -21,6 +21,12 @@ from sharing.model.finding import Confidence
     help="A profile of BINARY (perf.data and others): what runs on which threads at what cost; may be repeated.",
 )
 @click.option(
+    "--counts",
+    multiple=True,
+    metavar="FILE",
+    help="Exact executions by thread (callgrind, a file or the name it was given): may be repeated.",
+)
+@click.option(
     "--facts",
     multiple=True,
     metavar="FILE",
@@ -37,6 +43,7 @@ def command(
     rules: tuple[str, ...],
     symbols: tuple[str, ...],
     samples: tuple[str, ...],
+    counts: tuple[str, ...],
     facts: tuple[str, ...],
     line_size: str | None,
     debug_file: str | None,
@@ -56,6 +63,7 @@ def command(
         binary=binary,
         line_size=common.line_size_of(line_size, project),
         samples=samples,
+        counts=counts,
         facts=facts,
         min_confidence=Confidence[min_confidence.upper()],
         min_severity=common.shown_from(min_severity, fail_on, limit),
@@ -65,7 +73,7 @@ def command(
         debug_file=debug_file,
         project=project,
     )
-    inputs = (binary, debug_file, project.path or None, *facts, *samples)
+    inputs = (binary, debug_file, project.path or None, *facts, *samples, *counts)
     check_output(output, inputs)
     from linemate.pipeline import audit as run_audit
 

@@ -35,6 +35,7 @@ has pahole|dwarves
 has eu-readelf|elfutils
 has dwz|dwz
 has bear|bear
+has valgrind|valgrind
 '
 
 say() { printf 'linemate: %s\n' "$*" >&2; }

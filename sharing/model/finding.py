@@ -30,6 +30,7 @@ class Confidence(StrEnum):
 
     LAYOUT = "layout"
     STATIC = "static"
+    COUNTED = "counted"
     DERIVED = "sampled (derived)"
     SAMPLED = "sampled"
     MEASURED = "measured"
@@ -97,7 +98,7 @@ class Participant(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """One fact that supports the finding; ``kind`` is its layer (layout, static, sampled, measured)."""
+    """One fact that supports the finding; ``kind`` is its layer (layout, static, counted, sampled, measured)."""
 
     kind: Confidence
     text: str

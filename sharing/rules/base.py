@@ -60,6 +60,7 @@ class Draft:
     message: str
     evidence: tuple[str, ...]
     score: float
+    counted: tuple[str, ...] = ()  # what exact counts say for it; then they are how it is known
 
 
 Check = Callable[[LineProfile, Context], Iterator[Draft]]

@@ -1,0 +1,114 @@
+"""Findings of the code and findings of the counts, made one list.
+
+Owns which of them speak of the same thing, and what counts do to a finding that they do not support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from sharing.counted.costs import BUSY_RATE
+from sharing.counted.meet import SERIAL, Place, meeting
+from sharing.counted.weigh import Weighed
+from sharing.model.finding import Confidence, Evidence, Finding, Severity, Verdict
+
+# Verdicts that say that threads disturb each other on a line: counts can contradict these alone.
+_OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
+
+
+def join(
+    static: Sequence[Finding], counted: Sequence[Finding], weighed: Weighed
+) -> tuple[list[Finding], dict[str, int]]:
+    """All findings, each under the id that the code gives it, and how many were joined, lowered and added."""
+    by_id = {f.id: f for f in counted}
+    used: set[str] = set()
+    out: list[Finding] = []
+    counts = {"counted_joined": 0, "counted_lowered": 0}
+    for finding in static:
+        match = by_id.get(finding.id)
+        if match is None or match.id in used:
+            match = next((c for c in counted if c.id not in used and _same(finding, c)), None)
+        if match is not None:
+            used.add(match.id)
+            counts["counted_joined"] += 1
+            remedies = match.remedies or finding.remedies
+            out.append(msgspec.structs.replace(match, id=finding.id, rule=finding.rule, remedies=remedies))
+            continue
+        checked = _checked(finding, weighed)
+        counts["counted_lowered"] += checked.severity is not finding.severity
+        out.append(checked)
+    added = [c for c in counted if c.id not in used]
+    counts["counted_added"] = len(added)
+    return [*out, *added], counts
+
+
+def _same(static: Finding, counted: Finding) -> bool:
+    """The same line, two of the same objects (or the only one), and the same kind of trouble."""
+    if static.line.address != counted.line.address or static.line.size != counted.line.size:
+        return False
+    if (static.verdict in _OF_SHARING) != (counted.verdict in _OF_SHARING):
+        return False
+    mine, theirs = _names(static), _names(counted)
+    return len(mine & theirs) >= min(2, len(mine), len(theirs))
+
+
+def _names(finding: Finding) -> set[str]:
+    return {p.full_name for p in finding.participants}
+
+
+def _checked(finding: Finding, weighed: Weighed) -> Finding:
+    """A finding that the counts do not support, lowered with the reason."""
+    if finding.verdict not in _OF_SHARING:
+        return finding
+    places = [Place(p.full_name, _span(finding, p.address, p.size, p.hot or p.bytes)) for p in finding.participants]
+    uses = [weighed.uses(place.span) for place in places]
+    idle = [place.name for place, (_, used) in zip(places, uses, strict=True) if not used.any()]
+    if len(idle) == len(places) or (len(places) > 1 and len(places) - len(idle) < 2):
+        text = f"no instruction that names {_list(idle)} was executed while threads ran"
+        # Another run may come there.
+        lowered = min(finding.severity, Severity.LOW, key=lambda s: s.rank)
+        return _noted(finding, text, lowered)
+    found = meeting(weighed, places)
+    if found is None:
+        threads = sorted({t for _, used in uses for t in used.nonzero()[0].tolist()})
+        names = _list([weighed.counted.label(t) for t in threads])
+        if not weighed.counted.reused.isdisjoint(threads):
+            text = f"{names} alone used the line, but several threads had that number one after the other"
+            return _noted(finding, text, finding.severity)
+        text = f"{names} alone used the line" if len(threads) == 1 else f"of {names} none wrote what another one used"
+        return _noted(finding, text, Severity.NOTE)
+    if found.rate >= BUSY_RATE:
+        # The rules saw more: used together, under one lock, or one object.
+        text = "its threads use both often, but in the same functions, under one lock, or as one object"
+        return _noted(finding, text, min(finding.severity, Severity.LOW, key=lambda s: s.rank))
+    t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
+    text = (
+        f"too seldom: {t} wrote {found.written.name} {found.write_rate:.3g} times per million instructions, {u} used "
+        f"{found.used.name} {found.use_rate:.3g} times; {BUSY_RATE:.0f} of both would matter"
+    )
+    return _noted(finding, text, Severity.NOTE)
+
+
+def _span(finding: Finding, address: str, size: int, bytes_: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The bytes of a participant that take part, by address; what lies on another line as a whole."""
+    line = int(finding.line.address, 16)
+    parts = [(line + a, line + b) for a, b in bytes_ if b > a]
+    if parts:
+        return min(a for a, _ in parts), max(b for _, b in parts)
+    start = int(address, 16)
+    return start, start + max(size, 1)
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = list(dict.fromkeys(names))
+    if len(shown) > 3:
+        return f"{', '.join(shown[:3])} and {len(shown) - 3} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _noted(finding: Finding, text: str, severity: Severity) -> Finding:
+    evidence = (*finding.evidence, Evidence(Confidence.COUNTED, f"{text}; {SERIAL}"))
+    message = f"{finding.message} (in this run not: {text})" if severity is not finding.severity else finding.message
+    return msgspec.structs.replace(finding, severity=severity, message=message, evidence=evidence)

@@ -1,0 +1,133 @@
+"""Two threads on one line, as counted: who writes which bytes, who uses others, how often at most the line moves.
+
+Owns the measure of a pair and the severity that follows from it.  Callgrind runs one thread at a time: counts say who
+uses what how often, and not whether two do so at one time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharing.counted.costs import BUSY_RATE, PER_MILLION, share_of_time
+from sharing.counted.weigh import Weighed
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Actor, LineProfile, Range
+from sharing.rules import Draft
+from sharing.rules.sampled_base import severity_of
+
+SERIAL = "counts show who uses what how often, not that two threads do so at the same time"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Some bytes and how they are called."""
+
+    name: str
+    span: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """The busiest pair of threads: ``writer`` writes the one place, ``user`` uses the other; indexes of threads.
+
+    ``write_rate`` and ``use_rate`` are per million instructions of their threads.  ``transfers`` is how often the line
+    can have moved because of them: not more often than the rarer of the two happened.
+    """
+
+    written: Place
+    used: Place
+    writer: int
+    user: int
+    write_rate: float
+    use_rate: float
+    writes: bool  # the second place is written by its user, too
+    transfers: float
+    share: float  # of the run's time, at most
+
+    @property
+    def rate(self) -> float:
+        """The lower of the two, from which it is busy."""
+        return min(self.write_rate, self.use_rate)
+
+
+def meeting(weighed: Weighed, places: Sequence[Place]) -> Meeting | None:
+    """The pair of places and threads where both sides are busiest; one place alone is paired with itself."""
+    instructions = np.maximum(weighed.counted.instructions, 1.0)
+    process = np.array([t.process for t in weighed.counted.threads])
+    uses = [weighed.uses(place.span) for place in places]
+    apart = (process[:, None] != process[None, :]) | np.eye(len(process), dtype=bool)
+    best: Meeting | None = None
+    pairs = [(a, b) for a in range(len(places)) for b in range(len(places)) if a != b] or [(0, 0)] * len(places)
+    for a, b in pairs:
+        writes, touches = uses[a][0] * PER_MILLION / instructions, uses[b][1] * PER_MILLION / instructions
+        both = np.minimum(writes[:, None], touches[None, :])
+        both[apart] = 0.0
+        at = int(np.argmax(both)) if both.size else 0
+        if not both.size or not both.flat[at]:
+            continue
+        t, u = divmod(at, len(process))
+        if best is not None and best.rate >= both.flat[at]:
+            continue
+        transfers = float(min(uses[a][0][t], uses[b][1][u]))
+        best = Meeting(
+            places[a],
+            places[b],
+            t,
+            u,
+            float(writes[t]),
+            float(touches[u]),
+            bool(uses[b][0][u]),
+            transfers,
+            share_of_time(transfers, float(instructions.max())),
+        )
+    return best
+
+
+def busy(found: Meeting | None) -> bool:
+    return found is not None and found.rate >= BUSY_RATE
+
+
+def severity(found: Meeting) -> Severity:
+    """By the share of the run's time, and not below low: both threads do it often, in whatever time they have."""
+    return max(severity_of(found.share), Severity.LOW, key=lambda s: s.rank)
+
+
+def evidence(found: Meeting, weighed: Weighed) -> tuple[str, ...]:
+    """Who did what how often, and what that can cost."""
+    t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
+    use = "wrote" if found.writes else "read"
+    text = (
+        f"{t} wrote {found.written.name} {_times(found.write_rate)} per million instructions, {u} {use} "
+        f"{found.used.name} {_times(found.use_rate)}"
+    )
+    return (text, f"at most {100 * found.share:.2g} % of the run's time if each use misses; {SERIAL}")
+
+
+def _times(rate: float) -> str:
+    return "once" if round(rate) == 1 else f"{rate:,.0f} times" if rate >= 1 else f"{rate:.2g} times"
+
+
+def graded(drafts: Iterable[Draft], weighed: Weighed) -> list[Draft]:
+    """Drafts of the rules that the counts support, none more severe than they allow."""
+    out = []
+    for draft in drafts:
+        if draft.verdict is Verdict.FRAGILE:
+            continue  # a warning of what may come, which the code alone gives
+        found = meeting(weighed, [_place(a, draft.line) for a in draft.actors])
+        if found is None or not busy(found):
+            continue
+        allowed = min(draft.severity, severity(found), key=lambda s: s.rank)
+        out.append(dataclasses.replace(draft, severity=allowed, counted=evidence(found, weighed), score=found.rate))
+    return out
+
+
+def _place(actor: Actor, line: LineProfile) -> Place:
+    """An actor by the bytes that count on this line; of one that lies elsewhere, all of it."""
+    touched = actor.touched_on(line.address, line.end)
+    if not touched:
+        return Place(actor.name, actor.span)
+    return Place(actor.name, (max(actor.span[0], line.address), min(actor.span[1], line.end)))

@@ -1,0 +1,169 @@
+"""Executions in the place of estimates: the passes of the judgement with counted weights and threads.
+
+Owns the step from counted instructions to what the rules look at: weights are executions per million instructions of
+the thread, the roots of the call graph are the counted threads, and each access has the threads that made it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.callgraph import MAX_ROOTS, CallGraph, Root
+from sharing.correlate import Accesses, Thresholds
+from sharing.counted.costs import BUSY_RATE, FAINT_RATE, PER_MILLION
+from sharing.model.executions import CountedThread, Table
+from sharing.model.image import AccessKind, SiteFlag
+from sharing.model.profile import Range
+from sharing.passes import Passes
+from sharing.phases import place
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Executions of one image's instructions, as placed: ``table`` is EXECUTION_DTYPE of this image, by address."""
+
+    table: Table
+    threads: tuple[CountedThread, ...]
+    entries: tuple[tuple[str, ...], ...] = ()  # by thread, the functions that threads are known to start in and it ran
+    reused: frozenset[int] = frozenset()  # threads that are several one after the other, under one number
+
+    def label(self, thread: int) -> str:
+        """What a report calls a thread: its number, and where it started if that is known."""
+        names = self.entries[thread] if self.entries else ()
+        return f"{self.threads[thread].label} ({', '.join(names)})" if names else self.threads[thread].label
+
+    def at(self, ips: npt.NDArray[Any]) -> Floats:
+        """Executions of the instructions at these addresses, one column a thread."""
+        wanted, inverse = np.unique(ips, return_inverse=True)
+        out = np.zeros((len(wanted), len(self.threads)))
+        if len(wanted):
+            row = np.minimum(np.searchsorted(wanted, self.table["address"]), len(wanted) - 1)
+            hit = wanted[row] == self.table["address"]
+            out[row[hit], self.table["thread"][hit]] = self.table["executions"][hit]
+        result: Floats = out[inverse]
+        return result
+
+    @property
+    def instructions(self) -> Floats:
+        """All instructions of each thread, in any file."""
+        return np.array([t.instructions for t in self.threads], np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Passes whose weights are counted; ``executions`` are those of each row of ``passes.accesses`` by thread."""
+
+    passes: Passes
+    counted: Counted
+    executions: Floats
+
+    def uses(self, span: Range) -> tuple[Floats, Floats]:
+        """How often each thread wrote, and used at all, the bytes of a range by instructions that name them."""
+        sites = self.passes.accesses.sites
+        first, last = np.searchsorted(sites["target"], np.array(span, np.uint64))
+        kind = sites["kind"][first:last]
+        rows = self.executions[first:last]
+        writes = (kind == AccessKind.STORE) | (kind == AccessKind.RMW)
+        return rows[writes].sum(axis=0), rows.sum(axis=0)
+
+    def ran(self, span: Range) -> bool:
+        return bool(self.uses(span)[1].any())
+
+
+def weigh(passes: Passes, counted: Counted) -> Weighed:
+    """1. executions of each access by thread; 2. without what no second thread can overlap; 3. rates, threads, heat."""
+    accesses, calls, image = passes.accesses, passes.calls, passes.image
+    counted = _started(counted, passes)
+    sites = accesses.sites
+    executions = counted.at(sites["ip"])
+    executions[calls.phases.sequential(sites["function"], place(image, sites))] = 0.0
+    executions *= _on_the_line(passes)[:, None]
+    rates = executions * PER_MILLION / np.maximum(counted.instructions, 1.0)
+    weighed = Accesses(
+        sites,
+        rates.sum(axis=1),
+        _masks(rates, counted),
+        accesses.lock,
+        accesses.variable,
+        np.asarray(~executions.any(axis=1)),
+    )
+    of_functions = counted.at(image.functions["address"]) * PER_MILLION / np.maximum(counted.instructions, 1.0)
+    graph = _graph(calls, of_functions, counted)
+    limits = Thresholds(*(float(np.log10(1.0 + BUSY_RATE)),) * 2, hot_weight=BUSY_RATE)
+    return Weighed(dataclasses.replace(passes, accesses=weighed, calls=graph, limits=limits), counted, executions)
+
+
+def _started(counted: Counted, passes: Passes) -> Counted:
+    """Which of the known thread entries each thread ran: more than once means that its number was used again."""
+    known = [r for r in passes.calls.roots if r.function >= 0]
+    runs = counted.at(passes.image.functions["address"][[r.function for r in known]])
+    threads = range(len(counted.threads))
+    entries = tuple(tuple(r.name for r, run in zip(known, runs, strict=True) if run[t]) for t in threads)
+    started = runs[[r.name != "main" for r in known]].sum(axis=0)
+    return dataclasses.replace(counted, entries=entries, reused=frozenset(np.flatnonzero(started > 1).tolist()))
+
+
+def _on_the_line(passes: Passes) -> Floats:
+    """The part of an access's executions that falls on the line it is attributed to.
+
+    An index that code computes may name any element of a variable: each line of it then gets an equal part.
+    """
+    image, accesses = passes.image, passes.accesses
+    part = np.ones(len(accesses.sites))
+    rows = np.flatnonzero((accesses.variable >= 0) & ((accesses.sites["flags"] & SiteFlag.INDEXED) != 0))
+    size = image.variables["size"][accesses.variable[rows]]
+    part[rows] = np.minimum(image.arch.line_size / np.maximum(size, 1), 1.0)
+    return part
+
+
+def _masks(rates: Floats, counted: Counted) -> npt.NDArray[np.uint64]:
+    """Per row the threads that it is not too rare on to matter."""
+    masks = np.zeros(len(rates), np.uint64)
+    for thread, bit in enumerate(_bits(counted.threads)):
+        masks[rates[:, thread] >= FAINT_RATE] |= np.uint64(1 << bit)
+    return masks
+
+
+def _bits(threads: tuple[CountedThread, ...]) -> list[int]:
+    """The bit of each thread: the busiest have one of their own, the others share the last."""
+    order = sorted(range(len(threads)), key=lambda t: -threads[t].instructions)
+    bits = [0] * len(threads)
+    for bit, thread in enumerate(order):
+        bits[thread] = min(bit, MAX_ROOTS)
+    return bits
+
+
+def _graph(calls: CallGraph, of_functions: Floats, counted: Counted) -> CallGraph:
+    """The call graph with counted threads as its roots; those of different processes share no memory."""
+    bits = _bits(counted.threads)
+    roots = [Root("", -1, False)] * (max(bits, default=-1) + 1)
+    groups: dict[int, int] = {}
+    for at, (thread, bit) in enumerate(zip(counted.threads, bits, strict=True)):
+        names = counted.entries[at]
+        name = names[0] if len(names) == 1 else thread.label
+        name = "main thread" if name == "main" else name
+        # Not a way in that may be a thread's, as main or a library's function is: counted threads are threads.
+        roots[bit] = Root(name if bits.count(bit) == 1 else "other threads", 0, bits.count(bit) > 1)
+        groups[thread.process] = groups.get(thread.process, 0) | 1 << bit
+    masks = _masks(of_functions, counted)
+    many = sum(1 << bit for bit, root in enumerate(roots) if root.many)
+    together = any(group.bit_count() > 1 or group & many for group in groups.values())
+    how = f"{len(counted.threads)} threads were counted"
+    return dataclasses.replace(
+        calls,
+        frequency=of_functions.sum(axis=1),
+        mask=masks,
+        cold=np.asarray(~of_functions.any(axis=1)),
+        roots=tuple(roots),
+        many_mask=many,
+        threaded=together,
+        how=how,
+        apart=tuple(groups.values()) if len(groups) > 1 else (),
+    )

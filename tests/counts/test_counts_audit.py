@@ -1,0 +1,136 @@
+"""``audit --counts`` on programs that were run here: exact counts, and the findings that follow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from elfscan.image import read_images
+from linemate.options import AuditOptions
+from linemate.pipeline import audit
+from pmu.executions import read_executions
+from sharing.counted.weigh import Counted as CountedImage
+from sharing.counted.weigh import Weighed, weigh
+from sharing.knowledge import default_knowledge
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Confidence, Finding, Report, Severity
+from sharing.passes import run_passes
+from tests.counts.conftest import Counted, Run
+
+WRITES, READS = 30000, 20000
+
+
+def report(run: Run, *, counts: bool = True, least: Severity = Severity.LOW) -> Report:
+    given = (str(run.counts),) if counts else ()
+    return audit(AuditOptions(str(run.binary), counts=given, min_severity=least))
+
+
+def findings(run: Run, least: Severity = Severity.LOW) -> tuple[Finding, ...]:
+    return report(run, least=least).findings
+
+
+def weighed(run: Run) -> Weighed:
+    (image,) = read_images(str(run.binary))
+    executions = read_executions([run.counts])
+    (module,) = [i for i, name in enumerate(executions.modules) if name == str(run.binary)]
+    passes = run_passes(image, default_knowledge(), lambda names: names)
+    return weigh(passes, CountedImage(executions.of_module([module]), executions.threads))
+
+
+def uses(found: Weighed, name: str, offset: int = 0, size: int = 8) -> dict[str, tuple[int, int]]:
+    """(writes, all uses) of some bytes by the function that a thread began in."""
+    image = found.passes.image
+    (row,) = [r for r in image.variables if r["name"] >= 0 and image.names[r["name"]] == name]
+    start = int(row["address"]) + offset
+    writes, touches = found.uses((start, start + size))
+    assert found.counted.entries
+    names = ["+".join(e) for e in found.counted.entries]
+    return {n: (int(w), int(t)) for n, w, t in zip(names, writes, touches, strict=True) if t}
+
+
+@pytest.mark.parametrize("position", ["-fPIE", "-no-pie"])
+def test_uses_are_counted_by_variable_and_thread(counted: Counted, position: str) -> None:
+    flags = ("-fPIE", "-pie") if position == "-fPIE" else ("-fno-pie", "-no-pie")
+    found = weighed(counted("pair.c", *flags))
+    assert uses(found, "shared", 0) == {"writer": (WRITES, WRITES)}
+    assert uses(found, "shared", 8) == {"reader": (0, READS)}
+    assert uses(found, "total") == {"reader": (READS, READS)}
+
+
+def test_a_counter_that_disturbs_another_threads_limit_is_found(counted: Counted) -> None:
+    run = counted("pair.c", "-fPIE", "-pie")
+    (finding,) = findings(run)
+    assert (finding.severity, finding.confidence) == (Severity.HIGH, Confidence.COUNTED)
+    assert [p.full_name for p in finding.participants] == ["shared", "shared+0x8"]
+    told = [e.text for e in finding.evidence if e.kind is Confidence.COUNTED]
+    assert "(writer) wrote shared" in told[0]
+    assert "(reader) read shared+0x8" in told[0]
+    assert "not that two threads do so at the same time" in told[1]
+
+
+def test_the_finding_keeps_the_id_that_the_code_gives_it(counted: Counted) -> None:
+    run = counted("pair.c", "-fPIE", "-pie")
+    assert findings(run)[0].id in {f.id for f in report(run, counts=False, least=Severity.NOTE).findings}
+
+
+def test_a_stripped_program_gives_the_same(counted: Counted) -> None:
+    whole, bare = (findings(counted("pair.c", "-fPIE", "-pie", strip=strip))[0] for strip in (False, True))
+    assert (bare.line, bare.severity, bare.rule) == (whole.line, whole.severity, whole.rule)
+    assert [p.address for p in bare.participants] == [p.address for p in whole.participants]
+    share = "at most"
+    told = [[e.text for e in f.evidence if e.kind is Confidence.COUNTED and share in e.text] for f in (whole, bare)]
+    assert told[0] == told[1]
+
+
+def test_on_lines_of_their_own_nothing_is_found(counted: Counted) -> None:
+    assert findings(counted("pair.c", "-DPAD")) == ()
+
+
+def test_one_thread_that_uses_both_clears_what_the_code_says(counted: Counted) -> None:
+    run = counted("pair.c", "-fPIE", "-pie", arguments=("alone",))
+    code = report(run, counts=False, least=Severity.NOTE).findings
+    (said,) = [f for f in code if f.participants[0].name == "shared"]
+    assert findings(run) == ()
+    (cleared,) = [f for f in findings(run, Severity.NOTE) if f.id == said.id]
+    assert cleared.confidence is Confidence.STATIC
+    assert any("(writer) alone used the line" in e.text for e in cleared.evidence if e.kind is Confidence.COUNTED)
+
+
+def test_what_the_code_takes_for_busy_is_cleared_where_it_ran_seldom(counted: Counted) -> None:
+    """A barrier that is passed twice, beside the total."""
+    run = counted("pair.c", "-fPIE", "-pie")
+    (said,) = report(run, counts=False).findings
+    (cleared,) = [f for f in findings(run, Severity.NOTE) if f.id == said.id]
+    assert (said.severity, cleared.severity) == (Severity.LOW, Severity.NOTE)
+    assert "in this run not: too seldom: " in cleared.message
+
+
+def test_what_is_written_once_disturbs_nobody(counted: Counted) -> None:
+    run = counted("pair.c", "-fPIE", "-pie")
+    found = weighed(run)
+    assert uses(found, "rare", 0) == {"writer": (1, 1)}
+    assert uses(found, "rare", 8) == {"reader": (0, READS)}
+    assert not [f for f in findings(run) if "rare" in {p.name for p in f.participants}]
+
+
+def test_counts_of_another_build_are_refused(counted: Counted) -> None:
+    pie, plain = counted("pair.c", "-fPIE", "-pie"), counted("pair.c", "-O0")
+    with pytest.raises(LinemateError, match=r"are of another build: .* counted addresses"):
+        report(replace(pie, counts=plain.counts))
+
+
+def test_counts_of_another_program_are_refused(counted: Counted) -> None:
+    run = counted("pair.c", "-fPIE", "-pie")
+    other = run.binary.with_name("other")
+    if not other.exists():
+        other.symlink_to("/usr/bin/env")
+    with pytest.raises(LinemateError, match=r"the counts have nothing of it; they have .*/program"):
+        report(replace(run, binary=other))
+
+
+def test_a_run_of_one_thread_says_so(counted: Counted) -> None:
+    run = counted("pair.c", "-fPIE", "-pie")
+    main = run.counts.with_name("counts-01")
+    notes = audit(AuditOptions(str(run.binary), counts=(str(main),))).coverage.notes
+    assert any("the counts have one thread" in note for note in notes)
