@@ -8,6 +8,7 @@ their input is hostile: a crash or a hang in there must be one line here.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import resource
 import select
@@ -26,6 +27,7 @@ _REPOSITORY = Path(__file__).resolve().parent.parent
 _MAX_OUTPUT_BYTES = 1 << 30
 _MAX_REASON_BYTES = 64 << 10  # of the helper's stderr, which a hostile file can make long
 _MAX_REASON_CHARS = 300
+_SPARE_S = 30.0  # after which a helper ends itself, beyond the time that it is waited for
 
 
 def tool_path(name: str) -> Path:
@@ -41,6 +43,16 @@ def tool_path(name: str) -> Path:
         f"{name}: the native helper is not built; run scripts/linemate once, or "
         "`cmake --preset release && cmake --build --preset release`"
     )
+
+
+def helper_environment(limit_s: float | None = None) -> dict[str, str]:
+    """What a helper is told of its starter: whose end is its own, also where that came before it could ask the kernel
+    for it, and after how long it ends by itself.  The thread that starts a helper has to outlive it.
+    """
+    told = {**os.environ, "LINEMATE_PARENT_PID": str(os.getpid())}
+    if limit_s is not None:
+        told["LINEMATE_LIMIT_S"] = str(math.ceil(max(limit_s, 0.0) + _SPARE_S))
+    return told
 
 
 class ToolJob:
@@ -81,7 +93,8 @@ class ToolJob:
                 source = _anonymous_file("stdin")
                 _write_all(source, stdin)
                 os.lseek(source, 0, os.SEEK_SET)
-            process = children.start(args, stdin=source, stdout=out, stderr=err)
+            told = helper_environment(timeout_s)
+            process = children.start(args, stdin=source, stdout=out, stderr=err, env=told)
         except OSError as error:
             os.close(out)
             os.close(err)
@@ -149,6 +162,8 @@ class ToolJob:
         if code > 0:
             reason = lines[-1] if lines else f"{self._name}: failed with status {code}"
             return reason[:_MAX_REASON_CHARS]
+        if -code in (signal.SIGALRM, signal.SIGXCPU):
+            return f"{self._name}: gave no answer in time and ended"
         if -code == signal.SIGXFSZ:
             return f"{self._name}: its output exceeds the bound"
         try:

@@ -19,6 +19,7 @@ has ninja|ninja-build
 [ -e /usr/lib/llvm-19/lib/libclangFrontend.a ]|libclang-19-dev
 [ -e /usr/include/zlib.h ]|zlib1g-dev
 [ -e /usr/include/zstd.h ]|libzstd-dev
+[ -e /usr/include/seccomp.h ]|libseccomp-dev
 has perf|linux-perf
 has git|git
 '
@@ -36,6 +37,7 @@ has eu-readelf|elfutils
 has dwz|dwz
 has bear|bear
 has valgrind|valgrind
+has strace|strace
 '
 
 say() { printf 'linemate: %s\n' "$*" >&2; }

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Confine.h"
 #include "Plan.h"
 #include "Scan.h"
 
@@ -63,6 +64,7 @@ int run(int Argc, char **Argv) {
 int main(int Argc, char **Argv) {
   // Memory is limited by the caller; the standard library reports that by an
   // exception, which ends here.
+  confineTool("linemate-access");
   try {
     return run(Argc, Argv);
   } catch (const std::bad_alloc &) {

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Confine.h"
 #include "Reader.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -65,6 +66,7 @@ int main(int Argc, char **Argv) {
     errs() << Usage;
     return 2;
   }
+  linemate::confineTool("linemate-dwarf");
   install_fatal_error_handler(onFatalError, &Opts.Path);
   try {
     if (Error E = linemate::dwarf::run(Opts, outs()))
