@@ -92,7 +92,10 @@ def command(
     no compile database.
     """
     from linemate.checking import facts_request
+    from linemate.fix_journal import recover
     from linemate.options import CheckOptions, FactsRequest
+
+    recover(common.say)
 
     if verify != (build is not None):
         raise LinemateError("--verify needs --build CMD" if verify else "--build is for --verify")
@@ -126,7 +129,7 @@ def command(
     chosen, edits = _plan(program, findings, options, size)
     for line in _explanations(chosen):
         print(visible(line), file=sys.stderr)
-    from linemate.fix_write import changed_files, replacements_yaml, unified_diff, write_files
+    from linemate.fix_write import changed_files, replacements_yaml, unified_diff
 
     files = changed_files(edits)
     if export_fixes is not None:
@@ -155,7 +158,9 @@ def command(
         for_terminal = (output is None or output == "-") and sys.stdout.isatty()
         write_text(unified_diff(files, Path.cwd(), for_terminal=for_terminal), output, tuple(map(str, files)))
     if write:
-        write_files(files)
+        from linemate.fix_journal import write_all
+
+        write_all(files)
         print(f"wrote {count(len(edits), 'edit')} to {count(len(files), 'file')}", file=sys.stderr)
     return done if complete else EXIT_FAILED
 

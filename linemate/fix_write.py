@@ -1,6 +1,6 @@
-"""Edits as a diff, as clang-apply-replacements' YAML, and on disk.
+"""Edits as a diff, as clang-apply-replacements' YAML, and as contents of files that are as they were when analysed.
 
-Owns the texts and the atomic write: all files or none, and only files that are as they were when analysed.
+Owns the texts.  Writing the contents is ``linemate.fix_journal``'s.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-import stat
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -92,47 +90,3 @@ def _quoted(text: str) -> str:
         printable = char.isprintable() and code < 0x10000
         pieces.append(short.get(char) or (char if printable else f"\\x{code:02x}" if code < 256 else f"\\U{code:08x}"))
     return f'"{"".join(pieces)}"'
-
-
-def write_files(files: dict[Path, tuple[bytes, bytes]]) -> None:
-    """Write the new content of all files, or of none.
-
-    A link is followed, modes are kept.  A file that changes between reading and renaming is left alone, and what
-    was renamed before it is put back.
-    """
-    staged: list[tuple[Path, Path, bytes]] = []
-    done: list[tuple[Path, bytes]] = []
-    try:
-        for path, (before, after) in files.items():
-            target = path.resolve(strict=True)
-            staged.append((_stage(target, after), target, before))
-        for temporary, target, before in staged:
-            if target.read_bytes() != before:
-                raise LinemateError(f"{target}: changed meanwhile; nothing was written")
-            os.replace(temporary, target)
-            done.append((target, before))
-    except BaseException as error:
-        for target, before in done:
-            os.replace(_stage(target, before), target)
-        if isinstance(error, OSError):
-            raise LinemateError(f"{error.filename}: {error.strerror}; nothing was written") from error
-        raise
-    finally:
-        for temporary, _, _ in staged:
-            temporary.unlink(missing_ok=True)
-
-
-def _stage(target: Path, data: bytes) -> Path:
-    """The data in a file beside the target, with the target's mode."""
-    mode = stat.S_IMODE(target.stat().st_mode)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-            os.fchmod(stream.fileno(), mode)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return Path(name)

@@ -83,8 +83,10 @@ def command(
     FLAGS after -- compile the SOURCEs where there is no compile database.
     """
     from linemate.checking import Comparison, check, facts_request
+    from linemate.fix_journal import recover
     from linemate.options import CheckOptions
 
+    recover(common.say)
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)
     known = common.rule_infos()

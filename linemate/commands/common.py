@@ -17,6 +17,7 @@ from linemate.config import LINE_SIZES, find_config, load_config
 from linemate.output import terminal_width, wants_color, write_text
 from reports import EMITTERS, RenderOptions
 from reports.emitters import Document, Emitter, by_ending
+from reports.escape import visible
 from reports.options import DEFAULT_WIDTH
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
@@ -111,6 +112,11 @@ def format_option(emitters: Mapping[str, Emitter[Document]]) -> Callable[[Comman
         type=click.Choice(list(emitters)),
         help="How to show it; default: by the ending of --output, else text.",
     )
+
+
+def say(text: str) -> None:
+    """A line about the run itself, to standard error."""
+    print(f"linemate: {visible(text)}", file=sys.stderr)
 
 
 def line_size_of(flag: str | None, project: ProjectConfig) -> int | None:

@@ -1,18 +1,15 @@
-"""Writing edits: a diff that patch takes, YAML that clang-apply-replacements takes, files that change whole or not."""
+"""Edits as texts: a diff that patch takes, YAML that clang-apply-replacements takes, contents of unchanged files."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from linemate import fix_write
-from linemate.fix_write import changed_files, replacements_yaml, unified_diff, write_files
+from linemate.fix_write import changed_files, replacements_yaml, unified_diff
 from sharing.model.errors import LinemateError
 from sharing.model.finding import SourceEdit
 
@@ -65,17 +62,6 @@ def test_yaml_is_what_clang_apply_replacements_takes(tmp_path: Path) -> None:
     assert source.read_text() == 'const\nchar *s = "äöü";\nint\t"q" \\ü;\n'
 
 
-def test_writing_keeps_the_mode_and_follows_a_link(odd: Path, tmp_path: Path) -> None:
-    odd.chmod(0o754)
-    link = tmp_path / "link.c"
-    link.symlink_to(odd.name)
-    write_files(changed_files([edit(link, b"a;", "b;")]))
-    assert link.is_symlink()
-    assert odd.read_bytes().startswith(b"int b;")
-    assert stat.S_IMODE(odd.stat().st_mode) == 0o754
-    assert {path.name for path in tmp_path.iterdir()} == {"odd file.c", "link.c"}
-
-
 def test_a_file_that_changed_since_the_analysis_is_refused(odd: Path) -> None:
     old = edit(odd, b"a;", "b;")
     odd.write_bytes(ODD + b"\n")
@@ -87,29 +73,3 @@ def test_an_edit_outside_of_its_file_is_refused(odd: Path) -> None:
     digest = hashlib.sha256(ODD).hexdigest()
     with pytest.raises(LinemateError, match="outside of the file"):
         changed_files([SourceEdit(str(odd), 5, 5000, "", sha256=digest)])
-
-
-def test_of_several_files_all_are_written_or_none(odd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = tmp_path / "z.c"
-    other.write_bytes(ODD)
-    files = changed_files([edit(odd, b"a;", "b;"), edit(other, b"a;", "b;")])
-    replace = os.replace
-
-    def fail_for_the_second(source: Path, target: Path) -> None:
-        if target == other and b"int b;" in Path(source).read_bytes():
-            raise PermissionError(13, "Permission denied", str(target))
-        replace(source, target)
-
-    monkeypatch.setattr(fix_write.os, "replace", fail_for_the_second)
-    with pytest.raises(LinemateError, match="nothing was written"):
-        write_files(files)
-    assert (odd.read_bytes(), other.read_bytes()) == (ODD, ODD)
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_a_change_between_reading_and_writing_is_noticed(odd: Path) -> None:
-    files = changed_files([edit(odd, b"a;", "b;")])
-    odd.write_bytes(b"int other;\n")
-    with pytest.raises(LinemateError, match="changed meanwhile"):
-        write_files(files)
-    assert odd.read_bytes() == b"int other;\n"
