@@ -7,6 +7,7 @@
 
 #include "Options.h"
 
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -45,14 +46,28 @@ Error wrong(const Twine &Text) {
   return createStringError(inconvertibleErrorCode(), Text);
 }
 
-/// The tables' place relative to the tool, in a build tree and in a package.
-std::string defaultKnowledge() {
+/// The folder that is \p Levels above this tool.
+SmallString<256> folderAbove(int Levels) {
   SmallString<256> Path(
       sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&wrong)));
-  for (int I = 0; I < 4; ++I)
+  for (int I = 0; I <= Levels; ++I)
     Path = sys::path::parent_path(Path);
+  return Path;
+}
+
+/// The tables' place relative to the tool, in a build tree and in a package.
+std::string defaultKnowledge() {
+  SmallString<256> Path = folderAbove(3);
   sys::path::append(Path, "sharing", "knowledge");
   return std::string(Path);
+}
+
+/// A package brings clang's own headers; "" in a build tree, where those of
+/// the installed clang are meant.
+std::string defaultResources() {
+  SmallString<256> Path = folderAbove(1);
+  sys::path::append(Path, "lib", "clang", Twine(LLVM_VERSION_MAJOR));
+  return sys::fs::is_directory(Path) ? std::string(Path) : std::string();
 }
 
 } // namespace
@@ -148,6 +163,8 @@ Expected<Options> readOptions(int Argc, char **Argv) {
     return wrong("expected source files in front of --");
   if (Out.Knowledge.empty())
     Out.Knowledge = defaultKnowledge();
+  if (Out.ResourceDirectory.empty())
+    Out.ResourceDirectory = defaultResources();
   return Out;
 }
 
