@@ -10,7 +10,7 @@ import os
 from contextlib import closing
 from pathlib import Path
 
-from linemate.cachedir import cache_folder
+from linemate.cachedir import builds_folder
 from linemate.gitbase import Repository, without_inherited
 from linemate.history_builds import Builds
 from linemate.history_git import commits_of
@@ -31,8 +31,7 @@ def base_binary(repository: Repository, commit: str, command: str, binary: str) 
     below = os.path.relpath(os.path.realpath(binary), repository.top)
     if below.startswith(".."):
         raise LinemateError(f"--binary {binary}: not below {repository.top}: --build cannot make it of the base")
-    home = cache_folder() / "check"
-    home.mkdir(parents=True, exist_ok=True)
+    home = builds_folder("check")
     with without_inherited(), closing(Store(str(home / "builds.sqlite"))) as store:
         builds = Builds(store, repository.top, repository.common, command, below, TIMEOUT_S, keep_trees=False)
         (found,) = commits_of(repository.top, f"{commit}..{commit}")

@@ -44,7 +44,8 @@ def facts_request(
     named: str | None, sources: Sequence[str], flags: Sequence[str] | None, jobs: int, *, cached: bool
 ) -> FactsRequest:
     """What the user asked to have analysed; without ``named`` and ``flags`` the nearest compile database is found."""
-    cache = str(facts_folder()) if cached else None
+    folder = facts_folder() if cached else None
+    cache = str(folder) if folder is not None else None
     if flags is not None:
         if named is not None:
             raise LinemateError("-p names a compile database, flags after -- replace one: give either")

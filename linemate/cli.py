@@ -18,7 +18,7 @@ import click
 
 import linemate
 from linemate.commands import COMMANDS, load
-from linemate.output import ReaderGone
+from linemate.streams import ReaderGone
 from reports.escape import visible
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LinemateError as error:
         return _error(str(error), EXIT_USAGE)
     except OSError as error:
-        return _error(f"{error.filename}: {error.strerror}" if error.filename else str(error), EXIT_USAGE)
+        return _error(_os_error(error), EXIT_USAGE)
     except MemoryError:
         return _error("out of memory", EXIT_USAGE)
     except Exception as error:
@@ -65,6 +65,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         kind = type(error).__name__
         return _error(f"internal error, please report it: {kind}: {error} (LINEMATE_DEBUG=1 shows where)", EXIT_DEFECT)
+
+
+def _os_error(error: OSError) -> str:
+    """What went wrong with what; a folder that was deleted has no name any more."""
+    try:
+        os.getcwd()
+    except OSError:
+        if not error.filename:
+            return "the current folder was deleted: change to one that exists"
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
 
 
 def _spawner() -> str:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from linemate.cachedir import cache_folder
+from linemate.cachedir import builds_folder
 from linemate.fix_child import run
 from linemate.history_git import Clone, Commit
 from linemate.history_store import BuildRow, Store
@@ -65,7 +65,7 @@ class Builds:
             raise LinemateError(f"--binary {binary}: give a path below the top of the repository")
         self.store, self.command, self.binary, self.timeout_s = store, command, binary, timeout_s
         self.keep_trees = keep_trees
-        self.home = cache_folder() / "history" / hashlib.sha256(os.fsencode(common)).hexdigest()[:16]
+        self.home = builds_folder("history") / hashlib.sha256(os.fsencode(common)).hexdigest()[:16]
         for name in ("trees", "binaries", "logs", "locks"):
             (self.home / name).mkdir(parents=True, exist_ok=True)
         self.compiler = compiler_id(command)

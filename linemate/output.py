@@ -16,17 +16,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from linemate.streams import drop_output
 from sharing.model.errors import LinemateError
 from sharing.model.process.wholefile import write_whole
 
 PROGRESS_AFTER_S = 1.0
 PROGRESS_EVERY_S = 0.2
 MAX_WIDTH = 140  # longer lines of prose are hard to read
-
-
-class ReaderGone(Exception):
-    """Nobody reads our standard output any more.  Not an OSError, since click ends the process on EPIPE itself."""
 
 
 def wants_color(stream: TextIO) -> bool:
@@ -50,11 +45,7 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
-        except BrokenPipeError:
-            drop_output()
-            raise ReaderGone from None
         except OSError as error:
-            drop_output()
             raise LinemateError(f"standard output: {error.strerror}") from error
         return
     path = Path(output)

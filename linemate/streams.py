@@ -9,11 +9,37 @@ import contextlib
 import io
 import os
 import sys
+from typing import TextIO
 
 EXIT_USAGE = 2
 EXIT_BROKEN_PIPE = 141
 # Opened the wrong way round: who uses it is told, as for a closed one.
 _WRONG_WAY = {0: os.O_WRONLY, 1: os.O_RDONLY, 2: os.O_WRONLY}
+
+
+class ReaderGone(Exception):
+    """Nobody reads our standard output any more.  Not an OSError, since click ends the process on EPIPE itself."""
+
+
+class _Named(io.FileIO):
+    """Standard output: what goes wrong with it is said once, and what comes after that goes nowhere.
+
+    Python writes what is left once more at its exit; that would end in a traceback and code 120.
+    """
+
+    failed = False
+
+    def write(self, data: object) -> int:
+        if self.failed:
+            return len(data)  # type: ignore[arg-type]  # whatever a buffer passes on
+        try:
+            return super().write(data) or 0  # type: ignore[arg-type]
+        except OSError as error:
+            self.failed = True
+            if isinstance(error, BrokenPipeError):
+                raise ReaderGone from None
+            error.filename = "standard output"
+            raise
 
 
 class _Patient(io.FileIO):
@@ -38,25 +64,15 @@ def open_streams() -> None:
                     os.dup2(handle, number)
                     os.close(handle)
                 os.set_inheritable(number, True)
-    if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8", errors="backslashreplace"
-        )
-    encoding = sys.stderr.encoding if sys.stderr is not None else "utf-8"
-    sys.stderr = io.TextIOWrapper(
-        io.BufferedWriter(_Patient(2, "w", closefd=False)),
-        encoding=encoding,
-        errors="backslashreplace",
-        line_buffering=True,
-        write_through=True,
+    sys.stdout = _text(_Named(1, "w", closefd=False), sys.stdout, lines=sys.stdout is not None and sys.stdout.isatty())
+    sys.stderr = _text(_Patient(2, "w", closefd=False), sys.stderr, lines=True)
+
+
+def _text(raw: io.FileIO, before: TextIO | None, *, lines: bool) -> io.TextIOWrapper:
+    encoding = before.encoding if before is not None else "utf-8"
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace", line_buffering=lines
     )
-
-
-def drop_output() -> None:
-    """What waits to be written goes nowhere; Python would try once more at its exit, with a traceback and code 120."""
-    handle = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(handle, 1)
-    os.close(handle)
 
 
 def settled(code: int, last: str = "") -> int:
@@ -64,11 +80,9 @@ def settled(code: int, last: str = "") -> int:
     try:
         sys.stdout.write(last)
         sys.stdout.flush()
-    except BrokenPipeError:
-        drop_output()
+    except ReaderGone:
         return EXIT_BROKEN_PIPE
     except OSError as error:
-        drop_output()
         print(f"linemate: error: standard output: {error.strerror}", file=sys.stderr)
         return EXIT_USAGE
     return code
