@@ -1,6 +1,51 @@
-"""The command line and the pipeline: the one package that joins the others.
+"""The command line, ``pipeline.py``, which joins the other packages, and the functions for use from Python.
 
-This file owns the version and imports nothing, so that asking for it stays instant.
+This file owns the version and the list of what ``import linemate`` offers, which is loaded when it is first used:
+asking for the version stays instant.
 """
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Comparison",
+    "Confidence",
+    "Finding",
+    "LayoutReport",
+    "LinemateError",
+    "Malformed",
+    "Report",
+    "Severity",
+    "Unrecognized",
+    "__version__",
+    "audit",
+    "check",
+    "explain",
+    "lines",
+]
+
+TYPE_CHECKING = False  # as a type checker takes it; importing `typing` would cost more than all of this
+if TYPE_CHECKING:
+    from linemate.api import (
+        Comparison,
+        Confidence,
+        Finding,
+        LayoutReport,
+        LinemateError,
+        Malformed,
+        Report,
+        Severity,
+        Unrecognized,
+        audit,
+        check,
+        explain,
+        lines,
+    )
+else:
+
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import linemate.api
+
+        value = globals()[name] = getattr(linemate.api, name)
+        return value

@@ -56,6 +56,10 @@ def explain(request: ExplainRequest) -> Comparison:
     1. both builds; 2. what differs and what it means; 3. profiles; 4. measurements; 5. what is next.
     Raises LinemateError for what cannot be read or compared, one line each.
     """
+    if bool(request.samples_old) != bool(request.samples_new):
+        raise LinemateError("--samples-old and --samples-new belong together: one profile of each build")
+    if bool(request.bench_old) != bool(request.bench_new):
+        raise LinemateError("--bench-old and --bench-new belong together: measurements of each build")
     # Profiles and tables first: they are small, and a typing error should not cost the reading of two servers.
     measured = measurements_of(request.bench_old), measurements_of(request.bench_new)
     (old, old_traits), (new, new_traits) = _both(request)

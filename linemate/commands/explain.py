@@ -8,7 +8,6 @@ from linemate.commands import common
 from linemate.output import check_output, progress
 from reports.escape import visible
 from reports.explain import EXPLAIN_EMITTERS
-from sharing.model.errors import LinemateError
 from sharing.model.finding import Severity
 
 
@@ -56,10 +55,6 @@ def command(
     OLD and NEW are two builds of one program, or listings of them (nm -nS, System.map, a linker's map).  A profile or
     table may be a part of its file: FILE#PART is the listing, or the rows, with that label.
     """
-    if bool(samples_old) != bool(samples_new):
-        raise LinemateError("--samples-old and --samples-new belong together: one profile of each build")
-    if bool(bench_old) != bool(bench_new):
-        raise LinemateError("--bench-old and --bench-new belong together: measurements of each build")
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)
     inputs = (old, new, debug_old, debug_new, *samples_old, *samples_new, *bench_old, *bench_new, project.path or None)
