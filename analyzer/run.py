@@ -17,7 +17,7 @@ from typing import Protocol
 
 import msgspec
 
-from elfscan.tools import tool_path
+from elfscan.tools import helper_environment, tool_path
 from sharing.model import LinemateError
 from sharing.model.process import children, scratch
 from sharing.model.project import ProjectConfig
@@ -60,7 +60,7 @@ def run_facts(request: Request, project: ProjectConfig | None = None) -> Path:
     arguments = [str(tool), *_arguments(request, project or ProjectConfig(), folder)]
     try:
         with stream.open("wb") as out:
-            process = children.start(arguments, stdout=out, stderr=subprocess.PIPE)
+            process = children.start(arguments, stdout=out, stderr=subprocess.PIPE, env=helper_environment())
     except OSError as error:
         raise LinemateError(f"{tool}: {error.strerror or error}") from error
     said = _follow(process)

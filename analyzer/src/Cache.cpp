@@ -7,6 +7,8 @@
 
 #include "Cache.h"
 
+#include "RegularFile.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -28,6 +30,7 @@ namespace {
 constexpr StringRef Magic = "linemate facts cache 1\n";
 constexpr StringRef Suffix = ".facts";
 constexpr size_t HashChars = 32;
+constexpr uint64_t MaxEntryBytes = 2ULL << 30;
 
 void putNumber(std::string &Out, uint64_t Number) {
   Out.append(reinterpret_cast<const char *>(&Number), sizeof Number);
@@ -119,7 +122,7 @@ std::string toolIdentity() {
 FactsCache::FactsCache(std::string Folder, std::string Basis)
     : Folder(std::move(Folder)), Basis(std::move(Basis)) {}
 
-Error FactsCache::open() {
+Error FactsCache::makeFolder(StringRef Folder) {
   if (std::error_code E = sys::fs::create_directories(
           Folder, /*IgnoreExisting=*/true, sys::fs::owner_all))
     return createStringError(E, "cache " + Folder + ": " + E.message());
@@ -144,9 +147,7 @@ std::string FactsCache::entryPath(const Command &From, const Flags &F) const {
 bool FactsCache::isUnchanged(StringRef Path, StringRef Hash) {
   auto [Slot, IsNew] = Hashes.try_emplace(Path);
   if (IsNew)
-    if (auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false,
-                                            /*IsVolatile=*/true))
+    if (auto Buffer = readRegularFile(Path))
       Slot->second = contentHash((*Buffer)->getBuffer());
   return !Hash.empty() && Slot->second == Hash;
 }
@@ -160,8 +161,7 @@ bool FactsCache::isMissing(StringRef Path) {
 
 FactsCache::Hit FactsCache::find(const Command &From, const Flags &F) {
   std::string Path = entryPath(From, F);
-  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  auto Buffer = readRegularFile(Path, MaxEntryBytes, /*Mapped=*/true);
   if (!Buffer)
     return {};
   StringRef Content = (*Buffer)->getBuffer();
@@ -193,10 +193,7 @@ FactsCache::Hit FactsCache::find(const Command &From, const Flags &F) {
   return Out;
 }
 
-void FactsCache::store(const Command &From, const Flags &F,
-                       const UnitResult &Result, FileCache &Files) const {
-  if (Result.Json.empty())
-    return;
+std::string FactsCache::inputsOf(FileCache &Files) {
   std::string Content;
   std::vector<std::string> Read = Files.filesRead();
   putNumber(Content, Read.size());
@@ -208,6 +205,14 @@ void FactsCache::store(const Command &From, const Flags &F,
   putNumber(Content, Absent.size());
   for (const std::string &Path : Absent)
     putString(Content, Path);
+  return Content;
+}
+
+void FactsCache::store(const Command &From, const Flags &F,
+                       const UnitResult &Result) const {
+  if (Result.Json.empty() || Result.Inputs.empty())
+    return;
+  std::string Content = Result.Inputs;
   putNumber(Content, Result.Dropped.size());
   for (const std::string &Flag : Result.Dropped)
     putString(Content, Flag);

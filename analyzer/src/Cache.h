@@ -30,8 +30,7 @@ public:
   /// \p Basis hashes what all entries depend on: the tool and its tables.
   FactsCache(std::string Folder, std::string Basis);
 
-  /// Makes the folder.
-  llvm::Error open();
+  static llvm::Error makeFolder(llvm::StringRef Folder);
 
   struct Hit {
     std::unique_ptr<llvm::MemoryBuffer> Entry;
@@ -41,10 +40,13 @@ public:
   /// The entry of a unit; without Entry where there is none that holds.
   Hit find(const Command &From, const Flags &F);
 
-  /// Keeps the facts of the unit that \p Files read last.  Failing to is no
-  /// error: the next run is slower.
-  void store(const Command &From, const Flags &F, const UnitResult &Result,
-             FileCache &Files) const;
+  /// What the facts of the unit that \p Files read last depend on, for store.
+  static std::string inputsOf(FileCache &Files);
+
+  /// Keeps facts with what inputsOf said where they were made.  Failing to is
+  /// no error: the next run is slower.
+  void store(const Command &From, const Flags &F,
+             const UnitResult &Result) const;
 
   /// Removes the entries that were not used for longest beyond \p MaxBytes.
   void shrink(uint64_t MaxBytes) const;

@@ -6,6 +6,8 @@
 
 #include "Database.h"
 
+#include "RegularFile.h"
+
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -116,11 +118,9 @@ Expected<std::vector<Command>> readDatabase(StringRef Path) {
     sys::path::append(File, "compile_commands.json");
   if (std::error_code E = sys::fs::make_absolute(File))
     return malformed(Path, E.message());
-  auto Buffer = MemoryBuffer::getFile(File);
+  auto Buffer = readRegularFile(File, MaxDatabaseBytes, /*Mapped=*/true);
   if (!Buffer)
     return malformed(File, Buffer.getError().message());
-  if ((*Buffer)->getBufferSize() > MaxDatabaseBytes)
-    return malformed(File, "too large for a compile database");
   Expected<json::Value> Document = json::parse((*Buffer)->getBuffer());
   if (!Document)
     return malformed(File, toString(Document.takeError()));

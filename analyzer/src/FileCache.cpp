@@ -6,6 +6,8 @@
 
 #include "FileCache.h"
 
+#include "RegularFile.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
@@ -18,7 +20,6 @@ namespace linemate {
 namespace {
 
 constexpr uint64_t MaxHeldBytes = 96 << 20;
-constexpr uint64_t MaxFileBytes = 1 << 30;
 
 /// A view of contents that the cache keeps.
 class CachedFile : public vfs::File {
@@ -68,17 +69,12 @@ FileCache::openFileForRead(const Twine &Path) {
   Entry &E = entry(Name);
   if (!E.Status)
     return E.Status.getError();
-  if (E.Status->isDirectory())
-    return std::make_error_code(std::errc::is_a_directory);
   if (!E.Content) {
-    if (E.Status->getSize() > MaxFileBytes)
-      return std::make_error_code(std::errc::file_too_large);
     // Read rather than mapped: an editor may cut the file short meanwhile.
-    auto Buffer = MemoryBuffer::getFile(Name, /*IsText=*/false,
-                                        /*RequiresNullTerminator=*/true,
-                                        /*IsVolatile=*/true);
+    auto Buffer = readRegularFile(Name);
     if (!Buffer)
-      return Buffer.getError();
+      return E.Status->isDirectory() ? refusalOf(E.Status->getType())
+                                     : Buffer.getError();
     E.Content = std::move(*Buffer);
     HeldBytes += E.Content->getBufferSize();
     // What was read is what counts, whatever the size was before.

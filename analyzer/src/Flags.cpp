@@ -1,11 +1,13 @@
 //===- Flags.cpp - What of a command line counts --------------------------===//
 //
-// Owns the reading of flags: which are dropped, and which decide how a
-// compiler lays variables out.
+// Owns the reading of flags, and which decide how a compiler lays variables
+// out.  Which are left out: FlagKinds.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Flags.h"
+
+#include "FlagKinds.h"
 
 #include "clang/Driver/Options.h"
 #include "llvm/ADT/SmallVector.h"
@@ -21,79 +23,30 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxResponseDepth = 8;
-constexpr size_t MaxArguments = 100'000;
-
-/// Replaces `@file` by the words in it, which may be such again.
-void expand(StringRef Argument, const std::string &Directory,
-            vfs::FileSystem &Files, unsigned Depth,
-            std::vector<std::string> &Out) {
-  if (Out.size() > MaxArguments)
-    return;
-  if (Argument.starts_with("@") && Argument.size() > 1 &&
-      Depth < MaxResponseDepth) {
-    auto Buffer =
-        Files.getBufferForFile(absolutePath(Argument.drop_front(), Directory));
-    if (Buffer) {
-      for (const std::string &Word : splitCommand((*Buffer)->getBuffer()))
-        expand(Word, Directory, Files, Depth + 1, Out);
-      return;
+/// The words behind -Wp, and -Xpreprocessor as the compiler itself reads them,
+/// without those about dependency files.
+std::vector<std::string> withoutIndirection(std::vector<std::string> Words) {
+  std::vector<std::string> Out;
+  Out.reserve(Words.size());
+  for (size_t I = 0; I < Words.size(); ++I) {
+    StringRef Word = Words[I];
+    if (Word == "-Xpreprocessor" && I + 1 < Words.size()) {
+      Out.push_back(std::move(Words[++I]));
+      continue;
     }
+    if (!Word.consume_front("-Wp,")) {
+      Out.push_back(std::move(Words[I]));
+      continue;
+    }
+    SmallVector<StringRef, 8> Parts;
+    Word.split(Parts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    for (size_t Part = 0; Part < Parts.size(); ++Part)
+      if (Parts[Part] == "-MD" || Parts[Part] == "-MMD")
+        ++Part; // and its file
+      else
+        Out.push_back(Parts[Part].str());
   }
-  Out.push_back(Argument.str());
-}
-
-/// Options whose effect is a file, or code in the compiler: none of ours.
-bool isDropped(const opt::Arg &A) {
-  using namespace options;
-  switch (A.getOption().getID()) {
-  case OPT_INPUT:
-  case OPT_c:
-  case OPT_S:
-  case OPT_E:
-  case OPT_o:
-  case OPT_M:
-  case OPT_MM:
-  case OPT_MD:
-  case OPT_MMD:
-  case OPT_MF:
-  case OPT_MG:
-  case OPT_MP:
-  case OPT_MQ:
-  case OPT_MT:
-  case OPT_MJ:
-  case OPT_save_temps:
-  case OPT_save_temps_EQ:
-  case OPT_pipe:
-  case OPT_v:
-  case OPT__HASH_HASH_HASH:
-  case OPT_emit_llvm:
-  case OPT_flto:
-  case OPT_flto_EQ:
-  case OPT__serialize_diags:
-  case OPT_x: // the language of the file is asked for again at the end
-  case OPT_ftime_trace:
-  case OPT_ftime_trace_EQ:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// Plugins would be code of the project that runs here.
-bool isPlugin(const opt::Arg &A) {
-  StringRef Text = A.getSpelling();
-  return Text.starts_with("-fplugin") || Text.starts_with("-fpass-plugin") ||
-         Text.starts_with("-Xclang") || Text.starts_with("-mllvm");
-}
-
-/// Clang takes some flags of GCC and does nothing with them.
-bool isUnknown(const opt::Arg &A) {
-  const opt::Option &O = A.getOption();
-  return O.getKind() == opt::Option::UnknownClass ||
-         O.matches(options::OPT_clang_ignored_f_Group) ||
-         O.matches(options::OPT_clang_ignored_gcc_optimization_f_Group) ||
-         O.matches(options::OPT_clang_ignored_m_Group);
+  return Out;
 }
 
 bool isClang(StringRef Compiler) {
@@ -135,11 +88,8 @@ void readOption(StringRef Flag, UnitOptions &Out, int &Reorder) {
 }
 
 std::string languageOf(StringRef File, StringRef Asked, bool IsCxxDriver) {
-  if (!Asked.empty() && Asked != "none") {
-    Asked.consume_back("-header");
-    Asked.consume_back("-cpp-output");
-    return Asked.str();
-  }
+  if (!Asked.empty() && Asked != "none")
+    return parsedLanguage(Asked);
   StringRef Suffix = sys::path::extension(File);
   if (!StringSwitch<bool>(Suffix)
            .Cases(".c", ".i", ".cc", ".cpp", ".cxx", ".C", ".c++", ".cp", true)
@@ -155,14 +105,18 @@ std::string languageOf(StringRef File, StringRef Asked, bool IsCxxDriver) {
 
 } // namespace
 
-Flags normalisedFlags(const Command &From, vfs::FileSystem &Files) {
-  std::vector<std::string> Words;
-  for (const std::string &Argument : From.Arguments)
-    expand(Argument, From.Directory, Files, 0, Words);
+Flags normalisedFlags(const Command &From, ResponseFiles &Expander) {
+  Expansion Expanded = Expander.expand(From);
+  std::vector<std::string> Words =
+      withoutIndirection(std::move(Expanded.Words));
   while (Words.size() > 1 && isLauncher(Words.front()))
     Words.erase(Words.begin());
+  if (Words.empty())
+    Words.emplace_back("cc"); // the rest was in a file that is not there
 
   Flags Out;
+  Out.Dropped = std::move(Expanded.Missing);
+  Out.Problem = std::move(Expanded.Problem);
   Out.Arguments.push_back(Words.front());
   StringRef Compiler = sys::path::filename(Out.Arguments.front());
   bool IsCxxDriver = Compiler.contains("++");
@@ -179,24 +133,32 @@ Flags normalisedFlags(const Command &From, vfs::FileSystem &Files) {
   Out.Options.Pic = Out.Options.Pie = true;
   int Reorder = -1;
   std::string Asked;
+  bool IsForProcessor = true;
   for (const opt::Arg *A : Parsed) {
     if (A->getOption().matches(options::OPT_x))
       Asked = A->getValue();
-    if (isDropped(*A))
-      continue;
-    if (isUnknown(*A) || isPlugin(*A)) {
+    if (A->getOption().matches(options::OPT_target))
+      IsForProcessor = isProcessor(Triple(Triple::normalize(A->getValue())));
+    switch (fateOf(*A)) {
+    case Fate::Silent:
+      break;
+    case Fate::Named:
       // Clang drops what only gcc's layout depends on: -fno-toplevel-reorder.
       readOption(A->getSpelling(), Out.Options, Reorder);
       Out.Dropped.push_back(A->getSpelling().str());
-      continue;
+      break;
+    case Fate::Passed: {
+      opt::ArgStringList Rendered;
+      A->render(Parsed, Rendered);
+      for (const char *Word : Rendered)
+        Out.Arguments.emplace_back(Word);
+      readOption(Rendered.empty() ? "" : Rendered.front(), Out.Options,
+                 Reorder);
     }
-    opt::ArgStringList Rendered;
-    A->render(Parsed, Rendered);
-    for (const char *Word : Rendered)
-      Out.Arguments.emplace_back(Word);
-    readOption(Rendered.empty() ? "" : Rendered.front(), Out.Options, Reorder);
+    }
   }
-  Out.Language = languageOf(From.File, Asked, IsCxxDriver);
+  Out.Language = IsForProcessor ? languageOf(From.File, Asked, IsCxxDriver)
+                                : std::string();
   bool IsClang = Out.Options.Compiler == "clang";
   Out.Options.ToplevelReorder =
       Reorder >= 0 ? Reorder == 1 : IsClang || Out.Options.Level != "0";

@@ -11,6 +11,7 @@
 
 #include "Database.h"
 #include "Facts.h"
+#include "ResponseFiles.h"
 
 #include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
@@ -29,7 +30,8 @@ struct Flags {
   std::vector<std::string> Arguments; ///< the compiler is the first
   UnitOptions Options;
   std::string Language; ///< as after -x: "c", "c++", ...; "" neither
-  std::vector<std::string> Dropped; ///< flags that only another compiler knows
+  std::vector<std::string> Dropped; ///< flags that the parser is not given
+  std::string Problem; ///< why the flags are not known; "" they are
 };
 
 struct Prepared {
@@ -39,7 +41,7 @@ struct Prepared {
 };
 
 /// Flags of \p From that count for its file.
-Flags normalisedFlags(const Command &From, llvm::vfs::FileSystem &Files);
+Flags normalisedFlags(const Command &From, ResponseFiles &Expander);
 
 class Invocations {
 public:

@@ -68,6 +68,7 @@ std::string frame(const UnitResult &R) {
   Out.reserve(R.Json.size() + R.Failure.size() + 64);
   putString(Out, R.Json);
   putString(Out, R.Failure);
+  putString(Out, R.Inputs);
   for (const std::string &Flag : R.Dropped)
     putString(Out, Flag);
   uint64_t Size = Out.size() - sizeof(uint64_t);
@@ -76,7 +77,8 @@ std::string frame(const UnitResult &R) {
 }
 
 bool unframe(llvm::StringRef In, UnitResult &Out) {
-  if (!takeString(In, Out.Json) || !takeString(In, Out.Failure))
+  if (!takeString(In, Out.Json) || !takeString(In, Out.Failure) ||
+      !takeString(In, Out.Inputs))
     return false;
   std::string Flag;
   while (!In.empty()) {

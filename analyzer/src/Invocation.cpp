@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FlagKinds.h"
 #include "Flags.h"
 
 #include "clang/Basic/DiagnosticDriver.h"
@@ -89,7 +90,7 @@ std::string targetOf(StringRef Compiler) {
     if (At == StringRef::npos || At == 0)
       continue;
     llvm::Triple Target(Name.take_front(At));
-    if (Target.getArch() != llvm::Triple::UnknownArch)
+    if (Target.getArch() != llvm::Triple::UnknownArch && isProcessor(Target))
       return Target.str();
   }
   return {};
@@ -166,7 +167,8 @@ Prepared Invocations::make(const Command &From,
     for (const std::string &Argument : Arguments)
       Raw.push_back(Argument.c_str());
     std::string LanguageText = Language.str();
-    for (const char *More : {"-w", "-fsyntax-only", "-x"})
+    for (const char *More :
+         {"-w", "-fsyntax-only", "--no-default-config", "-x"})
       Raw.push_back(More);
     Raw.push_back(LanguageText.c_str());
     Raw.push_back("--");

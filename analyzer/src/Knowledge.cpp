@@ -6,6 +6,8 @@
 
 #include "Knowledge.h"
 
+#include "RegularFile.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/JSON.h"
@@ -41,12 +43,9 @@ Error malformed(StringRef Path, const Twine &Why) {
 }
 
 Expected<std::unique_ptr<MemoryBuffer>> readTable(StringRef Path) {
-  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  auto Buffer = readRegularFile(Path, MaxTableBytes);
   if (!Buffer)
     return malformed(Path, Buffer.getError().message());
-  if ((*Buffer)->getBufferSize() > MaxTableBytes)
-    return malformed(Path, "larger than any table of names");
   return std::move(*Buffer);
 }
 

@@ -7,6 +7,8 @@
 
 #include "Prefix.h"
 
+#include "RegularFile.h"
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -81,10 +83,8 @@ PrefixPlan planPrefixes(const std::vector<Command> &Commands,
   std::vector<std::pair<size_t, PrefixGroup *>> Members;
   for (size_t Unit : Units) {
     const Command &From = Commands[Unit];
-    auto Buffer = MemoryBuffer::getFile(From.File, /*IsText=*/false,
-                                        /*RequiresNullTerminator=*/false,
-                                        /*IsVolatile=*/true);
-    if (!Buffer || (*Buffer)->getBufferSize() > MaxSharedBytes)
+    auto Buffer = readRegularFile(From.File, MaxSharedBytes);
+    if (!Buffer || !Normal[Unit].Problem.empty())
       continue;
     std::optional<Beginning> Begin = beginningOf((*Buffer)->getBuffer());
     if (!Begin)

@@ -7,8 +7,10 @@
 
 #include "Prefix.h"
 
+#include "Confine.h"
 #include "Frame.h"
 #include "UnitTask.h"
+#include "Workers.h"
 
 #include "clang/Basic/FileManager.h"
 #include "clang/Basic/SourceManager.h"
@@ -26,7 +28,6 @@
 #include <cstring>
 #include <malloc.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,6 +65,7 @@ struct Service {
   llvm::WritableMemoryBuffer *Buffer; ///< the main file, with room for all
   Task &T;
   bool IsChild = false;
+  pid_t Server = getpid();
 };
 
 /// Waits where the main file goes on behind its first #include.
@@ -83,13 +85,15 @@ public:
       return; // it ends without a child and declines
     prepareFiles();
     for (;;) {
+      stopUnitClock();
       uint64_t Unit = 0;
       if (!receiveAll(S.Socket, reinterpret_cast<char *>(&Unit), sizeof Unit) ||
           Unit >= S.Commands.size())
         _exit(0);
       pid_t Child = fork();
       if (Child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dieWithParent(S.Server);
+        startUnitClock();
         S.IsChild = true;
         populateHeap();
         become(size_t(Unit));
@@ -224,6 +228,7 @@ private:
 } // namespace
 
 void PrefixServers::serve(const PrefixGroup &Group, size_t Unit, int Socket) {
+  startUnitClock();
   const Command &From = Commands[Unit];
   const Flags &F = Normal[Unit];
   FileCache &Files = Reader.files();
@@ -263,7 +268,7 @@ void PrefixServers::serve(const PrefixGroup &Group, size_t Unit, int Socket) {
   if (!S.IsChild)
     Decline(); // the #include entered no file
   UnitResult Result = resultOf(T, std::move(P.Dropped));
-  Reader.finished(*T.From, *T.Normal, Result);
+  Reader.finished(Result);
   answer(Socket, Result);
   _exit(0);
 }
@@ -272,11 +277,11 @@ void PrefixServers::stop(Server &S) {
   if (S.Socket >= 0)
     close(S.Socket);
   S.Socket = -1;
-  if (S.Pid > 0) {
-    kill(S.Pid, SIGKILL);
+  // It ends when it finds nobody at the other end; to kill is what confined
+  // processes cannot.  One that does not end costs this unit its time.
+  if (S.Pid > 0)
     while (waitpid(S.Pid, nullptr, 0) < 0 && errno == EINTR)
       ;
-  }
   S.Pid = -1;
 }
 
@@ -300,9 +305,9 @@ PrefixServers::Server &PrefixServers::serverFor(const PrefixGroup &Group,
   int Ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends))
     return New;
-  pid_t Child = fork();
+  pid_t Worker = getpid(), Child = fork();
   if (Child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dieWithParent(Worker);
     close(Ends[0]);
     for (Server &S : Servers)
       if (S.Socket >= 0)

@@ -7,7 +7,9 @@
 #include "Stream.h"
 
 #include "Cache.h"
+#include "Confine.h"
 #include "Database.h"
+#include "DroppedFlags.h"
 #include "Flags.h"
 #include "Json.h"
 #include "Knowledge.h"
@@ -17,6 +19,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,7 +28,9 @@
 #include <csignal>
 #include <cstring>
 #include <map>
+#include <new>
 #include <optional>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -33,6 +38,42 @@ using namespace llvm;
 namespace linemate {
 
 namespace {
+
+constexpr rlim_t MaxOwnBytes = 6ULL << 30; // a database may be large
+constexpr unsigned PlanSeconds = 60;
+
+/// In one call: nothing may be allocated, and a signal may come anywhere.
+[[noreturn]] void endWith(StringRef Line) {
+  ssize_t Ignored = ::write(STDERR_FILENO, Line.data(), Line.size());
+  (void)Ignored;
+  _exit(2);
+}
+
+[[noreturn]] void onNoMemory() {
+  endWith("linemate-facts: out of memory; the compile database is too large\n");
+}
+
+void onLate(int) {
+  endWith("linemate-facts: made no progress in time and ended\n");
+}
+
+/// This process reads the database and response files, which are as hostile as
+/// source; the workers have limits of their own.
+void limitOwnProcess() {
+  dieWithParent();
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGALRM, onLate);
+  std::set_new_handler(onNoMemory);
+  install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { onNoMemory(); });
+#ifndef LINEMATE_SANITIZED
+  rlimit Now{};
+  if (::getrlimit(RLIMIT_DATA, &Now) == 0) {
+    Now.rlim_cur = std::min(Now.rlim_max, MaxOwnBytes);
+    ::setrlimit(RLIMIT_DATA, &Now);
+  }
+#endif
+}
 
 /// Standard output, buffered.
 class Output {
@@ -134,6 +175,12 @@ std::string note(StringRef Text) {
   return Out.text();
 }
 
+std::vector<std::string> joined(std::vector<std::string> First,
+                                const std::vector<std::string> &Second) {
+  First.insert(First.end(), Second.begin(), Second.end());
+  return First;
+}
+
 /// The units that \p Asked names, and what it names in vain.
 struct Plan {
   std::vector<Command> Commands;
@@ -193,11 +240,12 @@ Expected<Plan> makePlan(const Options &Asked) {
     Out.Commands = std::move(*Commands);
     chooseSources(Out, Asked.Sources, Here);
   }
-  auto Files = vfs::getRealFileSystem();
+  FileCache Files;
+  ResponseFiles Expander(Files);
   std::vector<Command> Kept;
   StringSet<> Seen;
   for (Command &C : Out.Commands) {
-    Flags F = normalisedFlags(C, *Files);
+    Flags F = normalisedFlags(C, Expander);
     if (F.Language.empty()) {
       ++Out.OtherLanguages;
       continue;
@@ -218,7 +266,15 @@ Expected<Plan> makePlan(const Options &Asked) {
 } // namespace
 
 Error streamFacts(const Options &Asked) {
-  signal(SIGPIPE, SIG_IGN);
+  limitOwnProcess();
+  if (!Asked.Cache.empty())
+    if (Error E = FactsCache::makeFolder(Asked.Cache))
+      return E;
+  Allowed Rights;
+  Rights.Forks = Rights.Kills = true;
+  Rights.WritableFolder = Asked.Cache;
+  Confinement Confined = confine(Rights);
+  ::alarm(PlanSeconds);
   Expected<Knowledge> Rows =
       Knowledge::load(Asked.Knowledge, Asked.ProjectRows);
   if (!Rows)
@@ -243,29 +299,32 @@ Error streamFacts(const Options &Asked) {
     if (NoteSeen.insert(Text).second)
       Notes.push_back(Text);
   };
-  for (const Flags &F : Todo->Normal)
-    for (const std::string &Flag : F.Dropped)
-      Note("flag ignored: " + Flag);
+  if (Confined.isNone())
+    Note("source was read without confinement: " + Confined.text());
+  DroppedFlags LeftOut;
   if (Todo->OtherLanguages)
     Note(std::to_string(Todo->OtherLanguages) +
-         " commands compile neither C nor C++");
+         " commands compile neither C nor C++ for a processor");
 
   std::optional<FactsCache> Kept;
   std::map<size_t, FactsCache::Hit> Hits;
+  std::map<size_t, std::string> Refused; // lines about units without flags
   if (!Asked.Cache.empty()) {
     Kept.emplace(Asked.Cache,
                  toolIdentity() + Rows->hash().str() + Asked.ResourceDirectory);
-    if (Error E = Kept->open())
-      return E;
   }
   std::vector<size_t> Units;
   for (size_t I = 0; I < Todo->Commands.size(); ++I) {
+    const Flags &F = Todo->Normal[I];
+    if (!F.Problem.empty()) {
+      Refused.emplace(I, failure(Todo->Commands[I].File, F.Problem));
+      ++Failed;
+      continue;
+    }
     if (Kept)
-      if (FactsCache::Hit Found =
-              Kept->find(Todo->Commands[I], Todo->Normal[I]);
+      if (FactsCache::Hit Found = Kept->find(Todo->Commands[I], F);
           Found.Entry) {
-        for (const std::string &Flag : Found.Dropped)
-          Note("flag ignored: " + Flag);
+        LeftOut.add(joined(F.Dropped, Found.Dropped));
         Hits.emplace(I, std::move(Found));
         continue;
       }
@@ -280,10 +339,19 @@ Error streamFacts(const Options &Asked) {
     if (Error E = Out.line(Line))
       Problem = toString(std::move(E));
   };
-  auto WriteHitsBefore = [&](size_t Index) {
-    while (!Hits.empty() && Hits.begin()->first < Index) {
-      Write(Hits.begin()->second.Json);
-      Hits.erase(Hits.begin());
+  auto WriteReadyBefore = [&](size_t Index) {
+    for (;;) {
+      size_t Hit = Hits.empty() ? Index : Hits.begin()->first;
+      size_t Other = Refused.empty() ? Index : Refused.begin()->first;
+      if (std::min(Hit, Other) >= Index)
+        return;
+      if (Hit < Other) {
+        Write(Hits.begin()->second.Json);
+        Hits.erase(Hits.begin());
+      } else {
+        Write(Refused.begin()->second);
+        Refused.erase(Refused.begin());
+      }
     }
   };
   Progress Shown(Asked.Progress, Units.size());
@@ -291,18 +359,21 @@ Error streamFacts(const Options &Asked) {
   Prefixes.OfUnit.resize(Todo->Commands.size());
   if (Asked.SharePrefixes)
     Prefixes = planPrefixes(Todo->Commands, Todo->Normal, Units);
-  auto Store = [&](const Command &From, const Flags &F,
-                   const UnitResult &Result, FileCache &Files) {
+  auto AddInputs = [&](UnitResult &Result, FileCache &Files) {
     if (Kept)
-      Kept->store(From, F, Result, Files);
+      Result.Inputs = FactsCache::inputsOf(Files);
   };
+  // A unit ends or is ended in its time; nothing at all happens only where
+  // nobody takes the stream.
+  auto StillAlive = [&] { ::alarm(2 * Asked.Limits.TimeoutSeconds + 60); };
+  StillAlive();
   std::optional<UnitReader> Reader; // made in the worker, once
   std::optional<PrefixServers> Servers;
   runWorkers(
       Units, Asked.Limits,
       [&](size_t Index) {
         if (!Reader) {
-          Reader.emplace(*Rows, Asked.ResourceDirectory, Store);
+          Reader.emplace(*Rows, Asked.ResourceDirectory, AddInputs);
           Servers.emplace(*Reader, Todo->Commands, Todo->Normal,
                           Asked.Limits.MemoryBytes);
         }
@@ -312,21 +383,27 @@ Error streamFacts(const Options &Asked) {
         return Reader->read(Todo->Commands[Index], Todo->Normal[Index]);
       },
       [&](size_t Index, const UnitResult &Result) {
-        WriteHitsBefore(Index);
-        for (const std::string &Flag : Result.Dropped)
-          Note("flag ignored: " + Flag);
+        WriteReadyBefore(Index);
+        LeftOut.add(joined(Todo->Normal[Index].Dropped, Result.Dropped));
+        if (Kept)
+          Kept->store(Todo->Commands[Index], Todo->Normal[Index], Result);
         bool IsFailure = !Result.Failure.empty();
         Failed += IsFailure;
         Write(IsFailure ? failure(Todo->Commands[Index].File, Result.Failure)
                         : Result.Json);
       },
-      [&](size_t Done) { Shown.show(Done); });
-  WriteHitsBefore(Todo->Commands.size());
+      [&](size_t Done) {
+        StillAlive();
+        Shown.show(Done);
+      });
+  WriteReadyBefore(Todo->Commands.size());
   if (Problem)
     return createStringError(inconvertibleErrorCode(), *Problem);
   if (Kept && !Units.empty())
     Kept->shrink(Asked.CacheBytes);
 
+  if (std::string Text = LeftOut.note(); !Text.empty())
+    Note(Text);
   for (const std::string &Text : Notes)
     if (Error E = Out.line(note(Text)))
       return E;

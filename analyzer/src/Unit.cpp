@@ -56,6 +56,10 @@ UnitResult UnitReader::read(const Command &From, const Flags &F) {
     Out.Failure = "cannot be read: " + Status.getError().message();
     return Out;
   }
+  if (auto File = Files->openFileForRead(From.File); !File) {
+    Out.Failure = "cannot be read: " + File.getError().message();
+    return Out;
+  }
   Prepared P = Prepare.prepare(From, F);
   Out.Dropped = P.Dropped;
   if (!P.Invocation) {
@@ -70,7 +74,7 @@ UnitResult UnitReader::read(const Command &From, const Flags &F) {
   FactsAction Action(T);
   Compiler.ExecuteAction(Action);
   Out = resultOf(T, std::move(P.Dropped));
-  finished(From, F, Out);
+  finished(Out);
   return Out;
 }
 

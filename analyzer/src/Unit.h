@@ -23,22 +23,22 @@ struct UnitResult {
   std::string Json;                 ///< a UnitFacts line; "": see Failure
   std::string Failure;              ///< why there are no facts
   std::vector<std::string> Dropped; ///< flags that clang refused
+  std::string Inputs; ///< what the facts depend on, for the cache; "" unknown
 };
 
 /// Reads units one after the other, with what they share kept warm.
 class UnitReader {
 public:
-  /// \p Finished is told of each result in the process that made it.
-  using Sink = std::function<void(const Command &, const Flags &,
-                                  const UnitResult &, FileCache &)>;
+  /// \p Finished adds to each result in the process that made it.
+  using Sink = std::function<void(UnitResult &, FileCache &)>;
   UnitReader(const Knowledge &Rows, std::string ResourceDirectory,
              Sink Finished);
 
   UnitResult read(const Command &From, const Flags &F);
 
-  void finished(const Command &From, const Flags &F, const UnitResult &Result) {
+  void finished(UnitResult &Result) {
     if (Finished)
-      Finished(From, F, Result, *Files);
+      Finished(Result, *Files);
   }
   const Knowledge &rows() const { return Rows; }
   Invocations &invocations() { return Prepare; }

@@ -7,6 +7,7 @@
 
 #include "Workers.h"
 
+#include "Confine.h"
 #include "Frame.h"
 
 #include "clang/Basic/Stack.h"
@@ -21,7 +22,6 @@
 #include <map>
 #include <new>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -35,6 +35,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t MaxWaitingBytes = 256ULL << 20;
 constexpr rlim_t StackBytes = 64 << 20;
+constexpr unsigned SpareSeconds = 10;
+
+unsigned UnitSeconds = 0; // set in a worker, inherited by what it forks
 
 [[noreturn]] void exitOutOfMemory() { _exit(OutOfMemoryStatus); }
 
@@ -48,24 +51,37 @@ void limit(int Resource, rlim_t Value) {
   setrlimit(Resource, &Now);
 }
 
-[[noreturn]] void workerMain(int Socket, const WorkerLimits &Limits,
-                             const UnitWork &Work) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  signal(SIGINT, SIG_DFL);
+[[noreturn]] void workerMain(pid_t Parent, int Socket,
+                             const WorkerLimits &Limits, const UnitWork &Work) {
+  dieWithParent(Parent);
+  // With all that it forks, so that they are ended together.
+  setpgid(0, 0);
+  for (int Signal : {SIGINT, SIGALRM})
+    signal(Signal, SIG_DFL);
+  UnitSeconds = Limits.TimeoutSeconds + SpareSeconds;
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_STACK, StackBytes);
 #ifndef LINEMATE_SANITIZED
   limit(RLIMIT_DATA, Limits.MemoryBytes);
 #endif
   std::set_new_handler(exitOutOfMemory);
+  llvm::remove_bad_alloc_error_handler();
   llvm::install_bad_alloc_error_handler(onBadAlloc);
   clang::noteBottomOfStack();
+  // The stream is the parent's to write.
+  close(STDIN_FILENO);
+  close(STDOUT_FILENO);
+  Allowed Rights;
+  Rights.Forks = true;
+  confine(Rights);
   for (;;) {
     uint64_t Index = 0;
     ssize_t Got = ::recv(Socket, &Index, sizeof Index, MSG_WAITALL);
     if (Got != ssize_t(sizeof Index))
       _exit(0);
+    startUnitClock();
     std::string Out = frame(Work(size_t(Index)));
+    stopUnitClock();
     if (!sendAll(Socket, Out.data(), Out.size()))
       _exit(0);
   }
@@ -116,13 +132,13 @@ bool Pool::start(Worker &W) {
   int Ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends))
     return false;
-  pid_t Child = fork();
+  pid_t Parent = getpid(), Child = fork();
   if (Child == 0) {
     for (Worker &Other : Workers)
       if (Other.Socket >= 0)
         close(Other.Socket);
     close(Ends[0]);
-    workerMain(Ends[1], Limits, Work);
+    workerMain(Parent, Ends[1], Limits, Work);
   }
   close(Ends[1]);
   if (Child < 0) {
@@ -139,7 +155,8 @@ void Pool::stop(Worker &W) {
   if (W.Socket >= 0)
     close(W.Socket);
   if (W.Pid > 0) {
-    kill(W.Pid, SIGKILL);
+    kill(-W.Pid, SIGKILL);
+    kill(W.Pid, SIGKILL); // where it had no time to make its group
     while (waitpid(W.Pid, nullptr, 0) < 0 && errno == EINTR)
       ;
   }
@@ -265,6 +282,9 @@ void Pool::run() {
 }
 
 } // namespace
+
+void startUnitClock() { alarm(UnitSeconds); }
+void stopUnitClock() { alarm(0); }
 
 void runWorkers(const std::vector<size_t> &Units, const WorkerLimits &Limits,
                 const UnitWork &Work, const UnitSink &Sink,

@@ -34,6 +34,11 @@ void runWorkers(const std::vector<size_t> &Units, const WorkerLimits &Limits,
                 const UnitWork &Work, const UnitSink &Sink,
                 const std::function<void(size_t)> &Finished);
 
+/// In a worker and what it forks: the process ends itself when the unit takes
+/// longer than its parent would wait, in case that one is not there to end it.
+void startUnitClock();
+void stopUnitClock();
+
 } // namespace linemate
 
 #endif

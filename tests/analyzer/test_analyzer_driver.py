@@ -59,7 +59,7 @@ def test_a_flag_is_noted_once_for_all_units(tmp_path: Path) -> None:
     for name in ("a.c", "b.c"):
         (tmp_path / name).write_text("int x;\n")
     path = database(tmp_path, *(entry(tmp_path, n, "-fconserve-stack") for n in ("a.c", "b.c")))
-    assert run("-p", path, cwd=tmp_path).notes == ["flag ignored: -fconserve-stack"]
+    assert run("-p", path, cwd=tmp_path).notes == ["flags left out: -fconserve-stack (2 units)"]
 
 
 def test_equal_entries_count_once_and_different_ones_both(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_sources_choose_from_the_database(tmp_path: Path) -> None:
 def test_assembler_is_left_out_with_a_note(tmp_path: Path) -> None:
     (tmp_path / "a.S").write_text("nop\n")
     answer = run("-p", database(tmp_path, entry(tmp_path, "a.S")), cwd=tmp_path)
-    assert (answer.end.units, answer.notes) == (0, ["1 commands compile neither C nor C++"])
+    assert (answer.end.units, answer.notes) == (0, ["1 commands compile neither C nor C++ for a processor"])
 
 
 @pytest.mark.parametrize(
