@@ -20,7 +20,10 @@ _said: set[str] = set()
 
 def facts_folder() -> Path | None:
     """For the analyzer's facts, by content; None where nothing can be kept, which a note then says."""
-    return _kept("facts")
+    folder = _kept("facts")
+    if folder is not None:
+        _remove_halves(folder)
+    return folder
 
 
 def bases_folder() -> Path | None:
@@ -54,6 +57,14 @@ def _kept(name: str) -> Path | None:
             _refuse(f"cache {folder} is not used: {why}")
             return None
     return base / name
+
+
+def _remove_halves(folder: Path) -> None:
+    """Entries that a killed analyzer was writing; their names end in its number."""
+    for name in os.listdir(folder):
+        entry, _, number = name.rpartition(".")
+        if entry.endswith(".facts") and number.isdigit() and not os.path.isdir(f"/proc/{number}"):
+            (folder / name).unlink(missing_ok=True)
 
 
 def _base() -> Path | None:

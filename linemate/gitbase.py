@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from linemate.gitborrowed import borrowed, refuse_waiting_files
 from sharing.model.errors import LinemateError
 from sharing.model.process import children
 from sharing.model.process.scratch import beside, remove, subfolder
+from sharing.model.process.wholefile import write_whole
 
 KEPT_TREES = 3  # per repository; a base is usually the branch point of what is being worked on
 TIMEOUT_S = 600
@@ -284,18 +285,17 @@ def link_into(tree: Path, top: str, relative: Iterable[str]) -> None:
         for name in record.read_text(encoding="utf-8", errors="surrogateescape").split("\0"):
             if name and (tree / name).is_symlink() and _stays_in(tree, tree / name):
                 (tree / name).unlink()
-    made = []
-    for name in relative:
+    wanted = [name for name in relative if not os.path.lexists(tree / name) and _stays_in(tree, tree / name)]
+    # First, so that a run that is killed leaves no link that nobody takes away.
+    write_whole(record, "\0".join(wanted).encode("utf-8", "surrogateescape"))
+    for name in wanted:
         link = tree / name
-        if os.path.lexists(link) or not _stays_in(tree, link):
-            continue
-        try:
+        if not _stays_in(tree, link):
+            continue  # behind a link that was made just now
+        # A file of the base may stand where a folder is now: the base never had it.
+        with suppress(OSError):
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(Path(top, name))
-        except OSError:
-            continue  # a file of the base stands where a folder is now: the base never had it
-        made.append(name)
-    record.write_text("\0".join(made), encoding="utf-8", errors="surrogateescape")
 
 
 def _links_of(tree: Path) -> Path:

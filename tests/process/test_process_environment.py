@@ -43,10 +43,8 @@ def unit(watched: Watched) -> Path:
     return source
 
 
-@pytest.mark.parametrize("arguments", ["rules", "--help", "--version", "audit --help"])
-@pytest.mark.parametrize(
-    ("where", "why"), [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")]
-)
+@pytest.mark.parametrize("arguments", ["rules", "--help", "--version"])
+@pytest.mark.parametrize(("where", "why"), [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")])
 def test_output_that_goes_nowhere_is_an_error(watched: Watched, arguments: str, where: str, why: str) -> None:
     assert shell(watched, f"$L {arguments} {where}") == (2, "", f"{ERROR}standard output: {why}\n")
 
@@ -114,8 +112,18 @@ def test_a_cache_of_ones_own_is_used_without_a_word(watched: Watched, unit: Path
     assert (watched.home / "cache/facts").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("where", ["cache", "cache/facts"])
-@pytest.mark.parametrize("mode", [0o777, 0o770, 0o1777])
+def test_what_a_killed_analyzer_left_in_the_cache_is_removed(watched: Watched, unit: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    facts = watched.home / "cache/facts"
+    facts.mkdir(parents=True)
+    (facts / f"0123.facts.{gone.pid}").touch()
+    (facts / f"4567.facts.{os.getpid()}").touch()
+    checked(watched, unit)
+    assert {path.name for path in facts.iterdir() if path.suffix != ".facts"} == {f"4567.facts.{os.getpid()}"}
+
+
+@pytest.mark.parametrize(("where", "mode"), [("cache", 0o1777), ("cache", 0o770), ("cache/facts", 0o757)])
 def test_a_cache_that_others_may_write_to_is_not_used(watched: Watched, unit: Path, where: str, mode: int) -> None:
     folder = watched.home / where
     folder.mkdir(parents=True)
@@ -141,18 +149,16 @@ def test_a_cache_that_cannot_be_made_is_not_used(watched: Watched, unit: Path) -
     assert checked(watched, unit, LINEMATE_CACHE="/proc/cache") == note("/proc/cache", "No such file or directory")
 
 
-@pytest.mark.parametrize("home", ["/dev/null", "/nonexistent", "relative", ""])
+@pytest.mark.parametrize("home", ["/dev/null", "relative"])
 def test_a_home_that_is_none_is_no_obstacle(watched: Watched, unit: Path, home: str) -> None:
     script = f"unset LINEMATE_CACHE XDG_STATE_HOME; HOME={home} $L check {unit.name} --"
     code, _, said = shell(watched, script)
     assert code == 0
     assert said == "" or said.startswith("linemate: note: ")
     assert [path.name for path in watched.folder.iterdir()] == [unit.name]  # and nothing is made here
-    if os.path.isdir("/nonexistent"):  # root may make it
-        shutil.rmtree("/nonexistent")
 
 
-@pytest.mark.parametrize("place", ["/nonexistent/tmp", "/proc", "relative"])
+@pytest.mark.parametrize("place", ["/nonexistent/tmp", "/proc"])
 def test_a_folder_for_temporary_files_that_is_none_is_passed_over(watched: Watched, unit: Path, place: str) -> None:
     assert checked(watched, unit, TMPDIR=place) == ""
     assert sorted(os.listdir(watched.folder)) == [unit.name]
