@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharing.counted.costs import BUSY_RATE, PER_MILLION, share_of_time
+from sharing.counted.costs import BUSY_RATE, NEGLIGIBLE, PER_MILLION, share_of_time
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, LineProfile, Range
@@ -92,7 +92,9 @@ def busy(found: Meeting | None) -> bool:
 
 
 def severity(found: Meeting) -> Severity:
-    """By the share of the run's time, and not below low: both threads do it often, in whatever time they have."""
+    """By the share of the run's time; low also where threads that run less than the busiest one lose more of theirs."""
+    if found.share < NEGLIGIBLE:
+        return Severity.NOTE
     return max(severity_of(found.share), Severity.LOW, key=lambda s: s.rank)
 
 

@@ -31,7 +31,9 @@ class Counted:
 
     table: Table
     threads: tuple[CountedThread, ...]
-    entries: tuple[tuple[str, ...], ...] = ()  # by thread, the functions that threads are known to start in and it ran
+    entries: tuple[
+        tuple[str, ...], ...
+    ] = ()  # by thread, the functions that threads are known to start in and it was in
     reused: frozenset[int] = frozenset()  # threads that are several one after the other, under one number
 
     def label(self, thread: int) -> str:
@@ -101,12 +103,15 @@ def weigh(passes: Passes, counted: Counted) -> Weighed:
 
 
 def _started(counted: Counted, passes: Passes) -> Counted:
-    """Which of the known thread entries each thread ran: more than once means that its number was used again."""
+    """Which of the known thread entries each thread was in; started more than once, its number was used again."""
     known = [r for r in passes.calls.roots if r.function >= 0]
-    runs = counted.at(passes.image.functions["address"][[r.function for r in known]])
+    rows = passes.image.functions[[r.function for r in known]]
+    first = np.searchsorted(counted.table["address"], rows["address"])
+    last = np.searchsorted(counted.table["address"], rows["address"] + rows["size"])
+    within = [set(counted.table["thread"][a:b].tolist()) for a, b in zip(first, last, strict=True)]
     threads = range(len(counted.threads))
-    entries = tuple(tuple(r.name for r, run in zip(known, runs, strict=True) if run[t]) for t in threads)
-    started = runs[[r.name != "main" for r in known]].sum(axis=0)
+    entries = tuple(tuple(r.name for r, has in zip(known, within, strict=True) if t in has) for t in threads)
+    started = counted.at(rows["address"])[[r.name != "main" for r in known]].sum(axis=0)
     return dataclasses.replace(counted, entries=entries, reused=frozenset(np.flatnonzero(started > 1).tolist()))
 
 

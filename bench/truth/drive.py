@@ -1,0 +1,98 @@
+"""Running a program of the corpus under callgrind: started, warmed up, counted under its load, stopped.
+
+Owns valgrind's and callgrind_control's command lines.  Reads no counts (``bench.truth.store`` keeps them).
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from bench.truth.programs import PORT, Program
+
+RUN = ("valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--separate-threads=yes", "--fair-sched=yes")
+RESERVED_FILES = 12
+START_S, STOP_S, BATCH_S = 120.0, 120.0, 420.0
+
+
+class NotRun(Exception):
+    """A program did not start, or did not end, as it should."""
+
+
+def count(program: Program, where: Path) -> list[Path]:
+    """Run it once; the files that callgrind wrote of what is to be counted."""
+    if program.prepare is not None:
+        program.prepare(where)
+    counts = where / "counts"
+    command = [part.format(port=PORT, where=where) for part in program.command]
+    log = (where / "log").open("wb")
+    started = subprocess.Popen(
+        ["nice", "-n", "15", *RUN, f"--callgrind-out-file={counts}", *command],
+        cwd=where,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        preexec_fn=(lambda: _raise_files(program.files)) if program.files else None,
+        start_new_session=True,
+    )
+    try:
+        if program.load is None:
+            started.wait(timeout=BATCH_S)
+            return _parts(where, "counts-")
+        _wait_for_port(started)
+        program.load(where, 0)
+        _control("--zero", started.pid)
+        program.load(where, 1)
+        _control("--dump", started.pid)
+        return _parts(where, "counts.1-")
+    except subprocess.TimeoutExpired as late:
+        raise NotRun(f"{program.name}: did not end in {late.timeout:.0f} s") from late
+    finally:
+        _stop(started)
+        log.close()
+
+
+def _raise_files(count: int) -> None:
+    # valgrind keeps twelve for itself, and lets a program set the limit to what is left and to nothing else.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, count + RESERVED_FILES))
+
+
+def _wait_for_port(started: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + START_S
+    while time.monotonic() < end:
+        if started.poll() is not None:
+            raise NotRun(f"ended with {started.returncode} before it listened")
+        try:
+            with socket.create_connection(("127.0.0.1", PORT), timeout=1.0):
+                return
+        except OSError:
+            time.sleep(0.5)
+    raise NotRun(f"did not listen on port {PORT} in {START_S:.0f} s")
+
+
+def _control(what: str, pid: int) -> None:
+    subprocess.run(["callgrind_control", what, str(pid)], check=True, timeout=START_S, stdout=subprocess.DEVNULL)
+
+
+def _parts(where: Path, prefix: str) -> list[Path]:
+    found = sorted(p for p in where.iterdir() if p.name.startswith(prefix))
+    if not found:
+        raise NotRun(f"callgrind wrote no file {prefix}…: {(where / 'log').read_text(errors='replace')[-300:]}")
+    return found
+
+
+def _stop(started: subprocess.Popen[bytes]) -> None:
+    """Its whole session, so that nothing of it is left."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if started.poll() is not None:
+            return
+        os.killpg(started.pid, number)
+        try:
+            started.wait(timeout=STOP_S)
+        except subprocess.TimeoutExpired:
+            continue
