@@ -80,11 +80,12 @@ def _text(size: int) -> Callable[[Path], None]:
 
 
 def _repository(where: Path) -> None:
-    """A repository with 400 files and a pack, for git to search and to index."""
+    """A repository with 400 files that are much alike, and its pack, for git to search and to index."""
     tree = where / "tree"
     tree.mkdir()
+    base = text_of(8000)
     for number in range(400):
-        (tree / f"file{number}.c").write_bytes(text_of(8000, number))
+        (tree / f"file{number}.c").write_bytes(base[: number * 20] + text_of(200, number) + base[number * 20 :])
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "HOME": str(where)}
     author = ("-c", "user.name=a", "-c", "user.email=a@b")
     for command in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "one"), ("repack", "-adq", "--depth=50")):
@@ -149,7 +150,7 @@ PROGRAMS = (
         "sort",
         "coreutils",
         ("/usr/bin/sort", "--parallel=4", "-S", "64M", "{where}/input", "-o", "{where}/output"),
-        prepare=_text(4 << 20),
+        prepare=_text(16 << 20),
     ),
     Program(
         "git-grep",

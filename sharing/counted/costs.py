@@ -22,6 +22,8 @@ PER_MILLION = 1e6
 
 # Uses per million instructions from which a side of a pair is busy: together they may then cost LOW_FROM of the time.
 BUSY_RATE = LOW_FROM * PER_MILLION * INSTRUCTION_NS / TRANSFER_NS
+# A pair that met less often says nothing of how often it does so.
+MIN_TRANSFERS = 100
 # Of the run's time: what threads that hardly ran may cost each other is no more than a note.
 NEGLIGIBLE = 0.001
 # A thread whose uses of something are a hundredth of that takes no part in sharing it.

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from sharing.counted.costs import BUSY_RATE
-from sharing.counted.meet import SERIAL, Place, meeting
+from sharing.counted.costs import BUSY_RATE, MIN_TRANSFERS
+from sharing.counted.meet import SERIAL, Place, busy, meeting
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import Confidence, Evidence, Finding, Severity, Verdict
 
@@ -79,11 +79,14 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
             return _noted(finding, text, finding.severity)
         text = f"{names} alone used the line" if len(threads) == 1 else f"of {names} none wrote what another one used"
         return _noted(finding, text, Severity.NOTE)
-    if found.rate >= BUSY_RATE:
+    if busy(found):
         # The rules saw more: used together, under one lock, or one object.
         text = "its threads use both often, but in the same functions, under one lock, or as one object"
         return _noted(finding, text, min(finding.severity, Severity.LOW, key=lambda s: s.rank))
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
+    if found.rate >= BUSY_RATE:
+        text = f"too seldom: {t} and {u} met {found.transfers:.0f} times at most, and {MIN_TRANSFERS} are asked for"
+        return _noted(finding, text, Severity.NOTE)
     text = (
         f"too seldom: {t} wrote {found.written.name} {found.write_rate:.3g} times per million instructions, {u} used "
         f"{found.used.name} {found.use_rate:.3g} times; {BUSY_RATE:.0f} of both would matter"

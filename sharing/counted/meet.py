@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
-from sharing.counted.costs import BUSY_RATE, NEGLIGIBLE, PER_MILLION, share_of_time
+from sharing.counted.costs import BUSY_RATE, MIN_TRANSFERS, NEGLIGIBLE, PER_MILLION, share_of_time
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, LineProfile, Range
@@ -87,8 +88,9 @@ def meeting(weighed: Weighed, places: Sequence[Place]) -> Meeting | None:
     return best
 
 
-def busy(found: Meeting | None) -> bool:
-    return found is not None and found.rate >= BUSY_RATE
+def busy(found: Meeting | None) -> TypeGuard[Meeting]:
+    """Are both sides so often at it that it matters where they run at the same time?"""
+    return found is not None and found.rate >= BUSY_RATE and found.transfers >= MIN_TRANSFERS
 
 
 def severity(found: Meeting) -> Severity:

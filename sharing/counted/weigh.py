@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sharing.callgraph import MAX_ROOTS, CallGraph, Root
 from sharing.correlate import Accesses, Thresholds
 from sharing.counted.costs import BUSY_RATE, FAINT_RATE, PER_MILLION
-from sharing.model.executions import CountedThread, Table
+from sharing.model.executions import FIRST, CountedThread, Table
 from sharing.model.image import AccessKind, SiteFlag
 from sharing.model.profile import Range
 from sharing.passes import Passes
@@ -111,6 +111,8 @@ def _started(counted: Counted, passes: Passes) -> Counted:
     within = [set(counted.table["thread"][a:b].tolist()) for a, b in zip(first, last, strict=True)]
     threads = range(len(counted.threads))
     entries = tuple(tuple(r.name for r, has in zip(known, within, strict=True) if t in has) for t in threads)
+    main = tuple(r.name for r in known if r.name == "main")
+    entries = tuple(e or (main if counted.threads[t].number == FIRST else ()) for t, e in enumerate(entries))
     started = counted.at(rows["address"])[[r.name != "main" for r in known]].sum(axis=0)
     return dataclasses.replace(counted, entries=entries, reused=frozenset(np.flatnonzero(started > 1).tolist()))
 

@@ -26,6 +26,9 @@ EXECUTION_DTYPE = np.dtype(
 )
 
 
+FIRST = 1  # number of the thread that a process begins with
+
+
 @dataclass(frozen=True, slots=True)
 class CountedThread:
     """One thread: the process and number that the recorder gave it, and all instructions that it executed.
