@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
@@ -74,7 +74,8 @@ def lines(options: LinesOptions) -> LayoutReport:
             sections, crowded = tuple(plain.summaries()), tuple(plain.crowded(CROWDED_SHOWN))
             layouts.append(Layout(target, (), sections, crowded, image.notes))
             continue
-        names = _names(image)
+        names = _names(image, _candidates(options.symbols))
+        every: dict[str, list[int]] = {}
         excerpts: list[Excerpt] = []
         for symbol in options.symbols:
             here = list(_excerpts(image, locks, names, symbol, size, options))
@@ -82,7 +83,8 @@ def lines(options: LinesOptions) -> LayoutReport:
                 found.add(symbol)
                 excerpts.extend(here)
             else:
-                missing.setdefault(symbol, []).extend(_similar(image, symbol, names))
+                every = every or _names(image)
+                missing.setdefault(symbol, []).extend(_similar(image, symbol, every))
         if excerpts:
             layouts.append(Layout(target, tuple(excerpts), notes=image.notes))
     for symbol, similar in missing.items():
@@ -142,21 +144,43 @@ def _with_accesses(image: Image, knowledge: Knowledge) -> tuple[Image, Table]:
     return replace(recover(image, sites, locks, knowledge), sites=sites), locks[locks["effect"] != INIT]
 
 
-def _names(image: Image) -> dict[str, list[int]]:
-    """Rows by every name that a user may type: own, qualified by its function, and aliases."""
+def _candidates(symbols: Iterable[str]) -> frozenset[str]:
+    """All names of variables that the symbols can mean: themselves, and what is in front of a member or an offset."""
+    return frozenset(
+        part for symbol in symbols for part in (symbol, *(symbol[:at] for at, ch in enumerate(symbol) if ch in ".[+"))
+    )
+
+
+def _names(image: Image, wanted: frozenset[str] | None = None) -> dict[str, list[int]]:
+    """Rows by every name that a user may type: own, qualified by its function, and aliases; only ``wanted`` ones.
+
+    A table of all names of two million variables takes longer to make than everything else.
+    """
     rows: dict[str, list[int]] = {}
-    for row, index in enumerate(image.variables["name"].tolist()):
-        if index >= 0:
-            # A recovered object is called "bss+0x40 (mutex)": what it is need not be typed.
-            rows.setdefault(image.names[index], []).append(row)
-            plain = _KIND.sub("", image.names[index])
-            if plain != image.names[index]:
-                rows.setdefault(plain, []).append(row)
+
+    def put(name: str, row: int) -> None:
+        if wanted is None or name in wanted:
+            rows.setdefault(name, []).append(row)
+
+    called = image.variables["name"]
+    if wanted is None:
+        named = np.flatnonzero(called >= 0)
+    else:
+        # A name that ends in ")" may be one with a kind behind it.
+        chosen = [at for at, name in enumerate(image.names) if name in wanted or name[-1:] == ")"]
+        named = np.flatnonzero(np.isin(called, np.array(chosen, np.int64)))
+    for row in named.tolist():
+        name = image.names[int(called[row])]
+        put(name, row)
+        # A recovered object is called "bss+0x40 (mutex)": what it is need not be typed.
+        plain = _KIND.sub("", name)
+        if plain != name:
+            put(plain, row)
     for row in np.flatnonzero(image.variables["scope"] >= 0).tolist():
-        rows.setdefault(variable_name(image, row), []).append(row)
+        put(variable_name(image, row), row)
     for row, aliases in image.aliases.items():
         for alias in aliases:
-            rows.setdefault(alias, []).append(row)
+            put(alias, row)
     return rows
 
 
