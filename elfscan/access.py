@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.tools import ToolJob, tool_path
+from elfscan.tools import Starter, ToolJob, tool_path
 from sharing.model import (
     ARG_DTYPE,
     CALL_DTYPE,
@@ -101,12 +101,14 @@ class ScanJob:
         self._job.close()
 
 
-def start_scan(plan: AccessPlan, *, threads: int | None = None, timeout_s: float = _TIMEOUT_S) -> ScanJob:
-    """Start the scan and return at once.  ``threads``: None for one per processor."""
+def start_scan(
+    plan: AccessPlan, *, threads: int | None = None, timeout_s: float = _TIMEOUT_S, starter: Starter = ToolJob
+) -> ScanJob:
+    """Start the scan and return at once.  ``threads``: None for one per processor; ``starter`` starts the helper."""
     args = [str(tool_path("linemate-access")), plan.path]
     if threads is not None:
         args.append(str(threads))
-    job = ToolJob.start(args, stdin=encode_plan(plan), timeout_s=timeout_s, memory_bytes=_MEMORY_BYTES)
+    job = starter.start(args, stdin=encode_plan(plan), timeout_s=timeout_s, memory_bytes=_MEMORY_BYTES)
     return ScanJob(plan, job)
 
 

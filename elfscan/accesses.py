@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan.program import Program
+from elfscan.tools import Starter, ToolJob
 from sharing.model import ARG_DTYPE, CALL_DTYPE, PARAM_DTYPE, SITE_DTYPE, LinemateError, SectionKind
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class AccessScan:
         return Accesses(found.sites, found.calls, found.args, found.params, found.address_taken, dict(found.counts))
 
 
-def start_access(program: Program, functions: Array) -> AccessScan:
+def start_access(program: Program, functions: Array, starter: Starter = ToolJob) -> AccessScan:
     """Start the scan of a program.  Raises LinemateError when the helper cannot be run at all."""
     arch, sections = program.elf.arch, program.layout.sections
     if not arch.decodes:
@@ -75,10 +76,12 @@ def start_access(program: Program, functions: Array) -> AccessScan:
     code = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CODE]
     if not code:
         return AccessScan(None, "no code in this file: access sites not read")
+    data = [(s.address, s.size) for s in sections if s.kind in _WANTED and s.size]
+    if program.elf.member is not None and not data:
+        return AccessScan(None, "")  # of a library's member only accesses to its own data are wanted
     from elfscan.access import AccessPlan, start_scan
 
     constants = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CONSTANT]
-    data = [(s.address, s.size) for s in sections if s.kind in _WANTED and s.size]
     plan = AccessPlan(
         arch=arch.name,
         path=program.code_path,
@@ -89,4 +92,4 @@ def start_access(program: Program, functions: Array) -> AccessScan:
         slots=program.linkage.slots,
         absolute=program.absolute,
     )
-    return AccessScan(start_scan(plan), "", (program.code_path, program.elf.label))
+    return AccessScan(start_scan(plan, starter=starter), "", (program.code_path, program.elf.label))

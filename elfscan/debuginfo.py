@@ -19,6 +19,7 @@ from elfscan.arrays import distinct, positions
 from elfscan.elf import ElfFile
 from elfscan.program import Program
 from elfscan.symbols import COMMON
+from elfscan.tools import Starter, ToolJob
 from elfscan.variables import DebugVariables
 from sharing.model import LinemateError, TypeTable
 from sharing.model.image import Unit
@@ -90,7 +91,7 @@ class DebugRun:
         return self._notes
 
 
-def start_debug(elf: ElfFile, debug_file: str | None) -> DebugRun:
+def start_debug(elf: ElfFile, debug_file: str | None, starter: Starter = ToolJob) -> DebugRun:
     """Find the debug information of a file and start reading it.
 
     Raises LinemateError when ``debug_file`` is unusable, or the helper cannot be run at all.
@@ -100,7 +101,7 @@ def start_debug(elf: ElfFile, debug_file: str | None) -> DebugRun:
     if elf.base:  # the helper reads whole files: a member of an archive becomes one
         if not elf.has_dwarf:
             return DebugRun(None, "", ())
-        return _start_member(elf)
+        return _start_member(elf, starter)
     found = find_debug(
         elf.path,
         build_id=elf.build_id,
@@ -114,7 +115,8 @@ def start_debug(elf: ElfFile, debug_file: str | None) -> DebugRun:
         return DebugRun(None, "", notes)
     from elfscan.dwarf import start_dwarf
 
-    job = start_dwarf(found.main, alt=found.alt, dwp=found.dwp, relocatable=elf.header.type == c.ET_REL)
+    relocatable = elf.header.type == c.ET_REL
+    job = start_dwarf(found.main, alt=found.alt, dwp=found.dwp, relocatable=relocatable, starter=starter)
     return DebugRun(job, found.how, notes)
 
 
@@ -131,13 +133,13 @@ def _place_by_name(program: Program, rows: list[DwarfVariable], address: Array, 
             address[row], section[row] = program.address[symbol], program.section[symbol]
 
 
-def _start_member(elf: ElfFile) -> DebugRun:
+def _start_member(elf: ElfFile, starter: Starter) -> DebugRun:
     from elfscan.dwarf import start_dwarf
 
     handle = tempfile.NamedTemporaryFile(dir=scratch.folder(), suffix=".o")  # noqa: SIM115
     handle.write(elf.data.data)
     handle.flush()
-    job = start_dwarf(handle.name, relocatable=elf.header.type == c.ET_REL)
+    job = start_dwarf(handle.name, relocatable=elf.header.type == c.ET_REL, threads=1, starter=starter)
     return DebugRun(job, "the file", (), handle.close)
 
 

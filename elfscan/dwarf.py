@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from elfscan.tools import ToolJob, tool_path
+from elfscan.tools import Starter, ToolJob, tool_path
 from sharing.model import LinemateError, Malformed, TypeRecord
 
 VERSION = 1
@@ -101,12 +101,13 @@ def start_dwarf(
     relocatable: bool = False,
     all_types: bool = False,
     threads: int = 0,
+    starter: Starter = ToolJob,
 ) -> DwarfJob:
     """Start reading the debug information in the ELF file ``path`` and return at once.
 
     ``alt`` is the common file of dwz, ``dwp`` a package of split units.  ``relocatable`` files are patched in memory,
     so they may use more of it.  ``all_types`` adds every named record of the file to ``types``.  ``threads`` 0: one
-    for each processor.
+    for each processor.  ``starter`` starts the helper.
     """
     try:
         size = Path(path).stat().st_size
@@ -123,7 +124,7 @@ def start_dwarf(
         args += ["--threads", str(threads)]
     # An argument that starts with "-" would be an option.
     args.append(path if path.startswith("/") else f"./{path}")
-    job = ToolJob.start(
+    job = starter.start(
         args,
         timeout_s=_TIMEOUT_S + _TIMEOUT_PER_GIB_S * size / (1 << 30),
         memory_bytes=_MEMORY_BYTES + (2 * size if relocatable else 0),

@@ -21,6 +21,7 @@ from elfscan.functions import build_functions, fill_holes, flag_by_name, functio
 from elfscan.kernel import image_kind, init_functions
 from elfscan.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs
 from elfscan.program import Program, open_program
+from elfscan.tools import Starter, ToolJob
 from elfscan.unwind import EXTENT_DTYPE, read_extents
 from elfscan.variables import VariableSymbols, join_debug, variable_symbols
 from sharing.model import (
@@ -49,16 +50,25 @@ def read_images(
     """
     data = map_file(path)
     if is_archive(data):
-        for elf, notes in open_members(path, data):
-            yield read_image(elf, debug_file=debug_file, types=types, access=access, notes=notes)
+        from elfscan.toolserver import ToolServers
+
+        with ToolServers() as servers:
+            for elf, notes in open_members(path, data):
+                yield read_image(elf, debug_file=debug_file, types=types, access=access, notes=notes, starter=servers)
         return
     yield read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access)
 
 
 def read_image(
-    elf: ElfFile, *, debug_file: str | None = None, types: bool = True, access: bool = True, notes: tuple[str, ...] = ()
+    elf: ElfFile,
+    *,
+    debug_file: str | None = None,
+    types: bool = True,
+    access: bool = True,
+    notes: tuple[str, ...] = (),
+    starter: Starter = ToolJob,
 ) -> Image:
-    """One ELF image, with ``notes`` in front of its own.  See ``read_images``."""
+    """One ELF image, with ``notes`` in front of its own; ``starter`` starts the helpers.  See ``read_images``."""
     kind = image_kind(elf)
     with ExitStack() as running:
         # 1. The helpers first: debug information needs only the file, access sites also the functions.
@@ -66,14 +76,14 @@ def read_image(
         if types:
             from elfscan.debuginfo import start_debug
 
-            debug = running.enter_context(start_debug(elf, debug_file))
+            debug = running.enter_context(start_debug(elf, debug_file, starter))
         program = running.enter_context(open_program(elf))
         code = _read_functions(program, kind)
         scan = None
         if access:
             from elfscan.accesses import start_access
 
-            scan = running.enter_context(start_access(program, code.table))
+            scan = running.enter_context(start_access(program, code.table, starter))
 
         # 2. While they run: names, flags, variables.
         named = np.flatnonzero(code.pool >= 0)

@@ -39,6 +39,7 @@ SYMBOL_DTYPE = np.dtype(
     ]
 )
 
+FEW_NAMES = 256  # up to here one by one is faster than by columns, which matters for thousands of small files
 MAX_TABLES = 8  # of one kind; the gABI knows one, and each costs memory
 _PAD = 64  # zero bytes behind the pool, so that prefix tests need no bounds
 
@@ -80,6 +81,8 @@ class Names:
 
     def starts_with(self, offsets: Array, prefix: bytes) -> Array:
         """Which names begin with ``prefix`` (at most 64 bytes)."""
+        if len(offsets) <= FEW_NAMES:
+            return np.fromiter((self._raw.startswith(prefix, at) for at in offsets.tolist()), bool, len(offsets))
         result: Array = np.asarray(self._bytes[offsets] == prefix[0])
         rows = np.flatnonzero(result)
         for position in range(1, len(prefix)):
@@ -90,6 +93,9 @@ class Names:
 
     def starts_with_any(self, offsets: Array, prefixes: Sequence[bytes]) -> Array:
         """Which names begin with one of ``prefixes``."""
+        if len(offsets) <= FEW_NAMES:
+            wanted = tuple(prefixes)
+            return np.fromiter((self._raw.startswith(wanted, at) for at in offsets.tolist()), bool, len(offsets))
         result = np.zeros(len(offsets), bool)
         for prefix in prefixes:
             result |= self.starts_with(offsets, prefix)

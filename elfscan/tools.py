@@ -18,12 +18,13 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from sharing.model import LinemateError
 from sharing.model.process import children, scratch
 
-_REPOSITORY = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parent
+_REPOSITORY = _PACKAGE.parent
 _MAX_OUTPUT_BYTES = 1 << 30
 _MAX_REASON_BYTES = 64 << 10  # of the helper's stderr, which a hostile file can make long
 _MAX_REASON_CHARS = 300
@@ -34,7 +35,7 @@ def tool_path(name: str) -> Path:
     """The native helper called ``name``: ``$LINEMATE_NATIVE_DIR``, the build tree, then the installed package."""
     override = os.environ.get("LINEMATE_NATIVE_DIR")
     directories = [Path(override)] if override else []
-    directories += [_REPOSITORY / "build" / "release" / "bin", Path(__file__).resolve().parent / "native" / "bin"]
+    directories += [_REPOSITORY / "build" / "release" / "bin", _PACKAGE / "native" / "bin"]
     for directory in directories:
         candidate = directory / name
         if candidate.is_file() and os.access(candidate, os.X_OK):
@@ -51,8 +52,28 @@ def helper_environment(limit_s: float | None = None) -> dict[str, str]:
     """
     told = {**os.environ, "LINEMATE_PARENT_PID": str(os.getpid())}
     if limit_s is not None:
-        told["LINEMATE_LIMIT_S"] = str(math.ceil(max(limit_s, 0.0) + _SPARE_S))
+        told["LINEMATE_LIMIT_S"] = str(lifetime_s(limit_s))
     return told
+
+
+def lifetime_s(limit_s: float) -> int:
+    """After how many seconds a helper ends by itself that is waited for that long."""
+    return math.ceil(max(limit_s, 0.0) + _SPARE_S)
+
+
+class Starter(Protocol):
+    """What starts a helper: a process for each (``ToolJob``), or one that stays loaded (``toolserver.ToolServers``)."""
+
+    def start(
+        self,
+        args: list[str],
+        *,
+        stdin: bytes | None = None,
+        timeout_s: float = 60.0,
+        memory_bytes: int = 1 << 30,
+        output_bytes: int = _MAX_OUTPUT_BYTES,
+    ) -> ToolJob:
+        """As ``ToolJob.start``."""
 
 
 class ToolJob:
@@ -85,13 +106,13 @@ class ToolJob:
         not counted, since the kernel can drop those.  ``timeout_s`` counts from here.
         """
         deadline = time.monotonic() + timeout_s
-        out = _anonymous_file("stdout")
-        err = _anonymous_file("stderr")
+        out = anonymous_file("stdout")
+        err = anonymous_file("stderr")
         source = subprocess.DEVNULL
         try:
             if stdin is not None:
-                source = _anonymous_file("stdin")
-                _write_all(source, stdin)
+                source = anonymous_file("stdin")
+                write_all(source, stdin)
                 os.lseek(source, 0, os.SEEK_SET)
             told = helper_environment(timeout_s)
             process = children.start(args, stdin=source, stdout=out, stderr=err, env=told)
@@ -108,8 +129,7 @@ class ToolJob:
     def result(self) -> bytes:
         """Wait for the end and return standard output.  Raises ``LinemateError`` with one line when it failed."""
         try:
-            self._wait()
-            code = self._process.returncode
+            code = self._wait()
             if code != 0:
                 raise LinemateError(self._failure(code))
             return _read_all(self._stdout)
@@ -121,6 +141,9 @@ class ToolJob:
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()
+        self._close_files()
+
+    def _close_files(self) -> None:
         for descriptor in (self._stdout, self._stderr):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -138,10 +161,11 @@ class ToolJob:
         with contextlib.suppress(Exception):
             self.close()
 
-    def _wait(self) -> None:
+    def _wait(self) -> int:
+        """The exit code, negative for a signal."""
         # Popen.wait(timeout) sleeps in steps of up to 50 ms; a pidfd wakes at once.
         if self._process.poll() is not None:
-            return
+            return int(self._process.returncode)
         descriptor = os.pidfd_open(self._process.pid)
         try:
             poller = select.poll()
@@ -154,7 +178,7 @@ class ToolJob:
             self._process.kill()
             self._process.wait()
             raise LinemateError(f"{self._name}: gave no answer in time and was stopped")
-        self._process.wait()
+        return self._process.wait()
 
     def _failure(self, code: int) -> str:
         text = _read_all(self._stderr, _MAX_REASON_BYTES).decode("utf-8", "replace")
@@ -173,7 +197,8 @@ class ToolJob:
         return f"{self._name}: crashed ({what}); the file is probably damaged"
 
 
-def _anonymous_file(name: str) -> int:
+def anonymous_file(name: str) -> int:
+    """A descriptor of a file without a name."""
     try:
         return os.memfd_create(f"linemate-{name}", os.MFD_CLOEXEC)
     except OSError:
@@ -192,7 +217,8 @@ def _limit(pid: int, memory_bytes: int, output_bytes: int) -> None:
             resource.prlimit(pid, resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of ``data``, however much the kernel takes at once."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -11,7 +11,7 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -77,10 +77,18 @@ def check_output(output: str | None, inputs: Iterable[str | None]) -> None:
 
 
 @contextmanager
-def progress(what: str, *, quiet: bool) -> Iterator[None]:
-    """Say on standard error that work goes on, when it takes over a second and a person is watching."""
+def progress(what: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Say on standard error that work goes on, when it takes over a second and a person is watching.
+
+    The value is to be called with how far it has got, in a few words.
+    """
+    reached = [""]
+
+    def say(how_far: str) -> None:
+        reached[0] = f", {how_far}"
+
     if quiet or not sys.stderr.isatty():
-        yield
+        yield say
         return
     done = threading.Event()
 
@@ -89,7 +97,7 @@ def progress(what: str, *, quiet: bool) -> Iterator[None]:
         if done.wait(PROGRESS_AFTER_S):
             return
         while not done.wait(PROGRESS_EVERY_S):
-            sys.stderr.write(f"\r\x1b[K{what}: {time.monotonic() - started:.0f} s")
+            sys.stderr.write(f"\r\x1b[K{what}{reached[0]}: {time.monotonic() - started:.0f} s")
             sys.stderr.flush()
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
@@ -97,7 +105,7 @@ def progress(what: str, *, quiet: bool) -> Iterator[None]:
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
-        yield
+        yield say
     finally:
         done.set()
         thread.join()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from elfscan.demangle import demangle
@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from sharing.model.executions import Executions
 
 
-def audit(options: AuditOptions) -> Report:
-    """Analyse one binary (each member of an archive) and report what is wrong with its lines."""
+def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: None) -> Report:
+    """Analyse one binary (each member of an archive) and report what is wrong with its lines.
+
+    ``say`` is told how many members are done.
+    """
     program = None
     if options.facts:
         from linemate.source import read_streams
@@ -74,6 +77,8 @@ def audit(options: AuditOptions) -> Report:
             findings = _with_samples(findings, profiles, result, image, options, counts, notes)
         found.extend(findings)
         incomplete |= image.incomplete
+        if image.member:
+            say(f"{len(targets)} members")
     return _report(
         "audit", found, options, targets, Coverage(dict(sorted(counts.items())), tuple(notes)), hidden, incomplete
     )

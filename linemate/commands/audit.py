@@ -77,7 +77,7 @@ def command(
     check_output(output, inputs)
     from linemate.pipeline import audit as run_audit
 
-    with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
-        report = run_audit(options)
+    with progress(f"linemate: reading {visible(binary)}", quiet=quiet) as say:
+        report = run_audit(options, say)
     common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
     return common.exit_code(report, limit)

@@ -1,6 +1,7 @@
 //===- Main.cpp - linemate-access -----------------------------------------===//
 //
 // Usage: linemate-access BINARY [THREADS] <PLAN >TABLES
+//        linemate-access --serve <SOCKET (Serve.h)
 //
 // Reads a plan (Plan.cpp) from standard input, writes the tables (Tables.cpp)
 // to standard output.  Any failure is one line on standard error and exit
@@ -8,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../serve/Serve.h"
 #include "Confine.h"
 #include "Plan.h"
 #include "Scan.h"
@@ -15,6 +17,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 #include <thread>
 
 using namespace linemate;
@@ -61,7 +64,7 @@ int run(int Argc, char **Argv) {
 
 } // namespace
 
-int main(int Argc, char **Argv) {
+static int one(int Argc, char **Argv) {
   // Memory is limited by the caller; the standard library reports that by an
   // exception, which ends here.
   confineTool("linemate-access");
@@ -72,4 +75,10 @@ int main(int Argc, char **Argv) {
   } catch (const std::exception &Error) {
     return fail(Error.what());
   }
+}
+
+int main(int Argc, char **Argv) {
+  if (Argc == 2 && std::string_view(Argv[1]) == "--serve")
+    return serve(Argv[0], one);
+  return one(Argc, Argv);
 }

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../serve/Serve.h"
 #include "Confine.h"
 #include "Reader.h"
 #include "llvm/ADT/StringExtras.h"
@@ -22,7 +23,8 @@ using namespace llvm;
 
 static const char Usage[] =
     "usage: linemate-dwarf [--alt FILE] [--dwp FILE] [--all-types] "
-    "[--threads N] [--statistics] FILE\n";
+    "[--threads N] [--statistics] FILE\n"
+    "       linemate-dwarf --serve <SOCKET\n";
 
 static int fail(StringRef Path, StringRef Reason) {
   std::string Line = Reason.str();
@@ -39,7 +41,7 @@ static void onFatalError(void *Path, const char *Reason, bool) {
   std::_Exit(1);
 }
 
-int main(int Argc, char **Argv) {
+static int one(int Argc, char **Argv) {
   linemate::dwarf::Options Opts;
   for (int I = 1; I < Argc; ++I) {
     StringRef Arg = Argv[I];
@@ -76,4 +78,10 @@ int main(int Argc, char **Argv) {
   }
   outs().flush();
   return outs().has_error() ? fail(Opts.Path, "cannot write the result") : 0;
+}
+
+int main(int Argc, char **Argv) {
+  if (Argc == 2 && StringRef(Argv[1]) == "--serve")
+    return linemate::serve(Argv[0], one);
+  return one(Argc, Argv);
 }
