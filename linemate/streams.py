@@ -9,7 +9,10 @@ import contextlib
 import io
 import os
 import sys
-from typing import TextIO
+
+TYPE_CHECKING = False  # importing typing takes longer than the rest of the start
+if TYPE_CHECKING:
+    from typing import TextIO
 
 EXIT_USAGE = 2
 EXIT_BROKEN_PIPE = 141

@@ -134,6 +134,14 @@ def test_a_signal_that_python_drops_comes_again(repository: Path) -> None:
     assert said_by(body, repository).strip() == "stopped by 15"
 
 
+def test_a_thread_that_waits_for_a_helper_does_not_hold_the_run_up(repository: Path) -> None:
+    body = (
+        "import threading\nfrom sharing.model.process import children\nhelper = children.start(['sleep', '100'])\n"
+        "thread = threading.Thread(target=helper.wait)\nthread.start()\ntry:\n    send()\nfinally:\n    thread.join()"
+    )
+    assert said_by(body, repository) == "stopped by 15\n"
+
+
 def test_spawn_ends_like_its_command() -> None:
     spawn = [str(tool_path("linemate-spawn")), "tree", str(os.getpid()), "/bin/sh", "sh", "-c"]
     assert subprocess.run([*spawn, "exit 7"], check=False).returncode == 7

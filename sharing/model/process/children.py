@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any
 
-from sharing.model.process.stopping import held
+from sharing.model.process.stopping import at_stop, held
 
 GRACE_S = 3.0  # between SIGTERM and SIGKILL; linemate-spawn takes less for what it ends
 _LOOK_S = 0.01
@@ -117,6 +117,17 @@ def end(process: subprocess.Popen[Any]) -> None:
 def end_all() -> None:
     """End every child that still runs."""
     _end([row for row in _running.values() if row[0].returncode is None])
+
+
+def _end_helpers() -> None:
+    """Threads wait for helpers, and the end of the run would wait for the threads."""
+    for process, group in list(_running.values()):
+        if not group:
+            with contextlib.suppress(OSError):
+                process.kill()
+
+
+at_stop(_end_helpers)
 
 
 def _end(rows: Sequence[tuple[subprocess.Popen[Any], bool]]) -> None:

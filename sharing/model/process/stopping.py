@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -37,6 +38,7 @@ class _State:
 
 
 _state = _State()
+_first: list[Callable[[], None]] = []
 
 
 def install() -> None:
@@ -45,6 +47,11 @@ def install() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
     sys.unraisablehook = _unraisable
+
+
+def at_stop(work: Callable[[], None]) -> None:
+    """What is done before ``Stopped`` is raised, such as ending what threads wait for.  It must not fail."""
+    _first.append(work)
 
 
 def begin_ending() -> None:
@@ -65,6 +72,8 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 def _raise() -> None:
     _state.raised = True
+    for work in _first:
+        work()
     raise Stopped(_state.came)
 
 
