@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +26,10 @@ MAX_ROWS = 2_000_000
 _BUSY_S = 30.0
 _STEPS = 50_000_000  # of SQLite's virtual machine in one statement: far beyond any of ours on a file of that size
 _MAGIC = b"SQLite format 3\0"
+_ROLLBACK = b"\1\1"  # at byte 18: journalled as our stores are; others make SQLite write files beside
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")  # begins a journal, and ends one that names another journal
 
-_SCHEMA = (
+SCHEMA = (
     "CREATE TABLE build (key TEXT PRIMARY KEY, tree TEXT NOT NULL, command TEXT NOT NULL, binary TEXT NOT NULL, "
     "compiler TEXT NOT NULL, failed INTEGER NOT NULL, why TEXT NOT NULL, log TEXT NOT NULL, digest TEXT NOT NULL) "
     "STRICT",
@@ -162,9 +165,10 @@ class Store:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version != VERSION:
             raise DamagedStore(f"{self.path}: made by another version (schema {version}, this one reads {VERSION})")
-        query = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex%'"
+        # Indexes of primary keys have no statement; a trigger may have any name.
+        query = "SELECT type, name, sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)"
         found = {tuple(row) for row in self._connection.execute(query).fetchmany(100)}
-        expected = {("table", sql.split()[2], sql) for sql in _SCHEMA}
+        expected = {("table", sql.split()[2], sql) for sql in SCHEMA}
         if found != expected:
             raise DamagedStore(f"{self.path}: its tables are not those of a history")
 
@@ -199,6 +203,34 @@ def _check_or_create(path: Path) -> None:
         raise DamagedStore(f"{path}: {error.strerror}") from error
     if head[:16] != _MAGIC or int.from_bytes(head[68:72], "big") != APPLICATION_ID:
         raise DamagedStore(f"{path}: is no history of linemate, left as it is")
+    if head[18:20] != _ROLLBACK:
+        raise DamagedStore(f"{path}: offset 0x12: keeps its changes in another file, as no history of linemate does")
+    try:
+        _check_journal(Path(os.path.realpath(path) + "-journal"))
+    except OSError as error:
+        raise DamagedStore(f"{path}-journal: {error.strerror}") from error
+
+
+def _check_journal(journal: Path) -> None:
+    """Refuse what a run of ours cannot have left.
+
+    SQLite takes back what a journal says was begun.  One that names a journal of several databases makes it remove the
+    file of that name, whatever it is.
+    """
+    try:
+        mode = journal.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        raise DamagedStore(f"{journal}: is no file: remove it, or use another history")
+    with journal.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - len(_JOURNAL_MAGIC), 0))
+        if size > len(_JOURNAL_MAGIC) and file.read() == _JOURNAL_MAGIC:
+            raise DamagedStore(
+                f"{journal}: offset {size - len(_JOURNAL_MAGIC):#x}: belongs to several databases, as none of linemate "
+                "does: remove it, or use another history"
+            )
 
 
 def _head(path: Path) -> bytes:
@@ -226,7 +258,7 @@ def _make(path: Path, making: Path) -> None:
             connection.execute("PRAGMA journal_mode = MEMORY")  # a kill leaves no journal beside it
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute("BEGIN")
-            for statement in _SCHEMA:
+            for statement in SCHEMA:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("COMMIT")
