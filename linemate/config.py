@@ -17,6 +17,10 @@ from sharing.model.project import ProjectConfig
 FILE_NAME = "linemate.toml"
 LINE_SIZES = (32, 64, 128, 256)
 MAX_BYTES = 1 << 20  # a project file is read by people; anything larger is the wrong file
+MAX_KEY_PARTS = 32
+# The parser keeps every beginning of a dotted key: one of 64 kB would take gigabytes.
+_PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS}}}")
 
 
 def find_config(start: Path) -> Path | None:
@@ -33,12 +37,15 @@ def load_config(path: Path) -> ProjectConfig:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise LinemateError(f"{path}: larger than {MAX_BYTES} bytes: not a project file")
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if _LONG_KEY.search(text):
+            raise LinemateError(f"{path}: a key of more than {MAX_KEY_PARTS} parts")
+        data = tomllib.loads(text)
     except OSError as error:
         raise LinemateError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise LinemateError(f"{path}: offset {error.start:#x}: not UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, and what int says of thousands of digits
         raise LinemateError(f"{path}: {error}") from error
     except RecursionError as error:
         raise LinemateError(f"{path}: nested too deeply") from error
