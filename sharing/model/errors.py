@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+MAX_MESSAGE_CHARS = 1500  # what an input says may be quoted, and has any length
+
 
 class LinemateError(Exception):
-    """A condition the user can act on; printed as one line, never as a traceback."""
+    """A condition the user can act on; printed as one line, never as a traceback.  Long ones lose their middle."""
+
+    def __init__(self, message: str) -> None:
+        if len(message) > MAX_MESSAGE_CHARS:
+            message = f"{message[: MAX_MESSAGE_CHARS // 3 * 2]} … {message[-MAX_MESSAGE_CHARS // 3 :]}"
+        super().__init__(message)
 
 
 class Unrecognized(LinemateError):
