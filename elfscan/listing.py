@@ -47,6 +47,7 @@ _NM_LINE = re.compile(
     r"(?:\t(?P<place>[^\n]*))?$",
     re.MULTILINE,
 )
+_MODULE = re.compile(r"(?<!\s)\s+\[\w+\]$")
 _NM_OTHER = re.compile(r"^ {8,16}(?: {8,17})? ?[UwvWV] \S|^\S.*:$|^$", re.MULTILINE)
 _MARK = re.compile(
     r"_*(?:end|edata|etext|bss_start|bss_start__|bss_end__|data_start|dso_handle|TMC_END)_*|_GLOBAL_OFFSET_TABLE_|_DYNAMIC"
@@ -179,7 +180,7 @@ def _read_nm(path: str, text: str) -> tuple[_Rows, list[_Region]]:
         if kind is None:
             continue  # absolute, debugging and undefined symbols have no place in memory
         sized |= size is not None
-        name = re.sub(r"\s+\[\w+\]$", "", found["name"])  # kallsyms: the module behind the name
+        name = _MODULE.sub("", found["name"])  # kallsyms: the module behind the name
         rows.add(
             name,
             *_extent(path, found.start(), found["address"], size),
@@ -233,7 +234,8 @@ def _read_ld_map(path: str, text: str) -> tuple[_Rows, list[_Region]]:
     for line in text[at:].split("\n"):
         at, following = following, following + len(line) + 1
         if pending:
-            line, pending = pending + line, ""
+            # Only a line that begins with blanks goes on; names alone, line after line, would make ever longer ones.
+            line, pending = pending + line if line[:1] == " " else line, ""
         if found := _LD_SYMBOL.match(line):
             address = int(found["address"], 16)
             if (

@@ -17,6 +17,7 @@ from sharing.model.errors import LinemateError, Malformed
 
 FILE_NAME = "compile_commands.json"
 MAX_BYTES = 1 << 30
+MAX_PATH_CHARS = 4096  # Linux opens no longer one, and each is joined to every argument
 HOW_TO_GET_ONE = "cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON or 'bear -- make' makes one; or give flags after --"
 
 # Flags that name a file or folder, as "-Ifolder" or "-I folder"; a relative one is meant from the entry's directory.
@@ -79,6 +80,8 @@ def read_database(path: Path) -> tuple[Entry, ...]:
 def _with_arguments(path: Path, number: int, entry: Entry) -> Entry:
     if "\0" in entry.directory or "\0" in entry.file:
         raise Malformed(str(path), None, f"entry {number}: a path with a null character")
+    if max(len(entry.directory), len(entry.file)) > MAX_PATH_CHARS:
+        raise Malformed(str(path), None, f"entry {number}: a path of more than {MAX_PATH_CHARS} characters")
     if not posixpath.isabs(entry.directory):
         # Clang takes it from the folder of the database; an absolute one is the rule.
         entry = msgspec.structs.replace(entry, directory=str(path.absolute().parent / entry.directory))

@@ -20,9 +20,9 @@ SAMPLE = re.compile(
     r"(?:(?P<s>\d{1,10})\.(?P<fraction>\d{1,9}):\s+)?(?:(?P<period>\d{1,20})\s+)?(?P<event>[^\s:][^\s]*):(?P<rest>\s.*|)$"
 )
 # What follows the event is matched with one blank between words, which keeps these patterns linear.
-DATA_SRC = re.compile(
-    r"(?P<before>.*?)\b(?P<data_src>[0-9a-f]{1,16}) \|OP (?:[^|]*\|)*+[^|]*? (?P<after>[0-9a-f]+(?: .*)?)$"
-)
+OPERATION = " |OP "
+DATA_SRC = re.compile(r"(?P<before>.*?)\b(?P<data_src>[0-9a-f]{1,16})$")  # in front of what it means in words
+BEHIND = re.compile(r"(?:[^|]*\|)*+[^|]*? (?P<after>[0-9a-f]+(?: .*)?)$")
 HEX = re.compile(r"(?:^| )([0-9a-f]{1,16})(?= |$)")
 FILE = r"(?:\((?P<dso>[/\[][^()]*(?: \(deleted\))?|[^()\s]+)\))"
 # The symbol and file of a data address stand between it and the ip, which in turn is followed by something.
@@ -137,13 +137,15 @@ class _Reader:
     def _numbers(self, rest: str, values: dict[str, int]) -> None:
         """addr, data_src, weight and ip, which perf prints as bare numbers in this order."""
         fields = Field(0)
-        if source := DATA_SRC.match(rest):
+        front, operation, behind = rest.partition(OPERATION)
+        source = DATA_SRC.match(front) if operation else None
+        if source and (after := BEHIND.match(behind)):
             values["data_src"] = int(source["data_src"], 16)
             fields |= Field.DATA_SRC
             if address := HEX.match(source["before"]):
                 values["addr"] = int(address[1], 16)
                 fields |= Field.ADDR
-            rest = source["after"]
+            rest = after["after"]
             for name, field in (("weight", Field.WEIGHT), ("ins_latency", Field.INS_LATENCY)):
                 if len(self._run(rest)) > 1 and (number := NUMBER.match(rest)):
                     values[name] = int(number[1])

@@ -48,7 +48,11 @@ _PATTERN = re.compile(
     rb"|(?P<text>" + _STRING + rb"|'(?:[^'\\\n]|\\(?s:.))*+')"
     rb"|(?P<punctuation>->\*?|\+\+|--|::|\.\.\.|&&|\|\||(?s:.))"
 )
-_DIRECTIVE = re.compile(rb"#(?:\\\r?\n|/\*(?:[^*]|\*(?!/))*+\*/|" + _STRING + rb"|//[^\n]*+|[^\n])*+")
+# A string or comment that nothing ends goes to the end of the line or file: to look for its end again from every
+# quote behind it would take the square of its length.
+_DIRECTIVE = re.compile(
+    rb'#(?:\\\r?\n|/\*(?:[^*]|\*(?!/))*+(?:\*/|(?P<open>\Z))|"(?:[^"\\\n]|\\(?s:.))*+"?|//[^\n]*+|[^\n])*+'
+)
 _RAW = re.compile(rb'"([^ ()\\\t\v\f\n]{0,16})\(')
 _RAW_PREFIXES = frozenset({b"R", b"LR", b"uR", b"UR", b"u8R"})
 _KINDS = {"name": Kind.NAME, "number": Kind.NUMBER, "text": Kind.TEXT, "punctuation": Kind.PUNCTUATION}
@@ -60,11 +64,14 @@ def tokens(data: bytes, *, directive: bool = False) -> list[Token]:
     ``directive``: the bytes are a directive themselves, whose tokens are wanted.
     """
     found: list[Token] = []
+    looked_through = 0  # behind quotes for others that would close them
     at, fresh_line = 0, True  # a directive starts with the first thing on its line
     while at < len(data):
         if fresh_line and not directive and data[at : at + 1] == b"#":
             match = _DIRECTIVE.match(data, at)
             assert match is not None
+            if match["open"] is not None:
+                raise Refused("the file ends inside a comment")
             found.append(Token(Kind.DIRECTIVE, match[0], at, match.end()))
             at = match.end()
             continue
@@ -77,6 +84,10 @@ def tokens(data: bytes, *, directive: bool = False) -> list[Token]:
                 raise Refused("the file ends inside a comment")
             at = end + 2
             continue
+        if text in (b'"', b"'"):
+            looked_through += len(data) - at if (line_end := data.find(b"\n", at)) < 0 else line_end - at
+            if looked_through > MAX_BYTES:
+                raise Refused("too many quotes that no other closes")
         if group == "space":
             fresh_line |= b"\n" in text and not text.startswith(b"\\")
         else:

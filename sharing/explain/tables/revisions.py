@@ -14,7 +14,7 @@ _REVISION = re.compile(r"^(?P<indent>\s*)revision-id: (?P<id>\S{1,200})\s*$")
 _RESULT = re.compile(
     r"^#+\s*(?P<name>[A-Za-z/ ]{1,40}):\s+(?P<count>\d{1,15})\s+\((?P<rate>\d{1,15}(?:\.\d{1,9})?) per sec\.\)\s*$"
 )
-_CONDITION = re.compile(r"^#{3,}\s*(?P<text>[^:\n]{1,80}?)\s*$")
+_CONDITION = re.compile(r"^#{3,}+\s*+(?P<text>[^:\n]{1,80}?)\s*+$")
 _DATE = re.compile(r"-(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})-")
 
 

@@ -12,11 +12,12 @@ from sharing.model.errors import Unrecognized
 
 _HEADER = re.compile(r"^\s*% time\s+seconds\s+usecs/call\s+calls\s+errors\s+syscall\s*$")
 _ROW = re.compile(
-    r"^\s*(?P<time>\d{1,3}\.\d{2})\s+(?P<seconds>\d{1,12}\.\d{1,9})\s+(?P<per_call>\d{1,15})?\s+(?P<calls>\d{1,15})"
-    r"(?:\s+(?P<errors>\d{1,15}))?\s+(?P<name>[a-z_][a-z0-9_]{0,60})\s*$"
+    r"^\s*(?P<time>\d{1,3}\.\d{2})\s++(?P<seconds>\d{1,12}\.\d{1,9})\s++(?:(?P<per_call>\d{1,15})\s++)?"
+    r"(?P<calls>\d{1,15})(?:\s++(?P<errors>\d{1,15}))?\s++(?P<name>[a-z_][a-z0-9_]{0,60})\s*$"
 )
+# Possessive: lines of blanks, which several parts could match, would take the square of their length.
 _HEADING = re.compile(
-    r"^\s*(?P<label>[^|%\n]{1,60}?):\s*(?:(?P<value>\d{1,12}(?:\.\d{1,6})?)\s*(?P<metric>[A-Za-z/]{1,12}))?\s*$"
+    r"^\s*+(?P<label>[^|%\n]{1,60}?):\s*+(?:(?P<value>\d{1,12}(?:\.\d{1,6})?)\s*+(?P<metric>[A-Za-z/]{1,12}))?\s*+$"
 )
 
 
