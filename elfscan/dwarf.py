@@ -80,7 +80,7 @@ class DwarfJob:
         data = self._job.result()
         try:
             document = msgspec.msgpack.decode(data, type=DwarfDocument)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise LinemateError(f"linemate-dwarf: unexpected answer for {self._path}: {error}") from error
         if document.version != VERSION:
             raise LinemateError(

@@ -14,6 +14,7 @@ import msgspec
 MAX_LEAVES = 20_000  # an array of structs this long is cut and marked, so hostile types stay cheap
 MAX_DEPTH = 64
 MAX_VISITS = 100_000  # types looked at for one variable: records that contain each other twice double at each level
+MAX_SIZE_BYTES = (1 << 63) - 1
 
 
 class TypeKind(IntEnum):
@@ -36,6 +37,7 @@ class TypeKind(IntEnum):
 
 
 RECORD_KINDS = frozenset({TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION})
+_RECORD_WORDS: dict[int, str] = {TypeKind.STRUCT: "struct", TypeKind.CLASS: "class", TypeKind.UNION: "union"}
 # Kinds that say of a type how it may be used, or give it a name.
 WRAPPER_KINDS = frozenset({TypeKind.TYPEDEF, TypeKind.CONST, TypeKind.VOLATILE, TypeKind.ATOMIC, TypeKind.RESTRICT})
 
@@ -122,7 +124,11 @@ class TypeTable:
         return -1, frozenset(qualifiers), tuple(names)
 
     def size(self, row: int) -> int:
-        """Size in bytes of a type, -1 when unknown."""
+        """Size in bytes of a type, -1 when unknown or more than memory can hold."""
+        size = self._size(row)
+        return size if size <= MAX_SIZE_BYTES else -1
+
+    def _size(self, row: int) -> int:
         core, _, _ = self.strip(row)
         if core < 0:
             return -1
@@ -147,6 +153,9 @@ class TypeTable:
 
     def name(self, row: int) -> str:
         """A readable name: the outermost name, or the shape of an unnamed type."""
+        return self._name(row, MAX_DEPTH)
+
+    def _name(self, row: int, budget: int) -> str:
         core, _, names = self.strip(row)
         if names:
             return names[0]
@@ -154,14 +163,12 @@ class TypeTable:
             return ""
         record = self._records[core]
         if record.kind == TypeKind.POINTER:
-            inner = self.name(record.target) if record.target != row else ""
+            inner = self._name(record.target, budget - 1) if budget else ""
             return f"{inner or 'void'} *"
         if record.kind == TypeKind.ARRAY:
-            inner = self.name(record.target) if record.target != row else ""
+            inner = self._name(record.target, budget - 1) if budget else ""
             return f"{inner or '?'}[{record.count if record.count >= 0 else ''}]"
-        return {TypeKind.STRUCT: "struct", TypeKind.CLASS: "class", TypeKind.UNION: "union"}.get(
-            TypeKind(record.kind), ""
-        )
+        return _RECORD_WORDS.get(record.kind, "")
 
     def flatten(self, row: int) -> tuple[Member, ...]:
         """Leaf members by offset.  Arrays of records stay one series with ``stride`` and ``count``.
