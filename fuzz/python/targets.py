@@ -7,13 +7,17 @@ import importlib
 from fuzz.python.engine.target import Target
 
 NAMES = (
+    "access_tables",
     "archive",
     "baseline",
     "compile_database",
     "csv_profile",
     "debug_companion",
+    "dwarf_document",
     "elf_file",
     "elf_linked",
+    "history_store",
+    "instructions",
     "linker_map",
     "nm_listing",
     "oprofile",
@@ -25,6 +29,7 @@ NAMES = (
     "perf_script",
     "project_file",
     "sidecar",
+    "source_tokens",
     "tables",
 )
 

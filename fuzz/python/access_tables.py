@@ -1,0 +1,40 @@
+"""What ``linemate-access`` answers (``elfscan.access``).  Owns the answers that the target starts with."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+import numpy as np
+
+from elfscan.access import AccessPlan, read_tables
+from fuzz.python.engine.target import Target
+from sharing.model import ARG_DTYPE, CALL_DTYPE, FUNCTION_DTYPE, PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, SiteFlag
+
+_HEADER = struct.Struct("<8sQQQQQQ")
+_FUNCTIONS = 4
+_PLAN = AccessPlan("x86-64", "file", [], [], [], np.zeros(_FUNCTIONS, FUNCTION_DTYPE), np.zeros(0, "<u8"), False)
+
+
+def _seeds() -> Iterable[bytes]:
+    tables = [
+        np.ones(rows, dtype) for rows, dtype in ((3, SITE_DTYPE), (2, CALL_DTYPE), (2, ARG_DTYPE), (1, PARAM_DTYPE))
+    ]
+    taken = np.array([1, 2], "<u8")
+    counters = np.array([(b"instructions", 9)], [("name", "S32"), ("value", "<u8")])
+    parts = [*tables, taken, counters]
+    yield _HEADER.pack(b"LMACCS1\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
+    yield _HEADER.pack(b"LMACCS1\0", 0, 0, 0, 0, 0, 0)
+
+
+def one(data: bytes) -> None:
+    found = read_tables(data, _PLAN)
+    for table, kinds in ((found.sites, AccessKind), (found.params, AccessKind), (found.args, ArgKind)):
+        for row in table[:20]:
+            kinds(int(row["kind"]))
+            assert -1 <= row["function"] < _FUNCTIONS
+    for flags in found.sites["flags"][:20].tolist():
+        SiteFlag(flags)
+
+
+TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS1\0",))
