@@ -20,7 +20,6 @@ from sharing.model.errors import LinemateError
 
 ROOT = Path(__file__).resolve().parents[3]
 OWN = str(ROOT / "fuzz")
-MAX_MESSAGE_CHARS = 2000  # names from inputs are shortened before they are printed
 ADDRESS_SPACE_BYTES = 3 << 30
 
 
@@ -67,8 +66,8 @@ def fault_of(target: Target, data: bytes, limits: Limits) -> Fault | None:
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except LinemateError as error:
-        if fault := _fault_of_message(error):
-            return fault
+        if not str(error).strip():
+            return Fault("message", f"an empty message at {_place(error)}", _traceback(error))
     except _TooSlow as error:
         return Fault("hang", f"more than {limits.cpu_s:g} s in {_place(error)}", _traceback(error))
     except MemoryError as error:
@@ -78,15 +77,6 @@ def fault_of(target: Target, data: bytes, limits: Limits) -> Fault | None:
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10
     if grown > limits.memory_bytes:
         return Fault("memory", f"{grown >> 20} MiB for {len(data)} bytes of input", "")
-    return None
-
-
-def _fault_of_message(error: LinemateError) -> Fault | None:
-    message = str(error)
-    if not message.strip():
-        return Fault("message", f"an empty message at {_place(error)}", _traceback(error))
-    if len(message) > MAX_MESSAGE_CHARS:
-        return Fault("message", f"a message too long to read at {_place(error)}", _traceback(error))
     return None
 
 
