@@ -14,6 +14,7 @@ import msgspec
 
 from sharing.model import LinemateError, Malformed
 from sharing.model.facts import FACTS_SCHEMA, FactsEnd, FactsHeader, FactsLine
+from sharing.model.inputs import open_input
 
 MAX_LINE_BYTES = 1 << 30
 _MEMORY_NAME = "facts"  # what bytes are called in errors
@@ -29,7 +30,7 @@ def read_facts(source: bytes | Path) -> Iterator[FactsLine]:
         yield from _lines(io.BytesIO(source), _MEMORY_NAME)
         return
     try:
-        with source.open("rb") as stream:
+        with open_input(source, "a stream of facts") as stream:
             yield from _lines(stream, str(source))
     except OSError as error:
         raise LinemateError(f"{source}: {error.strerror or error}") from error

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from sharing.model import (
     LinemateError,
     Malformed,
 )
+from sharing.model.inputs import open_input
 
 Table = npt.NDArray[Any]
 
@@ -138,12 +138,9 @@ def encode_plan(plan: AccessPlan) -> bytes:
 
 
 def _has_absolute_code(path: str) -> bool:
-    try:
-        with Path(path).open("rb") as file:
-            file.seek(_ELF_TYPE_OFFSET)
-            field = file.read(2)
-    except OSError as error:
-        raise LinemateError(f"{path}: {error.strerror or error}") from error
+    with open_input(path, "an ELF file") as file:
+        file.seek(_ELF_TYPE_OFFSET)
+        field = file.read(2)
     return len(field) == 2 and int.from_bytes(field, "little") != _ET_DYN
 
 

@@ -6,18 +6,19 @@ packages, an explicit file) and the proof that a candidate belongs to the binary
 
 from __future__ import annotations
 
-import mmap
 import os
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from elfscan.elf import ElfFile, map_file
 from sharing.model import LinemateError, Malformed, Unrecognized
+from sharing.model.inputs import open_input
 
 _MAX_BUILD_ID_BYTES = 64
 _MAX_LINK_BYTES = 4096
+_MAX_SUMMED_BYTES = 16 << 30
+_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,8 @@ def _mismatch(candidate: str, build_id: str | None, debuglink: tuple[str, int] |
         return error.strerror or str(error)
     except _Unreadable as error:
         return str(error)
+    except LinemateError as error:
+        return str(error).removeprefix(f"{candidate}: ")
     return None if crc == debuglink[1] else f"CRC {crc:08x}, expected {debuglink[1]:08x}"
 
 
@@ -212,10 +215,14 @@ def parse_debuglink(data: bytes, byteorder: str) -> tuple[str, int] | None:
 
 def _crc32(path: str) -> int:
     """CRC-32 of a whole file, as ``objcopy --add-gnu-debuglink`` computes it."""
-    if Path(path).stat().st_size == 0:
-        return 0
-    with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return zlib.crc32(data)
+    crc, left = 0, _MAX_SUMMED_BYTES
+    with open_input(path, "a debug file") as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            crc = zlib.crc32(block, crc)
+            left -= len(block)
+            if left < 0:
+                raise LinemateError(f"{path}: larger than {_MAX_SUMMED_BYTES >> 30} GiB: its CRC is not computed")
+    return crc
 
 
 def _is_hex(text: str) -> bool:

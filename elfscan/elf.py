@@ -8,9 +8,6 @@ larger than a header table is copied, so a file of 600 MB costs what is read of 
 
 from __future__ import annotations
 
-import mmap
-import os
-import stat
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -22,7 +19,8 @@ from elfscan import constants as c
 from elfscan.arch import find_architecture
 from elfscan.headers import SECTION_DTYPE, SEGMENT_DTYPE, Header, header_dtype, section_dtype, segment_dtype
 from elfscan.losses import Losses
-from sharing.model import Architecture, LinemateError, Malformed, Unrecognized
+from sharing.model import Architecture, Malformed, Unrecognized
+from sharing.model.inputs import map_input
 
 Array = npt.NDArray[Any]
 
@@ -34,30 +32,8 @@ MAX_NOTE_BYTES = 4 << 20  # of all notes together
 ADDRESS_LIMIT = 1 << 64
 
 def map_file(path: str) -> Array:
-    """The bytes of a regular file as a read-only uint8 array over a mapping.
-
-    Raises LinemateError in one line for whatever cannot be read: missing, directory, no permission, device.
-    """
-    try:
-        # O_NONBLOCK: opening a FIFO that nobody writes must not hang.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise LinemateError(f"{path}: {(error.strerror or 'cannot be opened').lower()}") from None
-    except ValueError:
-        raise LinemateError(f"{path!r}: not a usable file name") from None
-    try:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise LinemateError(f"{path}: is a directory, expected an ELF file or an archive")
-        if not stat.S_ISREG(status.st_mode):
-            raise LinemateError(f"{path}: is not a regular file")
-        if status.st_size == 0:
-            raise Malformed(path, 0, "the file is empty")
-        return np.frombuffer(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ), np.uint8)
-    except OSError as error:
-        raise LinemateError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
-    finally:
-        os.close(descriptor)
+    """The bytes of a regular file as a read-only uint8 array over a mapping.  Raises as ``map_input`` does."""
+    return np.frombuffer(map_input(path, "an ELF file or an archive"), np.uint8)
 
 
 class ElfFile:

@@ -35,6 +35,7 @@ from sharing.model import (
     SectionKind,
     TypeTable,
 )
+from sharing.model.guard import check_inputs, mark
 from sharing.model.image import Unit
 
 Array = npt.NDArray[Any]
@@ -48,6 +49,7 @@ def read_images(
     ``types`` reads debug information (from ``debug_file`` when given), ``access`` the instructions.  Raises
     LinemateError, Unrecognized or Malformed, each one line.
     """
+    since = mark()
     data = map_file(path)
     if is_archive(data):
         from elfscan.toolserver import ToolServers
@@ -56,7 +58,9 @@ def read_images(
             for elf, notes in open_members(path, data):
                 yield read_image(elf, debug_file=debug_file, types=types, access=access, notes=notes, starter=servers)
         return
-    yield read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access)
+    image = read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access)
+    check_inputs(since)
+    yield image
 
 
 def read_image(

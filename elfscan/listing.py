@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.elf import map_file
 from sharing.model import (
     ARG_DTYPE,
     CALL_DTYPE,
@@ -34,9 +33,11 @@ from sharing.model import (
     VariableFlag,
 )
 from sharing.model.image import FunctionFlag, Unit
+from sharing.model.inputs import read_input
 
 # Lines of 64 bytes are an assumption that whoever compares may replace.
 UNKNOWN_ARCHITECTURE = Architecture("unknown", 64, "little", 64, 128, False)
+MAX_BYTES = 1 << 30  # maps of browsers have hundreds of MB
 HEAD_BYTES = 1 << 16  # in which a format has to show itself
 ADDRESS_LIMIT = (1 << 64) - 1  # of an end, which has to fit into 64 bits as well
 MAX_OBJECT_BYTES = (1 << 63) - 1
@@ -144,7 +145,9 @@ def read_listing(path: str) -> Image:
 
     Raises Unrecognized for other text, Malformed for a line that breaks its format.
     """
-    data = map_file(path).tobytes()
+    data = read_input(path, MAX_BYTES, "a listing or a map")
+    if not data:
+        raise Malformed(path, 0, "the file is empty")
     if b"\0" in data[:HEAD_BYTES]:
         raise Unrecognized(path, "not text: no listing and no map")
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")

@@ -21,10 +21,9 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from sharing.model import LinemateError
+from sharing.model.native import native_file
 from sharing.model.process import children, scratch
 
-_PACKAGE = Path(__file__).resolve().parent
-_REPOSITORY = _PACKAGE.parent
 _MAX_OUTPUT_BYTES = 1 << 30
 _MAX_REASON_BYTES = 64 << 10  # of the helper's stderr, which a hostile file can make long
 _MAX_REASON_CHARS = 300
@@ -33,13 +32,9 @@ _SPARE_S = 30.0  # after which a helper ends itself, beyond the time that it is 
 
 def tool_path(name: str) -> Path:
     """The native helper called ``name``: ``$LINEMATE_NATIVE_DIR``, the build tree, then the installed package."""
-    override = os.environ.get("LINEMATE_NATIVE_DIR")
-    directories = [Path(override)] if override else []
-    directories += [_REPOSITORY / "build" / "release" / "bin", _PACKAGE / "native" / "bin"]
-    for directory in directories:
-        candidate = directory / name
-        if candidate.is_file() and os.access(candidate, os.X_OK):
-            return candidate
+    found = native_file(name)
+    if found is not None and os.access(found, os.X_OK):
+        return found
     raise LinemateError(
         f"{name}: the native helper is not built; run scripts/linemate once, or "
         "`cmake --preset release && cmake --build --preset release`"
@@ -190,6 +185,8 @@ class ToolJob:
             return f"{self._name}: gave no answer in time and ended"
         if -code == signal.SIGXFSZ:
             return f"{self._name}: its output exceeds the bound"
+        if -code == signal.SIGBUS:
+            return f"{self._name}: the file was truncated while it was read"
         try:
             what = signal.Signals(-code).name
         except ValueError:

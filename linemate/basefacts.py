@@ -27,6 +27,7 @@ from linemate import database, gitbase
 from linemate.options import FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.facts import FactsEnd
+from sharing.model.inputs import open_input
 
 SOURCE_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cp"})
 HEADER_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".def"})
@@ -170,7 +171,7 @@ def _today(path: str, tree: Path, roots: _Roots) -> str:
 
 def _heads(stream: Path) -> Iterator[tuple[bytes, _Head]]:
     decode = msgspec.json.Decoder(_Head).decode
-    with stream.open("rb") as lines:
+    with open_input(stream) as lines:
         for line in lines:
             if line.strip():
                 yield line, decode(line)
@@ -328,7 +329,7 @@ class _ParsedAgain:
 
     def __init__(self, stream: Path | None, change: Callable[[bytes], bytes]) -> None:
         self._change = change
-        self._file = stream.open("rb") if stream is not None else None
+        self._file = open_input(stream) if stream is not None else None
         self._places: dict[str, deque[tuple[int, int]]] = defaultdict(deque)
         begin = 0
         for line in self._file or ():

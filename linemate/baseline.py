@@ -6,14 +6,14 @@ Owns the baseline file (schema ``linemate-baseline-1``) and what counts as new.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import msgspec
 
 from linemate.output import write_text
 from reports.fingerprint import PAIR, fingerprint
-from sharing.model.errors import LinemateError, Malformed
+from sharing.model.errors import Malformed
 from sharing.model.finding import Finding, Report, Severity
+from sharing.model.inputs import read_input
 
 SCHEMA = "linemate-baseline-1"
 MAX_BYTES = 64 << 20
@@ -69,13 +69,8 @@ def _is_new(finding: Finding, known: Mapping[str, Severity], root: str) -> bool:
 
 def read_baseline(path: str) -> dict[str, Severity]:
     """The accepted findings of a file.  Raises LinemateError where it cannot be read or is not a baseline."""
-    file = Path(path)
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise Malformed(path, None, f"larger than {MAX_BYTES >> 20} MiB: not a baseline")
-        found = msgspec.json.decode(file.read_bytes(), type=Baseline)
-    except OSError as error:
-        raise LinemateError(f"{path}: {error.strerror}") from error
+        found = msgspec.json.decode(read_input(path, MAX_BYTES, "a baseline"), type=Baseline)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(path, None, f"not a baseline: {error}") from error
     if found.schema != SCHEMA:

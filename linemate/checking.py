@@ -20,6 +20,7 @@ from linemate.cachedir import bases_folder, facts_folder
 from linemate.options import DEFAULT_LINE_SIZE, CheckOptions, FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
+from sharing.model.inputs import read_source
 from sharing.model.process.scratch import subfolder
 from sharing.model.project import ProjectConfig
 
@@ -97,7 +98,7 @@ def _with_edits(report: Report, program: Program, options: CheckOptions) -> Repo
     from sharing.fix.style import FixOptions
 
     style = FixOptions(judged_line_size(report, options), options.project.fix.align_macro or "")
-    planner = Planner(program, lambda path: Path(path).read_bytes(), style)
+    planner = Planner(program, read_source, style)
     return msgspec.structs.replace(report, findings=tuple(with_edits(finding, planner) for finding in report.findings))
 
 

@@ -21,6 +21,7 @@ from linemate.commands import COMMANDS, load
 from linemate.streams import ReaderGone
 from reports.escape import visible
 from sharing.model.errors import LinemateError
+from sharing.model.guard import lost_input
 from sharing.model.process import children, scratch
 from sharing.model.process.stopping import Stopped
 
@@ -55,12 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         return _error(f"{error.format_message().rstrip('.')}{hint}", EXIT_USAGE)
     except LinemateError as error:
-        return _error(str(error), EXIT_USAGE)
+        return _error(str(lost_input() or error), EXIT_USAGE)
     except OSError as error:
         return _error(_os_error(error), EXIT_USAGE)
     except MemoryError:
         return _error("out of memory", EXIT_USAGE)
     except Exception as error:
+        # Zeros in place of what was cut off may have led a reader anywhere.
+        if (loss := lost_input()) is not None:
+            return _error(str(loss), EXIT_USAGE)
         if os.environ.get("LINEMATE_DEBUG") == "1":
             raise
         kind = type(error).__name__

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from sharing.model.errors import LinemateError
+from sharing.model.inputs import read_input
 from sharing.model.project import ProjectConfig
 
 FILE_NAME = "linemate.toml"
@@ -35,14 +36,10 @@ def find_config(start: Path) -> Path | None:
 def load_config(path: Path) -> ProjectConfig:
     """The file as a value.  Raises LinemateError naming the file and the key, with the nearest valid key."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise LinemateError(f"{path}: larger than {MAX_BYTES} bytes: not a project file")
-        text = path.read_text(encoding="utf-8")
+        text = read_input(path, MAX_BYTES, "a project file").decode("utf-8")
         if _LONG_KEY.search(text):
             raise LinemateError(f"{path}: a key of more than {MAX_KEY_PARTS} parts")
         data = tomllib.loads(text)
-    except OSError as error:
-        raise LinemateError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise LinemateError(f"{path}: offset {error.start:#x}: not UTF-8") from error
     except ValueError as error:  # TOMLDecodeError, and what int says of thousands of digits

@@ -13,6 +13,7 @@ import msgspec
 from pmu.counters import HARDWARE, SOFTWARE, Counted, CountedEvent
 from reports.escape import visible
 from sharing.model.errors import LinemateError
+from sharing.model.inputs import is_regular, read_input
 
 SCHEMA = "linemate-counters-1"
 UNSUPPORTED = "unsupported"
@@ -78,8 +79,8 @@ def check_new(output: str | None) -> None:
     if path is None or not path.exists():
         return
     try:
-        if path.is_file() and path.stat().st_size <= _MAX_BYTES:
-            msgspec.json.decode(path.read_bytes(), type=CountsDocument)
+        if is_regular(path) and path.stat().st_size <= _MAX_BYTES:
+            msgspec.json.decode(read_input(path, _MAX_BYTES), type=CountsDocument)
             return
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from sharing.model.errors import LinemateError, Malformed
+from sharing.model.inputs import read_input
 
 FILE_NAME = "compile_commands.json"
 MAX_BYTES = 1 << 30
@@ -67,11 +68,8 @@ def named_database(path: str) -> Path:
 def read_database(path: Path) -> tuple[Entry, ...]:
     """All entries, each with ``arguments``.  Raises Malformed where the file is not a compile database."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise Malformed(str(path), None, f"larger than {MAX_BYTES >> 20} MiB: not a compile database")
-        entries = msgspec.json.decode(path.read_bytes(), type=tuple[Entry, ...])
-    except OSError as error:
-        raise LinemateError(f"{path}: {error.strerror}") from error
+        data = read_input(path, MAX_BYTES, "a compile database")
+        entries = msgspec.json.decode(data, type=tuple[Entry, ...])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(str(path), None, f"not a compile database: {error}") from error
     return tuple(_with_arguments(path, number, entry) for number, entry in enumerate(entries))

@@ -20,6 +20,7 @@ from linemate.output import check_output, progress, write_text
 from reports.escape import count, visible
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, Severity, SourceEdit
+from sharing.model.inputs import read_source
 
 if TYPE_CHECKING:
     from linemate.fix_verify import Verified, VerifyOptions
@@ -196,7 +197,7 @@ def _plan(
     from sharing.fix.plan import Planner
     from sharing.fix.style import FixOptions
 
-    planner = Planner(program, _read, FixOptions(line_size, options.project.fix.align_macro or ""))
+    planner = Planner(program, read_source, FixOptions(line_size, options.project.fix.align_macro or ""))
     planned = [(finding, plan_finding(finding, planner)) for finding in findings]
     named = [
         (f"{finding.id} ({number + 1})", one.plan)
@@ -214,10 +215,6 @@ def _plan(
             kept.append(one if reason is None else dataclasses.replace(one, plan=None, reason=reason))
         chosen.append((finding, tuple(kept)))
     return chosen, edits
-
-
-def _read(path: str) -> bytes:
-    return Path(path).read_bytes()
 
 
 def _explanations(chosen: Chosen) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from linemate.gitbase import find_repository
 from sharing.model.errors import LinemateError
+from sharing.model.inputs import open_input
 from sharing.model.process.scratch import subfolder
 
 MAX_TREE_BYTES = 8 << 30
@@ -109,7 +110,7 @@ def made_binaries(folder: Path, since_ns: int) -> list[Path]:
 
 
 def _is_linked(path: Path) -> bool:
-    with path.open("rb") as file:
+    with open_input(path) as file:
         head = file.read(18)
     if len(head) < 18 or not head.startswith(_ELF_MAGIC):
         return False

@@ -15,6 +15,7 @@ from reports.escape import visible
 from sharing.fix.edits import apply_edits
 from sharing.model.errors import LinemateError
 from sharing.model.finding import SourceEdit
+from sharing.model.inputs import read_source
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
@@ -32,7 +33,7 @@ def changed_files(edits: Sequence[SourceEdit]) -> dict[Path, tuple[bytes, bytes]
     for name, own in by_file(edits).items():
         path = Path(name)
         try:
-            before = path.read_bytes()
+            before = read_source(path)
         except OSError as error:
             raise LinemateError(f"{name}: {error.strerror}") from error
         digest = hashlib.sha256(before).hexdigest()

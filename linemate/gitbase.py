@@ -19,10 +19,12 @@ from pathlib import Path
 
 from linemate.gitborrowed import borrowed, refuse_waiting_files
 from sharing.model.errors import LinemateError
+from sharing.model.inputs import read_input
 from sharing.model.process import children
 from sharing.model.process.scratch import beside, remove, subfolder
 from sharing.model.process.wholefile import write_whole
 
+MAX_RECORD_BYTES = 64 << 20  # names of linked files
 KEPT_TREES = 3  # per repository; a base is usually the branch point of what is being worked on
 TIMEOUT_S = 600
 QUESTION_TIMEOUT_S = 20  # for what reads a few small files; a FIFO among them would hold git for ever
@@ -282,7 +284,7 @@ def link_into(tree: Path, top: str, relative: Iterable[str]) -> None:
     """
     record = _links_of(tree)
     if record.is_file():
-        for name in record.read_text(encoding="utf-8", errors="surrogateescape").split("\0"):
+        for name in read_input(record, MAX_RECORD_BYTES).decode("utf-8", "surrogateescape").split("\0"):
             if name and (tree / name).is_symlink() and _stays_in(tree, tree / name):
                 (tree / name).unlink()
     wanted = [name for name in relative if not os.path.lexists(tree / name) and _stays_in(tree, tree / name)]

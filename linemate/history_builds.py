@@ -25,11 +25,13 @@ from linemate.fix_child import run
 from linemate.history_git import Clone, Commit
 from linemate.history_store import BuildRow, Store
 from sharing.model.errors import LinemateError
+from sharing.model.inputs import open_input, read_input
 from sharing.model.process import children
 from sharing.model.process.scratch import beside
 from sharing.model.process.wholefile import write_whole
 
 LOG_TAIL = 64 << 10  # characters of the log that go into the store; the file has all that was kept
+MAX_NOTE_BYTES = 4096
 MAX_BINARY_BYTES = 8 << 30
 MOST_KEPT_BYTES = 20 << 30  # of trees and binaries of one repository; above that, what was not used for long goes
 IN_USE_S = 24 * 3600.0  # after its last use, a build may be another run's, which then measures it
@@ -185,7 +187,7 @@ class Builds:
             return ""
         if made.stat().st_size > MAX_BINARY_BYTES:
             raise LinemateError(f"{made}: larger than {MAX_BINARY_BYTES >> 30} GB")
-        with made.open("rb") as file:
+        with open_input(made, "a binary") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         kept = self._binary_of(digest)
         if not kept.is_file():
@@ -232,9 +234,9 @@ class Builds:
 def _noted(note: Path) -> tuple[str, int]:
     """(name of a whole build's tree, its bytes), ("", 0) where the note is gone or broken."""
     try:
-        name, _, size = note.read_text(encoding="ascii").partition(" ")
+        name, _, size = read_input(note, MAX_NOTE_BYTES).decode("ascii").partition(" ")
         return name.strip(), int(size or 0)
-    except (OSError, ValueError):
+    except (LinemateError, ValueError):
         return "", 0
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sharing.model.errors import LinemateError
+from sharing.model.inputs import open_input
 from sharing.model.process.scratch import beside
 
 APPLICATION_ID = 0x6C6D6869  # "lmhi"; SQLite keeps it at byte 68 of the header, the version at byte 60
@@ -234,10 +235,12 @@ def _check_journal(journal: Path) -> None:
 
 
 def _head(path: Path) -> bytes:
-    if path.exists() and not path.is_file():
+    if not path.exists():
+        raise FileNotFoundError
+    if not path.is_file():
         raise DamagedStore(f"{path}: is no file")
     # Closed before SQLite opens it: closing drops the locks that a process has on a file.
-    with path.open("rb") as file:
+    with open_input(path, "a history") as file:
         if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
             raise DamagedStore(f"{path}: larger than {MAX_FILE_BYTES >> 30} GB")
         return file.read(100)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from sharing.model.errors import LinemateError
+from sharing.model.guard import check_inputs
 from sharing.model.process.wholefile import write_whole
 
 PROGRESS_AFTER_S = 1.0
@@ -39,8 +40,10 @@ def terminal_width(stream: TextIO, default: int) -> int:
 def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> None:
     """Write to ``output``, to standard output when it is None or ``-``.
 
-    A file appears whole or not at all.  Raises LinemateError where ``output`` is one of ``inputs``.
+    A file appears whole or not at all.  Raises LinemateError where ``output`` is one of ``inputs``, and Malformed where
+    an input was truncated while it was read: then nothing is written.
     """
+    check_inputs()
     if output is None or output == "-":
         try:
             sys.stdout.write(text)

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sharing.model.errors import LinemateError, Unrecognized
+from sharing.model.guard import check_inputs, mark
+from sharing.model.inputs import is_stream, read_input
+from sharing.model.process import scratch
 from sharing.model.samples import Samples
+
+MAX_STREAM_BYTES = 2 << 30  # of a profile that comes through a pipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,25 @@ def read_samples(path: str | Path, most: int | None = None) -> Samples:
 
     ``most``: keep no more than so many where the format allows it, spread as ``sharing.model.thinning`` says.
 
+    ``-`` is standard input; that and a pipe that this process was given are copied first, since readers take turns.
+
     Raises Malformed for a broken profile, LinemateError for a file that cannot be read or that no reader knows.
     """
-    path = Path(path)
+    if not is_stream(path):
+        since = mark()
+        samples = _read(Path(path), most)
+        check_inputs(since)
+        return samples
+    with scratch.subfolder("profile") as folder:
+        copy = folder / "profile"
+        copy.write_bytes(read_input(path, MAX_STREAM_BYTES, "a profile", stream=True))
+        try:
+            return _read(copy, most)
+        except LinemateError as error:
+            raise LinemateError(str(error).replace(str(copy), str(path))) from error
+
+
+def _read(path: Path, most: int | None) -> Samples:
     refusals: list[str] = []
     table = readers()
     for reader in table:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sharing.model.errors import Malformed, Unrecognized
 from sharing.model.executions import EXECUTION_DTYPE, CountedThread, Executions, Part, Table, summed
+from sharing.model.inputs import open_input
 
 LOOK_AT_BYTES = 1 << 12  # in which the format must say what it is
 MAX_LINE_BYTES = 1 << 16  # names of templates are long
@@ -38,7 +39,7 @@ JUMPS = frozenset((b"jump", b"jcnd"))
 
 def read(path: Path) -> Executions:
     """Raises Unrecognized for another format, Malformed for a broken file or one without what is needed."""
-    with path.open("rb") as file:
+    with open_input(path, "a profile") as file:
         if MARK.search(file.read(LOOK_AT_BYTES)) is None:
             raise Unrecognized(str(path), "does not begin as callgrind's files do")
         file.seek(0)

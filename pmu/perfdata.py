@@ -6,6 +6,7 @@ Owns the order of reading.  Header, stream, records and sample layouts each have
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,8 @@ from pmu.perfdata_stream import Losses, Walk
 from pmu.perfevent import KNOWN_SAMPLE_BITS, Attr, Record, event_of
 from pmu.samplesbuilder import Builder, SampleStore
 from sharing.model.errors import Malformed, Unrecognized
+from sharing.model.guard import map_descriptor
+from sharing.model.inputs import open_input
 from sharing.model.samples import Counts, Event, Recording, Registers, Samples
 
 
@@ -103,11 +106,10 @@ def _room(size_bytes: int, header: Header) -> int:
 
 
 def _open(path: Path) -> mmap.mmap | bytes:
-    with path.open("rb") as file:
-        try:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (ValueError, OSError):  # empty, or a pipe
-            return file.read()
+    with open_input(path, "a profile") as file:
+        if not os.fstat(file.fileno()).st_size:
+            return b""
+        return map_descriptor(str(path), file.fileno())
 
 
 def _words(source: Source, header: Header) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

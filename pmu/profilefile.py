@@ -16,6 +16,7 @@ from pathlib import Path
 from pmu.perfdata_header import MAGIC
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.errors import LinemateError
+from sharing.model.inputs import open_input
 from sharing.model.process.scratch import beside
 from sharing.model.recorded import RecordedProfile
 
@@ -97,7 +98,7 @@ def put_in_place(files: Files, level: str, part: Path) -> None:
 def digest(path: Path) -> str:
     """sha256 of the file, in hexadecimal."""
     total = hashlib.sha256()
-    with path.open("rb") as file:
+    with open_input(path, "a profile") as file:
         while block := file.read(_BLOCK_BYTES):
             total.update(block)
     return total.hexdigest()
@@ -109,7 +110,7 @@ def _there(path: Path) -> bool:
 
 def _is_profile(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             return file.read(len(MAGIC)) == MAGIC
-    except OSError:
+    except (LinemateError, OSError):
         return False

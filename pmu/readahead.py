@@ -16,6 +16,8 @@ from typing import Self
 
 import numpy as np
 
+from sharing.model.inputs import open_input
+
 OVERLAP_BYTES = 1 << 16  # of a stretch that the next one may begin with
 
 
@@ -23,7 +25,7 @@ class ReadAhead:
     """Stretches of up to ``most_bytes`` of a file, none beyond ``end``.  Each is gone with the next call."""
 
     def __init__(self, path: Path, most_bytes: int, end: int) -> None:
-        self._file = path.open("rb", buffering=0)
+        self._file = open_input(path, "a profile")
         self._most, self._end = most_bytes, end
         # The file is read behind the room for what is left of the stretch before.
         self._now, self._next = (memoryview(np.empty(OVERLAP_BYTES + most_bytes, np.uint8).data) for _ in range(2))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from sharing.model.errors import LinemateError, Malformed, Unrecognized
+from sharing.model.errors import Malformed, Unrecognized
+from sharing.model.inputs import open_input
 from sharing.model.process.wholefile import write_whole
 from sharing.model.recorded import SCHEMA, Recording
 
@@ -41,11 +42,8 @@ def write_sidecar(path: Path, recording: Recording) -> None:
 def read_sidecar(path: Path) -> Recording:
     """Raises Unrecognized where it is not a sidecar, Malformed where it is one with values that cannot be."""
     name = str(path)
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise LinemateError(f"{name}: {error.strerror or error}") from error
+    with open_input(path, "the sidecar of a recording") as file:
+        data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise Unrecognized(name, f"a sidecar has at most {MAX_BYTES} bytes")
     try:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pmu.samplesbuilder import Builder, new_samples
 from sharing.model.errors import Unrecognized
+from sharing.model.inputs import open_input
 from sharing.model.samples import SAMPLE_DTYPE
 
 ROWS_AT_ONCE = 1 << 16
@@ -22,7 +23,7 @@ LOOK_AT_BYTES = 1 << 16
 
 def lines(path: Path) -> Iterator[str]:
     """Lines without their ends; overlong ones are cut.  Raises Unrecognized where the file is not text."""
-    with path.open("rb") as file:
+    with open_input(path, "a profile") as file:
         head = file.read(LOOK_AT_BYTES)
         if not head or b"\0" in head:
             raise Unrecognized(str(path), "empty" if not head else "not text")

@@ -87,7 +87,7 @@ def test_the_documentation_shows_a_file_that_loads(tmp_path: Path) -> None:
         ("[project", "Expected ']'"),
         (b"\xff\xfe", "offset 0x0: not UTF-8"),
         ("x = " + "[" * 5000, "nested too deeply"),
-        ("#" * (1 << 20) + "#", "larger than 1048576 bytes"),
+        ("#" * (1 << 20) + "#", "larger than 1 MiB"),
     ],
 )
 def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str | bytes, message: str) -> None:

@@ -61,7 +61,7 @@ def test_thin_archives_name_files_beside_them(archive: Callable[..., Path], tmp_
     path = archive("rcsT")
     assert [(i.member, list(variables(i))) for i in read_all(path)] == [("one.o", ["first"]), (LONG, ["second"])]
     (tmp_path / LONG).unlink()
-    with pytest.raises(LinemateError, match="no such file"):
+    with pytest.raises(LinemateError, match="No such file"):
         read_all(path)
 
 

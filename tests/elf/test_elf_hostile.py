@@ -53,15 +53,15 @@ def written(path: Path, data: bytes | ElfBuilder) -> Path:
 
 
 def test_what_is_no_file_is_said_in_one_line(tmp_path: Path) -> None:
-    assert "no such file" in refused(tmp_path / "missing")
+    assert "No such file" in refused(tmp_path / "missing")
     assert "is a directory" in refused(tmp_path)
     os.mkfifo(tmp_path / "fifo")
-    assert "not a regular file" in refused(tmp_path / "fifo")
+    assert "is a pipe" in refused(tmp_path / "fifo")
     assert "empty" in refused(written(tmp_path / "empty", b""))
     if os.geteuid() != 0:
         (tmp_path / "secret").write_bytes(b"x")
         (tmp_path / "secret").chmod(0)
-        assert "permission" in refused(tmp_path / "secret")
+        assert "Permission" in refused(tmp_path / "secret")
     with pytest.raises(LinemateError, match="not a usable file name"):
         list(read_images("a\0b"))
 

@@ -203,7 +203,7 @@ def test_what_belongs_together_is_asked_for_together(run: Run, table_cache: Buil
 
 def test_what_cannot_be_read_is_said_in_one_line(run: Run, table_cache: BuildTableCache, tmp_path: Path) -> None:
     program = table_cache()
-    refused(run(program, tmp_path / "none"), "no such file")
+    refused(run(program, tmp_path / "none"), "No such file")
     (tmp_path / "text").write_text("neither\n")
     refused(run(program, tmp_path / "text"), "not an ELF file", "neither a listing of nm nor a map")
     refused(run(program, program, "--format", "sarif"), "'sarif' is not one of")

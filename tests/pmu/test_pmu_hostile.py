@@ -255,7 +255,7 @@ def test_what_is_no_profile_is_refused_with_reasons(tmp_path: Path, content: byt
 def test_a_file_that_cannot_be_opened_is_an_error_in_words(tmp_path: Path) -> None:
     with pytest.raises(LinemateError, match="No such file"):
         read_samples(tmp_path / "nothing")
-    with pytest.raises(LinemateError, match="Is a directory"):
+    with pytest.raises(LinemateError, match="is a directory"):
         read_samples(tmp_path)
 
 
