@@ -71,6 +71,12 @@ class Starter(Protocol):
         """As ``ToolJob.start``."""
 
 
+def helper_confinement() -> str:
+    """How this machine confines the helpers, in words.  Raises LinemateError where none can be run."""
+    with ToolJob.start([str(tool_path("linemate-access")), "--confinement"]) as job:
+        return job.result().decode("utf-8", "replace").strip()
+
+
 class ToolJob:
     """One running native helper.  Use as a context manager, or call ``result`` or ``close``: both reap it.
 

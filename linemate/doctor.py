@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from elfscan.tools import helper_confinement
 from pmu.events import Addresses
 from pmu.machine import Machine, cpu_words, read_machine
 from pmu.perftool import INSTALL, OLDEST, Perf, Trial, find_perf, trials
@@ -58,6 +59,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     perf_path: str
     perf_version: str
     perf_error: str
+    confinement: str  # of what reads binaries and source
     perf_event_paranoid: int | None
     kptr_restrict: int | None
     most_samples_per_s: int | None
@@ -92,6 +94,7 @@ def diagnose(root: Path = Path("/")) -> Diagnosis:
         perf.path if perf else "",
         perf.version if perf else "",
         error,
+        _confinement(),
         machine.paranoid,
         machine.kptr_restrict,
         machine.most_samples_per_s,
@@ -119,6 +122,13 @@ def _perf() -> tuple[Perf | None, str]:
         return find_perf(), ""
     except LinemateError as error:
         return None, str(error)
+
+
+def _confinement() -> str:
+    try:
+        return helper_confinement()
+    except LinemateError as error:
+        return f"unknown: {error}"
 
 
 def _state(trial: Trial) -> EventState:

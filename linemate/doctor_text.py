@@ -24,6 +24,7 @@ def _lines(found: Diagnosis) -> Iterator[str]:
         yield _row("", f"a virtual machine{name}")
     yield _row("kernel", found.kernel or "unknown")
     yield _row("perf", f"{found.perf_version} ({found.perf_path})" if found.perf_path else found.perf_error)
+    yield _row("helpers", f"confinement: {found.confinement}")
     paranoid = "unknown" if found.perf_event_paranoid is None else found.perf_event_paranoid
     kptr = "unknown" if found.kptr_restrict is None else found.kptr_restrict
     yield _row("rights", f"perf_event_paranoid {paranoid}, kptr_restrict {kptr}")

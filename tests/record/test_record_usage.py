@@ -284,6 +284,9 @@ def test_doctor_of_this_machine(linemate: Run) -> None:
     found = json.loads(text)
     assert code == (0 if found["best"] else 1)
     assert found["perf_path"] or found["perf_error"]
+    # What the kernel offers, or that it offers nothing.
+    assert "Landlock" in found["confinement"]
+    assert f"helpers    confinement: {found['confinement']}\n" in linemate("doctor")[1]
 
 
 @pytest.mark.parametrize("ignored", [False, True])

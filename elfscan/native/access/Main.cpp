@@ -2,6 +2,7 @@
 //
 // Usage: linemate-access BINARY [THREADS] <PLAN >TABLES
 //        linemate-access --serve <SOCKET (Serve.h)
+//        linemate-access --confinement
 //
 // Reads a plan (Plan.cpp) from standard input, writes the tables (Tables.cpp)
 // to standard output.  Any failure is one line on standard error and exit
@@ -67,7 +68,11 @@ int run(int Argc, char **Argv) {
 static int one(int Argc, char **Argv) {
   // Memory is limited by the caller; the standard library reports that by an
   // exception, which ends here.
-  confineTool("linemate-access");
+  Confinement Now = confineTool("linemate-access");
+  if (Argc == 2 && std::string_view(Argv[1]) == "--confinement") {
+    std::puts(Now.text().c_str());
+    return 0;
+  }
   try {
     return run(Argc, Argv);
   } catch (const std::bad_alloc &) {

@@ -91,13 +91,14 @@ Confinement confine(const Allowed &Rights) {
   return Out;
 }
 
-void confineTool(const char *Name) {
+Confinement confineTool(const char *Name) {
   dieWithParent();
   limitLifetime(ToolSeconds);
   Confinement Now = confine({});
   if (Now.isNone())
     std::fprintf(stderr, "%s: note: confinement: %s\n", Name,
                  Now.text().c_str());
+  return Now;
 }
 
 } // namespace linemate

@@ -37,7 +37,8 @@ struct Confinement {
 /// already.  The starter of a tool names itself in LINEMATE_PARENT_PID; without
 /// that an end before this call goes unnoticed.
 void dieWithParent();
-/// The same for a forked process, whose parent is known.
+/// The same for a forked process, whose parent is known.  It has to be confined
+/// at least as its parent is: a signal to the outside is refused.
 void dieWithParent(pid_t Parent);
 
 /// Ends this process after LINEMATE_LIMIT_S or \p DefaultSeconds, by the clock
@@ -55,7 +56,7 @@ Confinement confine(const Allowed &Rights);
 /// For a tool without processes of its own: dies with its parent, has a limit
 /// on its lifetime, and is confined.  Says so on standard error where the
 /// kernel offers no confinement.
-void confineTool(const char *Name);
+Confinement confineTool(const char *Name);
 
 } // namespace linemate
 
