@@ -27,6 +27,7 @@ from sharing.model.facts import (
     VariableBits,
     VariableFacts,
 )
+from sharing.source.checked import check_function, check_record, check_unit
 from sharing.source.program import Defined, Program
 
 MAX_EXECUTABLES = 24
@@ -73,17 +74,18 @@ class _Merger:
         self._records: dict[str, Defined[RecordFacts]] = {}
 
     def add(self, unit: UnitFacts) -> None:
-        """Raises Malformed where a document does not have the form of the schema."""
+        """Raises Malformed where a document does not have the form of the schema, or an index leads nowhere."""
+        check_unit(unit)
         index = len(self._units)
         for identity, raw in unit.functions:
             known = self._functions.get(identity)
             if known is None:
-                self._functions[identity] = Defined(_decode(_FUNCTION, raw, unit), index)
+                self._functions[identity] = Defined(_function(raw, identity, unit), index)
             elif not known.facts.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE | FunctionBits.REGION):
-                self._others[identity, index] = Defined(_decode(_FUNCTION, raw, unit), index)
+                self._others[identity, index] = Defined(_function(raw, identity, unit), index)
         for key, raw in unit.records:
             if key not in self._records:
-                self._records[key] = Defined(_decode(_RECORD, raw, unit), index)
+                self._records[key] = Defined(_record(raw, key, unit), index)
         # Headers make most names and documents equal in all units: each is kept once.
         self._units.append(
             msgspec.structs.replace(
@@ -141,11 +143,23 @@ def _variables(
     return variables, {i: d for i, d in declared.items() if i not in variables}
 
 
+def _function(raw: msgspec.Raw, identity: str, unit: UnitFacts) -> FunctionFacts:
+    function = _decode(_FUNCTION, raw, unit)
+    check_function(function, identity, unit)
+    return function
+
+
+def _record(raw: msgspec.Raw, key: str, unit: UnitFacts) -> RecordFacts:
+    record = _decode(_RECORD, raw, unit)
+    check_record(record, key, unit)
+    return record
+
+
 def _decode(decoder: msgspec.json.Decoder[_T], raw: msgspec.Raw, unit: UnitFacts) -> _T:
     try:
         return decoder.decode(raw)
-    except msgspec.DecodeError as error:
-        raise Malformed(unit.path, 0, f"facts do not have the form of their schema: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(unit.path, None, f"facts do not have the form of their schema: {error}") from None
 
 
 def executables(program: Program) -> Iterator[tuple[str, Program]]:
