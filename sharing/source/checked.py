@@ -65,6 +65,7 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     | _EXTENT
     | _SHAPE
     | {
+        "size": (0, MOST),
         "bits": (0, MOST_BITS),
         "declared_align": (0, MOST_ALIGN),
         "init": (0, 3),

@@ -93,6 +93,7 @@ def test_sound_facts_are_judged() -> None:
     ("where", "number", "why"),
     [
         (("variables", 0, "file"), 99, r"variable 'lock': file: 99 of 1"),
+        (("variables", 2, "size"), -1, r"variable 'first': size -1 is out of range"),
         (("variables", 0, "size"), 1 << 62, r"variable 'lock': size .* is out of range"),
         (("functions", 0, 1, "file"), 7, r"function 'worker': file: 7 of 1"),
         (("functions", 0, 1, "accesses", 2), 99, r"accesses: record: row 0: 99 is not in -1\.\.0"),
