@@ -78,7 +78,10 @@ def _write_in(home: Path, files: dict[Path, tuple[bytes, bytes]]) -> None:
         if len(places) < len(rows):
             raise LinemateError(f"{rows[found.index(None)].path}: its folder cannot be opened")
         try:
-            _write_journal(journal, rows)
+            try:
+                _write_journal(journal, rows)
+            except OSError as error:
+                raise LinemateError(f"{home}: {error.strerror}") from error
             for place, (_, (_, after)) in zip(places, contents, strict=True):
                 _staged(place, after)
             settle(places)

@@ -51,6 +51,7 @@ def tree(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     (copy / "compile_commands.json").write_text(json.dumps(entries))
     monkeypatch.chdir(copy)
     monkeypatch.setenv("LINEMATE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return copy
 
 
