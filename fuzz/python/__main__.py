@@ -6,14 +6,16 @@ Owns the command line and the shrinking of faulty inputs.  Exit code 1 where a f
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 from fuzz.python.engine import guided
 from fuzz.python.engine.blind import GROWN_LIMITS, run_blind, run_grown
 from fuzz.python.engine.corpus import keep_fault, kept_folder
-from fuzz.python.engine.guided import Found, run_guided
+from fuzz.python.engine.guided import ENDED, Found, run_guided
 from fuzz.python.engine.judge import ROOT, Fault, Limits, fault_of, limited_address_space
 from fuzz.python.engine.shrink import shrunk
 from fuzz.python.engine.target import Target, scratch_folder
@@ -67,7 +69,8 @@ def _run(name: str, options: argparse.Namespace) -> int:
     else:
         found = run_guided(name, target, corpus, limits=limits, **bounds)
         how = "coverage-guided"
-    kinds = [_keep(name, target, data, signature, limits) for signature, data in found.faults.items()]
+    kept = (_keep(name, target, data, signature, limits) for signature, data in found.faults.items())
+    kinds = [kind for kind in kept if kind]
     _report(name, found, kinds, how, time.monotonic() - began)
     return int(bool(kinds))
 
@@ -83,16 +86,20 @@ def _report(name: str, found: Found, kinds: list[str], how: str, wall_s: float) 
 
 
 def _keep(name: str, target: Target, data: bytes, signature: str, limits: Limits) -> str:
-    """Shrink and save one faulty input; its kind."""
+    """Shrink and save one faulty input; its kind, "" where it has no fault when it is judged again."""
+    if signature.startswith(ENDED):
+        if not _ends_the_process(name, data):
+            print(f"{name}: {signature}, but not when the input is judged alone: the machine stood still", flush=True)
+            return ""
+        path = keep_fault(kept_folder(name), data)
+        print(f"{name}: {signature}\n  kept as {path.relative_to(ROOT)} ({len(data)} bytes)", flush=True)
+        return "crash"
     with scratch_folder(), limited_address_space():
-        if signature.startswith("the process ended"):
-            fault: Fault | None = Fault("crash", signature, "")
-        else:
-            fault = fault_of(target, data, limits)
+        fault = fault_of(target, data, limits)
         if fault is None:
             # Memory is only seen growing; what was there before may have hidden it.
             fault = Fault("memory" if "MiB" in signature else "unsteady", signature, "")
-        elif fault.kind != "crash":
+        else:
             kept, known = fault, fault.signature
             data = shrunk(
                 data, lambda one: (now := fault_of(target, one, limits)) is not None and now.signature == known
@@ -103,6 +110,18 @@ def _keep(name: str, target: Target, data: bytes, signature: str, limits: Limits
         f"{name}: {fault.signature}\n  kept as {path.relative_to(ROOT)} ({len(data)} bytes)\n{fault.detail}", flush=True
     )
     return fault.kind
+
+
+def _ends_the_process(name: str, data: bytes) -> bool:
+    """Whether an input that ended the process of the loop does so again, in a process of its own."""
+    with tempfile.NamedTemporaryFile(prefix="linemate-fuzz-") as file:
+        file.write(data)
+        file.flush()
+        command = [sys.executable, "-m", "fuzz.python", name, "--files", file.name]
+        try:
+            return subprocess.run(command, cwd=ROOT, capture_output=True, timeout=guided.WAIT_S).returncode != 0
+        except subprocess.TimeoutExpired:
+            return True
 
 
 def _judge_files(names: list[str], files: list[Path]) -> int:

@@ -16,6 +16,7 @@ NAMES = (
     "dwarf_document",
     "elf_file",
     "elf_linked",
+    "facts",
     "history_store",
     "instructions",
     "linker_map",

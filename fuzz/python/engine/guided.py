@@ -24,8 +24,9 @@ from fuzz.python.engine.judge import ROOT, Limits, fault_of, limited_address_spa
 from fuzz.python.engine.target import Target, scratch_folder, use_folder
 
 READERS = ("analyzer", "elfscan", "linemate", "pmu", "reports", "sharing", "elftools", "tomllib", "csv", "shlex")
-WAIT_S = 60  # on the clock, of one input: far beyond what any computes
+WAIT_S = 300  # on the clock, of one input: far beyond what any computes, also on a machine that is stopped for a while
 MAX_STARTS = 5
+ENDED = "the process ended"  # begins the signatures of faults that Python did not see
 _COUNT = struct.Struct("<Q")
 _MAX_FAULTS = 200
 
@@ -111,7 +112,7 @@ def _start(
 def _take_artifacts(folder: Path, found: Found, ended: int) -> None:
     for path in sorted(folder.iterdir()):
         kind = path.name.partition("-")[0]
-        found.faults[f"the process ended with {ended}: {kind} {path.name[-16:]}"] = path.read_bytes()
+        found.faults[f"{ENDED} with {ended}: {kind} {path.name[-16:]}"] = path.read_bytes()
         path.unlink()
 
 
