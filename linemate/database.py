@@ -57,10 +57,10 @@ def named_database(path: str) -> Path:
     """The file that ``-p`` means: itself, or the compile database in that folder."""
     named = Path(path)
     if named.is_dir():
-        if not (named / FILE_NAME).is_file():
+        if not (named / FILE_NAME).exists():
             raise LinemateError(f"{path}: no {FILE_NAME} in it: {HOW_TO_GET_ONE}")
         return named / FILE_NAME
-    if not named.is_file():
+    if not named.exists():
         raise LinemateError(f"{path}: no such file or folder: {HOW_TO_GET_ONE}")
     return named
 

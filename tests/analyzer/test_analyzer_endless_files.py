@@ -183,7 +183,7 @@ def test_check_of_a_fifo_as_database_says_so(folder: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
-    assert "compile_commands.json" in done.stderr
+    assert "compile_commands.json: is a pipe" in done.stderr
 
 
 def test_check_of_a_command_that_cannot_be_expanded_fails_for_its_unit(folder: Path) -> None:
