@@ -41,7 +41,14 @@ private:
 
 } // namespace
 
-FileCache::FileCache() : ProxyFileSystem(vfs::createPhysicalFileSystem()) {}
+FileCache::FileCache()
+    : ProxyFileSystem(vfs::createPhysicalFileSystem()),
+      ReadFile([](StringRef Path) { return readRegularFile(Path); }) {}
+
+FileCache::FileCache(IntrusiveRefCntPtr<vfs::FileSystem> Below)
+    : ProxyFileSystem(std::move(Below)), ReadFile([this](StringRef Path) {
+        return getUnderlyingFS().getBufferForFile(Path);
+      }) {}
 
 FileCache::Entry &FileCache::entry(StringRef Path) {
   auto [Slot, IsNew] = Entries.try_emplace(Path);
@@ -71,7 +78,7 @@ FileCache::openFileForRead(const Twine &Path) {
     return E.Status.getError();
   if (!E.Content) {
     // Read rather than mapped: an editor may cut the file short meanwhile.
-    auto Buffer = readRegularFile(Name);
+    auto Buffer = ReadFile(Name);
     if (!Buffer)
       return E.Status->isDirectory() ? refusalOf(E.Status->getType())
                                      : Buffer.getError();

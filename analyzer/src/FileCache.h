@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,7 +24,9 @@ std::string contentHash(llvm::StringRef Content);
 
 class FileCache : public llvm::vfs::ProxyFileSystem {
 public:
-  FileCache();
+  FileCache(); ///< of the machine
+  /// Of another file system, one in memory.
+  explicit FileCache(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Below);
 
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override;
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
@@ -53,6 +56,9 @@ private:
   };
   Entry &entry(llvm::StringRef Path);
 
+  std::function<llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>(
+      llvm::StringRef Path)>
+      ReadFile;
   llvm::StringMap<std::unique_ptr<Entry>> Entries;
   std::vector<llvm::StringRef> Asked; ///< by this unit; keys of Entries
   std::vector<llvm::StringRef> Read;
