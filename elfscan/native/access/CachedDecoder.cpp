@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace linemate {
 
@@ -57,7 +58,11 @@ bool isMovable(const Op &O) {
 
 CachedDecoder::CachedDecoder(std::unique_ptr<Decoder> Behind)
     : Behind(std::move(Behind)), Keys(size_t(1) << IndexBits, NoKey),
-      Ops(size_t(1) << IndexBits) {}
+      Ops(static_cast<Op *>(std::malloc(sizeof(Op) << IndexBits))) {
+  static_assert(std::is_trivially_copyable_v<Op>);
+  if (!Ops)
+    throw std::bad_alloc();
+}
 
 bool CachedDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
                            Op &Out) {

@@ -9,6 +9,9 @@
 
 #include "Decoder.h"
 
+#include <cstdlib>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace linemate {
@@ -27,7 +30,12 @@ public:
 private:
   std::unique_ptr<Decoder> Behind;
   std::vector<uint64_t> Keys; ///< direct-mapped; see keyOf
-  std::vector<Op> Ops;        ///< branch targets relative to Ip
+  struct Release {
+    void operator()(Op *Ops) const { std::free(Ops); }
+  };
+  /// Branch targets are relative to Ip.  Only those with a key are made: to
+  /// fill a megabyte takes longer than a small file.
+  std::unique_ptr<Op[], Release> Ops;
 };
 
 } // namespace linemate
