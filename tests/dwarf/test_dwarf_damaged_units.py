@@ -10,7 +10,21 @@ import pytest
 from elfscan.dwarf import start_dwarf
 from sharing.model import LinemateError
 from tests.builders.elf import ALLOC, ET_REL, WRITE, ElfBuilder
-from tests.dwarf.test_dwarf_hostile import ABBREVIATIONS, AFTER_VARIABLE, reasons, record, unit
+from tests.dwarf.test_dwarf_hostile import (
+    ABBREVIATIONS,
+    AFTER_VARIABLE,
+    EXPRESSION,
+    LOCATION,
+    NAME,
+    STRING,
+    UNIT,
+    VARIABLE,
+    abbreviation,
+    reasons,
+    record,
+    uleb,
+    unit,
+)
 
 R_X86_64_64 = 1
 NO_SUCH_SYMBOL = 99
@@ -155,3 +169,38 @@ def test_a_package_index_is_read(tmp_path, version):
 )
 def test_a_damaged_package_index_is_reported(tmp_path, index):
     assert "package index is damaged" in reasons(read(package(tmp_path, index)))
+
+
+STMT_LIST, DECL_FILE, DATA1, FLAG_PRESENT, SECTION_OFFSET, PATH = 0x10, 0x3A, 0x0B, 0x19, 0x17, 1
+WITH_FILES = (
+    abbreviation(1, UNIT, True, STMT_LIST, SECTION_OFFSET)
+    + abbreviation(2, VARIABLE, False, NAME, STRING, DECL_FILE, DATA1, LOCATION, EXPRESSION)
+    + b"\0"
+)
+
+
+def program_with_lines(directory: Path, form: int, names: bytes, count: int) -> str:
+    """One variable, declared in file 0 of a DWARF 5 line table with ``count`` files of one attribute each."""
+    table = b"\1\1\1\0\1\1" + b"\0\0"  # instructions that do not matter; no directories
+    table += bytes([1, PATH, form]) + uleb(count) + names
+    line = struct.pack("<HBBI", 5, 8, 0, len(table)) + table
+    body = struct.pack("<HBBI", 5, 1, 8, 0) + b"\1" + struct.pack("<I", 0)
+    body += b"\2v\0\0\x09\x03" + struct.pack("<Q", 0x402000) + b"\0"
+    elf = ElfBuilder()
+    elf.section(".data", bytes(64), flags=ALLOC | WRITE, address=0x402000)
+    elf.section(".debug_abbrev", WITH_FILES)
+    elf.section(".debug_info", struct.pack("<I", len(body)) + body)
+    elf.section(".debug_line", struct.pack("<I", len(line)) + line)
+    path = directory / "program"
+    path.write_bytes(elf.bytes())
+    return str(path)
+
+
+def test_files_are_read_from_the_line_table(tmp_path):
+    document = start_dwarf(program_with_lines(tmp_path, STRING, b"one.c\0two.c\0", 2)).result()
+    assert [document.files[v.file] for v in document.variables] == ["one.c"]
+
+
+def test_files_without_bytes_are_none_however_many(tmp_path):
+    document = start_dwarf(program_with_lines(tmp_path, FLAG_PRESENT, b"\0" * 8, (1 << 64) - 1)).result()
+    assert [(v.name, v.file) for v in document.variables] == [("v", -1)]

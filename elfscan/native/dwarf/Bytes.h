@@ -23,12 +23,9 @@ class Cursor {
 public:
   Cursor(llvm::StringRef Data, uint64_t Offset, uint64_t EndOffset, bool Swap)
       : Begin(Data.bytes_begin()),
-        End(Begin + std::min<uint64_t>(EndOffset, Data.size())),
-        Pos(Begin + Offset), Swap(Swap) {
-    if (Offset > static_cast<uint64_t>(End - Begin)) {
-      Pos = End;
-      Fail = true;
-    }
+        End(Begin + std::min<uint64_t>(EndOffset, Data.size())), Pos(Begin),
+        Swap(Swap) {
+    seek(Offset);
   }
   Cursor(llvm::StringRef Data, bool Swap)
       : Cursor(Data, 0, Data.size(), Swap) {}
@@ -108,7 +105,8 @@ public:
   }
 
   llvm::StringRef string() {
-    const void *Zero = std::memchr(Pos, 0, left());
+    // A section that is not there has no bytes to search.
+    const void *Zero = left() ? std::memchr(Pos, 0, left()) : nullptr;
     if (!Zero) {
       fail();
       return {};

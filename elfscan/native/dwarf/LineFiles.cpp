@@ -75,6 +75,7 @@ void LineFiles::readNew(Cursor &C, const Unit &U, bool Is64,
       if (C.atEnd() || Formats.empty())
         return;
       FileEntry E{{}, 0};
+      uint64_t Begin = C.offset();
       for (const Format &F : Formats) {
         if (F.Content == DW_LNCT_directory_index) {
           E.Directory = static_cast<uint32_t>(
@@ -117,6 +118,8 @@ void LineFiles::readNew(Cursor &C, const Unit &U, bool Is64,
             return;
         }
       }
+      if (C.offset() == Begin)
+        return; // any number of entries fits into no bytes
       if (ForFiles)
         Entries.push_back(E);
       else
