@@ -28,6 +28,7 @@ has gcc|gcc
 has make|make
 has readelf|binutils
 has clang-19|clang-19
+ls /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-*.a >/dev/null 2>&1|libclang-rt-19-dev
 has ld.lld-19|lld-19
 has clang-format-19|clang-format-19
 has aarch64-linux-gnu-gcc|gcc-aarch64-linux-gnu

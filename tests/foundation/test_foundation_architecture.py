@@ -118,13 +118,18 @@ def test_every_module_opens_with_a_docstring(repository: Path) -> None:
     assert [str(p.relative_to(repository)) for p in files if not ast.get_docstring(ast.parse(p.read_text()))] == []
 
 
+def native_files(repository: Path) -> list[Path]:
+    folders = [repository / name for name in ("elfscan/native", "fuzz/native")]
+    return sorted(p for folder in folders for p in folder.rglob("*") if p.suffix in NATIVE_SUFFIXES)
+
+
 def test_every_native_file_opens_with_a_comment(repository: Path) -> None:
-    files = [p for p in (repository / "elfscan/native").rglob("*") if p.suffix in NATIVE_SUFFIXES]
+    files = native_files(repository)
     assert [str(p.relative_to(repository)) for p in files if not p.read_text().startswith(("//", "/*"))] == []
 
 
 def test_no_module_is_longer_than_one_concept(repository: Path) -> None:
-    native = [p for p in (repository / "elfscan/native").rglob("*") if p.suffix in NATIVE_SUFFIXES]
+    native = native_files(repository)
     tests = sorted((repository / "tests").rglob("*.py"))
     lengths = {p: len(p.read_text().splitlines()) for p in modules(repository) + native + tests}
     assert {str(p.relative_to(repository)): n for p, n in lengths.items() if n > MAX_LINES} == {}

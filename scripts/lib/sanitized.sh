@@ -1,0 +1,31 @@
+# The native tools with sanitizers, and the fuzz targets: one build for both (preset `fuzz`).
+#
+# Sourced by scripts/test and scripts/fuzz after setup.sh.  Owns which targets the tests need and the environment of
+# programs with sanitizers.  The build tool knows what changed, so that there is no stamp.
+# shellcheck shell=bash
+
+# The analyzer is left out here: to build it with sanitizers takes longer than all tests.
+sanitized_targets='linemate-dwarf linemate-access fuzz_elf fuzz_dwarf fuzz_access'
+
+# Memory limits count the shadow memory of a sanitizer.  The tools end without giving back what they hold; LLVM's code
+# as installed does not undo the poisoning that its headers do where they are compiled with the sanitizer.
+export LINEMATE_NATIVE_UNLIMITED=1 ASAN_OPTIONS=detect_leaks=0:allow_user_poisoning=0
+
+build_sanitized() (
+  cd "$root" || exit
+  if [ -e build/fuzz-native/CMakeCache.txt ] &&
+    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" build/fuzz-native/CMakeCache.txt; then
+    rm -f build/fuzz-native/CMakeCache.txt
+  fi
+  cmake --preset fuzz -DPython_EXECUTABLE="$python" && cmake --build --preset fuzz --target "$@"
+)
+
+# ensure_sanitized TARGET…
+ensure_sanitized() { step "build with sanitizers" build_sanitized "$@"; }
+
+# sanitized_tests ARGUMENT…: the tests of hostile input, and every kept input of the fuzz targets.
+sanitized_tests() {
+  LINEMATE_NATIVE_DIR=$root/build/fuzz-native/bin "$python" -m pytest -q -n 2 \
+    tests/dwarf/test_dwarf_hostile.py tests/dwarf/test_dwarf_damaged_units.py tests/dwarf/test_dwarf_files.py \
+    tests/access/test_access_hostile.py tests/fuzz/test_fuzz_native.py "$@"
+}
