@@ -67,9 +67,10 @@ struct Listener {
 
   Listener() {
     socklen_t Size = sizeof Where;
-    ::bind(Socket, reinterpret_cast<sockaddr *>(&Where), sizeof Where);
-    ::listen(Socket, 4);
-    ::getsockname(Socket, reinterpret_cast<sockaddr *>(&Where), &Size);
+    auto *Address = reinterpret_cast<sockaddr *>(&Where);
+    if (::bind(Socket, Address, sizeof Where) || ::listen(Socket, 4) ||
+        ::getsockname(Socket, Address, &Size))
+      std::perror("listener"); // nothing can be reached then: a test fails
   }
 };
 
