@@ -1,4 +1,4 @@
-"""Streams of facts (``analyzer.stream``) and the program that they are merged to (``sharing.source``).
+"""Streams of facts (``analyzer.stream``), the program that they are merged to, and its images (``sharing.source``).
 
 Owns the streams that the target starts with.
 """
@@ -10,7 +10,9 @@ from collections.abc import Iterable
 import msgspec
 
 from fuzz.python.engine.target import Target, input_file
-from linemate.source import read_streams
+from linemate.options import CheckOptions
+from linemate.source import images, read_streams
+from sharing.knowledge import default_knowledge
 from sharing.model.facts import FACTS_SCHEMA, FactsEnd, FactsFailure, FactsHeader, FactsNote
 from tests.source.units import LONG, MUTEX, UnitMaker, access, call, lock
 
@@ -35,7 +37,9 @@ def _seeds() -> Iterable[bytes]:
 
 
 def one(data: bytes) -> None:
-    read_streams((input_file(data),))
+    program = read_streams((input_file(data),))
+    for _ in images(program, CheckOptions(), default_knowledge()):
+        pass
 
 
 TARGET = Target(
