@@ -20,6 +20,7 @@ from fuzz.python.engine.judge import ROOT, Fault, Limits, fault_of, limited_addr
 from fuzz.python.engine.shrink import shrunk
 from fuzz.python.engine.target import Target, scratch_folder
 from fuzz.python.targets import NAMES, load
+from sharing.model.process.stopping import Stopped, install
 
 DEFAULT_SECONDS = 60.0
 
@@ -65,7 +66,7 @@ def _run(name: str, options: argparse.Namespace) -> int:
         how = "grown"
     elif options.blind or not guided.available():
         found = run_blind(name, target, limits=limits, seed=options.seed, **bounds)
-        how = "without coverage"
+        how = "without coverage" if options.blind else "without coverage (requirements-fuzz.txt has atheris)"
     else:
         found = run_guided(name, target, corpus, limits=limits, **bounds)
         how = "coverage-guided"
@@ -139,4 +140,8 @@ def _judge_files(names: list[str], files: list[Path]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    install()
+    try:
+        sys.exit(main())
+    except Stopped as stopped:  # by a signal: the loop's process and the folder of inputs are gone
+        sys.exit(stopped.exit_code)

@@ -16,7 +16,7 @@ NAMES = (
     "dwarf_document",
     "elf_file",
     "elf_linked",
-    "facts",
+    "facts_stream",
     "history_store",
     "instructions",
     "linker_map",
