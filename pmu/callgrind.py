@@ -73,6 +73,7 @@ class _Reader:
     modules: dict[str, int] = field(default_factory=dict)
     numbered: dict[int, str] = field(default_factory=dict)
     threads: dict[tuple[int, int], int] = field(default_factory=dict)  # (process, number) → instructions
+    row_of: dict[tuple[int, int], int] = field(default_factory=dict)  # of the same threads, in their order
     parts: list[Part] = field(default_factory=list)
     pending: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     tables: list[Table] = field(default_factory=list)
@@ -157,7 +158,8 @@ class _Reader:
         part.costs, part.column = True, len(part.positions) + part.events.index(b"Ir")
         key = part.process, part.thread
         self.threads.setdefault(key, 0)
-        self.row, self.module, self.address = list(self.threads).index(key), -1, 0
+        self.row = self.row_of.setdefault(key, len(self.row_of))
+        self.module, self.address = -1, 0
 
     def _end(self, part: _Part, value: bytes) -> None:
         self._flush()

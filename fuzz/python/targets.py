@@ -10,6 +10,7 @@ NAMES = (
     "access_tables",
     "archive",
     "baseline",
+    "callgrind",
     "compile_database",
     "csv_profile",
     "debug_companion",

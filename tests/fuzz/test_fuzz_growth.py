@@ -1,6 +1,6 @@
 """Inputs that once took the square of their length, or memory beyond any measure: now in proportion, or refused.
 
-Each took more than ten seconds, or three gigabytes, at the size that it has here.
+Each took many seconds, or three gigabytes, at the size that it has here.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ CASES = {
     "quotes without an end": ("source_tokens", b'"\\' * SIZE),
     "quotes without an end in a directive": ("source_tokens", b"#" + b'"\\' * SIZE),
     "comments without an end in a directive": ("source_tokens", b"#/*" * SIZE),
+    "threads of a callgrind file": (
+        "callgrind",
+        b"# callgrind format\npositions: instr\nevents: Ir\n"
+        + b"".join(b"thread: %d\ntotals: 0\n" % number for number in range(16_000)),
+    ),
     "long path joined to many arguments": ("compile_database", ENTRY % (b"../" * SIZE, b"a " * 20_000)),
 }
 
