@@ -83,7 +83,7 @@ class CallGraph:
         return a != b or a.bit_count() > 1
 
     def root_names(self, mask: int) -> tuple[str, ...]:
-        return tuple(r.name for i, r in enumerate(self.roots) if mask >> i & 1)
+        return tuple(dict.fromkeys(r.name for i, r in enumerate(self.roots) if mask >> i & 1))
 
 
 def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:

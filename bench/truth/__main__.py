@@ -50,19 +50,20 @@ def main() -> int:
 
 def _keep(program: Program, files: list[Path]) -> None:
     executions = read_executions(files)
-    path = os.path.realpath(program.binary)
-    modules = [i for i, name in enumerate(executions.modules) if os.path.realpath(name) == path]
-    if not modules:
-        raise NotRun(f"nothing of {path} was executed")
-    version = subprocess.run(
-        ["dpkg-query", "-W", "-f=${Version}", program.package], capture_output=True, text=True, check=True
-    ).stdout
-    build_id = ElfFile(path, map_file(path)).build_id or ""
-    made = Made(program.name, path, program.package, version, build_id, " ".join(program.command), executions.recorder)
     KEPT.mkdir(parents=True, exist_ok=True)
-    into = KEPT / f"{program.name}.json.xz"
-    save(into, made, executions, modules)
-    print(f"{program.name}: {into.stat().st_size:,} bytes")
+    for name, binary in program.kept().items():
+        path = os.path.realpath(binary)
+        modules = [i for i, module in enumerate(executions.modules) if os.path.realpath(module) == path]
+        if not modules:
+            raise NotRun(f"nothing of {path} was executed")
+        query = ["dpkg-query", "-W", "-f=${Version}", program.package]
+        version = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+        build_id = ElfFile(path, map_file(path)).build_id or ""
+        command = " ".join(program.command)
+        into = KEPT / f"{name}.json.xz"
+        made = Made(name, path, program.package, version, build_id, command, executions.recorder)
+        save(into, made, executions, modules)
+        print(f"{name}: {into.stat().st_size:,} bytes")
 
 
 def _score() -> int:

@@ -17,7 +17,7 @@ from bench.truth.programs import PORT, Program
 
 RUN = ("valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--separate-threads=yes", "--fair-sched=yes")
 RESERVED_FILES = 12
-START_S, STOP_S, BATCH_S = 120.0, 120.0, 420.0
+START_S, STOP_S, BATCH_S = 400.0, 60.0, 420.0
 
 
 class NotRun(Exception):

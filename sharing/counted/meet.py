@@ -18,7 +18,7 @@ from sharing.counted.weigh import Weighed
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, LineProfile, Range
 from sharing.rules import Draft
-from sharing.rules.sampled_base import severity_of
+from sharing.rules.sampled_base import lowered, severity_of
 
 SERIAL = "counts show who uses what how often, not that two threads do so at the same time"
 
@@ -48,6 +48,11 @@ class Meeting:
     writes: bool  # the second place is written by its user, too
     transfers: float
     share: float  # of the run's time, at most
+
+    @property
+    def inside(self) -> bool:
+        """Of one thing, an array as a rule: whether both used the same element is not counted."""
+        return self.written == self.used
 
     @property
     def rate(self) -> float:
@@ -97,16 +102,18 @@ def severity(found: Meeting) -> Severity:
     """By the share of the run's time; low also where threads that run less than the busiest one lose more of theirs."""
     if found.share < NEGLIGIBLE:
         return Severity.NOTE
-    return max(severity_of(found.share), Severity.LOW, key=lambda s: s.rank)
+    most = lowered(severity_of(found.share), found.inside)
+    return max(most, Severity.LOW, key=lambda s: s.rank)
 
 
 def evidence(found: Meeting, weighed: Weighed) -> tuple[str, ...]:
     """Who did what how often, and what that can cost."""
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
     use = "wrote" if found.writes else "read"
+    element = "; which elements each of them used is not counted" if found.inside else ""
     text = (
         f"{t} wrote {found.written.name} {_times(found.write_rate)} per million instructions, {u} {use} "
-        f"{found.used.name} {_times(found.use_rate)}"
+        f"{found.used.name} {_times(found.use_rate)}{element}"
     )
     return (text, f"at most {100 * found.share:.2g} % of the run's time if each use misses; {SERIAL}")
 

@@ -114,6 +114,13 @@ def test_what_is_written_once_disturbs_nobody(counted: Counted) -> None:
     assert not [f for f in findings(run) if "rare" in {p.name for p in f.participants}]
 
 
+def test_slots_of_threads_are_found_and_their_elements_left_open(counted: Counted) -> None:
+    (finding,) = findings(counted("slots.c"))
+    assert (finding.rule, finding.severity) == ("packed-thread-slots", Severity.MEDIUM)
+    told = [e.text for e in finding.evidence if e.kind is Confidence.COUNTED]
+    assert "which elements each of them used is not counted" in told[0]
+
+
 def test_counts_of_another_build_are_refused(counted: Counted) -> None:
     pie, plain = counted("pair.c", "-fPIE", "-pie"), counted("pair.c", "-O0")
     with pytest.raises(LinemateError, match=r"are of another build: .* counted addresses"):
