@@ -23,6 +23,10 @@ has ninja|ninja-build
 has perf|linux-perf
 has git|git
 '
+package_needs='
+has dpkg-deb|dpkg
+has objdump|binutils
+'
 test_needs='
 has gcc|gcc
 has make|make
@@ -173,7 +177,7 @@ ensure_native() {
   set_stamp "$stamp" "$want"
 }
 
-# set_up run|test: bring everything up to date, one process at a time.
+# set_up run|package|test: bring everything up to date, one process at a time.
 set_up() {
   mkdir -p "$log_dir" 2>/dev/null || fail "cannot write to $root/build: a checkout of your own is needed"
   exec 9>"$root/build/.setup-lock"
@@ -181,8 +185,9 @@ set_up() {
     say "waiting for another set-up of this checkout …"
     flock 9
   fi
-  if [ "$1" = test ]; then
-    install_packages "$runtime_needs$test_needs"
+  if [ "$1" != run ]; then
+    [ "$1" = test ] || test_needs=
+    install_packages "$runtime_needs$package_needs$test_needs"
     touch "$log_dir/started"
     ensure_environment "$root/.venv/.test-ready" requirements.txt requirements-dev.txt
     set_stamp "$root/.venv/.run-ready" "$(environment_hash requirements.txt)"
