@@ -112,7 +112,7 @@ def _refuse_contradictions(options: CheckOptions, against: Comparison) -> None:
     if against.base and (options.objects or (options.binary and not against.build)):
         raise LinemateError(
             "--base compares what the sources say, and the base has no --objects or --binary: "
-            "use --binary FILE with --build COMMAND, or --baseline FILE"
+            "use --baseline FILE, or --binary FILE with --build COMMAND"
         )
     if against.accept and (options.rules or options.symbols):
         raise LinemateError("--write-baseline accepts every finding: not with --rule or --symbol")

@@ -115,7 +115,7 @@ def test_a_base_that_does_not_build_is_one_line(run: Run, project: Project, base
     [
         (("--build", BUILD), "it takes --base REV and --binary FILE"),
         (("--base", "HEAD", "--build", BUILD), "it takes --base REV and --binary FILE"),
-        (("--base", "HEAD", "--binary", "build/server"), "use --binary FILE with --build COMMAND"),
+        (("--base", "HEAD", "--binary", "build/server"), "or --binary FILE with --build COMMAND"),
         (("--base", "HEAD", "--build", BUILD, "--binary", "/bin/ls"), "/bin/ls: not below"),
     ],
 )
