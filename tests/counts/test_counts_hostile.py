@@ -75,7 +75,7 @@ def test_other_files_are_named_as_such(tmp_path: Path, text: str) -> None:
 def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
     with pytest.raises(LinemateError, match="No such file"):
         read_executions([tmp_path / "none"])
-    with pytest.raises(LinemateError, match="Is a directory"):
+    with pytest.raises(LinemateError, match="is a directory"):
         read_executions([tmp_path])
     with pytest.raises(LinemateError, match="No such file"):
         read_executions([tmp_path / "no" / "folder"])
