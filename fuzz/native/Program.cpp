@@ -132,7 +132,7 @@ private:
 
   std::string dimensions() {
     static constexpr const char *Words[] = {
-        "", "", "", "[1]", "[4]", "[3][5]", "[64]", "[1 << 20]"};
+        "", "", "", "[1]", "[4]", "[3][5]", "[64]", "[1 << 10]"};
     return Words[pick(8)];
   }
 
