@@ -21,7 +21,7 @@ from linemate.commands import COMMANDS, load
 from linemate.streams import ReaderGone
 from reports.escape import visible
 from sharing.model.errors import LinemateError
-from sharing.model.guard import lost_input
+from sharing.model.guard import begin_run, lost_input
 from sharing.model.process import children, scratch
 from sharing.model.process.stopping import Stopped
 
@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     children.use_spawner(_spawner)
+    begin_run()
     try:
         scratch.sweep()
         code = cli.main(

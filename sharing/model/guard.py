@@ -70,6 +70,7 @@ class GuardedMap(mmap.mmap):
 _open_maps: weakref.WeakSet[GuardedMap] = weakref.WeakSet()
 _gone: list[tuple[int, Malformed]] = []  # of mappings that are closed
 _serials = itertools.count(1)
+_run_began = 0  # a mark
 
 
 def map_descriptor(path: str, descriptor: int) -> GuardedMap:
@@ -105,13 +106,20 @@ def _mapped_copy(path: str, descriptor: int) -> GuardedMap:
         return GuardedMap(copy.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+def begin_run() -> None:
+    """What was mapped until now belongs to an earlier run of this process: its losses are not this one's."""
+    global _run_began
+    _run_began = mark()
+
+
 def mark() -> int:
     """A point in time: ``check_inputs`` can be asked about what was mapped since."""
     return next(_serials)
 
 
-def lost_input(since: int = 0) -> Malformed | None:
-    """The first input, mapped after a mark, that lost its end; each is told once."""
+def lost_input(since: int | None = None) -> Malformed | None:
+    """The first input, mapped after a mark (None: in this run), that lost its end; each is told once."""
+    since = _run_began if since is None else since
     for found in list(_open_maps):
         if found._serial > since and not found._told and (loss := found.loss()) is not None:
             found._told = True
@@ -121,10 +129,11 @@ def lost_input(since: int = 0) -> Malformed | None:
     return min(losses, key=lambda row: row[0])[1] if losses else None
 
 
-def check_inputs(since: int = 0) -> None:
+def check_inputs(since: int | None = None) -> None:
     """Raise Malformed where an input was truncated while it was mapped: what was read of it cannot be trusted.
 
-    Called when a reader is done with what it mapped since it began, and before a report is printed.
+    ``since`` is a mark, None the beginning of the run.  Called when a reader is done with what it mapped, and before a
+    report is printed.
     """
     if (loss := lost_input(since)) is not None:
         raise loss

@@ -15,6 +15,7 @@ from analyzer.stream import read_facts
 from elfscan.image import read_images
 from elfscan.listing import read_listing
 from linemate.baseline import read_baseline
+from linemate.cli import main
 from linemate.config import load_config
 from linemate.database import read_database
 from linemate.history_store import Store
@@ -123,6 +124,13 @@ def test_a_file_that_is_left_alone_or_grows_is_none(tmp_path: Path) -> None:
     os.truncate(tmp_path / "whole", 200_000)
     assert int(data.sum(dtype=np.int64)) == 100_000 * ord("x")
     check_inputs()
+
+
+def test_what_an_earlier_run_lost_is_not_told_of_the_next(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    data = cut(tmp_path / "cut", 100)
+    assert main(["rules"]) == 0
+    assert capfd.readouterr().err == ""
+    assert len(data) == 100_000  # still mapped
 
 
 def test_without_the_library_a_copy_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
