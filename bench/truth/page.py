@@ -25,6 +25,7 @@ the same files by their code alone, compares, and writes this page. All programs
 A line counts as shared when two threads use bytes of different things on it, one of them writes, both at least
 {BUSY_RATE:.0f} times per million of their instructions, and it can cost {100 * NEGLIGIBLE:.1g} % of the run
 ([why](counts.md)). One load is one load: what another one would share is not in these figures.
+Both sides know only what instructions name in static storage: what is reached through pointers in memory is in neither.
 """
 
 

@@ -65,65 +65,6 @@ def _memcached(where: Path, turn: int) -> None:
         _run("memcstat", f"--servers=127.0.0.1:{PORT}")
 
 
-def _tables(where: Path) -> None:
-    """An empty database of MariaDB."""
-    command = ["mariadb-install-db", "--no-defaults", "--user=root", "--auth-root-authentication-method=normal"]
-    subprocess.run([*command, f"--datadir={where}/data"], check=True, stdout=subprocess.DEVNULL, timeout=LOAD_S)
-
-
-def _mariadb(where: Path, turn: int) -> None:
-    """Several clients that insert, look up, update and scan at the same time."""
-    table = "create table if not exists test.t (a int primary key, b int, c varchar(80), key (b)) engine=innodb;\n"
-    _client(table).communicate(timeout=LOAD_S)
-    clients = []
-    for number in range((2, 6)[turn]):
-        first = 10_000 * (10 * turn + number)
-        lines = []
-        for n in range(first, first + (5, 60)[turn]):
-            lines.append(f"insert into test.t values ({n}, {n % 17}, repeat('x', 60));")
-            lines.append(f"select c from test.t where a = {n - 3}; update test.t set b = b + 1 where a = {n};")
-            lines.append(f"select count(*), sum(b) from test.t where b = {n % 17}; show global status like 'Com_%';")
-        clients.append((_client("", end=False), "\n".join(lines)))
-    for client, text in clients:
-        assert client.stdin is not None
-        client.stdin.write(text)
-        client.stdin.close()
-    for client, _ in clients:
-        client.wait(timeout=LOAD_S)
-
-
-def _client(text: str, *, end: bool = True) -> subprocess.Popen[str]:
-    command = ["mariadb", "--no-defaults", "-f", "-h", "127.0.0.1", "-P", str(PORT), "-u", "root"]
-    client = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
-    )
-    if end and client.stdin is not None:
-        client.stdin.write(text)
-    return client
-
-
-def _zone(where: Path) -> None:
-    """A name server for one zone of 300 names."""
-    names = "\n".join(f"n{n} A 127.0.0.{n % 250 + 1}" for n in range(300))
-    (where / "zone").write_text(f"$TTL 60\n@ SOA ns. root. 1 60 60 60 60\n@ NS ns.test.\nns A 127.0.0.1\n{names}\n")
-    (where / "named.conf").write_text(
-        f'options {{ directory "{where}"; pid-file none; recursion no; listen-on port {PORT} {{ 127.0.0.1; }}; '
-        f"listen-on-v6 {{ none; }}; allow-transfer {{ none; }}; session-keyfile none; }};\n"
-        f'controls {{ }};\nzone "test" {{ type primary; file "{where}/zone"; }};\n'
-    )
-
-
-def _dig(where: Path, turn: int) -> None:
-    clients = []
-    for client in range((1, 4)[turn]):
-        asked = where / f"asked{client}"
-        asked.write_text("\n".join(f"n{(n * 7 + client) % 320}.test" for n in range((20, 400)[turn])))
-        command = ["dig", "@127.0.0.1", "-p", str(PORT), "+tries=1", "-f", str(asked)]
-        clients.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-    for one in clients:
-        one.wait(timeout=LOAD_S)
-
-
 def text_of(size: int, seed: int = 1) -> bytes:
     """Words in an order that compresses like prose; the same every time."""
     draw = random.Random(seed)
@@ -197,25 +138,6 @@ PROGRAMS = (
         ("/usr/bin/memcached", "-u", "root", "-p", "{port}", "-l", "127.0.0.1", "-t", "4", "-m", "16", "-U", "0"),
         _memcached,
         files=1024,
-    ),
-    Program(
-        "mariadbd",
-        "mariadb-server-core",
-        (
-            *("/usr/sbin/mariadbd", "--no-defaults", "--user=root", "--datadir={where}/data", "--port={port}"),
-            *("--bind-address=127.0.0.1", "--socket={where}/socket", "--innodb-buffer-pool-size=16M"),
-            *("--innodb-log-file-size=8M", "--innodb-use-native-aio=0"),
-        ),
-        _mariadb,
-        _tables,
-    ),
-    Program(
-        "named",
-        "bind9-libs",
-        ("/usr/sbin/named", "-g", "-n", "3", "-c", "{where}/named.conf", "-u", "root"),
-        _dig,
-        _zone,
-        judged=tuple(f"/lib/x86_64-linux-gnu/lib{part}-9.18.49-1~deb12u3-Debian.so" for part in ("isc", "ns", "dns")),
     ),
     Program("pigz", "pigz", ("/usr/bin/pigz", "-p", "4", "-kf", "{where}/input"), prepare=_text(3 << 20)),
     Program("pbzip2", "pbzip2", ("/usr/bin/pbzip2", "-p3", "-1", "-kf", "{where}/input"), prepare=_text(1 << 20)),
