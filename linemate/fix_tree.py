@@ -14,10 +14,12 @@ from pathlib import Path
 
 from linemate.gitbase import find_repository
 from sharing.model.errors import LinemateError
+from sharing.model.folders import walk
 from sharing.model.inputs import open_input
 from sharing.model.process.scratch import subfolder
 
 MAX_TREE_BYTES = 8 << 30
+MAX_TREE_LEVELS = 200  # shutil.copytree calls itself for every level
 _ELF_MAGIC = b"\x7fELF"
 
 
@@ -79,12 +81,14 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
 
 def _check_size(root: Path) -> None:
     total = 0
-    for folder, names, files in os.walk(root):
+    for folder, names, files in walk(root):
         left_out = _left_out(folder, names + files)
         names[:] = [name for name in names if name not in left_out]
         for name in files:
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(folder, name)).st_size
+        if folder.count(os.sep) - str(root).count(os.sep) > MAX_TREE_LEVELS:
+            raise LinemateError(f"{root} holds folders nested deeper than {MAX_TREE_LEVELS} levels: it is not copied")
         if total > MAX_TREE_BYTES:
             raise LinemateError(f"{root} holds more than {MAX_TREE_BYTES >> 30} GB: run it in the source tree")
 
@@ -98,7 +102,7 @@ def _first(error: Exception) -> str:
 def made_binaries(folder: Path, since_ns: int) -> list[Path]:
     """Linked ELF files below ``folder`` that were written after ``since_ns``."""
     found = []
-    for where, names, files in os.walk(folder):
+    for where, names, files in walk(folder):
         names[:] = [name for name in names if name not in (".git", ".hg", ".svn")]
         for name in files:
             path = Path(where) / name

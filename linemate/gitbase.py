@@ -19,6 +19,7 @@ from pathlib import Path
 
 from linemate.gitborrowed import borrowed, refuse_waiting_files
 from sharing.model.errors import LinemateError
+from sharing.model.folders import make_below
 from sharing.model.inputs import read_input
 from sharing.model.process import children
 from sharing.model.process.scratch import beside, remove, subfolder
@@ -296,7 +297,7 @@ def link_into(tree: Path, top: str, relative: Iterable[str]) -> None:
             continue  # behind a link that was made just now
         # A file of the base may stand where a folder is now: the base never had it.
         with suppress(OSError):
-            link.parent.mkdir(parents=True, exist_ok=True)
+            make_below(tree, link.parent)
             link.symlink_to(Path(top, name))
 
 

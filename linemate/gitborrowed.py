@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sharing.model.errors import LinemateError
+from sharing.model.folders import walk
 from sharing.model.process.scratch import subfolder
 
 # How the bytes of a file and those in the repository compare; git-config(1).  None of these names a program or a file.
@@ -76,7 +77,7 @@ def borrowed(top: str, git_dir: str, common: str, ask: Ask) -> Iterator[dict[str
 
 def refuse_waiting_files(top: str) -> None:
     """Raise LinemateError where a file that git reads of its own accord is neither a file nor a link."""
-    for folder, folders, files in os.walk(top):
+    for folder, folders, files in walk(top):
         if ".git" in folders:
             folders.remove(".git")
         for name in _READ_IN_FOLDERS:

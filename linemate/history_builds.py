@@ -25,6 +25,7 @@ from linemate.fix_child import run
 from linemate.history_git import Clone, Commit
 from linemate.history_store import BuildRow, Store
 from sharing.model.errors import LinemateError
+from sharing.model.folders import walk
 from sharing.model.inputs import open_input, read_input
 from sharing.model.process import children
 from sharing.model.process.scratch import beside
@@ -243,7 +244,7 @@ def _noted(note: Path) -> tuple[str, int]:
 def _size_bytes(tree: Path) -> int:
     """What the files of a tree take on disk."""
     total = 0
-    for folder, _, names in os.walk(tree):
+    for folder, _, names in walk(tree):
         for name in names:
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(folder, name)).st_blocks * 512

@@ -15,6 +15,7 @@ from elfscan.image import read_images
 from linemate.options import CheckOptions
 from sharing.knowledge import Knowledge
 from sharing.model import LinemateError
+from sharing.model.folders import walk
 from sharing.model.image import Architecture, Image, ImageKind
 from sharing.source.emission import Contribution, unit_contributions
 from sharing.source.image import source_image
@@ -135,7 +136,8 @@ def _built(folder: str, program: Program) -> dict[str, Image]:
         by_name.setdefault(Path(unit.path).name, []).append(unit.path)
         by_name.setdefault(Path(unit.path).stem, []).append(unit.path)
     found: dict[str, Image] = {}
-    for file in sorted(root.rglob("*.o")):
+    files = (Path(where, name) for where, _, names in walk(root) for name in names if name.endswith(".o"))
+    for file in sorted(files):
         name = file.name.removesuffix(".o")
         candidates = by_name.get(name) or by_name.get(name.rpartition("-")[2]) or []
         if not candidates:

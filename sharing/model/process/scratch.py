@@ -12,13 +12,13 @@ import contextlib
 import fcntl
 import os
 import secrets
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sharing.model.errors import LinemateError
+from sharing.model.folders import remove_tree, walk
 from sharing.model.process.stopping import held
 
 _MARK = ".linemate-"
@@ -117,16 +117,16 @@ def remove(path: Path) -> None:
         if path.is_symlink() or not path.is_dir():
             path.unlink(missing_ok=True)
             return
-        shutil.rmtree(path, ignore_errors=True)
+        remove_tree(path)
         if not path.exists():
             return
-        for where, names, _ in os.walk(path):
+        for where, names, _ in walk(path):
             for name in (".", *names):
                 inner = os.path.join(where, name)
                 if not os.path.islink(inner):
                     with contextlib.suppress(OSError):
                         os.chmod(inner, stat.S_IRWXU)
-        shutil.rmtree(path, ignore_errors=True)
+        remove_tree(path)
 
 
 def _places() -> list[str]:
