@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from linemate.gitborrowed import borrowed, refuse_waiting_files
+from linemate.gitborrowed import borrowed, refuse_waiting_administration, refuse_waiting_files
 from sharing.model.errors import LinemateError
 from sharing.model.folders import make_below
 from sharing.model.inputs import read_input
@@ -182,6 +182,8 @@ class Repository:
 
 def find_repository(folder: str, *, trusted: bool = False) -> Repository | None:
     """The repository whose working tree holds ``folder``, None where there is none."""
+    if not trusted:
+        refuse_waiting_administration(folder)
     done = _git(folder, ["rev-parse", "--show-toplevel", "--git-common-dir"], timeout_s=QUESTION_TIMEOUT_S)
     lines = os.fsdecode(done.stdout).split("\n")
     if done.returncode != 0 or len(lines) < 2 or not lines[0]:

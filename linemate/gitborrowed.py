@@ -17,6 +17,7 @@ from pathlib import Path
 
 from sharing.model.errors import LinemateError
 from sharing.model.folders import walk
+from sharing.model.inputs import read_input
 from sharing.model.process.scratch import subfolder
 
 # How the bytes of a file and those in the repository compare; git-config(1).  None of these names a program or a file.
@@ -41,6 +42,7 @@ _TRUTHS = {"true": "true", "yes": "true", "on": "true", "1": "true", "": "true"}
 )
 # What git opens by name in every folder, and would wait for if it is a FIFO.
 _READ_IN_FOLDERS = (".gitattributes", ".gitignore")
+_MAX_PATH_BYTES = 1 << 14
 _MAX_COPIED_BYTES = 1 << 30
 
 # Asks git, in the repository's own name: arguments to output.
@@ -87,6 +89,53 @@ def refuse_waiting_files(top: str) -> None:
                 # git opens these without following links.
                 if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
                     raise LinemateError(f"--base: {path}: not a regular file")
+
+
+def refuse_waiting_administration(folder: str) -> None:
+    """Raise LinemateError where a file that git keeps for itself is a pipe or a device: before git is first asked."""
+    seen: set[str] = set()
+    for top in _administrations(folder):
+        # Links to folders are not walked into, but these may be links themselves.
+        for part in ("", "objects", "refs"):
+            root = os.path.realpath(os.path.join(top, part))
+            for where, folders, files in walk(root):
+                folders[:] = [name for name in folders if os.path.join(where, name) not in seen]
+                for name in files:
+                    path = os.path.join(where, name)
+                    if _holds_git(path):
+                        raise LinemateError(f"--base: {path}: not a regular file")
+            seen.add(root)
+
+
+def _administrations(folder: str) -> Iterator[str]:
+    """The folders in which git keeps what it knows of the repository around ``folder``, as git finds them."""
+    for parent in (Path(folder).absolute(), *Path(folder).absolute().parents):
+        found = parent / ".git"
+        if found.is_dir():
+            yield str(found)
+            return
+        if os.path.lexists(found):
+            # Of a linked worktree or a submodule (gitrepository-layout(5)).
+            named = os.path.join(parent, _named(found, "gitdir: "))
+            yield named
+            if os.path.lexists(common := Path(named, "commondir")):
+                yield os.path.join(named, _named(common, ""))
+            return
+
+
+def _named(file: Path, before: str) -> str:
+    """The path in a small file."""
+    text = os.fsdecode(read_input(file, _MAX_PATH_BYTES, "a file of git"))
+    return text.removeprefix(before).rstrip("\n").replace("\0", "")
+
+
+def _holds_git(path: str) -> bool:
+    """Whether opening it waits, or reading it never ends."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or (stat.S_ISCHR(mode) and not os.path.samefile(path, os.devnull))
 
 
 def _settings(ask: Ask) -> dict[str, str]:

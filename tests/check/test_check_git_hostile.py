@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -148,6 +149,42 @@ def test_a_file_that_git_would_wait_for_is_refused_at_once(project: Project, nam
     with pytest.raises(LinemateError, match=f"{name}: not a regular file"):
         repository_of(project).changes(commit)
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("name", ["config", "HEAD", "packed-refs", "objects/info/commit-graph", "a tree", "a device"])
+def test_a_file_of_git_that_would_wait_is_refused_before_git_is_asked(project: Project, name: str) -> None:
+    commit = project.commit({"a.c": "int a;\n"})
+    tree = project.git("rev-parse", f"{commit}^{{tree}}")
+    path = project.top / ".git" / (f"objects/{tree[:2]}/{tree[2:]}" if name == "a tree" else name)
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    if name == "a device":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(path)
+    started = time.monotonic()
+    with pytest.raises(LinemateError, match="not a regular file"):
+        find_repository(str(project.top))
+    assert time.monotonic() - started < 5
+
+
+def test_a_file_of_git_that_would_wait_is_found_from_a_linked_worktree(project: Project, tmp_path: Path) -> None:
+    project.commit({"a.c": "int a;\n"})
+    project.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
+    assert find_repository(str(tmp_path / "linked")) is not None
+    os.mkfifo(project.top / ".git" / "packed-refs")
+    with pytest.raises(LinemateError, match="not a regular file"):
+        find_repository(str(tmp_path / "linked"))
+
+
+def test_a_socket_and_a_link_to_nothing_among_the_files_of_git_do_no_harm(project: Project) -> None:
+    project.commit({"a.c": "int a;\n"})
+    (project.top / ".git" / "description").unlink(missing_ok=True)
+    (project.top / ".git" / "description").symlink_to("/dev/null")
+    (project.top / ".git" / "gone").symlink_to("nowhere")
+    # git's own monitor of files leaves one.
+    os.mknod(project.top / ".git" / "fsmonitor--daemon.ipc", stat.S_IFSOCK | 0o600)
+    assert find_repository(str(project.top)) is not None
 
 
 def test_settings_that_say_how_files_compare_are_kept(project: Project) -> None:
