@@ -57,6 +57,15 @@ if [ "$1" = configure ]; then
 fi
 """
 
+# What was unpacked and never configured is removed without its prerm, and may have been started once.
+POSTRM = """\
+#!/bin/sh
+set -e
+if [ "$1" = remove ]; then
+  rm -rf "$DPKG_ROOT/usr/lib/linemate"
+fi
+"""
+
 PRERM = """\
 #!/bin/sh
 set -e
@@ -117,6 +126,7 @@ def _describe(tree: Path, version: str, architecture: str) -> None:
     _write(tree / "DEBIAN/md5sums", "".join(sums))
     _write(tree / "DEBIAN/postinst", POSTINST, 0o755)
     _write(tree / "DEBIAN/prerm", PRERM, 0o755)
+    _write(tree / "DEBIAN/postrm", POSTRM, 0o755)
 
 
 def _oldest_glibc(files: list[Path]) -> str:
