@@ -63,7 +63,10 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
 
 
 def check_output(output: str | None, inputs: Iterable[str | None]) -> None:
-    """Raise LinemateError where writing ``output`` would destroy an input; called before the long work too."""
+    """Raise LinemateError where writing ``output`` would destroy an input or what a link leads to in another folder.
+
+    Called before the long work too.
+    """
     if output is None or output == "-":
         return
     path = Path(output)
@@ -71,12 +74,25 @@ def check_output(output: str | None, inputs: Iterable[str | None]) -> None:
         for name in inputs:
             if name is not None and path.exists() and Path(name).exists() and path.samefile(name):
                 raise LinemateError(f"{output}: is the input itself, not overwritten")
+        _refuse_led_away(path)
         if path.is_dir():
             raise LinemateError(f"{output}: is a directory")
         if not path.parent.is_dir():
             raise LinemateError(f"{output}: no directory {path.parent}")
     except OSError as error:
         raise LinemateError(f"{output}: {error.strerror}") from error
+
+
+def _refuse_led_away(path: Path) -> None:
+    """Raise LinemateError for a link out of its folder: a change from elsewhere may have put it where a report goes."""
+    if not path.is_symlink():
+        return
+    folder, target = path.parent.resolve(), path.resolve()
+    # /dev/stdout is a link to whatever the shell opened.
+    if folder.is_relative_to("/dev") or folder.is_relative_to("/proc") or target.parent == folder:
+        return
+    if not target.exists() or target.is_file():
+        raise LinemateError(f"{path}: is a link to {target}, in another folder: name that, or remove the link")
 
 
 @contextmanager

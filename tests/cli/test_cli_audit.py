@@ -129,6 +129,31 @@ def test_a_new_output_file_has_the_usual_mode(run: Run, pipeline: Any) -> None:
     assert Path("report.json").stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_out_of_its_folder_is_not_written_through(run: Run, pipeline: Any, there: bool) -> None:
+    Path("server").write_bytes(b"\x7fELF")
+    Path("tree").mkdir()
+    Path("report.md").symlink_to("tree/kept")
+    if there:
+        Path("tree/kept").write_text("kept")
+    result = run("audit", "server", "-o", "report.md")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
+        f"linemate: error: report.md: is a link to {Path('tree/kept').resolve()}, in another folder: name that, or "
+        "remove the link\n"
+    )
+    assert [path.read_text() for path in Path("tree").iterdir()] == ["kept"] * there
+    assert pipeline.asked == []
+
+
+def test_a_link_within_its_folder_is_written_through(run: Run, pipeline: Any) -> None:
+    Path("server").write_bytes(b"\x7fELF")
+    Path("latest.json").symlink_to("report.json")
+    run("audit", "server", "-o", "latest.json")
+    assert Path("latest.json").is_symlink()
+    assert Path("report.json").read_text().startswith("{")
+
+
 @pytest.mark.parametrize("make", [lambda: Path("link").symlink_to("server"), lambda: os.link("server", "link")])
 def test_the_input_is_never_overwritten(run: Run, pipeline: Any, make: Callable[[], None]) -> None:
     Path("server").write_bytes(b"\x7fELF")
