@@ -14,8 +14,8 @@
 #define LINEMATE_DWARF_ABBREV_H
 
 #include "Bytes.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include <unordered_map>
 #include <vector>
 
 namespace linemate::dwarf {
@@ -133,7 +133,7 @@ private:
   void skipSteps(const Abbreviation &A, Cursor &C) const;
 
   std::vector<Abbreviation> Dense;
-  llvm::DenseMap<uint64_t, Abbreviation> Sparse;
+  std::unordered_map<uint64_t, Abbreviation> Sparse; // any code is a key
   std::vector<AttributeSpec> Specs;
   std::vector<SkipStep> Steps;
   FormSizes Sizes;

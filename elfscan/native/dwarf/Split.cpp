@@ -81,7 +81,7 @@ SplitFiles::readFile(StringRef Path) const {
 
 Expected<const Unit *> SplitFiles::join(File &From, const Unit &Skeleton,
                                         uint64_t Id, uint64_t AddrBase) {
-  auto It = Id < UINT64_MAX - 1 ? From.ById.find(Id) : From.ById.end();
+  auto It = From.ById.find(Id);
   if (It == From.ById.end())
     return createStringError(inconvertibleErrorCode(),
                              "has no unit with the skeleton's id");

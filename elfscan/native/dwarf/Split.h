@@ -14,6 +14,7 @@
 #include "Unit.h"
 #include "llvm/ADT/StringMap.h"
 #include <mutex>
+#include <unordered_map>
 
 namespace linemate::dwarf {
 
@@ -45,7 +46,7 @@ private:
   struct File {
     std::unique_ptr<Object> Contents;
     std::unique_ptr<UnitList> Units;
-    llvm::DenseMap<uint64_t, Unit *> ById;
+    std::unordered_map<uint64_t, Unit *> ById; ///< any id is a key
   };
   /// Null where there is no such file.  Each is read once.
   llvm::Expected<File *> openFile(llvm::StringRef Path);

@@ -16,6 +16,7 @@
 #include "Object.h"
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace linemate::dwarf {
@@ -73,7 +74,7 @@ private:
   void applyPackageIndex(const Report &Problem);
 
   size_t InfoCount = 0;
-  llvm::DenseMap<uint64_t, uint32_t> BySignature;
+  std::unordered_map<uint64_t, uint32_t> BySignature; // any is a key
 };
 
 inline const DebugSection &Unit::section() const {

@@ -131,6 +131,9 @@ void Worker::setPlace(UnitView &View, const Attributes &A, int32_t &File,
   if (!A.has(DeclFile) || File >= 0)
     return;
   uint64_t Index = A.number(DeclFile);
+  // No table has so many files, and the two highest numbers are no keys.
+  if (Index > UINT32_MAX)
+    return;
   if (&View != Current) {
     File = Types.fileRow(View.files().path(Index));
     return;

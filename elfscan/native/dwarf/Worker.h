@@ -13,6 +13,7 @@
 
 #include "TypeStore.h"
 #include "Walk.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <map>
 #include <string>
