@@ -16,7 +16,7 @@ from sharing.model import LinemateError, Malformed
 from sharing.model.facts import FACTS_SCHEMA, FactsEnd, FactsHeader, FactsLine
 from sharing.model.inputs import open_input
 
-MAX_LINE_BYTES = 1 << 30
+MAX_LINE_BYTES = 256 << 20  # a unit with all of a large program's headers has some 20 MB
 _MEMORY_NAME = "facts"  # what bytes are called in errors
 
 

@@ -17,7 +17,7 @@ from sharing.model.errors import LinemateError, Malformed
 from sharing.model.inputs import read_input
 
 FILE_NAME = "compile_commands.json"
-MAX_BYTES = 1 << 30
+MAX_BYTES = 256 << 20
 MAX_PATH_CHARS = 4096  # Linux opens no longer one, and each is joined to every argument
 HOW_TO_GET_ONE = "cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON or 'bear -- make' makes one; or give flags after --"
 

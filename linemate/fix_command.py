@@ -130,7 +130,7 @@ def command(
     chosen, edits = _plan(program, findings, options, size)
     for line in _explanations(chosen):
         print(visible(line), file=sys.stderr)
-    from linemate.fix_write import changed_files, replacements_yaml, unified_diff
+    from linemate.fix_write import changed_files, refuse_links_out, replacements_yaml, unified_diff
 
     files = changed_files(edits)
     if export_fixes is not None:
@@ -161,6 +161,7 @@ def command(
     if write:
         from linemate.fix_journal import write_all
 
+        refuse_links_out(files, Path.cwd())
         write_all(files)
         print(f"wrote {count(len(edits), 'edit')} to {count(len(files), 'file')}", file=sys.stderr)
     return done if complete else EXIT_FAILED

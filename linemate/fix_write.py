@@ -45,6 +45,20 @@ def changed_files(edits: Sequence[SourceEdit]) -> dict[Path, tuple[bytes, bytes]
     return result
 
 
+def refuse_links_out(files: Iterable[Path], folder: Path) -> None:
+    """Raise LinemateError for a file that is named within a tree and by a link lies outside of it.
+
+    Whoever made the tree made the link: an edit would change a file that nobody spoke of.  The tree of a file is the
+    repository around it, or ``folder`` where there is none.
+    """
+    for path in files:
+        named = Path(os.path.abspath(path))
+        tree = next((parent for parent in named.parents if (parent / ".git").exists()), folder.absolute())
+        real = Path(os.path.realpath(named))
+        if named.is_relative_to(tree) and not real.is_relative_to(os.path.realpath(tree)):
+            raise LinemateError(f"{path}: is by a link {real}, outside of {tree}; nothing was written")
+
+
 def unified_diff(files: dict[Path, tuple[bytes, bytes]], folder: Path, *, for_terminal: bool) -> str:
     """One diff that ``patch -p1`` and ``git apply`` take in ``folder``; for a terminal, controls are escaped."""
     pieces: list[str] = []

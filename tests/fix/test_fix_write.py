@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from linemate.fix_write import changed_files, replacements_yaml, unified_diff
+from linemate.fix_write import changed_files, refuse_links_out, replacements_yaml, unified_diff
 from sharing.model.errors import LinemateError
 from sharing.model.finding import SourceEdit
 
@@ -73,3 +73,28 @@ def test_an_edit_outside_of_its_file_is_refused(odd: Path) -> None:
     digest = hashlib.sha256(ODD).hexdigest()
     with pytest.raises(LinemateError, match="outside of the file"):
         changed_files([SourceEdit(str(odd), 5, 5000, "", sha256=digest)])
+
+
+def test_a_link_out_of_the_tree_is_no_way_to_a_file_elsewhere(tmp_path: Path) -> None:
+    tree, outside = tmp_path / "tree", tmp_path / "outside"
+    (tree / ".git").mkdir(parents=True)
+    (tree / "sub").mkdir()
+    outside.mkdir()
+    for place in (tree / "a.c", outside / "b.c"):
+        place.write_text("int x;\n")
+    (tree / "sub" / "within.c").symlink_to("../a.c")
+    (tree / "out.c").symlink_to("../outside/b.c")
+    (tree / "folder").symlink_to("../outside")
+    refuse_links_out([tree / "a.c", tree / "sub" / "within.c", outside / "b.c"], tmp_path)
+    for name in ("out.c", "folder/b.c", "sub/../out.c"):
+        with pytest.raises(LinemateError, match=r"by a link .*/outside/b.c, outside of .*/tree; nothing was written"):
+            refuse_links_out([tree / name], tmp_path)
+
+
+def test_without_a_repository_the_folder_counts(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "b.c").write_text("int x;\n")
+    (tmp_path / "here" / "out.c").symlink_to("../b.c")
+    refuse_links_out([tmp_path / "b.c"], tmp_path / "here")
+    with pytest.raises(LinemateError, match="outside of"):
+        refuse_links_out([tmp_path / "here" / "out.c"], tmp_path / "here")
