@@ -51,7 +51,7 @@ SmallString<256> folderAbove(int Levels) {
   SmallString<256> Path(
       sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&wrong)));
   for (int I = 0; I <= Levels; ++I)
-    Path = sys::path::parent_path(Path);
+    sys::path::remove_filename(Path); // an assignment would read what it writes
   return Path;
 }
 
