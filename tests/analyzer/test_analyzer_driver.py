@@ -5,6 +5,7 @@ Owns compile databases and isolation; what is said of a unit that can be read is
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,11 @@ import pytest
 
 from sharing.model.facts import FactsEnd, FactsHeader
 from tests.analyzer.units import KNOWLEDGE, database, entry, facts, run, tool, variables
+
+not_sanitized = pytest.mark.skipif(
+    bool(os.environ.get("LINEMATE_NATIVE_UNLIMITED")),
+    reason="a tool with sanitizers has no limit on memory, and reports a crash itself",
+)
 
 
 def test_the_order_of_the_stream_is_that_of_the_database(tmp_path: Path) -> None:
@@ -128,6 +134,7 @@ def test_sound_code_has_no_errors(tmp_path: Path) -> None:
     assert not facts(tmp_path, '#include <stdio.h>\nint main(void) { return puts("x"); }\n').errors
 
 
+@not_sanitized
 def test_a_crash_costs_one_unit(tmp_path: Path) -> None:
     nested = 200_000
     (tmp_path / "deep.c").write_text(f"int x = {'(' * nested}1{')' * nested};\n")
@@ -149,6 +156,7 @@ def test_a_hang_costs_one_unit_and_its_time(tmp_path: Path) -> None:
     assert variables(answer.unit).keys() == {"y"}
 
 
+@not_sanitized
 def test_memory_is_bounded_and_a_unit_of_100000_lines_fits(tmp_path: Path) -> None:
     lines = "\n".join(f"int f{i}(int a) {{ return a + v; }}" for i in range(100_000))
     (tmp_path / "large.c").write_text(f"int v;\n{lines}\n")
