@@ -139,7 +139,7 @@ class Unit:
         self._allocations.append(AllocationFact(api, record, guarantee, 0, 1, 1))
 
     def facts(self) -> UnitFacts:
-        function = FunctionFacts("f", "f", "f", 0, 1, 1, 0, allocations=tuple(self._allocations))
+        function = FunctionFacts(f"f@{self.path}", "f", "f", 0, 1, 1, 0, allocations=tuple(self._allocations))
         return UnitFacts(
             path=self.path,
             directory=str(Path(self.path).parent),
@@ -153,7 +153,7 @@ class Unit:
             symbols=tuple(v.identity for v in self._variables),
             records=tuple((r.key, msgspec.Raw(msgspec.json.encode(r))) for r in self._records),
             variables=tuple(self._variables),
-            functions=((f"f@{self.path}", msgspec.Raw(msgspec.json.encode(function))),),
+            functions=((function.identity, msgspec.Raw(msgspec.json.encode(function))),),
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from sharing.model import Malformed
 from sharing.model.facts import VariableBits
 from sharing.rules import RULES, Scope
 from tests.source_rules.builder import (
@@ -399,19 +400,26 @@ class TestTwoLayouts:
         assert "64 bytes of alignment in a.c, but b.c defines it with 8" in finding.message
 
 
-def test_indexes_that_name_nothing_are_no_error() -> None:
-    """Facts may come from a damaged file: what points out of its table is nobody's."""
-    u = Unit()
-    record = u.record("queue", u.member("head", 0, ATOMIC, align=64))
-    u.variable("lock", MUTEX, align=64, file=99)
-    u.function("worker", ("lock", "rmw"), allocates=(("malloc", record, 0),))
-    worker = u.functions[0]
-    broken = list(worker.accesses)
-    broken[1], broken[5], broken[9], broken[15] = 10**6, 77, 10**6, 10**6
-    u.functions[0] = msgspec.structs.replace(
-        worker, accesses=(*broken, 1, 2), args=(5, 0, 1, 99, 0, 0), calls=(1,), lock_ops=(7, 1, 0, 0, 0, 0, 0, 0, 0)
-    )
-    assert {f.rule for f in found(u)} == {"aligned-tail-free", "aligned-type-from-malloc"}
+def test_indexes_that_name_nothing_are_refused_by_name() -> None:
+    """Facts may come from a damaged file: no rule sees a unit with an index that points out of its table."""
+
+    def unit(**damage: object) -> Unit:
+        u = Unit()
+        record = u.record("queue", u.member("head", 0, ATOMIC, align=64))
+        u.variable("lock", MUTEX, align=64)
+        u.function("worker", ("lock", "rmw"), allocates=(("malloc", record, 0),))
+        u.functions[0] = msgspec.structs.replace(u.functions[0], **damage)
+        return u
+
+    assert {f.rule for f in found(unit())} == {"aligned-tail-free", "aligned-type-from-malloc"}
+    accesses = unit().functions[0].accesses
+    for column, number in ((1, 10**6), (5, 77), (9, 10**6), (15, 10**6)):
+        broken = (*accesses[:column], number, *accesses[column + 1 :])
+        with pytest.raises(Malformed, match="function 'worker': accesses: "):
+            found(unit(accesses=broken))
+    for name, row in {"accesses": (1, 2), "args": (5, 0, 1, 99, 0, 0), "calls": (1,), "lock_ops": (7, 1)}.items():
+        with pytest.raises(Malformed, match=f"function 'worker': {name}"):
+            found(unit(**{name: row}))
 
 
 def test_findings_keep_their_names_when_lines_move() -> None:
