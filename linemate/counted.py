@@ -18,12 +18,12 @@ from pmu.executions import read_executions
 from sharing.counted.join import join
 from sharing.counted.meet import graded
 from sharing.counted.weigh import Counted, weigh
-from sharing.judge import Judgement, JudgeOptions, judge_passes
+from sharing.judge.passes import Passes
+from sharing.judge.static import Judgement, JudgeOptions, judge_passes
 from sharing.model.errors import LinemateError
 from sharing.model.executions import Executions, Table
 from sharing.model.finding import Finding
 from sharing.model.image import Image, SectionKind
-from sharing.passes import Passes
 
 MIN_MATCHED = 0.98  # of the counted addresses that were looked at: code of the file has data between instructions
 MAX_NAMED = 5  # files that an error names

@@ -18,6 +18,7 @@ from elfscan.demangle import demangle
 from elfscan.elf import ElfFile, map_file
 from linemate.tabletext import table_text
 from pmu import read_samples
+from sharing.basics.naming import readable_names
 from sharing.explain.causes.base import is_file
 from sharing.explain.dispersion import BLOCKS, stretches
 from sharing.explain.samples import Profile
@@ -26,7 +27,6 @@ from sharing.explain.tables.base import Measurement
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
 from sharing.model.samples import LOAD_DTYPE, Event, Rows, Samples, load_biases
-from sharing.naming import readable_names
 
 MAX_EVENTS_SHOWN = 8
 # What tells most about lines first; an event is known by a word of its name.

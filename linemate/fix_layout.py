@@ -12,8 +12,8 @@ from pathlib import PurePath
 import numpy as np
 
 from elfscan.demangle import demangle
+from sharing.basics.geometry import lines_of
 from sharing.fix.wrapper import VALUE
-from sharing.geometry import lines_of
 from sharing.model.finding import Finding, Participant
 from sharing.model.image import Image, SectionKind
 from sharing.model.types import TypeKind

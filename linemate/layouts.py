@@ -1,6 +1,6 @@
 """``linemate lines``: the lines around symbols or addresses, or a summary of what is crowded.
 
-Owns finding what the user named and how much to show; the map itself is ``sharing.linemap``'s.
+Owns finding what the user named and how much to show; the map itself is ``sharing.static.linemap``'s.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from msgspec import structs
 from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.pipeline import vocabulary
-from sharing.correlate import all_sites
-from sharing.flow import INIT, LOCK_DTYPE, lock_events
-from sharing.geometry import line_start, lines_of
+from sharing.basics.geometry import line_start, lines_of
+from sharing.basics.naming import readable_names
+from sharing.basics.target import target_of
 from sharing.knowledge import Knowledge
-from sharing.linemap import LineMap, names_locals, variable_name
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, SectionKind, Table
 from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutObject, LayoutReport, LayoutSpan
 from sharing.model.project import ProjectConfig
-from sharing.naming import readable_names
-from sharing.recover import recover
-from sharing.target import target_of
+from sharing.static.correlate import all_sites
+from sharing.static.flow import INIT, LOCK_DTYPE, lock_events
+from sharing.static.linemap import LineMap, names_locals, variable_name
+from sharing.static.recover import recover
 
 Accessed = TypeVar("Accessed", LayoutObject, LayoutSpan)
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
-from sharing.judge import Judgement, JudgeOptions, judge, judge_passes
+from sharing.basics.target import target_of
+from sharing.judge.passes import Passes, run_passes
+from sharing.judge.static import Judgement, JudgeOptions, judge, judge_passes
 from sharing.knowledge import Knowledge, LockAbi, LockRow, ThreadRow, default_knowledge
 from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Severity, Target
 from sharing.model.image import Image
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
-from sharing.passes import Passes, run_passes
 from sharing.source.program import Program
-from sharing.target import target_of
 
 if TYPE_CHECKING:
     from linemate.reading import Profiles
@@ -107,7 +107,7 @@ def _with_source(
 ) -> list[Finding]:
     """The findings about a binary with what facts from its source add."""
     from linemate.source import at_link_addresses
-    from sharing.source.join import annotate
+    from sharing.judge.origins import annotate
 
     knowledge = vocabulary(options.project)
     facts = at_link_addresses(program, image, knowledge)
@@ -154,7 +154,7 @@ def check_program(program: Program, options: CheckOptions) -> Report:
     1. each executable as an image; 2. the rules of lines; 3. the rules of declarations.
     """
     from linemate.source import images
-    from sharing.source_findings import run_source_rules, source_context
+    from sharing.judge.declarations import run_source_rules, source_context
 
     knowledge = vocabulary(options.project)
     targets: list[Target] = []

@@ -18,25 +18,25 @@ from linemate.gains import GainsOf, without_solo
 from linemate.modules import open_modules
 from linemate.reading import Profiles
 from linemate.sampled_notes import profile_notes
-from sharing.judge import Judgement
+from sharing.basics.naming import readable_names, without_parameters
+from sharing.judge.remedy import Style
+from sharing.judge.sampled.findings import findings_of
+from sharing.judge.sampled.join import Coverage, join
+from sharing.judge.sampled.names import Names
+from sharing.judge.sampled.verdict import judge_lines
+from sharing.judge.static import Judgement
 from sharing.knowledge import Knowledge
 from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.model.finding import Finding
 from sharing.model.image import Image
 from sharing.model.samples import Samples
-from sharing.naming import readable_names, without_parameters
-from sharing.remedy import Style
 from sharing.sampled.attribute import attribute
-from sharing.sampled.code import ImageCode
-from sharing.sampled.costs import sample_costs
-from sharing.sampled.findings import findings_of
+from sharing.sampled.eventcosts import sample_costs
 from sharing.sampled.hidden import hides
-from sharing.sampled.join import Coverage, join
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
-from sharing.sampled.names import Names
+from sharing.sampled.statictouches import ImageCode
 from sharing.sampled.thinning import thinned
-from sharing.sampled.verdict import judge_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,21 @@
 """What a report says of its profiles: what they lack first, then what they showed.
 
 Owns these sentences and their order.  Nothing is decided here: what a weak profile may clear is
-``sharing.sampled.join``'s.
+``sharing.judge.sampled.join``'s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sharing.judge.sampled.join import MIN_TIMED
+from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.attribution import Attribution, Basis
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.samples import Field
-from sharing.rules.sampled_base import LOW_FROM
+from sharing.rules.sampled.base import LOW_FROM
 from sharing.sampled.evaluate import RegisterFile
-from sharing.sampled.join import MIN_TIMED
 from sharing.sampled.use import Meeting, Totals
-from sharing.sampled.verdict import Verdicts
 
 TEXT_FORMAT = "perf script"
 _SHARING = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)

@@ -16,16 +16,16 @@ import numpy as np
 from elfscan.demangle import demangle
 from elfscan.image import read_images
 from linemate.pipeline import line_sizes
-from sharing.callgraph import function_name
 from sharing.counted.costs import NEGLIGIBLE
 from sharing.counted.meet import Meeting, Place, busy, meeting
 from sharing.counted.weigh import Counted, Weighed, weigh
-from sharing.judge import JudgeOptions, judge_passes
+from sharing.judge.passes import Passes, run_passes
+from sharing.judge.static import JudgeOptions, judge_passes
 from sharing.knowledge import default_knowledge
 from sharing.model.executions import Executions
 from sharing.model.finding import Finding, Severity, Verdict
 from sharing.model.profile import Actor, Heat
-from sharing.passes import Passes, run_passes
+from sharing.static.callgraph import function_name
 
 MOST_USED = 30
 FIRST = 10

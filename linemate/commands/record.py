@@ -144,7 +144,7 @@ def _count(command_line: tuple[str, ...], output: str | None, format_name: str |
 
 def _summary(output: Path, recording: Recording) -> list[str]:
     from linemate.sampled_notes import few_samples
-    from sharing.sampled.join import MIN_TIMED
+    from sharing.judge.sampled.join import MIN_TIMED
 
     lines = []
     for profile in recording.profiles:

@@ -18,7 +18,7 @@ from sharing.counted.weigh import Weighed
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, LineProfile, Range
 from sharing.rules import Draft
-from sharing.rules.sampled_base import lowered, severity_of
+from sharing.rules.sampled.base import lowered, severity_of
 
 SERIAL = "counts show who uses what how often, not that two threads do so at the same time"
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.callgraph import MAX_ROOTS, CallGraph, Root
-from sharing.correlate import Accesses, Thresholds
 from sharing.counted.costs import BUSY_RATE, FAINT_RATE, PER_MILLION
+from sharing.judge.passes import Passes
 from sharing.model.executions import FIRST, CountedThread, Table
 from sharing.model.image import AccessKind, SiteFlag
 from sharing.model.profile import Range
-from sharing.passes import Passes
-from sharing.phases import place
+from sharing.static.callgraph import MAX_ROOTS, CallGraph, Root
+from sharing.static.correlate import Accesses, Thresholds
+from sharing.static.phases import place
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """What the code of one image does to its variables: bytes in use, how busy they are, and what a rule says of a line.
 
-Owns what a comparison asks of one image.  The passes (``sharing.passes``), their weights and the rules are the
+Owns what a comparison asks of one image.  The passes (``sharing.judge.passes``), their weights and the rules are the
 judgement's.
 """
 
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing import correlate
+from sharing.basics.naming import Demangle
+from sharing.judge.passes import run_passes, without_tls
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Actor
-from sharing.naming import Demangle
-from sharing.passes import run_passes, without_tls
-from sharing.profiles import Profiler
 from sharing.rules import RULES, Context, Draft, Scope
+from sharing.static import correlate
+from sharing.static.profiles import Profiler
 
 MAX_ACCESS = 64  # bytes of one slot: wider accesses copy or clear whole objects
 

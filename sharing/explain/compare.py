@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sharing.basics.naming import Demangle
+from sharing.basics.target import target_of
 from sharing.explain import blame, identity
 from sharing.explain.activity import observe
 from sharing.explain.causes import SUSPECTS
@@ -39,8 +41,6 @@ from sharing.model.comparison import (
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Coverage
 from sharing.model.image import FunctionFlag, Image
-from sharing.naming import Demangle
-from sharing.target import target_of
 
 MAX_RUNS = 200
 MAX_CHANGES = 400

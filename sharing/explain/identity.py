@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sharing.linemap import names_locals, variable_name
 from sharing.model.image import FunctionFlag, Image, Table, VariableFlag
-from sharing.places import source_text
+from sharing.static.linemap import names_locals, variable_name
+from sharing.static.origins import source_text
 
 Ids = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.correlate import WARM_WEIGHT
 from sharing.explain import mates
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Objects, Words
@@ -21,6 +20,7 @@ from sharing.model.comparison import LineMates, Straddle
 from sharing.model.finding import Severity
 from sharing.model.image import SectionKind
 from sharing.model.profile import Actor, Heat
+from sharing.static.correlate import WARM_WEIGHT
 
 MAX_EXAMINED = 120  # pairs of variables whose actors are looked at, busiest first
 MAX_SHOWN = 20

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
+from sharing.basics.naming import without_parameters
 from sharing.explain.causes.base import ranked
 from sharing.explain.dispersion import BLOCKS, ONE_EACH, Counts, Spread, inflation
 from sharing.explain.identity import base_name
 from sharing.explain.statistics import CountChange, compare_counts, finite, times
 from sharing.model.comparison import Cause, CauseKind, Comparison, ShareChange
 from sharing.model.finding import Confidence
-from sharing.naming import without_parameters
 
 # Functions that only take, release or count: a rise in these alone is contention or true sharing, wherever data lie.
 _LOCK_WORDS = ("lock", "unlock", "mutex", "spin", "rwlock", "sync", "latch", "semaphore", "futex")

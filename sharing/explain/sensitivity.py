@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.correlate import WARM_WEIGHT
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids
+from sharing.judge.passes import shift_step
 from sharing.model.comparison import Sensitivity
 from sharing.model.profile import Actor, Heat, Range
-from sharing.passes import shift_step
+from sharing.static.correlate import WARM_WEIGHT
 
 MAX_EXAMINED = 400  # pairs of slots, busiest first
 MAX_ALIGNMENT = 4096  # bytes, of a section that says nothing

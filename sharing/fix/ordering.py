@@ -17,7 +17,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sharing.fix.plan import last_name
-from sharing.graph import groups_apart
+from sharing.judge.conflicts import groups_apart
 from sharing.model.facts import ACCESS_COLUMNS, Base, FunctionBits, Init, VariableBits, VariableFacts
 from sharing.model.finding import Finding
 from sharing.source.program import Program

@@ -8,11 +8,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from sharing.basics.naming import Demangle
 from sharing.explain.activity import Activity, observe
 from sharing.knowledge import Knowledge
 from sharing.model.image import Image, SectionKind
 from sharing.model.profile import Actor, Heat
-from sharing.naming import Demangle
 
 MOST = 400  # actors of one build; the least busy are left out
 MOST_LOOKED_AT = 4000  # slots

@@ -1,6 +1,6 @@
 """One line as the rules see it: actors (variables or members) with who touches which bytes, how and how often.
 
-Owns plain values only.  Built by ``sharing.correlate`` from an image, or by hand in tests: rules need no ELF.
+Owns plain values only.  Built by ``sharing.static.correlate`` from an image, or by hand in tests: rules need no ELF.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Actor:
     stride: int = 0
     count: int = 1
     identity: str = ""  # see Participant.identity
-    file: str = ""  # of its declaration, as sharing.sourcepath shortens it
+    file: str = ""  # of its declaration, as sharing.basics.sourcepath shortens it
     callers: frozenset[str] = frozenset()  # functions with data of their own here, whose helpers make the accesses
     support: tuple[tuple[str, int, int], ...] = ()  # guards with (accesses under it, accesses in all), from source
     # Of ``accesses``, made once: rules ask for them for every pair.

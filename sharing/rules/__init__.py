@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from sharing.rules import (
-    adjacent_pair,
-    aligned_tail,
+from sharing.rules.base import Context, Draft, Rule, Scope
+from sharing.rules.declaration import (
     alignment_below_line,
     array_alignment,
     constructive_interference,
-    fragile,
     free_tail,
     heap_alignment,
-    hot_lock,
-    independent_writers,
     macro_as_name,
     pad_arithmetic,
+    two_layouts,
+)
+from sharing.rules.line import (
+    adjacent_pair,
+    aligned_tail,
+    fragile,
+    hot_lock,
+    independent_writers,
     read_mostly,
-    sampled_false_sharing,
-    sampled_lock_contention,
-    sampled_lock_with_data,
-    sampled_read_mostly,
-    sampled_slots,
-    sampled_split_access,
-    sampled_true_sharing,
     split_access,
     thread_slots,
-    two_layouts,
     two_locks,
 )
-from sharing.rules.base import Context, Draft, Rule, Scope
+from sharing.rules.sampled import (
+    false_sharing as sampled_false_sharing,
+)
+from sharing.rules.sampled import (
+    lock_contention as sampled_lock_contention,
+)
+from sharing.rules.sampled import (
+    lock_with_data as sampled_lock_with_data,
+)
+from sharing.rules.sampled import (
+    read_mostly as sampled_read_mostly,
+)
+from sharing.rules.sampled import (
+    slots as sampled_slots,
+)
+from sharing.rules.sampled import (
+    split_access as sampled_split_access,
+)
+from sharing.rules.sampled import (
+    true_sharing as sampled_true_sharing,
+)
 
 RULES: tuple[Rule, ...] = (
     split_access.RULE,

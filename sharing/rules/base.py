@@ -1,9 +1,9 @@
 """What every rule is made of: its context, its result, and how heat becomes severity.
 
 Owns no pattern of its own.  A rule is a pure function from a line profile to drafts; merging, naming and
-remedies happen in ``sharing.judge``.  Rules that speak from declarations alone (``Scope.SOURCE``) are functions of a
-whole program as source states it: ``sharing.rules.source_base``; those that speak from samples (``Scope.SAMPLED``) of
-a line as a profile saw it: ``sharing.rules.sampled_base``.
+remedies happen in ``sharing.judge.static``.  Rules that speak from declarations alone (``Scope.SOURCE``) are functions
+of a whole program as source states it: ``sharing.rules.declaration.base``; those that speak from samples
+(``Scope.SAMPLED``) of a line as a profile saw it: ``sharing.rules.sampled.base``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from enum import Enum
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.model.rule import RuleInfo
-from sharing.rules.sampled_base import CheckSamples
-from sharing.rules.source_base import CheckSource
+from sharing.rules.declaration.base import CheckSource
+from sharing.rules.sampled.base import CheckSamples
 
 
 class Scope(Enum):

@@ -18,7 +18,7 @@ from sharing.model.samples import Samples
 
 Table = npt.NDArray[Any]
 
-LOOP_FACTOR = 10.0  # as the judge's own frequencies (sharing/callgraph.py)
+LOOP_FACTOR = 10.0  # as the judge's own frequencies (sharing/static/callgraph.py)
 RARITY_UNIT = 4.0  # Image.sites' rarity is 4 * -log2 of the chance
 # Why an address is not known although the function is: only then its accesses stand in for it.
 _WITHOUT_ADDRESS = (Reason.NO_CODE, Reason.NO_REGISTERS)

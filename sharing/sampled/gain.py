@@ -28,8 +28,8 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Basis, Region, line_keys
 from sharing.sampled.blame import Item, items_of
+from sharing.sampled.distinct import ranks
 from sharing.sampled.latency import floors
-from sharing.sampled.ranks import ranks
 from sharing.sampled.rates import rates_of, remaining, with_odds
 from sharing.sampled.solo import Level, Match, match_threads, read_levels, usual_ratio, work_scale
 from sharing.sampled.timeline import Timeline

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Attribution, Basis, Region, SpaceKind, Table, TouchFlag, line_keys
 from sharing.model.image import AccessKind
-from sharing.sampled.costs import Costs, sample_costs
+from sharing.sampled.eventcosts import Costs, sample_costs
 from sharing.sampled.hidden import hides
 from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution, Basis, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.blame import Item
-from sharing.sampled.ranks import first_rows, ranks
+from sharing.sampled.distinct import first_rows, ranks
 from sharing.sampled.use import LineUse, Seen
 
 Column = npt.NDArray[Any]

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution
 from sharing.model.recorded import RecordedRun
 from sharing.model.samples import Mode
-from sharing.sampled.costs import sample_costs
-from sharing.sampled.ranks import ranks
+from sharing.sampled.distinct import ranks
+from sharing.sampled.eventcosts import sample_costs
 from sharing.sampled.rates import instruction_keys
 
 Column = npt.NDArray[Any]

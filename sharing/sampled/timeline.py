@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.sampled.ranks import ranks
+from sharing.sampled.distinct import ranks
 
 Column = npt.NDArray[Any]
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from sharing.geometry import round_up
+from sharing.basics.geometry import round_up
 from sharing.model.facts import Init, RecordFacts, UnitOptions, VariableBits, VariableFacts
 from sharing.model.image import SectionKind
 from sharing.source.alignment import Records, alignment, anchored

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sharing.geometry import round_up
+from sharing.basics.geometry import round_up
 from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, Base, Passed, RecordBits
 from sharing.model.image import ALLOCATED, Section, SectionKind
 from sharing.source.emission import Contribution

@@ -12,10 +12,10 @@ from linemate.pipeline import audit
 from pmu.executions import read_executions
 from sharing.counted.weigh import Counted as CountedImage
 from sharing.counted.weigh import Weighed, weigh
+from sharing.judge.passes import run_passes
 from sharing.knowledge import default_knowledge
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Finding, Report, Severity
-from sharing.passes import run_passes
 from tests.counts.conftest import Counted, Run
 
 WRITES, READS = 30000, 20000

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sharing.fix.ordering import order_symbols, ordering_text
-from sharing.graph import groups_apart
+from sharing.judge.conflicts import groups_apart
 from sharing.source.program import Program
 from tests.fix.conftest import symbols
 from tests.fix.program import LONG, ProgramBuilder, array, finding

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharing.geometry import (
+from sharing.basics.geometry import (
     Extent,
     last_bytes,
     line_start,

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharing.flow import LOCK_DTYPE
-from sharing.linemap import LineMap
 from sharing.model import AccessKind, Section, SectionKind
 from sharing.model.layout import LayoutLine, LayoutSpan, SpanKind
+from sharing.static.flow import LOCK_DTYPE
+from sharing.static.linemap import LineMap
 from tests.lines.images import ABSURD, BSS, CHARS, FLAGS, LONG, MANY, ODD, PAIR, PAIRS, image
 
 TYPES = st.sampled_from([(-1, 12), (LONG, 8), (PAIR, 16), (PAIRS, 128), (CHARS, 96), (FLAGS, 8), (ODD, 16), (PAIR, 24)])

@@ -9,9 +9,9 @@ import pytest
 
 from reports.layout import render
 from reports.options import RenderOptions
-from sharing.linemap import LineMap
 from sharing.model import AccessKind, Target
 from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutReport
+from sharing.static.linemap import LineMap
 from tests.lines.images import BSS, CHARS, FLAGS, LONG, ODD, PAIRS, image
 from tests.reports.shared_report import HOSTILE
 from tests.reports.shared_report import LONG as LONG_NAME

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from sharing.judge.remedy import Style
+from sharing.judge.sampled.findings import findings_of
+from sharing.judge.sampled.join import join
+from sharing.judge.sampled.names import Names
+from sharing.judge.sampled.verdict import Verdicts, judge_lines
 from sharing.model.finding import Finding
 from sharing.model.image import ImageKind
 from sharing.model.profile import Actor
-from sharing.remedy import Style
 from sharing.sampled.blame import Item
-from sharing.sampled.findings import findings_of
-from sharing.sampled.join import join
 from sharing.sampled.lines import profile_lines
-from sharing.sampled.names import Names
 from sharing.sampled.use import LineUse, SampledRun
-from sharing.sampled.verdict import Verdicts, judge_lines
 from tests.sampled.recorded import LINE, Recorded, attribution, ticks
 from tests.sampled.test_sampled_join import RAN, finding
 

@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from sharing.judge.sampled.join import Coverage, join, order
+from sharing.judge.sampled.verdict import Judged, Verdicts
 from sharing.model.attribution import Basis, Region
 from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity, Verdict
 from sharing.model.image import AccessKind
-from sharing.rules.sampled_base import SampledLine
+from sharing.rules.sampled.base import SampledLine
 from sharing.sampled.blame import blame, items_of
 from sharing.sampled.interval import Share
-from sharing.sampled.join import Coverage, join, order
 from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
-from sharing.sampled.verdict import Judged, Verdicts
 
 TOTALS = Totals(10_000, 9_000, 10_000.0, 100.0, "CPU time", 1)
 RAN = Coverage(5_000, 0)

@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from linemate.sampled_notes import profile_notes
+from sharing.judge.remedy import Style
+from sharing.judge.sampled.findings import findings_of
+from sharing.judge.sampled.names import Names
+from sharing.judge.sampled.verdict import judge_lines
 from sharing.model.attribution import Basis, Reason
 from sharing.model.finding import Report, Severity
 from sharing.model.image import ImageKind
 from sharing.model.samples import Event, Field, Recording
-from sharing.remedy import Style
-from sharing.sampled.findings import findings_of
 from sharing.sampled.lines import profile_lines
-from sharing.sampled.names import Names
-from sharing.sampled.verdict import judge_lines
 from tests.sampled.conftest import PERIOD_NS, PROGRAMS, Seen, needs, report
 from tests.sampled.recorded import One, Recorded, attribution, ticks
 

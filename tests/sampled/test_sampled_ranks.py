@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharing.sampled.ranks import first_rows, ranks
+from sharing.sampled.distinct import first_rows, ranks
 
 
 @given(

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import pytest
 
+from sharing.judge.sampled.names import Names
+from sharing.judge.sampled.verdict import judge_lines
 from sharing.model.attribution import Module, Region
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import AccessKind
 from sharing.model.samples import Event, Field
-from sharing.rules.sampled_base import SampledLine
+from sharing.rules.sampled.base import SampledLine
 from sharing.sampled.lines import profile_lines
-from sharing.sampled.names import Names
-from sharing.sampled.verdict import judge_lines
 from tests.sampled.recorded import LINE, MS, One, Recorded, attribution, ticks
 from tests.sampled.test_sampled_verdicts import judged
 

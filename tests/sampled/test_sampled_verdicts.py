@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from sharing.judge.remedy import Style
+from sharing.judge.sampled.findings import findings_of
+from sharing.judge.sampled.names import Names
+from sharing.judge.sampled.verdict import Verdicts, judge_lines
 from sharing.model.attribution import Basis, Reason, Region, TouchFlag
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.image import AccessKind, ImageKind
 from sharing.model.samples import Event, Field
-from sharing.remedy import Style
 from sharing.rules import RULES, Scope
-from sharing.sampled.findings import findings_of
 from sharing.sampled.lines import profile_lines
-from sharing.sampled.names import Names
-from sharing.sampled.verdict import Verdicts, judge_lines
 from tests.sampled.recorded import CLOCK, LINE, One, Recorded, attribution, ticks
 
 Judged = tuple[list[Finding], Verdicts]

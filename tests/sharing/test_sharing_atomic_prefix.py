@@ -1,7 +1,7 @@
 """The generic __atomic_exchange takes the object second; the sized forms take it first and nothing else."""
 
-from sharing import flow
 from sharing.knowledge import default_knowledge
+from sharing.static import flow
 from tests.sharing.builder import Builder
 
 

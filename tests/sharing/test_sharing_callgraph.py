@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sharing import callgraph
-from sharing.callgraph import CallGraph
-from sharing.coldness import last_component
 from sharing.knowledge import Knowledge, ThreadRow, default_knowledge
 from sharing.model import FunctionFlag, Image, ImageKind
+from sharing.static import callgraph
+from sharing.static.callgraph import CallGraph
+from sharing.static.coldness import last_component
 from tests.sharing.builder import Builder, Param, threads
 
 

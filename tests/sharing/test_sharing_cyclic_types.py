@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sharing.knowledge import default_knowledge
 from sharing.model import TypeKind, TypeMember, TypeRecord
-from sharing.shapes import Shapes
+from sharing.static.shapes import Shapes
 from tests.sharing.builder import Builder
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sharing import flow
 from sharing.model import AccessKind
+from sharing.static import flow
 from tests.sharing.builder import Builder
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharing import flow
-from sharing.flow import INIT, LOCK, UNLOCK
 from sharing.knowledge import Knowledge, LockRow, default_knowledge
 from sharing.model import AccessKind, SiteFlag
+from sharing.static import flow
+from sharing.static.flow import INIT, LOCK, UNLOCK
 from tests.sharing.builder import AARCH64, Address, Builder, Element, Param
 
 NAMES = {LOCK: "lock", UNLOCK: "unlock", INIT: "init"}

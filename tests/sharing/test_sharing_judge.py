@@ -14,7 +14,7 @@ import pytest
 from elfscan.tools import tool_path
 from linemate.options import AuditOptions
 from linemate.pipeline import audit, suppressed, vocabulary
-from sharing.judge import Judgement, JudgeOptions, judge
+from sharing.judge.static import Judgement, JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import (
     Finding,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elfscan.demangle import demangle
-from sharing.naming import readable, readable_names, without_parameters, without_wrapper
+from sharing.basics.naming import readable, readable_names, without_parameters, without_wrapper
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sharing.naming import without_internals
+from sharing.basics.naming import without_internals
 
 
 @pytest.mark.parametrize(

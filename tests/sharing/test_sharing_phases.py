@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sharing import callgraph, correlate, flow
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag
+from sharing.static import callgraph, correlate, flow
 from tests.sharing.builder import Builder
 
 

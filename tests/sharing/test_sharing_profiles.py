@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sharing import callgraph, correlate, flow
-from sharing.correlate import Thresholds
 from sharing.knowledge import default_knowledge
 from sharing.model import AccessKind, FunctionFlag, ImageKind, SiteFlag, TypeKind, VariableFlag
 from sharing.model.profile import Actor, Heat, Role
-from sharing.profiles import Profiler
-from sharing.recover import recover
+from sharing.static import callgraph, correlate, flow
+from sharing.static.correlate import Thresholds
+from sharing.static.profiles import Profiler
+from sharing.static.recover import recover
 from tests.sharing.builder import AARCH64, BSS, Address, Builder, Element, Param, threads
 
 ANY = Thresholds(0.0, 0.0)  # every warm place is a hot one

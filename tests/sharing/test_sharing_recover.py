@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharing import correlate, flow
 from sharing.knowledge import default_knowledge
 from sharing.model import AccessKind, Image, ImageKind, SectionKind, VariableFlag
-from sharing.recover import recover
+from sharing.static import correlate, flow
+from sharing.static.recover import recover
 from tests.sharing.builder import AARCH64, BSS, DATA, SECTION_BYTES, Address, Builder
 
 END = BSS + SECTION_BYTES

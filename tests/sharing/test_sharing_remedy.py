@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sharing.judge.remedy import Style, language_of, remedy
 from sharing.model import ImageKind, Remedy
 from sharing.model.profile import Access, Actor, Role
-from sharing.remedy import Style, language_of, remedy
 from tests.sharing.conftest import compiler
 
 BASE = 0x10000

@@ -6,7 +6,7 @@ import pytest
 
 from sharing.knowledge import Knowledge, LockAbi, LockRow, default_knowledge
 from sharing.model import ImageKind, TypeKind, TypeMember, TypeRecord
-from sharing.shapes import MAX_LOCKS, LockPlace, Shapes
+from sharing.static.shapes import MAX_LOCKS, LockPlace, Shapes
 from tests.sharing.builder import Builder
 
 

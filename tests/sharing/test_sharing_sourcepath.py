@@ -11,9 +11,9 @@ import pytest
 
 from elfscan.tools import tool_path
 from linemate.cli import main
+from sharing.basics.sourcepath import in_project, shortened
 from sharing.model.errors import LinemateError
 from sharing.model.image import Unit
-from sharing.sourcepath import in_project, shortened
 
 
 @pytest.mark.parametrize(

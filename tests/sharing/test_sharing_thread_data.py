@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sharing.flow import through_starts
 from sharing.knowledge import default_knowledge
 from sharing.model import AccessKind, SiteFlag
 from sharing.model.image import Table
+from sharing.static.flow import through_starts
 from tests.sharing.builder import Argument, Builder, Element
 
 

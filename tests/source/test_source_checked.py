@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from analyzer.stream import read_facts
 from elfscan.arch import EM_X86_64, find_architecture
-from sharing.judge import JudgeOptions, judge
+from sharing.judge.static import JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import LinemateError, Malformed
 from sharing.model.facts import FACTS_SCHEMA, FactsEnd, FactsHeader, TypeTree

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elfscan.arch import EM_X86_64, find_architecture
-from sharing.judge import Judgement, JudgeOptions, judge
+from sharing.judge.static import Judgement, JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import Image, SectionKind, Severity, Verdict
 from sharing.source.emission import Contribution, Placed

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from sharing.judge.declarations import run_source_rules, source_context
 from sharing.knowledge import default_knowledge
 from sharing.model.facts import (
     AccessFlag,
@@ -30,7 +31,6 @@ from sharing.model.image import AccessKind
 from sharing.model.types import TypeKind
 from sharing.source.merge import assemble
 from sharing.source.program import Program
-from sharing.source_findings import run_source_rules, source_context
 
 LONG = TypeTree(TypeKind.BASE, "long", 8, 8)
 INT = TypeTree(TypeKind.BASE, "int", 4, 4)

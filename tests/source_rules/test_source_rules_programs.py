@@ -13,11 +13,11 @@ import pytest
 
 from elfscan.tools import tool_path
 from linemate.options import CheckOptions, FactsRequest
+from sharing.judge.declarations import run_source_rules, source_context
 from sharing.knowledge import default_knowledge
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding
 from sharing.rules import RULES, Scope
-from sharing.source_findings import run_source_rules, source_context
 
 PROGRAMS = sorted(p for p in (Path(__file__).parent / "programs").iterdir() if p.is_dir() or p.suffix in (".c", ".cc"))
 UNIT_SUFFIXES = (".c", ".cc")

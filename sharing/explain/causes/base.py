@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from sharing.basics.naming import Demangle
 from sharing.explain.activity import Activity
 from sharing.explain.layout import Met
 from sharing.explain.match import Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, FileTraits, RuledOut
 from sharing.model.image import Image, ImageKind
-from sharing.naming import Demangle
 
 PLAUSIBLE = 0.3  # strength from which a cause may explain a slowdown
 UNKNOWN_ARCHITECTURE = "unknown"  # of images that were read from a listing or a linker's map

@@ -12,6 +12,7 @@ from itertools import islice
 import msgspec
 import numpy as np
 
+from sharing.basics.naming import readable_names
 from sharing.explain import recognised
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, Verdicts, counted, first_of, is_file, quoted
@@ -20,7 +21,6 @@ from sharing.explain.match import function_bodies
 from sharing.model.comparison import Cause, CauseKind, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag
-from sharing.naming import readable_names
 
 BUSY_FUNCTIONS = 60  # of each build, by estimated executions
 DECADES = 3.0  # nothing this many powers of ten below the busiest is busy

@@ -1,0 +1,107 @@
+"""What declarations alone say: the rules of Scope.SOURCE over a program, as findings.
+
+Owns running them and the wording of drafts as findings.  Patterns are in ``sharing.rules``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from sharing.basics.sourcepath import shortened
+from sharing.knowledge import Knowledge
+from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity
+from sharing.rules import RULES
+from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant
+from sharing.source.program import Program
+from sharing.source.uses import Uses
+
+# What a line rule says with a victim, a source rule need not say without.
+_SAID_BY = {
+    "aligned-tail-free": frozenset({"aligned-without-padding"}),
+    "array-aligned-not-element": frozenset({"packed-thread-slots"}),
+}
+
+
+def source_context(
+    program: Program, knowledge: Knowledge, line_size: int, pair_size: int, macro: str = ""
+) -> SourceContext:
+    """A context without heat; ``dataclasses.replace`` adds what a judgement of accesses knows."""
+    return SourceContext(line_size, pair_size, knowledge, Uses(program), macro=macro)
+
+
+def run_source_rules(
+    program: Program,
+    context: SourceContext,
+    *,
+    rules: Sequence[str] = (),
+    judged: Iterable[Finding] = (),
+    min_severity: Severity = Severity.NOTE,
+) -> list[Finding]:
+    """Findings, worst first.  ``rules`` are ids, empty for all; ``judged`` are findings about lines of this program."""
+    said = {(f.rule, p.identity) for f in judged for p in f.participants[:1] if p.identity}
+    found: list[tuple[int, SourceDraft]] = []
+    for order, rule in enumerate(RULES):
+        if rule.check_source is None or (rules and rule.id not in rules):
+            continue
+        others = _SAID_BY.get(rule.id, frozenset())
+        for draft in rule.check_source(program, context):
+            identity = draft.participants[0].identity
+            if draft.severity.rank >= min_severity.rank and not any((other, identity) in said for other in others):
+                found.append((order, draft))
+    found.sort(key=lambda d: (-d[1].severity.rank, d[0], -d[1].score, d[1].participants[0].source))
+    findings: dict[str, Finding] = {}
+    folders = tuple(dict.fromkeys(unit.directory for unit in program.units))
+    for _, draft in found:
+        finding = _finding(draft, context, folders)
+        findings.setdefault(finding.id, finding)
+    return list(findings.values())
+
+
+def _finding(draft: SourceDraft, context: SourceContext, folders: tuple[str, ...]) -> Finding:
+    first = draft.participants[0]
+    # By name and file, as findings about lines: the rest of the file may move it.
+    names = sorted(f"{p.name}@{shortened(p.source.rsplit(':', 2)[0], folders)}" for p in draft.participants[:2])
+    digest = hashlib.sha256("|".join([draft.rule, *names]).encode()).hexdigest()[:10]
+    return Finding(
+        id=f"{draft.rule}-{digest}",
+        rule=draft.rule,
+        severity=draft.severity,
+        confidence=Confidence.STATIC,
+        verdict=draft.verdict,
+        line=LineRef(f"{draft.line_at:#x}", context.line_size, _place(first)),
+        participants=tuple(_participant(p, draft, context) for p in draft.participants),
+        message=draft.message,
+        evidence=tuple(Evidence(Confidence.LAYOUT, text) for text in draft.evidence),
+        remedies=draft.remedies,
+        score=draft.score,
+        related=draft.related,
+    )
+
+
+def _place(first: SourceParticipant) -> str:
+    """No address is known: the line is the object's, by where it is declared."""
+    file, _, at = first.source.rpartition("/")[2].partition(":")
+    return f"{first.name}, {file}:{at.partition(':')[0]}" if file else first.name
+
+
+def _participant(p: SourceParticipant, draft: SourceDraft, context: SourceContext) -> Participant:
+    start = min(max(p.at - draft.line_at, 0), context.line_size)
+    end = min(max(p.at + p.size - draft.line_at, start), context.line_size)
+    return Participant(
+        name=p.name,
+        address=f"{p.at:#x}",
+        size=p.size,
+        bytes=((start, end),),
+        role=p.role,
+        source=p.source,
+        type=p.type,
+        readers=_functions(p, writes=False),
+        writers=_functions(p, writes=True),
+        lockers=tuple(dict.fromkeys(u.function for u in p.uses if u.locks)),
+        identity=p.identity,
+    )
+
+
+def _functions(p: SourceParticipant, *, writes: bool) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(u.function for u in p.uses if not u.locks and u.writes is writes))

@@ -1,0 +1,130 @@
+"""The passes that say who touches what in one image: from the image to its line profiles, in order.
+
+Owns their order, and what the rules are told of an image besides its lines.  Which lines are looked at, and what is
+said of them, is the caller's: ``sharing.judge.static`` looks for trouble, ``sharing.explain`` compares two images.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharing.basics.naming import Demangle, readable_names
+from sharing.knowledge import Knowledge
+from sharing.model.finding import Confidence
+from sharing.model.image import Image, SectionKind, Table
+from sharing.model.profile import Actor
+from sharing.rules import Context
+from sharing.static import callgraph, correlate, flow
+from sharing.static.callgraph import CallGraph
+from sharing.static.correlate import Accesses, Slots, Thresholds
+from sharing.static.profiles import Profiler
+from sharing.static.recover import recover
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """One image and what its code does to its variables.
+
+    ``image`` is without thread-local variables and with the objects that only code names; ``sites`` are all accesses
+    seen in it, ``accesses`` those that count, weighed and attributed.  ``events`` are the calls that lock and unlock.
+    """
+
+    image: Image
+    calls: CallGraph
+    events: Table
+    sites: Table
+    accesses: Accesses
+    knowledge: Knowledge
+    demangle: Demangle
+    limits: Thresholds | None = None  # what is hot, where that does not follow from ranks in the program
+
+    def profiled(self) -> Profiled:
+        """The last passes: how busy what is, and profiles of lines."""
+        table = correlate.slots(self.accesses)
+        limits = self.limits or correlate.thresholds(table)
+        profiler = Profiler(self.image, self.calls, self.accesses, self.events, self.knowledge, limits, self.demangle)
+        return Profiled(self, table, limits, profiler)
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """An image whose lines can be profiled; ``table`` is accesses by first byte, ``limits`` what is hot in it."""
+
+    passes: Passes
+    table: Slots
+    limits: Thresholds
+    profiler: Profiler
+
+    def context(self, line_size: int, pair_size: int) -> Context:
+        """What the rules are told of the image; sizes in bytes."""
+        calls, image = self.passes.calls, self.passes.image
+        return Context(
+            line_size,
+            pair_size,
+            Confidence.STATIC,
+            calls.concurrent,
+            sum(1 << i for i, r in enumerate(calls.roots) if r.function >= 0 and r.name != "main"),
+            calls.root_names,
+            lambda a, b: shift_step(image, a, b, line_size),
+        )
+
+
+def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle) -> Passes:
+    """Threads and frequencies, lock calls, all accesses, recovered objects, attribution.
+
+    Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
+    here; a caller for whom a program without threads is of no interest stops.
+    """
+    image = without_tls(image)
+    calls = callgraph.build(image, knowledge)
+    shown = readable_names([r.name for r in calls.roots], demangle)
+    calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
+    events = flow.lock_events(image, knowledge)
+    sites = correlate.all_sites(image, knowledge)
+    image = recover(image, sites, events, knowledge)
+    accesses = correlate.gather(image, calls, sites, events)
+    return Passes(image, calls, events, sites, accesses, knowledge, demangle)
+
+
+def without_tls(image: Image) -> Image:
+    """Without thread-local variables, which are not shared and whose nominal addresses overlap other sections'."""
+    local = [s.index for s in image.sections if s.kind is SectionKind.TLS]
+    keep = ~np.isin(image.variables["section"], local)
+    if keep.all():
+        return image
+    place = np.cumsum(keep) - 1
+    aliases = {int(place[row]): names for row, names in image.aliases.items() if keep[row]}
+    return dataclasses.replace(image, variables=image.variables[keep], aliases=aliases)
+
+
+def shift_step(image: Image, a: Actor, b: Actor, line_size: int) -> int:
+    """By what multiple of bytes an edit elsewhere moves a pair that stays in order: the contribution's alignment.
+
+    The largest alignment that the objects around the pair visibly have: those of their unit where debug
+    information tells it, else those within a line of the pair.  gcc aligns objects of 32 bytes and more to 32 on
+    x86-64, so a contribution with such an object moves by multiples of 32.
+    """
+    table = image.variables
+    if a.unit >= 0 and a.unit == b.unit:
+        rows = np.flatnonzero(table["unit"] == a.unit)
+    else:
+        low = min(a.owner_span[0], b.owner_span[0]) - line_size
+        high = max(a.owner_span[1], b.owner_span[1]) + line_size
+        first, last = np.searchsorted(table["address"], [np.uint64(max(low, 0)), np.uint64(high)])
+        rows = np.arange(int(first), int(last))
+    section = [s.index for s in image.sections if s.name == a.section]
+    rows = rows[np.isin(table["section"][rows], section)] if section else rows
+    declared = max(a.alignment, b.alignment)
+    return min(max(_visible_alignment(table[rows]), declared, 1), line_size)
+
+
+def _visible_alignment(rows: Table) -> int:
+    """Alignment that all objects of at least that size share: 32, 16 or 8; 4 where nothing is seen."""
+    for step in (32, 16, 8):
+        big = rows["address"][rows["size"] >= step]
+        if len(big) and not (big % np.uint64(step)).any():
+            return step
+    return 4

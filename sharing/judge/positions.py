@@ -1,0 +1,182 @@
+"""Line rules on a layout that is only known up to where its parts start.
+
+Owns the evaluation at every possible start: from source alone, a contribution of a unit starts at some multiple of
+its alignment, and a record from the heap at some multiple of the allocator's.  A pair is judged by the share of those
+positions at which it meets, and a pair of two units, whose distance the linker decides, as merely possible.
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.image import ALLOCATED, Image, Section, SectionKind
+from sharing.model.profile import Actor, Role
+from sharing.rules.base import Context, Draft, Rule, Scope, lower
+from sharing.static import correlate
+from sharing.static.profiles import Profiler
+
+MAX_POSSIBLE = 5  # pairs across units; more of what may never happen is noise
+SMALLEST_STEP = 4
+LIKELY, SELDOM = 0.5, 0.25  # shares of positions from which a pair loses no, one, two severities
+
+Key = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Met:
+    """One pair at all positions: the worst draft, and at which it was found."""
+
+    draft: Draft
+    shifts: set[int]
+
+
+class Positions:
+    """Where each movable section of an image may start, relative to where it was laid."""
+
+    def __init__(self, image: Image, line_size: int) -> None:
+        self._line_size = line_size
+        self._image = image
+        self._sections = {s.index: s for s in image.sections}
+        writable = [s for s in image.sections if s.kind is SectionKind.WRITABLE and s.size]
+        self._starts = sorted((s.address, s.index) for s in writable)
+        self.movable = image.phases.keys()
+        steps = {self.step(s) for s in writable}
+        self.shifts = sorted({shift for step in steps for shift in range(0, line_size, step)} | {0})
+
+    def step(self, section: Section) -> int:
+        """Distance in bytes between possible starts that differ for lines; a line where the start is fixed."""
+        return min(max(self._image.phases.get(section.index, self._line_size), SMALLEST_STEP), self._line_size)
+
+    def section_at(self, address: int) -> Section | None:
+        """The writable section that holds an address."""
+        at = bisect.bisect_right(self._starts, address, key=lambda s: s[0]) - 1
+        section = self._sections[self._starts[at][1]] if at >= 0 else None
+        return section if section is not None and address < section.end else None
+
+    def sections_on(self, start: int, end: int) -> list[Section]:
+        """The sections with bytes in [start, end), which may be all of a small one, in order of address."""
+        first = bisect.bisect_right(self._starts, start, key=lambda s: s[0])
+        last = bisect.bisect_left(self._starts, end, key=lambda s: s[0])
+        near = [self._sections[index] for _, index in self._starts[max(first - 1, 0) : last]]
+        return [s for s in near if s.address < end and start < s.end]
+
+    def of(self, actor: Actor) -> Section | None:
+        return self.section_at(actor.span[0])
+
+    def label(self, section: Section) -> str:
+        """A line of it, in words."""
+        if section.name == ALLOCATED:
+            return "a line"
+        return f"a line of {section.name}"
+
+
+def run(
+    profiler: Profiler,
+    accesses: correlate.Accesses,
+    table: correlate.Slots,
+    context: Context,
+    rules: Iterable[Rule],
+) -> list[Draft]:
+    """Rules of single lines at every position; pairs that meet nowhere but across sections are merely possible."""
+    positions = Positions(profiler.image, context.line_size)
+    rules = [r for r in rules if r.scope is Scope.LINE]
+    met: dict[Key, _Met] = {}
+    for shift in positions.shifts:
+        for line_address in correlate.lines_of_interest(accesses, table, context.line_size, shift):
+            sections = positions.sections_on(line_address, line_address + context.line_size)
+            if not any(shift % positions.step(s) == 0 for s in sections):
+                continue
+            line = profiler.profile(line_address, context.line_size)
+            if not line.actors:
+                continue
+            if sections[0].index in positions.movable:
+                line = dataclasses.replace(line, place=positions.label(sections[0]))
+            for rule in rules:
+                for draft in rule.check(line, context):
+                    home = positions.of(draft.actors[0])
+                    if home is None or shift % positions.step(home):
+                        continue
+                    key = (rule.id, *sorted(a.name for a in draft.actors[:2]))
+                    known = met.get(key)
+                    if known is None:
+                        met[key] = _Met(draft, {shift})
+                        continue
+                    known.shifts.add(shift)
+                    if (draft.severity.rank, draft.score) > (known.draft.severity.rank, known.draft.score):
+                        known.draft = draft
+    graded = [_graded(m, positions, context.line_size) for m in met.values()]
+    return _one_per_object([d for d in graded if d is not None])
+
+
+def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
+    """Severity by share of positions; across sections LOW at most, as fragile."""
+    draft = met.draft
+    homes = [positions.of(a) for a in draft.actors[:2]]
+    first = homes[0]
+    if first is None or any(h is None for h in homes):
+        return None
+    if len({h.index for h in homes if h is not None}) > 1:
+        if draft.severity.rank < Severity.HIGH.rank or any(h is not None and h.name == ALLOCATED for h in homes):
+            return None
+        return dataclasses.replace(
+            draft,
+            severity=Severity.LOW,
+            verdict=Verdict.FRAGILE,
+            evidence=(
+                *draft.evidence,
+                "they are defined in different units: whether they meet is decided by the order of the object files "
+                "at link time; this is the order of the compile commands",
+            ),
+        )
+    if first.index not in positions.movable:
+        return draft
+    possible = line_size // positions.step(first)
+    share = len(met.shifts) / possible
+    steps = 0 if share >= LIKELY else 1 if share >= SELDOM else 2
+    if first.name == ALLOCATED and not all(_shared_by_intent(a) for a in draft.actors[:2]):
+        steps += 1  # there may be an object for each thread
+    if draft.verdict is Verdict.SPLIT_ACCESS and share < 1:
+        steps += 1  # nothing here is known to straddle
+    evidence = f"together at {len(met.shifts)} of the {possible} positions where {_what(first)} can start in a line"
+    if possible == 1:
+        evidence = f"{_what(first)} is aligned to the line: they are always together"
+    return dataclasses.replace(
+        draft,
+        severity=lower(draft.severity, steps),
+        evidence=(*draft.evidence, f"{evidence} ({100 * share:.0f}%)" if possible > 1 else evidence),
+        score=draft.score * share,
+    )
+
+
+def _shared_by_intent(actor: Actor) -> bool:
+    atomic = actor.role is Role.ATOMIC or any(a.atomic for a in actor.accesses)
+    return actor.is_lock or actor.is_volatile or atomic
+
+
+def _what(section: Section) -> str:
+    return "the object" if section.name == ALLOCATED else f"this unit's part of {section.name}"
+
+
+def _one_per_object(drafts: list[Draft]) -> list[Draft]:
+    """Of pairs with an object in common the worst: separating that object mends the others, too."""
+    drafts.sort(key=lambda d: (-d.severity.rank, -d.score, d.line.address, d.rule))
+    taken: set[tuple[str, str]] = set()
+    kept: list[Draft] = []
+    possible = 0
+    for draft in drafts:
+        if draft.verdict is Verdict.FRAGILE:
+            possible += 1
+            if possible > MAX_POSSIBLE:
+                continue
+        blamed = {(draft.rule, a.name) for a in (draft.separate or draft.actors)[:2]}
+        everywhere = {("", a.name) for a in draft.actors[:1]}
+        pair = {a.name for a in draft.actors[:2]}
+        if blamed & taken or everywhere & taken or any(pair <= {a.name for a in k.actors} for k in kept):
+            continue
+        taken |= blamed | everywhere
+        kept.append(draft)
+    return kept

@@ -1,0 +1,192 @@
+"""Verdicts on sampled lines as findings of a report.
+
+Owns participants, evidence, confidence and identity of sampled findings.  What is wrong is ``sharing.rules``', what
+helps ``sharing.judge.sampled.remedies``'.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from sharing.basics import geometry
+from sharing.judge.remedy import Style
+from sharing.judge.sampled.remedies import remedies
+from sharing.judge.sampled.verdict import Verdicts
+from sharing.model.attribution import Basis
+from sharing.model.finding import Confidence, Evidence, Finding, LinePicture, LineRef, Participant
+from sharing.model.profile import Actor
+from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, bytes_text, functions_of, threads_of
+from sharing.sampled.blame import Item
+from sharing.sampled.use import Meeting, Seen, Totals
+
+MAX_PARTICIPANTS = 6
+MAX_FUNCTIONS = 6
+_SEEN = {
+    Seen.SAMPLE: "sampled",
+    Seen.WITNESS: "seen beside samples",
+    Seen.CODE: "in the code of sampled functions",
+}
+
+
+def findings_of(verdicts: Verdicts, totals: Totals, style: Style) -> list[Finding]:
+    """Worst first; of equal severity, by cost."""
+    out = [
+        _finding(draft, judged.line, SampledContext(style.line_size, totals), style)
+        for judged in verdicts.judged
+        for draft in judged.drafts
+    ]
+    out.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
+    return _distinct(out)
+
+
+def _distinct(findings: list[Finding]) -> list[Finding]:
+    """Lines of one array or of one kind of object give one identity: later ones are numbered."""
+    seen: dict[str, int] = {}
+    out = []
+    for finding in findings:
+        seen[finding.id] = seen.get(finding.id, 0) + 1
+        number = seen[finding.id]
+        out.append(finding if number == 1 else msgspec.structs.replace(finding, id=f"{finding.id}-{number}"))
+    return out
+
+
+def confidence_of(line: SampledLine) -> Confidence:
+    """Sampled addresses are stronger than addresses worked out from registers."""
+    return Confidence.SAMPLED if line.use.basis is Basis.ADDRESS else Confidence.DERIVED
+
+
+def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style: Style) -> Finding:
+    use, how = line.use, confidence_of(line)
+    numbers = draft.items[:MAX_PARTICIPANTS]
+    base = use.link if use.link >= 0 else use.address
+    place = "" if use.target or use.link < 0 else f"line {use.link:#x} of {use.module.rpartition('/')[2]}"
+    whole = len({line.actors[i].owner for i in numbers}) == len(numbers)
+    texts = (*draft.evidence, *_evidence(draft, line, ctx))
+    if draft.alike:
+        texts = (f"{draft.alike} more lines like this one, whose time is counted in", *texts)
+    advice = (f"what would help: {draft.advice}",) if draft.advice else ()
+    return Finding(
+        id=_identity(draft, line),
+        rule=draft.rule,
+        severity=draft.severity,
+        confidence=how,
+        verdict=draft.verdict,
+        line=LineRef(f"{base:#x}", use.size, place),
+        participants=tuple(_participant(line.actors[i], line.items[i], base, whole=whole) for i in numbers),
+        message=draft.message,
+        evidence=tuple(Evidence(how, text) for text in (*texts, *advice)),
+        remedies=remedies(draft, line, style),
+        picture=_picture(line, base),
+        score=round(draft.cost / ctx.totals.timed * 1e6, 3) if ctx.totals.timed else 0.0,
+    )
+
+
+def _identity(draft: SampledDraft, line: SampledLine) -> str:
+    """By names, which survive moves; memory without a name by who uses it: its address is another in each run."""
+    if line.use.link >= 0:
+        # Which elements and members of a variable are seen most is another matter in each run.
+        parts = sorted({f"{a.owner}@{a.file}" for a in (line.actors[i] for i in draft.items[:2])})
+    else:
+        touches = tuple(t for i in draft.items[:2] for t in line.items[i].touches)
+        parts = [line.use.region.name, *sorted(functions_of(touches, MAX_FUNCTIONS))]
+    digest = hashlib.sha256("|".join([draft.rule, *parts]).encode()).hexdigest()[:10]
+    return f"{draft.rule}-{digest}"
+
+
+def _participant(actor: Actor, item: Item, base: int, *, whole: bool) -> Participant:
+    named = whole and actor.sized
+    span = actor.owner_span if named else actor.span
+    member = actor.name[len(actor.owner) :].lstrip(".") if named and actor.name.startswith(actor.owner) else ""
+    writes = tuple(t for t in item.touches if t.writes and not t.lock_call)
+    reads = tuple(t for t in item.touches if t.reads and not t.writes and not t.lock_call)
+    lockers = tuple(dict.fromkeys([a.function for a in actor.lockers]))
+    calls = functions_of(tuple(t for t in item.touches if t.lock_call), MAX_FUNCTIONS)
+    return Participant(
+        name=actor.owner if named else actor.name,
+        member=member,
+        address=f"{span[0]:#x}",
+        size=span[1] - span[0],
+        bytes=((item.start, item.end),),
+        role=actor.kind or actor.role.value,
+        source=actor.source,
+        hot=((item.start, item.end),),
+        type=(actor.owner_type or actor.type_name) if named else actor.type_name,
+        readers=functions_of(reads, MAX_FUNCTIONS),
+        writers=functions_of(writes, MAX_FUNCTIONS),
+        lockers=lockers or calls,
+        identity=actor.identity,
+    )
+
+
+def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> list[str]:
+    """Counts, shares with intervals, threads, bytes, overlap, and what was not placed."""
+    use, totals = line.use, ctx.totals
+    several = len({t.thread for t in use.touches})
+    cpus = f" on {use.cpus} CPUs" if use.cpus > 1 else ""
+    hitm = f", {use.hitm} of them in a line that another core had modified" if use.hitm else ""
+    remote = f", {use.remote} from another socket" if use.remote else ""
+    out = [
+        f"{use.samples} samples on the line, of {several} threads{cpus}: {totals.share(use.cost).text} of "
+        f"{totals.measure}{hitm}{remote}"
+    ]
+    out += [_item_text(line.actors[i].name, line.items[i], line) for i in draft.items[:MAX_PARTICIPANTS]]
+    out.append(_overlap_text(draft, line))
+    how = ", ".join(f"{n} by {_BASIS[b]}" for b, n in sorted(use.bases.items(), reverse=True))
+    out.append(f"bytes known of {how}; of all samples, {totals.share(totals.timed_unplaced).text} could not be placed")
+    if use.footprint > 1:
+        out.append(f"the instructions that touch it touch {use.footprint} lines")
+    if line.gain is not None:
+        out.append(line.gain.sentence)
+    return out
+
+
+_BASIS = {
+    Basis.NONE: "nothing",
+    Basis.FUNCTION: "function",
+    Basis.DERIVED: "the operand of the instruction",
+    Basis.ADDRESS: "sampled address",
+}
+
+
+def _item_text(name: str, item: Item, line: SampledLine) -> str:
+    """``x: bytes 0–7, 512 samples; written (sampled) on a/1, read (sampled) on b/2``."""
+    parts = []
+    for verb, chosen in (
+        ("written", tuple(t for t in item.touches if t.writes)),
+        ("read", tuple(t for t in item.touches if t.reads and not t.writes)),
+    ):
+        for seen in sorted({t.seen for t in chosen}, reverse=True):
+            own = tuple(t for t in chosen if t.seen is seen)
+            parts.append(f"{verb} ({_SEEN[seen]}) on {threads_of(own, line)}")
+    where = "" if name.endswith(bytes_text(item)) else f"{bytes_text(item)}, "
+    return f"{name}: {where}{item.samples} samples; {', '.join(parts) or 'no access known'}"
+
+
+def _overlap_text(draft: SampledDraft, line: SampledLine) -> str:
+    """The best tested pair of threads."""
+    tested = [o for o in line.use.overlaps.values() if o.resolution_ns]
+    if not tested:
+        return "whether the threads use it at the same time is not known: too few samples of each"
+    best = max(tested, key=lambda o: (o.meeting is Meeting.CONCURRENT, sum(o.samples)))
+    word = {
+        Meeting.CONCURRENT: "used at the same time",
+        Meeting.PHASED: "used one after the other",
+        Meeting.SQUEEZED: "used in turns on one processor",
+        Meeting.UNKNOWN: "not certain to be used at the same time",
+    }[best.meeting]
+    return (
+        f"{word}: {best.share.text} of {sum(best.samples)} samples of two threads fall into the other's use of the "
+        f"line (told apart from {best.resolution_ns / 1e6:.3g} ms on)"
+    )
+
+
+def _picture(line: SampledLine, base: int) -> tuple[LinePicture, ...]:
+    """The line byte by byte: what was touched is hot, nothing is known of the rest."""
+    size = line.use.size
+    extents = [
+        geometry.Extent(a.name, base + i.start, base + i.end, ((0, i.end - i.start),))
+        for a, i in zip(line.actors, line.items, strict=True)
+    ]
+    return (LinePicture(f"{base:#x}", size, geometry.own_bytes(base, size, extents, ())),)

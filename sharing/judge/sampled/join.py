@@ -1,0 +1,220 @@
+"""Findings from code and findings from samples, made one list.
+
+Owns which of them speak of the same thing, and what samples do to a finding that they support or contradict.  A run
+that never came to some code says nothing about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from sharing.judge.sampled.verdict import Judged, Verdicts
+from sharing.model.finding import Confidence, Evidence, Finding, Participant, Severity, Verdict
+from sharing.rules.sampled.base import lowered, severity_of
+from sharing.sampled.interval import Share, wilson
+from sharing.sampled.use import Meeting, SampledRun, Totals
+
+MIN_TIMED = 1000  # samples of a run that may clear a finding
+MIN_IN_FUNCTIONS = 30  # of them in functions that touch the finding's line
+CLEARED_BELOW = 0.005  # share of the program's time, the upper bound
+WEAK_FROM = 0.2  # of the samples in functions that touch a line: without a place, what is missing may be the point
+# Verdicts that say that data on one line disturb each other: samples on that line can contradict these alone.
+_OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
+_JOINED = _OF_SHARING | {Verdict.SPLIT_ACCESS}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the run saw of a finding's functions: their samples, and how many of these could not be placed.
+
+    ``by_function`` are those of which the function is all that is known; they are among ``unplaced``.
+    """
+
+    samples: int
+    unplaced: int
+    by_function: int = 0
+
+
+InFunctions = Callable[[frozenset[str]], Coverage]
+
+
+def join(
+    static: Iterable[Finding],
+    sampled: Iterable[Finding],
+    verdicts: Verdicts,
+    run: SampledRun,
+    in_functions: InFunctions,
+) -> tuple[list[Finding], dict[str, int]]:
+    """All findings, and how many were joined, cleared and added."""
+    by_line: dict[int, list[Finding]] = {}
+    others: list[Finding] = []
+    for finding in sampled:
+        by_line.setdefault(int(finding.line.address, 16), []).append(finding)
+    used: set[str] = set()
+    lines = {j.line.use.link: j for j in verdicts.judged if j.line.use.target and j.line.use.link >= 0}
+    counts = {"sampled_joined": 0, "sampled_cleared": 0}
+    for finding in static:
+        match = next((s for s in _at(finding, by_line) if s.id not in used and _same(finding, s)), None)
+        if match is not None:
+            used.add(match.id)
+            counts["sampled_joined"] += 1
+            others.append(_held(finding, _joined(finding, match), run.totals, in_functions))
+            counts["sampled_cleared"] += others[-1].severity is Severity.NOTE is not finding.severity
+            continue
+        others.append(_checked(finding, lines, run, in_functions))
+        counts["sampled_cleared"] += others[-1].severity is Severity.NOTE is not finding.severity
+    added = [f for f in sampled if f.id not in used]
+    counts["sampled_added"] = len(added)
+    return order([*others, *added]), counts
+
+
+def order(findings: Iterable[Finding]) -> list[Finding]:
+    """Severity, then what was sampled before what was not, then cost."""
+    return sorted(
+        findings,
+        key=lambda f: (
+            -f.severity.rank,
+            f.confidence.rank < Confidence.DERIVED.rank,
+            -f.score,
+            f.line.address,
+            f.rule,
+            f.id,
+        ),
+    )
+
+
+def _at(finding: Finding, by_line: dict[int, list[Finding]]) -> list[Finding]:
+    start = int(finding.line.address, 16)
+    return [f for line, found in by_line.items() if start <= line < start + finding.line.size for f in found]
+
+
+def _same(static: Finding, sampled: Finding) -> bool:
+    """The same line and the same objects: two of them, or the only one."""
+    mine, theirs = _names(static), _names(sampled)
+    needed = min(2, len(mine), len(theirs))
+    if Verdict.SPLIT_ACCESS in (static.verdict, sampled.verdict) and static.verdict is not sampled.verdict:
+        return False  # where an access lies and who disturbs it are two things
+    return static.verdict in _JOINED and len(mine & theirs) >= needed
+
+
+def _names(finding: Finding) -> set[str]:
+    """Code seldom knows which element of an array it touches: samples do, and which member of it."""
+    return {re.sub(r"\[\d+\].*", "", p.name) for p in finding.participants}
+
+
+def _joined(static: Finding, sampled: Finding) -> Finding:
+    """Identity and rule of the static finding, so that baselines hold; what was seen decides the rest."""
+    return msgspec.structs.replace(
+        sampled,
+        id=static.id,
+        rule=static.rule,
+        participants=tuple(_richer(p, static) for p in sampled.participants),
+        evidence=(*sampled.evidence, *static.evidence),
+        remedies=sampled.remedies or (static.remedies if sampled.verdict in _JOINED else ()),
+        picture=static.picture or sampled.picture,
+        related=static.related,
+    )
+
+
+def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFunctions) -> Finding:
+    """Not lower than what the samples without a place could make of it, if all of them were on the line."""
+    if both.severity.rank >= static.severity.rank or static.verdict not in _OF_SHARING:
+        return both
+    cost = both.score * totals.timed / 1e6
+    if totals.timed < MIN_TIMED:
+        highest, why = static.severity, f"{totals.timed:.0f} samples are too few to lower it"
+    else:
+        coverage = in_functions(_functions(static) | _functions(both))
+        seen, hidden = severity_of(totals.share(cost).low), severity_of(totals.share(cost + coverage.unplaced).low)
+        # What else took steps off still does.
+        highest = lowered(hidden, max(seen.rank - both.severity.rank, 0))
+        why = f"{coverage.unplaced} samples of the functions that touch it have no place and may have been here"
+    severity = min(static.severity, highest, key=lambda s: s.rank)
+    if severity.rank <= both.severity.rank:
+        return both
+    message = f"{static.message} (placed on the line so far: {totals.share(cost).text} of {totals.measure}; {why})"
+    # Where samples alone make it a note, it is the code that makes it more: what it says, and how surely.
+    told = both if both.severity is not Severity.NOTE else msgspec.structs.replace(static, evidence=both.evidence)
+    return msgspec.structs.replace(_noted(told, f"not cleared: {why}"), severity=severity, message=message)
+
+
+def _functions(finding: Finding) -> frozenset[str]:
+    return frozenset(f for p in finding.participants for f in (*p.readers, *p.writers, *p.lockers))
+
+
+def _richer(participant: Participant, static: Finding) -> Participant:
+    """With what the static finding knows of its declaration."""
+    known = {(p.name, p.member): p for p in static.participants}
+    match = known.get((participant.name, participant.member))
+    if match is None:
+        return participant
+    return msgspec.structs.replace(participant, source=match.source, identity=match.identity, type=match.type)
+
+
+def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_functions: InFunctions) -> Finding:
+    """A finding that no sampled one supports: kept, or lowered with the reason."""
+    totals = run.totals
+    if totals.timed < MIN_TIMED or finding.verdict not in _OF_SHARING:
+        return finding
+    start = int(finding.line.address, 16)
+    seen = [j for link, j in lines.items() if start <= link < start + finding.line.size]
+    coverage = in_functions(_functions(finding))
+    cost = sum(j.line.use.cost for j in seen)
+    share = totals.share(cost)
+    if coverage.samples < MIN_IN_FUNCTIONS:
+        return _unseen(finding, coverage, share, totals)
+    if coverage.by_function > 0.5 * coverage.samples:
+        time = totals.share(coverage.samples)
+        where = "is in the functions that touch it; where in them is not known"
+        return _noted(finding, f"by function: {time.text} of {totals.measure} {where}")
+    why = {j.why for j in seen}
+    if Meeting.SQUEEZED.value in why:
+        return _noted(finding, "the run says nothing about this: its threads had one processor between them")
+    # What was not placed may have been on this line.
+    unplaced = wilson(coverage.unplaced, totals.timed)
+    if coverage.unplaced > WEAK_FROM * coverage.samples and unplaced.value >= CLEARED_BELOW:
+        part = f"{coverage.unplaced} of {coverage.samples} samples of the functions that touch it"
+        return _noted(finding, f"not cleared: {part} have no place and may have been here")
+    if seen and why == {"phased"}:
+        tested = [o for j in seen for o in j.line.use.overlaps.values() if o.meeting is Meeting.PHASED]
+        count = sum(sum(o.samples) for o in tested)
+        many = f" ({count} samples)" if count else ""
+        return _lowered(finding, f"the samples contradict it: its threads use it one after the other{many}")
+    if seen and why == {"one thread"} and share.low >= CLEARED_BELOW:
+        return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
+    disturbed = sum(j.line.blame.true + j.line.blame.false for j in seen)
+    if totals.share(disturbed).high + unplaced.value < CLEARED_BELOW:
+        return _lowered(
+            finding,
+            f"the samples contradict it: {coverage.samples} samples of the functions that touch it, "
+            f"{totals.share(disturbed).text} of {totals.measure} because of other threads on the line",
+        )
+    return finding
+
+
+def _unseen(finding: Finding, coverage: Coverage, line: Share, totals: Totals) -> Finding:
+    """A finding whose code hardly ran: nothing is known of it but that this run would gain next to nothing."""
+    if coverage.samples:
+        text = f"too few samples in the functions that touch it ({coverage.samples}) to say anything about this"
+    else:
+        text = "the run was not sampled in the functions that touch it: it says nothing about this"
+    most = max(totals.share(coverage.samples).high, line.high)
+    if most >= CLEARED_BELOW or finding.severity.rank <= Severity.LOW.rank or not _functions(finding):
+        return _noted(finding, text)
+    # Another workload may come there, so that it is neither cleared nor put among the least.
+    seldom = f"; in this run its code took less than {100 * most:.1g} % of {totals.measure}, which lowers it"
+    return msgspec.structs.replace(_noted(finding, text + seldom), severity=lowered(finding.severity, 1))
+
+
+def _noted(finding: Finding, text: str) -> Finding:
+    return msgspec.structs.replace(finding, evidence=(*finding.evidence, Evidence(Confidence.DERIVED, text)))
+
+
+def _lowered(finding: Finding, text: str) -> Finding:
+    return msgspec.structs.replace(
+        _noted(finding, text), severity=Severity.NOTE, message=f"{finding.message} (in this run not: {text})"
+    )

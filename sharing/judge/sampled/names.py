@@ -1,0 +1,238 @@
+"""What the bytes of a sampled line are called: variables with members where a file says so, else the memory itself.
+
+Owns the naming of items as ``Actor`` values, which remedies and reports know.  Decides nothing about them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sharing.basics.naming import without_internals
+from sharing.basics.sourcepath import in_project
+from sharing.knowledge import Knowledge
+from sharing.model.attribution import Region
+from sharing.model.image import Image, VariableFlag
+from sharing.model.profile import Actor, Role
+from sharing.sampled.blame import Item, Range
+from sharing.sampled.use import LineUse
+from sharing.static.roles import role_of
+from sharing.static.shapes import LockPlace, Shapes
+
+_UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
+_WORDS = {
+    Region.HEAP: "heap",
+    Region.STACK: "stack",
+    Region.ANONYMOUS: "anonymous memory",
+    Region.SHARED: "shared memory",
+    Region.TLS: "thread-local storage",
+}
+LOCK_GAP = 8  # bytes between two fields of one lock
+MAX_TOGETHER = 16  # bytes of a member that counts as one thing
+Actors = Callable[[int, int], tuple[Actor, ...]]
+
+
+class Names:
+    """Names for the lines of one image, and of memory that belongs to no file.
+
+    ``actors`` gives those that the code of the image makes busy, with bytes in a range of addresses of one variable.
+    """
+
+    def __init__(self, image: Image | None = None, knowledge: Knowledge | None = None, actors: Actors | None = None):
+        self._image, self._knowledge = image, knowledge
+        self._actors: Actors = actors or (lambda start, size: ())
+        self._shapes = Shapes(image, knowledge) if image is not None and knowledge is not None else None
+
+    def together(self, use: LineUse) -> tuple[Range, ...]:
+        """Runs of bytes of the line that are one thing each: locks by their ABI, members by their type."""
+        out: list[Range] = []
+        if self._static(use):
+            for start, end in self._objects(use):
+                for actor in self._actors(start, end - start):
+                    spans = actor.hot + actor.read_hot if actor.is_lock else (actor.span,)
+                    low, high = min(a for a, _ in spans), max(b for _, b in spans)
+                    if actor.is_lock or (high - low <= MAX_TOGETHER and not _is_array(actor)):
+                        out.append((low - use.link, high - use.link))
+                out.extend(self._typed_locks(start, use))
+        if not out:
+            out.extend(_called_locks(use))
+        return tuple(dict.fromkeys(out))
+
+    def actor(self, item: Item, use: LineUse) -> Actor:
+        """The variable, member or piece of memory that an item is."""
+        if self._static(use):
+            start, end = use.link + item.start, use.link + item.end
+            known = [a for a in self._actors(start, end - start) if a.span[0] < end and start < a.span[1]]
+            if known:
+                return _element(min(known, key=lambda a: (not a.is_lock, a.span[1] - a.span[0], a.span)), start, end)
+            found = self._variable(start)
+            if found >= 0:
+                return self._of_variable(found, start, end, item)
+        return _nameless(item, use)
+
+    def _static(self, use: LineUse) -> bool:
+        return self._image is not None and use.target and use.link >= 0
+
+    def _variable(self, address: int) -> int:
+        assert self._image is not None
+        table = self._image.variables
+        row = int(np.searchsorted(table["address"], np.uint64(address), "right")) - 1
+        if row < 0 or address >= int(table["address"][row]) + max(int(table["size"][row]), 1):
+            return -1
+        return row
+
+    def _objects(self, use: LineUse) -> list[Range]:
+        """Parts of the line by variable: [start, end) addresses."""
+        assert self._image is not None
+        table = self._image.variables
+        rows = range(
+            max(self._variable(use.link), int(np.searchsorted(table["address"], np.uint64(use.link)))),
+            int(np.searchsorted(table["address"], np.uint64(use.link + use.size))),
+        )
+        first = self._variable(use.link)
+        out = []
+        for row in dict.fromkeys([*([first] if first >= 0 else []), *rows]):
+            start = max(int(table["address"][row]), use.link)
+            end = min(int(table["address"][row]) + max(int(table["size"][row]), 1), use.link + use.size)
+            if start < end:
+                out.append((start, end))
+        return out
+
+    def _typed_locks(self, address: int, use: LineUse) -> list[Range]:
+        assert self._image is not None
+        assert self._shapes is not None
+        row = self._variable(address)
+        variable = self._image.variables[row]
+        base = int(variable["address"]) - use.link
+        return [
+            (base + place.offset + min(a for a, _ in spans), base + place.offset + max(b for _, b in spans))
+            for place in self._shapes.locks(int(variable["type"]))
+            if not place.stride and (spans := place.hot + place.read)
+        ]
+
+    def _of_variable(self, row: int, start: int, end: int, item: Item) -> Actor:
+        """A variable that no code is known to make busy: named by its type."""
+        assert self._image is not None
+        assert self._shapes is not None
+        assert self._knowledge is not None
+        image, variable = self._image, self._image.variables[row]
+        base, size, kind = int(variable["address"]), int(variable["size"]), int(variable["type"])
+        name = image.names[variable["name"]] if variable["name"] >= 0 else f"{base:#x}"
+        if variable["scope"] >= 0:
+            name = f"{image.names[variable['scope']]}::{name}"
+        offset = start - base
+        lock = next((p for p in self._shapes.locks(kind) if p.offset <= offset < p.offset + p.size), None)
+        leaf = None if lock is not None else self._shapes.leaf(kind, offset)
+        span, path, type_name, role = (start, end), f"+{offset:#x}" if offset else "", "", _role(item)
+        stride = count = 0
+        if lock is not None:
+            span, path, type_name, role = _lock_span(lock, base), lock.path, lock.type_name, Role.LOCK
+        elif leaf is not None:
+            role = role_of(leaf, (), self._knowledge)
+            role = _role(item) if role is Role.CONSTANT else role
+            at, path = base + leaf.offset, without_internals(leaf.path)
+            stride, count = leaf.stride, leaf.count
+            if leaf.stride > 0:
+                index = (offset - leaf.offset) // leaf.stride
+                if "[]" in path:
+                    path = path.replace("[]", f"[{index}]", 1)
+                elif leaf.stride < leaf.size:
+                    path += f"[{index}]"
+                at += index * leaf.stride
+            span, type_name = (
+                (at, at + (leaf.stride if 0 < leaf.stride < leaf.size else max(leaf.size, 1))),
+                leaf.type_name,
+            )
+        file, unit = int(variable["file"]), int(variable["unit"])
+        section = next((s.name for s in image.sections if s.index == variable["section"]), "")
+        return Actor(
+            name=name if not path else f"{name}{path}" if path[0] in "[+" else f"{name}.{path}",
+            owner=name,
+            owner_span=(base, base + max(size, 1)),
+            span=span,
+            hot=((start, end),),
+            role=role,
+            kind=self._knowledge.locks[lock.row].kind if lock is not None else "",
+            type_name=type_name,
+            owner_type=image.types.name(kind) if kind >= 0 else "",
+            source=f"{image.files[file]}:{int(variable['line'])}" if file >= 0 else "",
+            file=in_project(image.files[file], unit, image.units) if file >= 0 else "",
+            language=image.units[unit].language if unit >= 0 else "",
+            section=section,
+            unit=unit,
+            sized=not int(variable["flags"]) & _UNSIZED,
+            stride=stride,
+            count=max(count, 1),
+            identity=image.identities.get(base, ""),
+        )
+
+
+def _is_array(actor: Actor) -> bool:
+    """Several things of one kind: each may be another thread's."""
+    return actor.count > 1 or any(a.stride for a in actor.accesses)
+
+
+def _element(actor: Actor, start: int, end: int) -> Actor:
+    """The one element of a typed array that bytes [start, end) are in, or the actor as it is."""
+    if actor.is_lock or actor.count < 2 or actor.stride <= 0 or actor.name != actor.owner:
+        return actor
+    first, last = (start - actor.span[0]) // actor.stride, (end - 1 - actor.span[0]) // actor.stride
+    if first != last or first < 0:
+        return actor
+    at = actor.span[0] + first * actor.stride
+    return replace(actor, name=f"{actor.name}[{first}]", span=(at, at + actor.stride), hot=((start, end),))
+
+
+def _lock_span(lock: LockPlace, base: int) -> Range:
+    return (base + lock.offset, base + lock.offset + lock.size)
+
+
+def _called_locks(use: LineUse) -> list[Range]:
+    """Bytes that functions of locks touch, close ones joined: fields of one lock."""
+    out: list[Range] = []
+    for start, end in sorted({(t.start, t.end) for t in use.touches if t.lock_call}):
+        if out and start <= out[-1][1] + LOCK_GAP:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
+
+
+def _role(item: Item) -> Role:
+    """What an item is by what was seen of it."""
+    if item.is_lock:
+        return Role.LOCK
+    if any(t.atomic for t in item.touches):
+        return Role.ATOMIC
+    if not item.writers:
+        return Role.READ_MOSTLY
+    return Role.WRITTEN
+
+
+def _nameless(item: Item, use: LineUse) -> Actor:
+    """Memory without a name: ``heap 0x7f10 bytes 0–7``, ``libc.so.6+0x1e5a40``."""
+    start = (use.link if use.link >= 0 else use.address) + item.start
+    last = item.end - 1
+    if use.link >= 0:
+        name = f"{os.path.basename(use.module)}+{start:#x}"
+    else:
+        where = _WORDS.get(use.region, "memory")
+        where = f"{where} {os.path.basename(use.space)}" if use.space else where
+        name = f"{where} {use.address:#x} bytes {item.start}–{last}"
+    span = (start, start + item.end - item.start)
+    owner = f"{name.partition(' bytes ')[0]}"
+    role = _role(item)
+    line = (start - item.start, start - item.start + use.size)
+    return Actor(
+        name=name,
+        owner=owner,
+        owner_span=line,
+        span=span,
+        hot=(span,),
+        role=role,
+        kind="lock" if role is Role.LOCK else "",
+        sized=False,
+    )

@@ -1,0 +1,183 @@
+"""From lines as they were used to verdicts: every line that is worth it, through the rules of samples.
+
+Owns the order of the passes over a line and the choice among rules that exclude each other.  Patterns are in
+``sharing.rules``, words of a report in ``sharing.judge.sampled.findings``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sharing.judge.sampled.names import Names
+from sharing.judge.sampled.pooling import pooled, pools
+from sharing.model.attribution import Region
+from sharing.model.profile import Actor
+from sharing.rules import RULES, Rule, Scope
+from sharing.rules.sampled.base import OWN_DATA, SampledContext, SampledDraft, SampledLine, walks
+from sharing.sampled.blame import CODE_WEIGHT, Blame, Item, blame, items_of
+from sharing.sampled.gain import Gain
+from sharing.sampled.lines import FEW_SAMPLES
+from sharing.sampled.protocols import as_locks
+from sharing.sampled.use import LineUse, SampledRun
+
+TOO_FEW = "too few samples"
+MANY_ALIKE = 8  # lines of memory without a name that the same functions use alike: nodes, elements
+_ELEMENT = re.compile(r"\[|\+0x")  # where the name of an element goes on behind that of its array
+Gains = Callable[[LineUse, Sequence[Item]], Gain | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict on a line.  ``drafts`` is empty where there is nothing wrong: ``why`` says what it is instead."""
+
+    line: SampledLine
+    drafts: tuple[SampledDraft, ...]
+    why: str = ""
+    lines: int = 1  # that are judged as this one
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """All lines, costliest first, and how many of each kind."""
+
+    judged: tuple[Judged, ...]
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def judge_lines(
+    run: SampledRun, names: Names, line_size: int, *, rules: Sequence[str] = (), gains: Gains | None = None
+) -> Verdicts:
+    """1. items; 2. blame; 3. names; 4. rules.  ``rules`` are ids, empty for all; ``gains`` estimates a speed-up."""
+    context = SampledContext(line_size, run.totals)
+    chosen = [r for r in RULES if r.scope is Scope.SAMPLED and (not rules or r.id in rules)]
+    counts: Counter[str] = Counter({"sampled lines": len(run.lines)})
+    wrong: list[Judged] = []
+    fine: list[Judged] = []
+    for use in run.lines:
+        items = items_of(use, names.together(use))
+        line = SampledLine(use, blame(use, items), as_locks([names.actor(item, use) for item in items], items))
+        why = _nothing_wrong(use, line.blame)
+        if not why:
+            gain = gains(use, items) if gains is not None else None
+            under = _under_locks(items, line.actors)
+            line = replace(line, blame=_in_company(line.blame, under), under_lock=under, gain=gain)
+            drafts = _drafts(line, context, chosen)
+            if drafts:
+                wrong.append(Judged(line, drafts))
+                continue
+            why = "not disturbed"
+        counts[f"sampled lines, {why}"] += 1
+        fine.append(Judged(line, (), why))
+    thin = [one.line for one in fine if one.why == TOO_FEW]
+    for group in pools(thin):
+        line = pooled(group)
+        drafts = _drafts(line, context, chosen)
+        if drafts:
+            wrong.append(Judged(line, tuple(replace(d, alike=len(group) - 1) for d in drafts), lines=len(group)))
+            counts["sampled lines, pooled"] += len(group)
+            counts[f"sampled lines, {TOO_FEW}"] -= len(group)
+            fine = [one for one in fine if one.line not in group]
+    return Verdicts((*_folded(wrong, context, chosen), *fine), {name: n for name, n in counts.items() if n})
+
+
+def _drafts(line: SampledLine, context: SampledContext, rules: Sequence[Rule]) -> tuple[SampledDraft, ...]:
+    """What the rules say; of those that exclude each other, the first that says something."""
+    drafts: list[SampledDraft] = []
+    taken = False
+    for rule in rules:
+        if rule.check_samples is None or (taken and rule.exclusive):
+            continue
+        found = list(rule.check_samples(line, context))
+        drafts += found
+        taken |= rule.exclusive and bool(found)
+    return tuple(drafts)
+
+
+def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[Rule]) -> list[Judged]:
+    """Lines of one array, and many lines of one kind of object, as one: its costliest with the cost of all."""
+    groups: dict[tuple[object, ...], list[Judged]] = {}
+    for one in judged:
+        groups.setdefault(_kind(one), []).append(one)
+    out: list[Judged] = []
+    for group in groups.values():
+        first = group[0].line
+        if len(group) < (2 if first.use.link >= 0 else MANY_ALIKE):
+            out += group
+            continue
+        mine, whole = first.blame.cost, sum(one.line.blame.cost for one in group)
+        # Judged again as if the line had it all, so that severity and words are those of the whole.
+        line = replace(first, blame=first.blame.scaled(whole / mine if mine > 0 else 1.0), gain=None)
+        drafts = _drafts(line, context, rules)
+        count = sum(one.lines for one in group)
+        out.append(Judged(first, tuple(replace(d, alike=count - 1) for d in drafts), lines=count))
+    out.sort(key=lambda one: -max(d.cost for d in one.drafts))
+    return out
+
+
+def _kind(one: Judged) -> tuple[object, ...]:
+    """What makes two lines the same thing: rule, and the array, or the functions that touch it.
+
+    Members of one struct that lie on several lines are several things.
+    """
+    draft, line = one.drafts[0], one.line
+    if line.use.link >= 0:
+        arrays = frozenset(_ELEMENT.split(line.actors[i].name)[0] for i in draft.items)
+        return (draft.rule, line.use.module, arrays if len(arrays) == 1 else line.use.link)
+    functions = frozenset(t.function for i in draft.items[:2] for t in line.items[i].touches if t.cost > 0)
+    if walks(line):
+        return (line.use.region, line.use.space, functions)  # nodes differ in what happened to be seen of them
+    return (draft.rule, line.use.region, line.use.space, functions)
+
+
+def _nothing_wrong(use: LineUse, result: Blame) -> str:
+    """Why a line needs no rule, "" where it does."""
+    if use.region in (Region.TLS, Region.KERNEL, Region.CODE):
+        return "not judged"
+    threads = {t.thread for t in use.touches}
+    if use.splits and any(s.atomic or len(s.threads) > 1 for s in use.splits):
+        return ""
+    if len(threads) < 2:
+        return "one thread"
+    if not any(t.writes for t in use.touches):
+        return "only read"
+    if use.samples < FEW_SAMPLES:
+        return TOO_FEW
+    if result.meeting.apart:
+        return result.meeting.value
+    if result.true + result.false <= 0:
+        return "not disturbed"
+    return ""
+
+
+def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple[int, int], float]:
+    """For each lock and other item of a line: the share of the item's cost in functions that take the lock."""
+    out: dict[tuple[int, int], float] = {}
+    costly = [item.cost > 0 for item in items]
+    for i, lock in enumerate(actors):
+        if not lock.is_lock:
+            continue
+        takers = {a.function for a in lock.lockers} | {t.function for t in items[i].touches if not t.lock_call}
+        for j, item in enumerate(items):
+            if j == i or not item.threads <= items[i].threads:
+                continue  # some of its users were never seen at the lock
+            # A store seldom costs anything itself: then what was seen beside samples counts.
+            seen = [(t.cost if costly[j] else max(t.samples, CODE_WEIGHT), t.function) for t in item.touches]
+            out[(i, j)] = sum(weight for weight, f in seen if f in takers) / sum(weight for weight, _ in seen)
+    return out
+
+
+def _in_company(result: Blame, under: Mapping[tuple[int, int], float]) -> Blame:
+    """Time between a lock and what it guards is the lock's: who comes for the data has the lock, wherever both are."""
+    guarded = {data: lock for (lock, data), share in under.items() if share >= OWN_DATA}
+    pairs: dict[tuple[int, int], float] = {}
+    moved = 0.0
+    for (a, b), cost in result.pairs.items():
+        lock = guarded.get(a, a)
+        if a != b and lock == guarded.get(b, b):
+            moved += cost
+            a = b = lock
+        pairs[(a, b)] = pairs.get((a, b), 0.0) + cost
+    return replace(result, true=result.true + moved, false=result.false - moved, pairs=pairs)

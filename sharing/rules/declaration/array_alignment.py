@@ -1,0 +1,227 @@
+"""Alignment on the array instead of the element.
+
+What it does: finds an array that is declared with the alignment of a line, whose elements are smaller than a line and
+are written one by one at a computed index.
+
+Why is this bad?  The attribute on an array aligns its first element.  The others follow without a gap, so that several
+threads, each with "its own" element, write one line.  The declaration looks padded and is not.
+
+Example:
+
+    struct counter { long hits; };
+    static struct counter slots[MAX_THREADS] __attribute__((aligned(64)));   // 8 slots a line
+
+Use instead: the alignment on the element's type, which rounds each element up to the line.
+
+    struct counter { long hits; } __attribute__((aligned(64)));
+    static struct counter slots[MAX_THREADS];
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sharing.model.facts import TypeTree, VariableBits
+from sharing.model.finding import Remedy, Severity, Verdict
+from sharing.model.types import RECORD_KINDS, TypeKind
+from sharing.rules.base import Rule, Scope, no_lines
+from sharing.rules.declaration.base import (
+    SourceContext,
+    SourceDraft,
+    SourceParticipant,
+    raised,
+    related,
+    rounded,
+    users,
+    wrapper,
+)
+from sharing.rules.line.thread_slots import HINTS, MAX_BYTES, MAX_SLOTS, MIN_SLOTS
+from sharing.source.declarations import (
+    core,
+    element,
+    language,
+    place,
+    record_of,
+    shown_name,
+    speaks_of_lines,
+    synchronises,
+    written,
+)
+from sharing.source.program import Program
+from sharing.source.uses import Use
+
+_NUMBERS = frozenset({TypeKind.BASE, TypeKind.ENUM})
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """An aligned array, a variable or a member of a record.  ``at`` is its offset in the record."""
+
+    unit: int
+    name: str
+    at: int
+    type: TypeTree
+    align: int
+    words: tuple[str, ...]
+    source: str
+    identity: str
+    uses: tuple[Use, ...]
+
+
+def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+    """1. aligned arrays of elements below a line; 2. meant to separate, and written by index; 3. not under one lock."""
+    for array in _arrays(program, ctx):
+        inner, count = element(array.type)
+        if inner is None or not MIN_SLOTS <= count <= MAX_SLOTS or inner.size * count > MAX_BYTES:
+            continue
+        if not 0 < inner.size < ctx.line_size:
+            continue
+        writers = tuple(u for u in array.uses if u.writes and u.indexed)
+        kind = synchronises(program, array.unit, inner, ctx.knowledge)
+        if not _separates(array, inner, kind, ctx) or not (writers or kind) or _under_one_lock(writers):
+            continue
+        yield _draft(program, ctx, array, inner, count, writers, kind)
+
+
+def _arrays(program: Program, ctx: SourceContext) -> Iterator[_Array]:
+    for defined in program.variables.values():
+        facts = defined.facts
+        if facts.declared_align < ctx.line_size or facts.bits & (VariableBits.CONSTANT | VariableBits.THREAD):
+            continue
+        holder = _held_array(program, defined.unit, facts.type)
+        if holder is None:
+            continue
+        unit, tree = holder
+        yield _Array(
+            unit,
+            facts.name,
+            0,
+            tree,
+            facts.declared_align,
+            (*facts.macros, facts.align_text),
+            place(program, defined.unit, facts),
+            facts.identity,
+            ctx.uses.of_variable(facts.identity),
+        )
+    for key, record in program.records.items():
+        for member in record.facts.members:
+            if member.declared_align < ctx.line_size:
+                continue
+            holder = _held_array(program, record.unit, member.type)
+            if holder is None:
+                continue
+            unit, tree = holder
+            at = member.offset_bits // 8
+            inside = range(at, at + max(member.type.size, 0))
+            yield _Array(
+                unit,
+                f"{shown_name(record.facts)}.{member.name}",
+                at,
+                tree,
+                member.declared_align,
+                (*member.macros, member.text),
+                place(program, record.unit, member),
+                key,
+                tuple(u for u in ctx.uses.of_record(key) if u.offset in inside),
+            )
+
+
+def _held_array(program: Program, unit: int, tree: TypeTree) -> tuple[int, TypeTree] | None:
+    """The array that a type is, or holds as its only member as std::array does, with the unit that knows it."""
+    shape = core(tree)
+    if shape is not None and shape.kind == TypeKind.ARRAY:
+        return unit, shape
+    record = record_of(program, unit, tree)
+    if record is None or len(record.facts.members) != 1:
+        return None
+    inner = core(record.facts.members[0].type)
+    return (record.unit, inner) if inner is not None and inner.kind == TypeKind.ARRAY else None
+
+
+def _separates(array: _Array, inner: TypeTree, kind: str, ctx: SourceContext) -> bool:
+    """Numbers and characters are aligned for vector instructions, unless a name says otherwise."""
+    if kind or any(hint in array.name.lower() for hint in HINTS):
+        return True
+    shape = core(inner)
+    if shape is None:
+        return False
+    if shape.kind in RECORD_KINDS:
+        return any(u.writes and u.indexed for u in array.uses)
+    return shape.kind in _NUMBERS and shape.size >= 4 and speaks_of_lines(*array.words)
+
+
+def _under_one_lock(writers: tuple[Use, ...]) -> bool:
+    """All writers hold the same lock: one thread at a time, and the line moves with the lock."""
+    held = [frozenset(u.under) for u in writers]
+    return bool(held) and bool(frozenset.intersection(*held))
+
+
+def _draft(
+    program: Program,
+    ctx: SourceContext,
+    array: _Array,
+    inner: TypeTree,
+    count: int,
+    writers: tuple[Use, ...],
+    kind: str,
+) -> SourceDraft:
+    spoken = language(program, array.unit)
+    each = rounded(inner.size, ctx.line_size)
+    name = array.name.rpartition("::")[2].rpartition(".")[2]
+    what = written(inner, spoken) if inner.name else "the element"
+    return SourceDraft(
+        rule=RULE.id,
+        severity=raised(Severity.MEDIUM if writers else Severity.LOW, ctx.heat(array.identity, array.at)),
+        verdict=Verdict.FALSE_SHARING,
+        participants=(
+            SourceParticipant(
+                array.name,
+                array.at,
+                inner.size * count,
+                f"array of {kind} elements" if kind else "array",
+                array.source,
+                array.identity,
+                f"{what}[{count}]",
+                writers or array.uses,
+            ),
+        ),
+        line_at=array.at,
+        message=(
+            f"{array.name} is aligned to {array.align} bytes as a whole, but its {count} elements are "
+            f"{inner.size} bytes each, {_to_a_line(inner.size, ctx.line_size)}"
+            + (f", and are written at a computed index by {users(writers)}" if writers else "")
+            + f": the alignment belongs to {what}, which it rounds up to {each} bytes"
+        ),
+        evidence=(f"declared alignment {array.align}; element {inner.size} bytes, {count} elements",),
+        remedies=(
+            Remedy(
+                kind="pad-element",
+                text=f"round the element type of {array.name} up to {each} bytes",
+                edit=wrapper(name, what, spoken, ctx),
+                language=spoken,
+                cost_bytes=(each - inner.size) * count,
+                breaks_abi=False,
+                protects_tail=True,
+            ),
+        ),
+        score=float(len(writers)),
+        related=related(array.name, writers),
+    )
+
+
+def _to_a_line(size: int, line_size: int) -> str:
+    return f"{line_size // size} to a line" if line_size >= 2 * size else "less than a line"
+
+
+RULE = Rule(
+    id="array-aligned-not-element",
+    name="Alignment on the array instead of the element",
+    summary="An array is aligned to a line as a whole, and its elements, smaller than a line, are written one by one.",
+    severity=Severity.MEDIUM,
+    scope=Scope.SOURCE,
+    check=no_lines,
+    page=__doc__,
+    exclusive=False,
+    check_source=check_source,
+)

@@ -1,0 +1,123 @@
+"""What rules that speak from declarations are made of: their context and their result.
+
+Owns no pattern of its own.  Such a rule is a pure function from a program to drafts; ``sharing.judge.declarations``
+runs them and makes findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from sharing.basics.geometry import round_up
+from sharing.knowledge import Knowledge
+from sharing.model.finding import Related, Remedy, Severity, Verdict
+from sharing.model.image import AccessKind
+from sharing.model.profile import Heat
+from sharing.source.program import Program
+from sharing.source.uses import Use, Uses
+
+
+def no_heat(name: str, offset: int) -> Heat:
+    """Nothing is known of how busy a variable or record is."""
+    return Heat.COLD
+
+
+@dataclass(frozen=True, slots=True)
+class SourceContext:
+    """What rules may know besides the program.
+
+    ``line_size`` and ``pair_size`` in bytes; ``heat`` of a byte offset in a variable (by identity) or a record
+    (by key).  ``macro`` is the project's own alignment macro, "" for none.
+    """
+
+    line_size: int
+    pair_size: int
+    knowledge: Knowledge
+    uses: Uses
+    heat: Callable[[str, int], Heat] = no_heat
+    macro: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceParticipant:
+    """One variable, record or member.  ``at`` is where it starts, in bytes from the start of the object that is judged.
+
+    ``source`` is file:line:column; ``identity`` joins it with facts: a variable's identity or a record's key.
+    """
+
+    name: str
+    at: int
+    size: int
+    role: str
+    source: str
+    identity: str
+    type: str = ""
+    uses: tuple[Use, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDraft:
+    """A finding before it is worded for a report: ``participants`` are in order of blame, the first is located.
+
+    ``line_at`` is the first byte of the line that is judged, from the start of the object.
+    """
+
+    rule: str
+    severity: Severity
+    verdict: Verdict
+    participants: tuple[SourceParticipant, ...]
+    message: str
+    evidence: tuple[str, ...]
+    remedies: tuple[Remedy, ...]
+    line_at: int = 0
+    score: float = 0.0
+    related: tuple[Related, ...] = field(default=())
+
+
+CheckSource = Callable[[Program, SourceContext], Iterator[SourceDraft]]
+
+
+def raised(severity: Severity, heat: Heat) -> Severity:
+    """What is seen to be busy counts one step more."""
+    ladder = list(Severity)
+    return ladder[min(severity.rank + 1, Severity.HIGH.rank)] if heat is Heat.HOT else severity
+
+
+def users(uses: tuple[Use, ...], limit: int = 3) -> str:
+    """Names of the functions that use it: "a, b, c and 4 more"."""
+    functions = list(dict.fromkeys(u.function for u in uses))
+    if not functions:
+        return "no function seen"
+    more = f" and {len(functions) - limit} more" if len(functions) > limit else ""
+    return ", ".join(functions[:limit]) + more
+
+
+def related(name: str, uses: tuple[Use, ...], limit: int = 6) -> tuple[Related, ...]:
+    """The uses as places, one a function and verb."""
+    found: dict[tuple[str, str], Related] = {}
+    for use in uses:
+        verb = "locks" if use.locks else {AccessKind.STORE: "writes", AccessKind.RMW: "updates"}.get(use.kind, "reads")
+        if use.kind is not AccessKind.ADDRESS and use.source:
+            found.setdefault((use.function, verb), Related(name, use.function, verb, use.source, use.under))
+    return tuple(found.values())[:limit]
+
+
+def rounded(size: int, line_size: int) -> int:
+    """The next multiple of a line."""
+    return round_up(max(size, 1), line_size)
+
+
+def type_attribute(language: str, ctx: SourceContext) -> str:
+    """What gives a struct the alignment of a line: behind the keyword in C++, behind the closing brace in C."""
+    if ctx.macro:
+        return ctx.macro
+    return f"alignas({ctx.line_size})" if language == "C++" else f"__attribute__((aligned({ctx.line_size})))"
+
+
+def wrapper(name: str, type_text: str, language: str, ctx: SourceContext) -> str:
+    """A type that holds one value and fills its lines."""
+    attribute = type_attribute(language, ctx)
+    if language == "C++":
+        return f"struct {attribute} Line_{name} {{ {type_text} value; }};"
+    return f"struct line_{name} {{ {type_text} value; }} {attribute};"

@@ -1,0 +1,162 @@
+"""Aligned type allocated without its alignment.
+
+What it does: finds a record that asks for more alignment than malloc gives, and is allocated with malloc, calloc,
+realloc, or a `new` from before C++17.
+
+Why is this bad?  malloc aligns to 16 bytes on 64-bit machines.  The compiler believes the declared alignment, may use
+instructions that fault without it, and the members that were to start a line start 16, 32 or 48 bytes into one: the
+first and last shares its line with some other object of the heap, whose owner changes from run to run.
+
+Example:
+
+    struct queue { _Alignas(64) atomic_long head; _Alignas(64) atomic_long tail; };
+    struct queue *q = malloc(sizeof *q);                        // 16 bytes of alignment
+
+Use instead: an allocation that knows the alignment.
+
+    struct queue *q = aligned_alloc(_Alignof(struct queue), sizeof *q);
+
+In C++, `new` does so since C++17 (compile with -std=c++17 or later), and so do std::make_unique and the containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.facts import AllocationFact, RecordFacts
+from sharing.model.finding import Related, Remedy, Severity, Verdict
+from sharing.rules.base import Rule, Scope, no_lines
+from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant, raised
+from sharing.source.declarations import language, place, shown_name, synchronises
+from sharing.source.program import Defined, Program
+
+MAX_PLACES = 6
+# Slabs of these allocators have sizes that are multiples of the alignment of any type that fits them: since Linux 5.4
+# kmalloc aligns sizes that are a power of two to themselves, and the caches between (96, 192) to their own divisor.
+_SLABS = (
+    "kmalloc",
+    "kzalloc",
+    "kcalloc",
+    "kvmalloc",
+    "kvzalloc",
+    "kvcalloc",
+    "kmem_cache",
+    "vmalloc",
+    "vzalloc",
+    "devm_k",
+    "memblock_",  # is told the alignment
+)
+_MALLOCS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "new", "new[]", "operator new", "operator new[]"})
+_WIDE_MALLOC = (
+    "x86_64",
+    "aarch64",
+    "arm64",
+    "powerpc64",
+    "ppc64",
+    "riscv64",
+    "s390x",
+    "mips64",
+    "sparcv9",
+    "loongarch64",
+)
+
+
+def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+    """1. allocations that promise less than their record's alignment; 2. one finding a record."""
+    found: dict[str, list[tuple[AllocationFact, str, str, int]]] = {}
+    for defined in program.functions.values():
+        for fact in defined.facts.allocations:
+            record = program.record(defined.unit, fact.record)
+            if record is None or fact.api.startswith(_SLABS) or "align" in fact.api.lower():
+                continue  # a function of the project that aligns says so in its name
+            promised = fact.guarantee or _default_alignment(program, defined.unit)
+            if record.facts.align <= promised:
+                continue
+            files = program.units[defined.unit].files
+            where = f"{files[fact.file]}:{fact.line}:{fact.column}" if 0 <= fact.file < len(files) else ""
+            found.setdefault(record.facts.key, []).append((fact, defined.facts.name, where, promised))
+    for key, places in found.items():
+        yield _draft(program, ctx, program.records[key], places)
+
+
+def _default_alignment(program: Program, unit: int) -> int:
+    """What malloc promises: twice a pointer (glibc's MALLOC_ALIGNMENT, musl and others alike)."""
+    return 16 if program.units[unit].triple.startswith(_WIDE_MALLOC) else 8
+
+
+def _draft(
+    program: Program,
+    ctx: SourceContext,
+    record: Defined[RecordFacts],
+    places: list[tuple[AllocationFact, str, str, int]],
+) -> SourceDraft:
+    facts = record.facts
+    fact, function, where, promised = min(places, key=lambda p: p[3])
+    spoken = language(program, record.unit)
+    name = shown_name(facts)
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    kind = synchronises_record(program, record, ctx)
+    # What a wrapper of the project promises is not written anywhere: most hand on what malloc gives.
+    known = any(p[0].api.rpartition("::")[2] in _MALLOCS or p[0].guarantee for p in places)
+    severity = Severity.MEDIUM if facts.align >= ctx.line_size and known else Severity.LOW
+    struct = f"struct {name}" if spoken == "C" else name
+    edit = (
+        f"{struct} *p = aligned_alloc(_Alignof({struct}), sizeof *p);"
+        if spoken == "C"
+        else f"auto p = std::make_unique<{name}>();  // -std=c++17 or later"
+    )
+    return SourceDraft(
+        rule=RULE.id,
+        severity=raised(severity, ctx.heat(facts.key, 0)),
+        verdict=Verdict.FRAGILE,
+        participants=(
+            SourceParticipant(
+                name, 0, facts.size, kind or "record", place(program, record.unit, facts), facts.key, name
+            ),
+        ),
+        message=(
+            f"{name} asks for {facts.align} bytes of alignment, but {fact.api} in {function} ({_short(where)}){more} "
+            f"promises {promised}: its members start off their lines by multiples of that, and the compiler does not "
+            f"know: allocate it with aligned_alloc{' or with new of C++17' if spoken == 'C++' else ''}"
+        ),
+        evidence=(f"alignment of {name}: {facts.align}; promised by {fact.api}: {promised}",),
+        remedies=(
+            Remedy(
+                kind="aligned-allocation",
+                text=f"allocate {name} with its alignment of {facts.align} bytes",
+                edit=edit,
+                language=spoken,
+                cost_bytes=facts.align - promised,
+                breaks_abi=False,
+                protects_tail=True,
+            ),
+        ),
+        score=float(len(places)),
+        related=tuple(
+            Related(name, function, "allocates", where) for _, function, where, _ in places[:MAX_PLACES] if where
+        ),
+    )
+
+
+def _short(where: str) -> str:
+    """file:line, of file:line:column with its folders."""
+    return where.rpartition("/")[2].rpartition(":")[0]
+
+
+def synchronises_record(program: Program, record: Defined[RecordFacts], ctx: SourceContext) -> str:
+    """What of the record several threads use, "" for nothing seen."""
+    kinds = (synchronises(program, record.unit, m.type, ctx.knowledge) for m in record.facts.members)
+    return next((kind for kind in kinds if kind), "")
+
+
+RULE = Rule(
+    id="aligned-type-from-malloc",
+    name="Aligned type allocated without its alignment",
+    summary="A record that asks for the alignment of a line is allocated by a function that promises less.",
+    severity=Severity.MEDIUM,
+    scope=Scope.SOURCE,
+    check=no_lines,
+    page=__doc__,
+    exclusive=False,
+    check_source=check_source,
+)

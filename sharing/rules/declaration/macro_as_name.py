@@ -1,0 +1,136 @@
+"""Alignment macro that became a name.
+
+What it does: finds a variable or member that is named like an alignment macro, is declared behind the closing brace of
+its record, and is never used.
+
+Why is this bad?  Where the header that defines the macro is not included, `struct s { ... } __cacheline_aligned;` is
+still valid C: it declares a variable called `__cacheline_aligned`.  Nothing is aligned, and nothing warns.  In a header
+it also defines that variable in every unit that includes it.
+
+Example:
+
+    struct counters { long hits; } __cacheline_aligned;         // a variable, if the macro is not defined
+
+Use instead: include the header that defines the macro, or the attribute itself.
+
+    struct counters { long hits; } __attribute__((aligned(64)));
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sharing.model.facts import RecordBits, RecordFacts, VariableBits
+from sharing.model.finding import Remedy, Severity, Verdict
+from sharing.model.types import RECORD_KINDS
+from sharing.rules.base import Rule, Scope, no_lines
+from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant
+from sharing.source.declarations import core, language, place, record_of, shown_name
+from sharing.source.program import Program
+
+_ATTRIBUTE = re.compile(r"align|cache_?line", re.IGNORECASE)
+_MACRO_SHAPE = re.compile(r"__\w+|[A-Z][A-Z0-9_]*|_[A-Z]\w*|\w*cache_?line_?align\w*")
+
+
+def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+    """1. variables declared with their record and named like a macro; 2. unused; 3. members of the same kind."""
+    for defined in program.variables.values():
+        facts = defined.facts
+        if not facts.bits & VariableBits.EMBEDDED or facts.size <= 0 or not _named_like_macro(facts.name):
+            continue
+        if facts.bits & VariableBits.REFERENCED or ctx.uses.of_variable(facts.identity):
+            continue
+        record = record_of(program, defined.unit, facts.type)
+        if record is not None and _is_meant(record.facts):
+            continue
+        what = shown_name(record.facts) if record is not None else "its record"
+        units = [u.path for u in program.units if any(v.identity == facts.identity for v in u.variables)]
+        several = f"; {len(units)} units define it" if len(units) > 1 else ""
+        yield _draft(
+            facts.name,
+            what,
+            facts.size,
+            place(program, defined.unit, facts),
+            facts.identity,
+            language(program, defined.unit),
+            "variable",
+            several,
+            ctx,
+        )
+    for key, holder in program.records.items():
+        if holder.facts.bits & RecordBits.SYSTEM:
+            continue  # std::aligned_storage has a member __align
+        for member in holder.facts.members:
+            shape = core(member.type)
+            if shape is None or shape.kind not in RECORD_KINDS or not _named_like_macro(member.name):
+                continue
+            inner = record_of(program, holder.unit, member.type)
+            if inner is None or not member.begin <= inner.facts.begin < member.end:
+                continue  # declared apart from its record: a name on purpose
+            if _is_meant(inner.facts):
+                continue
+            if any(u.offset == member.offset_bits // 8 for u in ctx.uses.of_record(key)):
+                continue
+            yield _draft(
+                member.name,
+                shown_name(inner.facts),
+                member.type.size,
+                place(program, holder.unit, member),
+                key,
+                language(program, holder.unit),
+                f"member of {shown_name(holder.facts)}",
+                "",
+                ctx,
+            )
+
+
+def _is_meant(record: RecordFacts) -> bool:
+    """A record that is aligned lost no macro; one of a system header is not the user's to mend."""
+    return bool(record.declared_align) or bool(record.bits & RecordBits.SYSTEM)
+
+
+def _named_like_macro(name: str) -> bool:
+    bare = name.rpartition("::")[2]
+    return bool(_ATTRIBUTE.search(bare)) and bool(_MACRO_SHAPE.fullmatch(bare))
+
+
+def _draft(
+    name: str, what: str, size: int, where: str, identity: str, spoken: str, role: str, several: str, ctx: SourceContext
+) -> SourceDraft:
+    attribute = f"__attribute__((aligned({ctx.line_size})))"
+    return SourceDraft(
+        rule=RULE.id,
+        severity=Severity.MEDIUM,
+        verdict=Verdict.FRAGILE,
+        participants=(SourceParticipant(name, 0, size, role, where, identity, what),),
+        message=(
+            f"{name} is a {role} of {size} bytes, not an attribute: no macro of that name is defined here, so {what} "
+            f"is not aligned{several}: include the header that defines {name}, or write {attribute}"
+        ),
+        evidence=(f"{name} is declared behind the closing brace of {what} and nothing uses it",),
+        remedies=(
+            Remedy(
+                kind="define-macro",
+                text=f"include the header that defines {name}, or replace it by the attribute",
+                edit=f"}} {attribute};" if spoken == "C" else f"struct alignas({ctx.line_size}) ... {{ ... }};",
+                language=spoken,
+                cost_bytes=-size % ctx.line_size,
+                breaks_abi=False,
+                protects_tail=True,
+            ),
+        ),
+    )
+
+
+RULE = Rule(
+    id="alignment-macro-as-name",
+    name="Alignment macro that became a name",
+    summary="An alignment macro is not defined in this unit and so became the name of an unused variable.",
+    severity=Severity.MEDIUM,
+    scope=Scope.SOURCE,
+    check=no_lines,
+    page=__doc__,
+    exclusive=False,
+    check_source=check_source,
+)

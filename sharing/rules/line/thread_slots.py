@@ -1,0 +1,112 @@
+"""Per-thread slots packed into one line.
+
+What it does: finds a small array whose elements are smaller than a line and are updated, at an index that the
+code computes, by functions that several threads run in loops.
+
+Why is this bad?  Giving each thread its own element avoids locks but not the line: eight counters of eight bytes
+are one line that all eight threads write.  It looks parallel and runs slower than one thread.
+
+Example:
+
+    static long hits[MAX_THREADS];
+    void *worker(void *arg) { for (;;) hits[(long)arg]++; }
+
+Use instead: an element type rounded up to the line.  The attribute belongs to the element; on the array it only
+moves the first element.
+
+    struct alignas(64) Slot { long hits; };
+    static Slot slot[MAX_THREADS];
+
+Whether the index is the thread's own is not visible in every binary: the finding says what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.image import ALLOCATED
+from sharing.model.profile import Access, Heat, LineProfile
+from sharing.rules.base import Context, Draft, Rule, Scope, by_threads, heat_evidence, lower, who
+from sharing.static.correlate import WARM_ELEMENT
+
+MAX_SLOTS = 256
+MIN_SLOTS = 2
+MAX_BYTES = 16 * 1024
+HINTS = ("thread", "worker", "per_cpu", "percpu", "slot", "tid", "cpu", "shard")
+
+
+def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """1. arrays updated at an unknown index; 2. few elements, each below a line; 3. by threads of one kind."""
+    for actor in line.actors:
+        writers = tuple(
+            a for a in actor.writers if a.stride and not a.cold and not a.locks and (a.atomic or not a.walks)
+        )
+        stride = max((a.stride for a in writers), default=0)
+        if not 0 < stride < line.size or sum(a.weight for a in writers) < WARM_ELEMENT:
+            continue  # of the elements together: which of them a line holds makes no difference here
+        start, end = actor.owner_span
+        if not line.address <= max(start, line.address) < line.end or start < line.address:
+            continue  # reported once, on the line where the array starts
+        # One record stands for those on the heap: an index says that there are several, not how many.
+        sized = actor.sized and not (actor.section == ALLOCATED and stride >= end - start)
+        slots = (end - start) // stride if sized else 0
+        if sized and not (MIN_SLOTS <= slots <= MAX_SLOTS and end - start <= MAX_BYTES):
+            continue
+        if not _several(writers, ctx) or actor.guards:
+            continue
+        hinted = any(h in actor.owner.lower() for h in HINTS)
+        reading = {a.function for a in actor.readers if a.stride}
+        updates = any(a.atomic or a.function in reading for a in writers)
+        in_loop = any(a.loop_depth for a in writers)
+        confined = not by_threads(actor, ctx)
+        severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
+        if not (hinted or updates) or not sized:
+            severity = lower(severity, 1)
+        if not _entry_writes(writers, ctx) and not hinted:
+            severity = lower(severity, 1)
+        if not ctx.thread_mask:
+            severity = lower(severity, 1)  # no thread entry is known: the index is as likely anything else
+        if all(a.walks for a in writers):
+            severity = lower(severity, 1)  # elements of all threads: sharing of the elements themselves as well
+        if confined:
+            severity = lower(severity, 3)
+        count = f"{slots} elements of {stride} bytes" if sized else f"elements of {stride} bytes"
+        yield Draft(
+            rule=RULE.id,
+            severity=severity,
+            verdict=Verdict.FALSE_SHARING,
+            line=line,
+            actors=(actor,),
+            separate=(actor,),
+            message=(
+                f"{actor.owner}: {count}, {line.size // stride} to a line, updated at a computed index by "
+                f"{who(writers)}, which several threads run: neighbouring elements take the line from each other"
+            ),
+            evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),
+            score=actor.write_weight,
+        )
+
+
+def _several(writers: tuple[Access, ...], ctx: Context) -> bool:
+    mask = 0
+    for a in writers:
+        mask |= a.mask if a.weight > 0 else 0
+    return ctx.concurrent(mask, mask)
+
+
+def _entry_writes(writers: tuple[Access, ...], ctx: Context) -> bool:
+    """A thread's own entry function indexes the array: the index is most likely the thread's."""
+    return any(a.function in ctx.root_names(a.mask) for a in writers)
+
+
+RULE = Rule(
+    id="packed-thread-slots",
+    name="Per-thread slots packed into one line",
+    summary="Elements of a small array, smaller than a line, are updated by several threads.",
+    severity=Severity.MEDIUM,
+    scope=Scope.LINE,
+    check=check,
+    page=__doc__,
+    exclusive=False,
+)

@@ -1,0 +1,1 @@
+"""Rules about one line as a profile saw it."""

@@ -1,0 +1,236 @@
+"""What rules that speak from samples are made of: the line as it was used, and how cost becomes severity.
+
+Owns no pattern of its own.  Such a rule is a pure function from a sampled line to drafts;
+``sharing.judge.sampled.verdict`` runs them and ``sharing.judge.sampled.findings`` words them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Actor
+from sharing.sampled.blame import Blame, Item
+from sharing.sampled.gain import Gain
+from sharing.sampled.interval import Share
+from sharing.sampled.use import LineUse, Meeting, Totals, Touch
+
+HIGH_FROM, MEDIUM_FROM, LOW_FROM = 0.10, 0.04, 0.02  # share of the program's time, the lower bound
+FALSE_SHARE = 0.15  # of what others cause: below, the line is truly shared and the rest is said beside it
+WORTH_NAMING = 0.01  # of what the busiest did with some bytes: who did less is not named as their reader or writer
+OWN_DATA = 0.8  # share of data's use in functions that take a lock, from which it is the lock's own
+LARGE_FOOTPRINT = 256  # lines that one instruction walks: padding multiplies them
+_LADDER = list(Severity)
+_Key = TypeVar("_Key", int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledContext:
+    """What rules may know besides the line; ``line_size`` in bytes."""
+
+    line_size: int
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledLine:
+    """A line with its items named: ``actors`` are those of ``blame.items``, in the same order.
+
+    ``under_lock`` is the share of an item's cost in functions that take the lock: (lock, item) by index.
+    """
+
+    use: LineUse
+    blame: Blame
+    actors: tuple[Actor, ...]
+    under_lock: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    gain: Gain | None = None
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return self.blame.items
+
+    @property
+    def label(self) -> str:
+        """The line in a sentence."""
+        return f"line {self.use.link if self.use.link >= 0 else self.use.address:#x}"
+
+
+@dataclass(frozen=True, slots=True)
+class SampledDraft:
+    """A finding before it is worded for a report: ``items`` are in order of blame, ``separate`` need an edit.
+
+    ``cost`` in timed samples is what the finding is about; ``advice`` says what helps where no edit of the layout does.
+    """
+
+    rule: str
+    severity: Severity
+    verdict: Verdict
+    items: tuple[int, ...]
+    separate: tuple[int, ...]
+    message: str
+    evidence: tuple[str, ...]
+    cost: float
+    advice: str = ""
+    alike: int = 0  # other lines of the same array or of the same kind of object, whose cost is in ``cost``
+
+
+CheckSamples = Callable[[SampledLine, SampledContext], Iterator[SampledDraft]]
+
+
+def disturbed(line: SampledLine, ctx: SampledContext) -> bool:
+    """Do other bytes' writes explain enough of the line's time to speak of false sharing?"""
+    b = line.blame
+    return b.false > 0 and (b.false >= FALSE_SHARE * (b.false + b.true) or ctx.totals.share(b.false).low >= MEDIUM_FROM)
+
+
+def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
+    """By the share of the program's time, less where the threads' overlap is not known or padding would cost more."""
+    severity = severity_of(ctx.totals.share(cost).low)
+    steps = (line.blame.meeting is not Meeting.CONCURRENT) + 2 * walks(line)
+    if line.gain is not None and not line.gain.worth_fixing:
+        return Severity.NOTE
+    return lowered(severity, steps)
+
+
+def between_bytes(
+    rule: str,
+    verdict: Verdict,
+    line: SampledLine,
+    ctx: SampledContext,
+    text: str,
+    *,
+    items: tuple[int, ...],
+    separate: tuple[int, ...],
+    more: str = "",
+    evidence: tuple[str, ...] = (),
+) -> SampledDraft:
+    """A draft about what different bytes of a line cost each other: ``text``, the cost, then ``more``."""
+    cost = line.blame.false
+    severity = grade_cost(cost, line, ctx)
+    message = f"{text}{tail(cost, severity, line, ctx)}{more}"
+    return SampledDraft(rule, severity, verdict, items, separate, message, (*evidence, split_text(line)), cost)
+
+
+def same_bytes(
+    rule: str,
+    verdict: Verdict,
+    line: SampledLine,
+    ctx: SampledContext,
+    text: str,
+    *,
+    items: tuple[int, ...],
+    advice: str,
+    more: str = "",
+    evidence: tuple[str, ...] = (),
+) -> SampledDraft:
+    """A draft about what the same bytes cost their users: two steps lower, since no layout helps."""
+    cost = line.blame.true
+    severity = lowered(min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank), 2)
+    message = f"{text}{tail(cost, severity, line, ctx)}{more}"
+    return SampledDraft(rule, severity, verdict, items, (), message, (split_text(line), *evidence), cost, advice)
+
+
+def severity_of(share: float) -> Severity:
+    """By a share of the program's time, a lower bound."""
+    for severity, least in ((Severity.HIGH, HIGH_FROM), (Severity.MEDIUM, MEDIUM_FROM), (Severity.LOW, LOW_FROM)):
+        if share >= least:
+            return severity
+    return Severity.NOTE
+
+
+def lowered(severity: Severity, steps: int) -> Severity:
+    return _LADDER[max(severity.rank - steps, 0)]
+
+
+def walks(line: SampledLine) -> bool:
+    """Is the line one of very many that the same instructions touch: nodes of a list, elements of a big array?"""
+    return line.use.footprint >= LARGE_FOOTPRINT
+
+
+def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext) -> str:
+    """The end of a message: what it costs, and the doubts."""
+    share: Share = ctx.totals.share(cost)
+    text = f": {share.text} of {ctx.totals.measure}"
+    if walks(line):
+        return (
+            f"{text}; padding is not recommended: the same instructions walk {line.use.footprint} lines, which it "
+            f"would multiply"
+        )
+    if severity is Severity.NOTE and share.low < LOW_FROM:
+        return f"{text}, not worth fixing"
+    if line.gain is not None and not line.gain.worth_fixing:
+        return f"{text}, not worth fixing: the estimated speed-up is {line.gain.text}"
+    return text
+
+
+def threads_of(touches: tuple[Touch, ...], line: SampledLine, limit: int = 3) -> str:
+    """The threads by name: ``worker/12, worker/13 and 4 more``."""
+    names = [line.use.threads[t].text for t in _named(touches, lambda t: t.thread)]
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
+
+
+def functions_of(touches: tuple[Touch, ...], limit: int = 3) -> tuple[str, ...]:
+    """Functions, most time first."""
+    return tuple(_named(touches, lambda t: t.function)[:limit])
+
+
+def _named(touches: tuple[Touch, ...], key: Callable[[Touch], _Key]) -> list[_Key]:
+    """What is worth naming, most time first.
+
+    A stray sample is not: bytes of a stack or of a freed object were others' before, and skid misses now and then.
+    What only code says has no samples to count and stays.
+    """
+    weight: dict[_Key, float] = {}
+    for t in touches:
+        weight[key(t)] = weight.get(key(t), 0.0) + t.cost + t.samples
+    least = WORTH_NAMING * max(weight.values(), default=0.0)
+    return sorted((k for k, w in weight.items() if w == 0 or w >= least), key=lambda k: (-weight[k], k))
+
+
+def bytes_text(item: Item) -> str:
+    return f"bytes {item.start}–{item.end - 1}" if item.end - item.start > 1 else f"byte {item.start}"
+
+
+def subject(number: int, line: SampledLine) -> str:
+    """Who it is, where, and who does what to it: ``LOCK_open (mutex), bytes 0–15, written by f on worker/2``."""
+    item, actor = line.items[number], line.actors[number]
+    kind = f" ({actor.kind or 'lock'})" if actor.is_lock else ""
+    where = "" if actor.name.endswith(bytes_text(item)) else f", {bytes_text(item)}"
+    return f"{actor.name}{kind}{where}, {use_text(item, line)}"
+
+
+def use_text(item: Item, line: SampledLine) -> str:
+    """``written by f on a/1, read by g on b/2``."""
+    writes = tuple(t for t in item.touches if t.writes)
+    reads = tuple(t for t in item.touches if t.reads and not t.writes)
+    parts = []
+    if writes:
+        parts.append(f"written by {', '.join(functions_of(writes))} on {threads_of(writes, line)}")
+    known = {(t.thread, t.function) for t in writes}
+    others = tuple(t for t in reads if (t.thread, t.function) not in known and not t.lock_call)
+    if others:
+        parts.append(f"read by {', '.join(functions_of(others))} on {threads_of(others, line)}")
+    return ", ".join(parts) or "touched"
+
+
+def split_text(line: SampledLine) -> str:
+    """How the line's time is explained."""
+    b = line.blame
+    whole = max(b.own + b.true + b.false, 1e-9)
+    return (
+        f"of the line's time {100 * b.false / whole:.0f} % is explained by others at other bytes, "
+        f"{100 * b.true / whole:.0f} % by others at the same bytes, {100 * b.own / whole:.0f} % by neither"
+    )
+
+
+def victims(line: SampledLine, first: int) -> tuple[int, ...]:
+    """The other items that exchange cost with one, most first; those that hardly do left out."""
+    worth = {
+        i: line.blame.between(first, i)
+        for i in range(len(line.items))
+        if i != first and line.blame.between(first, i) >= 0.05 * line.blame.false
+    }
+    return tuple(sorted(worth, key=lambda i: (-worth[i], i)))

@@ -1,0 +1,66 @@
+"""Lock is contended, sampled.
+
+What it does: finds a line on which threads were sampled waiting because others take the same lock.
+
+Why is this bad?  A lock's own bytes are written by everyone who takes it.  No layout changes that, and separating the
+data that it guards from it costs a second line for each critical section.  It is said so that nobody pads it.
+
+Example: all threads take one mutex for each operation.
+
+    pthread_mutex_lock(&cache.lock); cache.hits++; pthread_mutex_unlock(&cache.lock);
+
+Use instead: shorter critical sections, a lock for each part of the data, or data for each thread.
+
+    struct alignas(64) Part { pthread_mutex_t lock; long hits; } parts[16];
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.rules.base import Rule, Scope, no_lines
+from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, same_bytes, subject
+from sharing.sampled.protocols import KIND
+
+
+def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+    """The item with the most true sharing, where it is a lock."""
+    first = max(range(len(line.items)), key=line.blame.true_of, default=-1)
+    if first < 0 or line.blame.true_of(first) <= 0 or not line.actors[first].is_lock:
+        return
+    company = [i for i in range(len(line.items)) if i != first and line.items[i].cost > 0]
+    beside = ", ".join(line.actors[i].name for i in company[:3])
+    evidence = (f"used with it on the line: {beside}; apart, each critical section moves two lines",) if beside else ()
+    if line.actors[first].kind == KIND:
+        why = (
+            "threads wait for what they write themselves, so that the line moves with each turn wherever the lock's "
+            "words lie; on lines of their own they may move a little less often, which only a measurement can tell"
+        )
+    else:
+        why = "padding it changes nothing, since a lock's own bytes are written by all who take it"
+    text, items = f"{subject(first, line)}, is contended", (first, *company)
+    advice = "shorten the critical sections, split the lock, or give threads data of their own"
+    yield same_bytes(
+        RULE.id,
+        Verdict.LOCK_CONTENTION,
+        line,
+        ctx,
+        text,
+        items=items,
+        advice=advice,
+        more=f"; {why}",
+        evidence=evidence,
+    )
+
+
+RULE = Rule(
+    id="sampled-lock-contention",
+    name="Lock is contended, sampled",
+    summary="Threads were sampled waiting for the bytes of one lock; layout does not help.",
+    severity=Severity.LOW,
+    scope=Scope.SAMPLED,
+    check=no_lines,
+    page=__doc__,
+    check_samples=check_samples,
+)

@@ -1,0 +1,74 @@
+"""Access straddles two lines, sampled.
+
+What it does: finds instructions that were sampled with an operand that lies on two lines, where the operand is atomic
+or several threads use it.
+
+Why is this bad?  An atomic instruction over a line boundary locks the whole bus on x86 (a split lock, hundreds of times
+slower) and is not atomic elsewhere.  Other accesses need two lines, and lose either to any writer of both.
+
+Example:
+
+    struct __attribute__((packed)) rec { char tag[7]; long refs; };   // refs may start at byte 63
+
+Use instead: natural alignment.
+
+    struct rec { alignas(8) long refs; char tag[7]; };
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharing.model.finding import Severity, Verdict
+from sharing.rules.base import Rule, Scope, no_lines
+from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, grade_cost, lowered, tail
+
+SCALAR = 16  # bytes: longer operands are copies, which straddle without harm
+ATOMIC_FROM = 0.005  # share of the program's time from which a split lock counts in full
+
+
+def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+    """The costliest straddling operand that is atomic, or that several threads use."""
+    base = line.use.address
+    for split in line.use.splits:
+        if split.size > SCALAR or (not split.atomic and len(split.threads) < 2):
+            continue
+        at = split.place - base
+        item = next((i for i, x in enumerate(line.items) if x.start <= at < x.end), -1)
+        if item < 0:
+            continue
+        if split.atomic:
+            heavy = ctx.totals.share(split.cost).low >= ATOMIC_FROM
+            severity = Severity.HIGH if heavy else Severity.MEDIUM
+        else:
+            severity = lowered(grade_cost(split.cost, line, ctx), 1)
+        first = line.use.size - at
+        what = "atomic instruction" if split.atomic else "access"
+        yield SampledDraft(
+            rule=RULE.id,
+            severity=severity,
+            verdict=Verdict.SPLIT_ACCESS,
+            items=(item,),
+            separate=(item,),
+            message=(
+                f"{line.actors[item].name}: {what} of {split.size} bytes in {', '.join(split.functions[:3])} straddles "
+                f"{line.label} and the next, {first} bytes before and {split.size - first} after the boundary"
+                f"{tail(split.cost, severity, line, ctx)}"
+            ),
+            evidence=(f"{split.samples} samples with this operand",),
+            cost=split.cost,
+        )
+        return
+
+
+RULE = Rule(
+    id="sampled-split-access",
+    name="Access straddles two lines, sampled",
+    summary="An instruction was sampled with an atomic or shared operand that lies on two lines.",
+    severity=Severity.HIGH,
+    scope=Scope.SAMPLED,
+    check=no_lines,
+    page=__doc__,
+    exclusive=False,
+    check_samples=check_samples,
+)

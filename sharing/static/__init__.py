@@ -1,0 +1,1 @@
+"""What the code of one image does: threads, frequency, locks, objects, busy lines and their actors."""

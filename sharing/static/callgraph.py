@@ -1,0 +1,439 @@
+"""The call graph as flat arrays: who calls whom, how often, and from which threads.
+
+Owns static execution frequency (in the spirit of Wu and Larus, MICRO-27, 1994, with loop depth for branch
+probabilities), thread roots and which functions each root reaches.  Frequencies are estimates for ranking
+and are never presented as measured.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge import Knowledge
+from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
+from sharing.static.coldness import coldness
+from sharing.static.phases import Phases, find_phases, place
+
+LOOP_FACTOR = 10.0  # iterations assumed for a loop
+# Nobody nests loops like this: a switch whose table could not be bounded joins unrelated code into cycles.
+IMPLAUSIBLE_LOOPS = 8
+IMPLAUSIBLE_STARTS = 4  # the same for the loops that a thread is started in
+MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
+MAX_FREQUENCY = 1e5
+MANY_THREADS = 2.0  # runs of a thread's entry that is started more than once; what repeats is in its loops
+DISPATCHED = 20.0  # a function that is called through a pointer, or from outside a library
+ROUNDS = 12
+TRIM_ROUNDS = 40
+RECURSION = 0.9  # of a caller's frequency that goes around a cycle of calls
+MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
+BIG_PROGRAM = 200  # functions beyond main's own from which main is start-up and shut-down more than work
+SET_UP = 0.1
+
+Floats = npt.NDArray[np.float64]
+Masks = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One way a thread starts: a function (row of the function table, -1 for a pseudo root)."""
+
+    name: str
+    function: int
+    many: bool  # more than one such thread can run at a time
+
+
+@dataclass(frozen=True, slots=True)
+class CallGraph:
+    """Per function: estimated executions, bit mask of the roots that reach it, whether it is cold, when it runs."""
+
+    frequency: Floats
+    mask: Masks
+    cold: npt.NDArray[np.bool_]
+    phases: Phases
+    roots: tuple[Root, ...]
+    many_mask: int
+    threaded: bool
+    how: str  # how concurrency was established, in words
+    caller_list: npt.NDArray[np.int64]  # callers by callee
+    caller_start: npt.NDArray[np.int64]
+    entered: npt.NDArray[np.bool_]  # may be called from where no direct call shows it
+    apart: tuple[int, ...] = ()  # masks of roots that never meet those of another one: processes
+
+    def callers(self, function: int) -> list[int]:
+        """Rows of the functions that call this one directly, each once."""
+        rows = self.caller_list[self.caller_start[function] : self.caller_start[function + 1]]
+        return sorted(set(rows.tolist()))
+
+    def concurrent(self, a: int, b: int) -> bool:
+        """Can code with root mask ``a`` run at the same time as code with mask ``b``?"""
+        if self.apart:
+            return any(self._meet(a & group, b & group) for group in self.apart)
+        return self._meet(a, b)
+
+    def _meet(self, a: int, b: int) -> bool:
+        if not a or not b:
+            return False
+        if a & b & self.many_mask:
+            return True
+        return a != b or a.bit_count() > 1
+
+    def root_names(self, mask: int) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(r.name for i, r in enumerate(self.roots) if mask >> i & 1))
+
+
+def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Row of the function that starts exactly at each address, -1 where none does."""
+    starts = image.functions["address"]
+    if not len(starts):
+        return np.full(len(addresses), -1, np.int64)
+    row = np.searchsorted(starts, addresses)
+    row = np.minimum(row, len(starts) - 1)
+    return np.where(starts[row] == addresses, row, -1)
+
+
+def function_name(image: Image, row: int) -> str:
+    """Display name of a function: its symbol, or its address."""
+    if row < 0:
+        return "?"
+    f = image.functions[row]
+    return image.names[f["name"]] if f["name"] >= 0 else f"fn_{int(f['address']):x}"
+
+
+def names_of_callees(image: Image, addresses: npt.NDArray[np.uint64]) -> list[str]:
+    """Symbol of each call target: a function of this image, an import, or "" where nothing names it."""
+    rows = function_at(image, addresses)
+    ids = np.where(rows >= 0, image.functions["name"][rows], -1) if len(image.functions) else rows
+    callees, names = image.callee_names, image.names
+    return [
+        callees.get(address) or (names[i] if i >= 0 else "")
+        for address, i in zip(addresses.tolist(), ids.tolist(), strict=True)
+    ]
+
+
+def build(image: Image, knowledge: Knowledge) -> CallGraph:
+    """Frequencies and thread reach of every function.
+
+    1. edges from direct calls; 2. roots from thread creation, main, exports; 3. reach by breadth-first marking;
+    4. functions run once: called from one place outside loops, by functions run once; 5. frequencies by
+    iterating f = base + sum over call sites.
+    """
+    n = len(image.functions)
+    edges = _edges(image)
+    taken = (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN) != 0
+    exported = (image.functions["flags"] & FunctionFlag.EXPORTED) != 0
+    init = (image.functions["flags"] & FunctionFlag.INIT) != 0
+    factor = coldness(image, knowledge)
+    roots, base, how, threaded = _roots(image, knowledge, exported, taken)
+    entries = tuple(roots[: MAX_ROOTS + 1])
+    root_rows = [r.function for r in roots if r.function >= 0]
+    dispatched = taken & ~init
+    dispatched[root_rows] = False
+    entered = dispatched | base
+    if image.kind in _LIBRARIES:
+        entered |= exported
+    entered[root_rows] = True
+    once = _once(edges, n, roots, entered)
+    mask = _reach_of_roots(image, edges, entries, base, dispatched, threaded)
+    main_bit = np.uint64(sum(1 << i for i, r in enumerate(entries) if r.name == "main"))
+    by_main = once & (mask == main_bit)
+    phases = find_phases(image, knowledge, edges.caller, edges.callee, edges.where, by_main, entered, init)
+    # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
+    parallel = edges.keep(~phases.sequential(edges.caller, edges.where), n)
+    mask = _reach_of_roots(image, parallel, entries, base, dispatched, threaded)
+    mask[phases.alone] = 0
+    frequency = _frequencies(edges, n, roots, base, dispatched, once, factor)
+    frequency[phases.alone] = 0.0
+    if main_bit and np.count_nonzero(mask & ~main_bit) >= BIG_PROGRAM:
+        frequency[(mask == main_bit) & ~once] *= SET_UP
+    many = sum(1 << i for i, r in enumerate(entries[:MAX_ROOTS]) if r.many)
+    order = np.argsort(edges.callee, kind="stable")
+    start = np.searchsorted(edges.callee[order], np.arange(n + 1))
+    return CallGraph(
+        frequency,
+        mask,
+        (factor < 1.0) | phases.alone,
+        phases,
+        entries,
+        many,
+        threaded,
+        how,
+        edges.caller[order],
+        start,
+        entered,
+    )
+
+
+_LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    caller: npt.NDArray[np.int64]
+    callee: npt.NDArray[np.int64]
+    depth: npt.NDArray[np.int64]
+    factor: Floats  # calls in one run of the caller
+    where: npt.NDArray[np.uint64]  # see phases.place
+    start: npt.NDArray[np.int64]  # CSR by caller
+
+    def keep(self, rows: npt.NDArray[np.bool_], n: int) -> _Edges:
+        """The edges of these rows, of a graph of ``n`` functions."""
+        start = np.searchsorted(self.caller[rows], np.arange(n + 1))
+        return _Edges(
+            self.caller[rows], self.callee[rows], self.depth[rows], self.factor[rows], self.where[rows], start
+        )
+
+
+def _edges(image: Image) -> _Edges:
+    callee = function_at(image, image.calls["callee"])
+    keep = (callee >= 0) & (image.calls["function"] >= 0)
+    caller = image.calls["function"][keep].astype(np.int64)
+    callee = callee[keep]
+    depth = image.calls["loop_depth"][keep].astype(np.int64)
+    depth[depth >= IMPLAUSIBLE_LOOPS] = 0
+    factor = times(image.calls["loop_depth"][keep], image.calls["rarity"][keep])
+    where = place(image, image.calls[keep])
+    order = np.argsort(caller, kind="stable")
+    start = np.searchsorted(caller[order], np.arange(len(image.functions) + 1))
+    return _Edges(caller[order], callee[order], depth[order], factor[order], where[order], start)
+
+
+def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
+    """Executions of a place in one run of its function: LOOP_FACTOR a loop, less its rarity (see SITE_DTYPE)."""
+    loop_depth = np.where(loop_depth >= IMPLAUSIBLE_LOOPS, 0, loop_depth)
+    result: Floats = LOOP_FACTOR ** np.minimum(loop_depth, MAX_LOOPS) * np.exp2(-rarity.astype(np.float64) / 4.0)
+    return result
+
+
+def of_call(image: Image, ips: npt.NDArray[Any], field: str) -> npt.NDArray[Any]:
+    """One field of the calls at these addresses, 0 where no call is recorded."""
+    calls = image.calls
+    if not len(calls):
+        return np.zeros(len(ips), np.uint16)
+    row = np.minimum(np.searchsorted(calls["ip"], ips), len(calls) - 1)
+    return np.where(calls["ip"][row] == ips, calls[field][row], 0)
+
+
+def _reach_of_roots(
+    image: Image,
+    edges: _Edges,
+    roots: tuple[Root, ...],
+    base: npt.NDArray[np.bool_],
+    dispatched: npt.NDArray[np.bool_],
+    threaded: bool,
+) -> Masks:
+    """Per function the roots that reach it; what is called through pointers, by the roots that do such calls."""
+    n = len(image.functions)
+    mask = np.zeros(n, np.uint64)
+    for i, root in enumerate(roots):
+        seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(base)
+        mask[_reach(edges, seeds, n)] |= np.uint64(1 << min(i, MAX_ROOTS))
+    if threaded and dispatched.any():
+        indirect = image.calls["function"][(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+        callers = mask[indirect] if len(indirect) else mask
+        reached = _reach(edges, np.flatnonzero(dispatched), n)
+        mask[reached] |= np.bitwise_or.reduce(callers) if len(callers) else np.uint64(0)
+    return mask
+
+
+def _reach(edges: _Edges, seeds: npt.NDArray[Any], n: int) -> npt.NDArray[np.bool_]:
+    seen = np.zeros(n, bool)
+    front = np.unique(seeds[seeds >= 0])
+    seen[front] = True
+    while len(front):
+        counts = edges.start[front + 1] - edges.start[front]
+        total = int(counts.sum())
+        if not total:
+            break
+        offsets = np.repeat(edges.start[front] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        targets = edges.callee[offsets + np.arange(total)]
+        front = np.unique(targets[~seen[targets]])
+        seen[front] = True
+    return seen
+
+
+def _roots(
+    image: Image, knowledge: Knowledge, exported: npt.NDArray[np.bool_], taken: npt.NDArray[np.bool_]
+) -> tuple[list[Root], npt.NDArray[np.bool_], str, bool]:
+    n = len(image.functions)
+    base = np.zeros(n, bool)
+    if image.kind in _LIBRARIES:
+        code = (image.functions["flags"] & (FunctionFlag.INIT | FunctionFlag.STUB)) == 0
+        base = code & (exported | taken)
+        if image.kind in (ImageKind.KERNEL, ImageKind.MODULE) or not base.any():
+            base = code
+        what = {ImageKind.KERNEL: "kernel entry points", ImageKind.MODULE: "module entry points"}
+        name = what.get(image.kind, "exported functions")
+        return [Root(name, -1, True)], base, f"any of the {name} may run on several threads at once", True
+    roots: list[Root] = []
+    for address in image.entry_points:
+        row = int(function_at(image, np.array([address], np.uint64))[0])
+        if row >= 0:
+            roots.append(Root("main", row, False))
+    main = [i for i, nm in enumerate(image.functions["name"].tolist()) if nm >= 0 and image.names[nm] == "main"]
+    roots += [Root("main", row, False) for row in main]
+    roots += _main_argument(image)
+    created, creators = _created(image, knowledge, {r.function for r in roots})
+    roots_seen: dict[int, Root] = {}
+    for root in roots + created:
+        old = roots_seen.get(root.function)
+        roots_seen[root.function] = (
+            root if old is None else Root(root.name, root.function, root.many or old.many or old.name != "main")
+        )
+    merged = list(roots_seen.values())
+    thread_names = [r for r in merged if r.name != "main"]
+    if thread_names:
+        many = sum(r.many for r in thread_names)
+        how = f"{len(thread_names)} thread entries found, {many} of them started more than once"
+        return _one_main(merged), base, how, True
+    if creators:
+        base = taken.copy()
+        if not base.any():
+            base = (image.functions["flags"] & FunctionFlag.STUB) == 0
+        pseudo = Root("functions called through pointers", -1, True)
+        how = f"{creators[0]} is called, its entry is not visible: address-taken functions may run on any thread"
+        return [*_one_main(merged), pseudo], base, how, True
+    return _one_main(merged), base, "nothing in this image starts a thread", False
+
+
+def _one_main(roots: list[Root]) -> list[Root]:
+    """_start, main and its argument are one thread: keep the one that reaches most, the others follow it."""
+    mains = [r for r in roots if r.name == "main"]
+    rest = [r for r in roots if r.name != "main"]
+    return mains[-1:] + rest
+
+
+def _main_argument(image: Image) -> list[Root]:
+    """main of a stripped program: the first argument that start-up code passes to __libc_start_main."""
+    starters = [a for a, name in image.callee_names.items() if name in ("__libc_start_main", "__libc_start_call_main")]
+    args = image.args
+    chosen = (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS)
+    rows = function_at(image, args["value"][chosen & np.isin(args["callee"], starters)].astype(np.uint64))
+    return [Root("main", int(row), False) for row in rows[rows >= 0][:1]]
+
+
+def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
+    """Thread entries from creation calls, through wrappers that pass their own argument on."""
+    creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
+    args = image.args
+    callees, inverse = np.unique(args["callee"], return_inverse=True)
+    wanted: dict[tuple[int, int], bool] = {}
+    starts_many: dict[tuple[int, int], bool] = {}
+    for i, name in enumerate(names_of_callees(image, callees)):
+        row = knowledge.thread_rows.get(name)
+        if row is not None:
+            wanted[(i, row.entry)] = True
+            starts_many[(i, row.entry)] = row.many
+        elif name.startswith("_ZN") and any(fnmatch.fnmatchcase(name, g) for g in knowledge.threads.entry_takers):
+            wanted.update({(i, argument): True for argument in range(1, 6)})
+    index = {int(a): i for i, a in enumerate(callees.tolist())}
+    found: dict[int, list[bool]] = {}
+    seen: set[tuple[int, int]] = set()
+    for _ in range(4):
+        fresh = {k: v for k, v in wanted.items() if k not in seen}
+        if not fresh:
+            break
+        seen |= set(fresh)
+        wanted_ids = np.zeros(len(callees), bool)
+        wanted_ids[[k[0] for k in fresh]] = True
+        rows = np.flatnonzero(wanted_ids[inverse])
+        for at in rows.tolist():
+            arg = args[at]
+            key = (int(inverse[at]), int(arg["arg"]))
+            if key not in fresh:
+                continue
+            repeated = 0 < arg["loop_depth"] < IMPLAUSIBLE_STARTS or starts_many.get(key, False)
+            if arg["kind"] == ArgKind.ADDRESS:
+                row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
+                if row_at >= 0:
+                    found.setdefault(row_at, []).append(repeated or _called_often(image, int(arg["function"]), mains))
+            elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
+                wrapper = index.get(int(image.functions[arg["function"]]["address"]))
+                if wrapper is not None:
+                    wanted[(wrapper, int(arg["source"]))] = True
+                    starts_many[(wrapper, int(arg["source"]))] = repeated
+    for row_at, nm in enumerate(image.functions["name"].tolist()):
+        if nm >= 0 and image.names[nm].startswith("_ZNSt"):
+            name = image.names[nm]
+            if any(fnmatch.fnmatchcase(name, p) for p in knowledge.threads.entry_patterns):
+                found.setdefault(row_at, []).append(True)
+    roots = [Root(function_name(image, row), row, len(times) > 1 or any(times)) for row, times in sorted(found.items())]
+    return roots, creators
+
+
+def _called_often(image: Image, function: int, mains: set[int]) -> bool:
+    """Is the function that creates the thread itself called in a loop, from several places or through pointers?"""
+    if function < 0 or function in mains:
+        return False
+    address = image.functions[function]["address"]
+    calls = image.calls[image.calls["callee"] == address]
+    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < IMPLAUSIBLE_STARTS)
+    taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
+    return len(calls) > 1 or bool(in_loop.any()) or taken
+
+
+def _once(edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Functions that a program runs at most once: main, and what it calls from one place outside loops."""
+    once = np.zeros(n, bool)
+    callers = np.bincount(edges.callee, minlength=n)
+    in_loop = np.bincount(edges.callee[edges.depth > 0], minlength=n) > 0
+    front = np.array([r.function for r in roots if r.function >= 0 and not r.many], np.int64)
+    allowed = (callers == 1) & ~in_loop & ~entered
+    while len(front):
+        once[front] = True
+        step = np.isin(edges.caller, front)
+        targets = np.unique(edges.callee[step])
+        front = targets[allowed[targets] & ~once[targets]]
+    return once
+
+
+def _frequencies(
+    edges: _Edges,
+    n: int,
+    roots: list[Root],
+    base_set: npt.NDArray[np.bool_],
+    dispatched: npt.NDArray[np.bool_],
+    once: npt.NDArray[np.bool_],
+    factor: Floats,
+) -> Floats:
+    base = np.zeros(n)
+    base[base_set] = 1.0  # may be entered; what is called through pointers is entered again and again
+    base[dispatched] = DISPATCHED
+    for root in roots:
+        if root.function >= 0:
+            base[root.function] = max(base[root.function], MANY_THREADS if root.many else 1.0)
+    recursive = _between_cycles(edges, n)
+    inner = recursive[edges.caller] & recursive[edges.callee]
+    flat, cyclic = edges.keep(~inner, n), edges.keep(inner, n)
+    damped = RECURSION * np.minimum(cyclic.factor, 1.0)
+    frequency = base.copy()
+    for _ in range(ROUNDS):
+        flow = np.bincount(flat.callee, weights=frequency[flat.caller] * flat.factor, minlength=n)
+        # Along cycles the busiest caller counts, not the sum: a sum would grow to the limit and rank nothing.
+        around = np.zeros(n)
+        np.maximum.at(around, cyclic.callee, frequency[cyclic.caller] * damped)
+        fresh = np.minimum(base + flow + around, MAX_FREQUENCY) * factor  # what cold code calls is cold with it
+        if np.allclose(fresh, frequency, rtol=1e-3):
+            break
+        frequency = fresh
+    frequency[once] = np.minimum(frequency[once], 1.0)
+    return frequency
+
+
+def _between_cycles(edges: _Edges, n: int) -> npt.NDArray[np.bool_]:
+    """Functions on a call cycle or on a path between two: what is left when leaves and roots are taken off in turn."""
+    left = np.ones(n, bool)
+    live = np.ones(len(edges.caller), bool)
+    for _ in range(TRIM_ROUNDS):
+        into = np.bincount(edges.callee[live], minlength=n) > 0
+        out = np.bincount(edges.caller[live], minlength=n) > 0
+        fresh = left & into & out
+        if (fresh == left).all():
+            break
+        left = fresh
+        live &= left[edges.caller] & left[edges.callee]
+    return left

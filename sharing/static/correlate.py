@@ -1,0 +1,254 @@
+"""Accesses meet lines: every site is attributed to a variable, and busy lines get a profile.
+
+Owns the weighting of sites, the choice of lines worth a closer look, and the thresholds that say what is hot
+in this program.  Does not decide what is wrong with a line (``sharing.rules``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge import Knowledge
+from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
+from sharing.model.profile import Heat
+from sharing.static import flow
+from sharing.static.callgraph import CallGraph, times
+from sharing.static.phases import place
+
+WARM_WEIGHT = 4.0  # executed inside a loop of something that itself runs once, on an ordinary path
+HOT_RANK = 30  # at least this many actors of a program may be hot ...
+HOT_SHARE = 0.02  # ... or this share of its written actors
+HOT_DECADES = 2.5  # nothing this many powers of ten below the busiest is hot
+MAX_HOTTEST = 80  # lines whose neighbourhood is looked at, too
+MAX_EXTRA_LINES = 400
+MAX_LINES = 240  # lines profiled in full; the rest have a lower score than these
+VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
+INDEXED_WEIGHT = 0.3  # one of several elements
+WARM_ELEMENT = WARM_WEIGHT * INDEXED_WEIGHT  # such an element of an array that is warm as a whole
+UNBOUNDED = 4096  # sizes beyond are string operations of unknown length
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """Every judged access, one row each, ordered by target; see SITE_DTYPE.
+
+    ``lock`` is the row of the lock table for lock and unlock calls (whose target is the lock), else -1.
+    """
+
+    sites: Table
+    weight: Floats
+    mask: npt.NDArray[np.uint64]
+    lock: npt.NDArray[np.int64]
+    variable: npt.NDArray[np.int64]
+    cold: npt.NDArray[np.bool_]
+
+    def take(self, rows: npt.NDArray[Any]) -> Accesses:
+        return Accesses(
+            self.sites[rows], self.weight[rows], self.mask[rows], self.lock[rows], self.variable[rows], self.cold[rows]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Scores from which an actor of this program is hot; see ``score``.
+
+    ``hot_weight``: from this weight on, however many functions there are, where weights are no estimates.
+    """
+
+    write: float
+    read: float
+    hot_weight: float | None = None
+
+    def heat(self, weight: float, functions: int, *, write: bool) -> Heat:
+        if weight < WARM_WEIGHT:
+            return Heat.COLD
+        if self.hot_weight is not None:
+            return Heat.HOT if weight >= self.hot_weight else Heat.WARM
+        return Heat.HOT if score(weight, functions) >= (self.write if write else self.read) else Heat.WARM
+
+
+def score(weight: float, functions: int) -> float:
+    """Estimated executions on a log scale, raised by the number of functions: many users outlive one deep loop."""
+    return float(np.log10(1.0 + weight) + 0.5 * np.log2(1.0 + functions))
+
+
+def all_sites(image: Image, knowledge: Knowledge) -> Table:
+    """Direct accesses, those made through passed addresses, and those of library functions known by name."""
+    parts = [
+        image.sites,
+        flow.through_arguments(image),
+        flow.through_starts(image, knowledge),
+        flow.by_name(image, knowledge),
+    ]
+    return np.concatenate([p for p in parts if len(p)] or [np.empty(0, SITE_DTYPE)])
+
+
+def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Accesses:
+    """Weigh and attribute.  Only accesses to writable sections are kept."""
+    lock_sites = _lock_sites(events)
+    lock_row = np.concatenate(
+        [np.full(len(sites), -1, np.int64), events["row"][events["effect"] != flow.INIT].astype(np.int64)]
+    )
+    rows = np.concatenate([sites, lock_sites])
+    keep = (rows["kind"] != AccessKind.ADDRESS) & _writable(image, rows["target"]) & (rows["function"] >= 0)
+    rows, lock_row = rows[keep], lock_row[keep]
+    order = np.argsort(rows["target"], kind="stable")
+    rows, lock_row = rows[order], lock_row[order]
+    function = rows["function"]
+    weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
+    weight = np.where(graph.phases.sequential(function, place(image, rows)), 0.0, weight)
+    weight = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, weight * VIA_CALL_WEIGHT, weight)
+    variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
+    if len(image.variables):
+        safe = np.maximum(variable, 0)
+        end = image.variables["address"][safe] + np.maximum(image.variables["size"][safe], 1)
+        variable = np.where((variable >= 0) & (rows["target"] < end), variable, -1)
+    weight = np.where(_one_of_several(image, rows, variable), weight * INDEXED_WEIGHT, weight)
+    return Accesses(rows, weight, graph.mask[function], lock_row, variable, graph.cold[function])
+
+
+def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Accesses of which an index decides where they are; reading any part of a table within one line reads the line."""
+    indexed: npt.NDArray[np.bool_] = (rows["flags"] & SiteFlag.INDEXED) != 0
+    if not len(image.variables):
+        return indexed
+    small = (variable >= 0) & (image.variables["size"][np.maximum(variable, 0)] <= image.arch.line_size)
+    several: npt.NDArray[np.bool_] = indexed & ~(small & (rows["kind"] == AccessKind.LOAD))
+    return several
+
+
+def _lock_sites(events: Table) -> Table:
+    events = events[events["effect"] != flow.INIT]
+    sites = np.zeros(len(events), SITE_DTYPE)
+    for name in ("ip", "function", "loop_depth", "rarity", "order"):
+        sites[name] = events[name]
+    sites["target"] = events["address"]
+    sites["size"] = 4
+    sites["kind"] = AccessKind.RMW
+    sites["flags"] = np.where(events["stride"] > 0, SiteFlag.ATOMIC | SiteFlag.INDEXED, SiteFlag.ATOMIC)
+    sites["stride"] = events["stride"]
+    return sites
+
+
+def _writable(image: Image, addresses: Table) -> npt.NDArray[np.bool_]:
+    sections = sorted((s.address, s.end) for s in image.sections if s.kind is SectionKind.WRITABLE and s.size)
+    if not sections:
+        return np.zeros(len(addresses), bool)
+    start, end = np.array(sections, np.uint64).T
+    at = np.searchsorted(start, addresses, "right").astype(np.int64) - 1
+    keep: npt.NDArray[np.bool_] = (at >= 0) & (addresses < end[np.maximum(at, 0)])
+    return keep
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Accesses summed by first byte: the coarse view from which lines are chosen and thresholds taken."""
+
+    address: npt.NDArray[np.uint64]
+    write: Floats
+    read: Floats
+    synchronised: npt.NDArray[np.bool_]  # locked or written atomically: data that is shared by intent
+    functions: npt.NDArray[np.int64]
+
+
+def slots(accesses: Accesses) -> Slots:
+    """Sum weights by first byte; accesses that no two threads can make carry no weight."""
+    address, inverse = np.unique(accesses.sites["target"], return_inverse=True)
+    kind = accesses.sites["kind"]
+    shared = accesses.mask != 0
+    writes = ((kind == AccessKind.STORE) | (kind == AccessKind.RMW)) & shared
+    reads = (kind == AccessKind.LOAD) & shared
+    n = len(address)
+    write: Floats = np.bincount(inverse, weights=accesses.weight * writes, minlength=n).astype(np.float64)
+    read: Floats = np.bincount(inverse, weights=accesses.weight * reads, minlength=n).astype(np.float64)
+    atomic = writes & ((accesses.sites["flags"] & SiteFlag.ATOMIC) != 0)
+    synchronised = np.bincount(inverse, weights=atomic, minlength=n) > 0
+    warm = accesses.weight >= 1.0
+    pairs = np.unique(np.stack([inverse[warm], accesses.sites["function"][warm].astype(np.int64)]), axis=1)
+    functions = np.bincount(pairs[0], minlength=n) if pairs.size else np.zeros(n, np.int64)
+    return Slots(address, write, read, synchronised, functions)
+
+
+def thresholds(table: Slots) -> Thresholds:
+    """The score of the HOT_RANK-th busiest slot (or of the HOT_SHARE quantile), by writing and by reading.
+
+    Writing is ranked among what is locked or atomic, where the program has such data: that is what it shares by
+    intent, while plain data is often one thread's.
+    """
+
+    def limit(weight: Floats, among: npt.NDArray[np.bool_]) -> float:
+        busy = (weight >= WARM_WEIGHT) & among
+        scores = np.sort(np.log10(1.0 + weight[busy]) + 0.5 * np.log2(1.0 + table.functions[busy]))[::-1]
+        rank = max(HOT_RANK, int(len(scores) * HOT_SHARE))
+        floor = float(np.log10(1.0 + weight[busy].max()) - HOT_DECADES) if len(scores) else 0.0
+        return max(float(scores[rank]) if len(scores) > rank else 0.0, floor)
+
+    every = np.ones(len(table.write), bool)
+    return Thresholds(
+        limit(table.write, table.synchronised if table.synchronised.any() else every), limit(table.read, every)
+    )
+
+
+def busy_lines(table: Slots, line_size: int, shift: int = 0) -> npt.NDArray[np.uint64]:
+    """Addresses of the lines where one slot is written often and another is touched often, best first.
+
+    With ``shift``, of the lines as they fall when everything starts that many bytes later: their first byte in
+    unshifted addresses.
+    """
+    line = (table.address + np.uint64(shift)) // np.uint64(line_size)
+    if not len(line):
+        return np.empty(0, np.uint64)
+    total = table.write + table.read
+    order = np.lexsort((-table.write, line))
+    first = np.flatnonzero(np.r_[True, line[order][1:] != line[order][:-1]])
+    lines = line[order][first]
+    top_slot = order[first]
+    top_write = table.write[top_slot]
+    rest = total.copy()
+    rest[top_slot] = 0.0
+    group = np.searchsorted(lines, line)
+    second = np.zeros(len(lines))
+    np.maximum.at(second, group, rest)
+    value = np.minimum(top_write, second)
+    chosen = np.flatnonzero((value >= WARM_WEIGHT / 2) & (top_write >= WARM_WEIGHT / 2))
+    chosen = chosen[np.lexsort((lines[chosen], -value[chosen]))][:MAX_LINES]
+    result: npt.NDArray[np.uint64] = lines[chosen] * np.uint64(line_size) - np.uint64(shift)
+    return result
+
+
+def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: int = 0) -> list[int]:
+    """Busy lines, lines with a straddling atomic or lock, and lines where an indexed array of few elements starts."""
+    busy = busy_lines(table, line_size, shift).tolist()
+    sites = accesses.sites
+    size, by = np.uint64(line_size), np.uint64(shift)
+    target = sites["target"] + by
+    written = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
+    weighty = (accesses.weight >= WARM_WEIGHT) & (accesses.mask != 0)
+    extent = np.where(accesses.lock >= 0, 16, np.minimum(sites["size"], 64)).astype(np.uint64)
+    split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (target % size + extent > size)
+    split &= weighty | (accesses.lock < 0)
+    array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & (accesses.mask != 0)
+    array &= accesses.weight >= WARM_ELEMENT
+    array &= (sites["stride"] > 0) & (sites["stride"] < line_size)
+    extra: list[int] = []
+    for chosen in (split, array):
+        rows = np.flatnonzero(chosen)
+        rows = rows[np.argsort(-accesses.weight[rows], kind="stable")][:MAX_EXTRA_LINES]
+        extra += (target[rows] // size * size - by).tolist()
+    lines: list[int] = list(dict.fromkeys(busy + extra))
+    return lines
+
+
+def hottest_lines(table: Slots, limits: Thresholds, line_size: int) -> list[int]:
+    """Lines with a slot that is written as often as anything hot, busiest first: alone there or not."""
+    scores = np.log10(1.0 + table.write) + 0.5 * np.log2(1.0 + table.functions)
+    chosen = np.flatnonzero((scores >= limits.write) & (table.write >= WARM_WEIGHT))
+    chosen = chosen[np.argsort(-scores[chosen], kind="stable")]
+    lines: npt.NDArray[np.uint64] = table.address[chosen] // np.uint64(line_size) * np.uint64(line_size)
+    return list(dict.fromkeys(lines.tolist()))[:MAX_HOTTEST]

@@ -1,0 +1,291 @@
+"""What calls do to the variables whose addresses they are given.
+
+Owns two interprocedural summaries: which calls take, release or initialise a lock (through wrappers that pass
+their own argument on), and which bytes behind a pointer argument a function reads and writes.  Bounded rounds;
+what is passed through memory or returned is not followed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge import Knowledge
+from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
+from sharing.static.callgraph import function_at, names_of_callees, of_call
+
+WRAPPER_ROUNDS = 6
+PARAM_ROUNDS = 2
+MAX_SUMMARY_ROWS = 1_500_000
+OFFSET_LIMIT = 1 << 21  # bytes behind a pointer that are still told apart
+MAX_CALLEE_ROWS = 64  # accesses kept per function and argument: more says nothing new about a line
+
+ADDRESS_MASK = (1 << 64) - 1
+LOCK, UNLOCK, INIT = 1, 2, 3
+_EFFECT = {"lock": LOCK, "unlock": UNLOCK, "init": INIT}
+
+# One call that treats a static address as a lock.
+LOCK_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("address", "<u8"),
+        ("function", "<i4"),
+        ("row", "<i4"),  # Knowledge.locks
+        ("effect", "u1"),
+        ("loop_depth", "u1"),
+        ("stride", "u1"),  # of an array of locks at a computed index, else 0
+        ("rarity", "<u2"),  # of the call, see SITE_DTYPE
+        ("order", "<u2"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    row: int
+    effect: int
+    offset: int
+
+
+def lock_events(image: Image, knowledge: Knowledge) -> Table:
+    """All calls that lock, unlock or initialise an object at a static address (LOCK_DTYPE, by ip)."""
+    args = image.args
+    callees, inverse = np.unique(args["callee"], return_inverse=True)
+    index = {int(a): i for i, a in enumerate(callees.tolist())}
+    effects: dict[tuple[int, int], _Effect] = {}
+    for i, called in enumerate(names_of_callees(image, callees)):
+        for arg, row, name in knowledge.lock_calls(called) if called else ():
+            effects.setdefault((i, arg), _Effect(row, _EFFECT[name], 0))
+    order = np.argsort(inverse, kind="stable")
+    starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))
+    function_start = image.functions["address"]
+    out: list[tuple[int, ...]] = []
+    fresh = dict(effects)
+    for _ in range(WRAPPER_ROUNDS):
+        found: dict[tuple[int, int], _Effect] = {}
+        for (callee, arg_number), effect in fresh.items():
+            rows = order[starts[callee] : starts[callee + 1]]
+            for ip, _, value, function, arg, kind, source, depth in args[rows].tolist():
+                if arg != arg_number or function < 0:
+                    continue
+                value += effect.offset
+                if kind == ArgKind.ADDRESS:
+                    # The field is signed for parameter offsets; a kernel's addresses have the top bit.
+                    out.append((ip, value & ADDRESS_MASK, function, effect.row, effect.effect, depth, source, 0, 0))
+                elif kind == ArgKind.PARAM:
+                    wrapper = index.get(int(function_start[function]))
+                    if wrapper is not None:
+                        key = (wrapper, source)
+                        old = effects.get(key) or found.get(key)
+                        # A function that both takes and releases counts as taking.
+                        if old is None or (old.effect != LOCK and effect.effect == LOCK and old.row == effect.row):
+                            found[key] = _Effect(effect.row, effect.effect, value)
+        effects.update(found)
+        fresh = found
+        if not fresh:
+            break
+    table = np.array(out, LOCK_DTYPE) if out else np.empty(0, LOCK_DTYPE)
+    table["rarity"], table["order"] = of_call(image, table["ip"], "rarity"), of_call(image, table["ip"], "order")
+    return np.unique(table)
+
+
+def through_arguments(image: Image) -> Table:
+    """Accesses that callees make to static addresses which their callers pass (SITE_DTYPE, VIA_CALL).
+
+    ``ip`` is the call, ``function`` the caller: it is the caller whose thread and frequency count.  An element chosen
+    by a computed index stays one: an array does not turn into its first element because a function is handed one.
+    """
+    params = _summaries(image)
+    args = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    if not len(params) or not len(args):
+        return np.empty(0, SITE_DTYPE)
+    callee = function_at(image, args["callee"])
+    keep = callee >= 0
+    args, callee = args[keep], callee[keep]
+    left, right = _join(_key(callee, args["arg"]), _key(params["function"], params["arg"]))
+    sites = np.zeros(len(left), SITE_DTYPE)
+    a, p = args[left], params[right]
+    sites["ip"] = a["ip"]
+    sites["target"] = (a["value"] + p["offset"]).astype(np.uint64)
+    sites["function"] = a["function"]
+    sites["size"] = p["size"]
+    sites["stride"] = np.where(a["source"] > 0, a["source"], p["stride"])
+    sites["kind"] = p["kind"]
+    sites["flags"] = p["flags"] | SiteFlag.VIA_CALL | _indexed(a)
+    sites["loop_depth"] = np.minimum(a["loop_depth"].astype(np.int64) + p["loop_depth"], 255)
+    sites["rarity"] = np.minimum(of_call(image, a["ip"], "rarity"), 255)
+    sites["order"] = of_call(image, a["ip"], "order")
+    return sites
+
+
+def through_starts(image: Image, knowledge: Knowledge) -> Table:
+    """Accesses that thread entries make to the static object which the starting call hands them (SITE_DTYPE).
+
+    ``ip`` and ``function`` are the entry's: it is the new thread that counts.  Of an array whose element is chosen by
+    a computed index each thread has another element.
+    """
+    entries = _entries_with_data(image, knowledge)
+    if not entries:
+        return np.empty(0, SITE_DTYPE)
+    given = np.array(entries, np.int64)
+    params = _summaries(image, given[:, 0])
+    params = params[params["arg"] == 0]
+    left, right = _join(given[:, 0], params["function"].astype(np.int64))
+    start, p = given[left], params[right]
+    sites = np.zeros(len(left), SITE_DTYPE)
+    sites["ip"], sites["function"] = p["ip"], start[:, 0]
+    sites["target"] = (start[:, 1] + p["offset"]).astype(np.uint64)
+    sites["size"], sites["kind"], sites["loop_depth"] = p["size"], p["kind"], p["loop_depth"]
+    sites["stride"] = np.where(start[:, 2] > 0, start[:, 2], p["stride"])
+    sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, SiteFlag.INDEXED, 0).astype(np.uint8)
+    return sites
+
+
+def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, int, int]]:
+    """(function row of a thread's entry, static address that it is handed, bytes between elements or 0).
+
+    Addresses are signed as in the arguments: a kernel's have the top bit.
+    """
+    creators = {row.function: row for row in knowledge.threads.threads}
+    callees = np.unique(image.args["callee"])
+    known = {
+        address: creators[name]
+        for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True)
+        if name in creators
+    }
+    rows = image.args[np.isin(image.args["callee"], np.array(list(known), np.uint64))]
+    given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+    for ip, callee, value, _, arg, kind, source, _ in rows.tolist():
+        if kind == ArgKind.ADDRESS:
+            given.setdefault((ip, callee), {})[arg] = (value, source)
+    found = []
+    for (_, callee), values in given.items():
+        creator = known[callee]
+        data = creator.entry + 1 if creator.data is None else creator.data
+        if creator.entry in values and data in values:
+            entry = np.array([values[creator.entry][0] & ADDRESS_MASK], np.uint64)
+            row = int(function_at(image, entry)[0])
+            if row >= 0:
+                found.append((row, *values[data]))
+    return list(dict.fromkeys(found))
+
+
+def by_name(image: Image, knowledge: Knowledge) -> Table:
+    """Accesses made by library functions known by name (atomics, memory functions) to static addresses."""
+    table = knowledge.access
+    rules = [(p, a, AccessKind.RMW, SiteFlag.ATOMIC) for p, a in table.rmw]
+    rules += [(p, a, AccessKind.LOAD, SiteFlag.ATOMIC) for p, a in table.load]
+    rules += [(p, a, AccessKind.STORE, SiteFlag.ATOMIC) for p, a in table.store]
+    rules += [(p, a, AccessKind.STORE, SiteFlag(0)) for p, a in table.memory_store]
+    rules += [(p, a, AccessKind.LOAD, SiteFlag(0)) for p, a in table.memory_load]
+    prefixes = tuple({p for p, _, _, _ in rules})
+    exact = {p for p, _ in table.memory_store} | {p for p, _ in table.memory_load}
+    # The generic forms; the sized ones end in _ and take the object first.
+    exact |= {"__atomic_exchange", "__atomic_compare_exchange"}
+    args = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    parts = []
+    callees = np.unique(args["callee"])
+    for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True):
+        if not name.startswith(prefixes):
+            continue
+        for prefix, number, kind, flags in rules:
+            if not (name == prefix or (prefix not in exact and name.startswith(prefix))):
+                continue
+            rows = args[(args["callee"] == address) & (args["arg"] == number)]
+            sites = np.zeros(len(rows), SITE_DTYPE)
+            sites["ip"], sites["function"], sites["loop_depth"] = rows["ip"], rows["function"], rows["loop_depth"]
+            sites["target"] = rows["value"].astype(np.uint64)
+            sites["size"] = _size_by_name(name)
+            sites["stride"] = rows["source"]
+            sites["kind"] = kind
+            sites["flags"] = flags | SiteFlag.VIA_CALL | _indexed(rows)
+            sites["rarity"] = np.minimum(of_call(image, rows["ip"], "rarity"), 255)
+            sites["order"] = of_call(image, rows["ip"], "order")
+            parts.append(sites)
+    return np.concatenate(parts) if parts else np.empty(0, SITE_DTYPE)
+
+
+def _indexed(args: Table) -> npt.NDArray[np.uint8]:
+    """Flags of accesses through these addresses (ArgKind.ADDRESS): of an element at a computed index, or none."""
+    flags: npt.NDArray[np.uint8] = np.where(args["source"] > 0, SiteFlag.INDEXED, 0).astype(np.uint8)
+    return flags
+
+
+def _size_by_name(name: str) -> int:
+    """__atomic_fetch_add_8, __aarch64_ldadd4_acq_rel: the size is in the name; else one byte is certain."""
+    digits = "".join(c if c.isdigit() else " " for c in name.replace("aarch64", "")).split()
+    return int(digits[0]) if digits and digits[0] in ("1", "2", "4", "8", "16") else 1
+
+
+def _summaries(image: Image, entries: Table | None = None) -> Table:
+    """Parameter accesses of each function, its callees' included (PARAM_ROUNDS levels).
+
+    ``entries`` are rows of functions that are wanted although no call gives them an address.
+    """
+    passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
+    callee = function_at(image, passed["callee"])
+    keep = callee >= 0
+    passed, callee = passed[keep], callee[keep]
+    # Only functions that are given an address, or pass an argument on, need a summary.
+    given = function_at(image, np.unique(image.args["callee"][image.args["kind"] == ArgKind.ADDRESS]))
+    wanted = np.zeros(len(image.functions), bool)
+    wanted[given[given >= 0]] = True
+    wanted[callee] = True
+    if entries is not None:
+        wanted[entries] = True
+    known = image.params["function"] >= 0
+    params = _limit(image.params[known & wanted[image.params["function"]]])
+    level = params
+    for _ in range(PARAM_ROUNDS):
+        if not len(passed) or not len(level):
+            break
+        left, right = _join(_key(callee, passed["arg"]), _key(level["function"], level["arg"]))
+        if len(left) > MAX_SUMMARY_ROWS:
+            break
+        fresh = level[right].copy()
+        fresh["function"] = passed["function"][left]
+        fresh["arg"] = passed["source"][left]
+        fresh["offset"] += passed["value"][left]
+        fresh["loop_depth"] = np.minimum(fresh["loop_depth"].astype(np.int64) + passed["loop_depth"][left], 255)
+        fresh["ip"] = passed["ip"][left]
+        level = _limit(fresh)
+        params = _limit(np.concatenate([params, level]))
+    return params
+
+
+def _limit(params: Table) -> Table:
+    """One row per (function, argument, offset, size, kind), the deepest loop kept, at most MAX_CALLEE_ROWS each."""
+    if not len(params):
+        return np.empty(0, PARAM_DTYPE)
+    # function, argument (< 8), offset (+-1 MiB), size, kind in one key of 63 bits: one sort instead of six.
+    key = params["function"].astype(np.int64) << 3 | params["arg"]
+    key = key << 22 | (np.clip(params["offset"], -OFFSET_LIMIT, OFFSET_LIMIT - 1) + OFFSET_LIMIT)
+    key = key << 15 | np.minimum(params["size"].astype(np.int64), 4095) << 3 | params["kind"]
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    rows = params[order[first]]
+    rows["loop_depth"] = np.maximum.reduceat(params["loop_depth"][order], first)
+    key = _key(rows["function"], rows["arg"])
+    first = np.searchsorted(key, key)
+    return rows[np.arange(len(rows)) - first < MAX_CALLEE_ROWS]
+
+
+def _key(function: Table, arg: Table) -> Table:
+    return function.astype(np.int64) * 256 + arg.astype(np.int64)
+
+
+def _join(left: Table, right: Table) -> tuple[Table, Table]:
+    """Row pairs with equal keys; ``right`` need not be sorted."""
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    low = np.searchsorted(ordered, left, "left")
+    high = np.searchsorted(ordered, left, "right")
+    counts = high - low
+    rows = np.repeat(np.arange(len(left)), counts)
+    if not len(rows):
+        return rows, rows
+    starts = np.repeat(low - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+    return rows, order[starts + np.arange(len(rows))]

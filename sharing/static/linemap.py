@@ -1,0 +1,376 @@
+"""An image as lines: every byte of a stretch of memory named as a member, variable, hole, padding or unknown.
+
+Owns the step from variables and their types to named bytes, and who accesses them by the site table.  Takes no
+view on what is hot or wrong; the geometry itself is in ``geometry``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.basics.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
+from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
+from sharing.model.layout import CrowdedLine, LayoutLine, LayoutObject, LayoutSpan, SectionSummary, SpanKind
+from sharing.model.types import MAX_LEAVES, Member, TypeKind
+from sharing.static.callgraph import function_name
+from sharing.static.flow import LOCK_DTYPE
+
+Rows = npt.NDArray[np.int64]
+
+LOOP_WEIGHT = 10  # one level of loop counts like this many sites when functions are ordered
+MAX_FIELD_BYTES = 16  # wider accesses copy or clear several members at once
+CHUNK_LINES = 64  # lines that are named at a time, which bounds the parts held at once
+MAX_PARTS = 1 << 16  # of one variable within a chunk; more only a hostile type has, and it then counts as untyped
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What an extent stands for: one element of one member, or a whole variable."""
+
+    kind: SpanKind
+    name: str
+    row: int
+    start: int
+    end: int
+    type: str = ""
+    stride: int = 0  # of a plain array: its elements are numbered in the span's name
+    one_access: bool = False  # a scalar: an instruction may touch all of it at once
+
+
+class LineMap:
+    """The lines of one image.
+
+    ``locks`` are the lock operations known (``flow.LOCK_DTYPE``).  ``thread_local`` chooses which of the two
+    overlapping address spaces is meant.
+    """
+
+    def __init__(self, image: Image, line_size: int, *, locks: Table | None = None, thread_local: bool = False) -> None:
+        self.image = image
+        self._locks: Table = np.zeros(0, LOCK_DTYPE) if locks is None else locks
+        self.line_size = line_size
+        self._sections = [s for s in image.sections if s.size and (s.kind is SectionKind.TLS) == thread_local]
+        rows = np.flatnonzero(np.isin(image.variables["section"], [s.index for s in self._sections]))
+        self._rows: Rows = rows[np.argsort(image.variables["address"][rows], kind="stable")]
+        self._starts = image.variables["address"][self._rows].astype(np.uint64)
+        sizes = image.variables["size"][self._rows]
+        self._reach = np.maximum.accumulate(self._starts + sizes) if len(rows) else self._starts
+        self._complete = names_locals(image)
+
+    def rows_in(self, start: int, end: int) -> list[int]:
+        """Variables with a byte in [start, end), by address."""
+        first = int(np.searchsorted(self._reach, np.uint64(start), "right"))
+        last = int(np.searchsorted(self._starts, np.uint64(end), "left"))
+        table = self.image.variables
+        return [
+            row for row in self._rows[first:last].tolist() if int(table["address"][row] + table["size"][row]) > start
+        ]
+
+    def lines(self, addresses: range) -> list[LayoutLine]:
+        """The lines that begin at the addresses, which follow each other."""
+        out: list[LayoutLine] = []
+        for at in range(0, len(addresses), CHUNK_LINES):
+            out.extend(self._chunk(addresses[at : at + CHUNK_LINES]))
+        return out
+
+    def _chunk(self, addresses: range) -> list[LayoutLine]:
+        start, end = addresses[0], addresses[-1] + self.line_size
+        rows = self.rows_in(start, end)
+        sites = _Sites(self.image, self._locks, start, end)
+        parts = [part for row in rows for part in self._parts(row, start, end, sites)]
+        extents = [Extent(f"{number:08}", part.start, part.end) for number, part in enumerate(parts)]
+        known = self._padding(rows, start, end)
+        out: list[LayoutLine] = []
+        for line in addresses:
+            here = [e for e in extents if e.start < line + self.line_size and e.end > line]
+            pieces = own_bytes(line, self.line_size, here, known)
+            spans = tuple(
+                LayoutSpan(piece.start, piece.end, SpanKind.UNKNOWN if piece.owner == UNKNOWN else SpanKind.PADDING)
+                if piece.owner in ("", UNKNOWN)
+                else self._span(parts[int(piece.owner)], line, piece.start, piece.end, sites)
+                for piece in pieces
+            )
+            out.append(LayoutLine(f"{line:#x}", self.line_size, self._section_name(line), spans))
+        return out
+
+    def describe(self, row: int) -> LayoutObject:
+        """One variable with all that is known of it."""
+        variable = self.image.variables[row]
+        start, size = int(variable["address"]), int(variable["size"])
+        sites = _Sites(self.image, self._locks, start, start + max(size, 1))
+        file = int(variable["file"])
+        line = self.line_size
+        return LayoutObject(
+            name=variable_name(self.image, row),
+            address=f"{start:#x}",
+            size=size,
+            section=self._section_name(start),
+            lines=(start + max(size, 1) - 1) // line - start // line + 1,
+            type=self.image.types.name(int(variable["type"])),
+            source=f"{self.image.files[file]}:{int(variable['line'])}" if file >= 0 else "",
+            aliases=self.image.aliases.get(row, ()),
+            size_inferred=bool(variable["flags"] & (VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)),
+            lockers=sites.lockers(start, start + size),
+            readers=sites.functions(start, start + size, AccessKind.LOAD),
+            writers=sites.functions(start, start + size, AccessKind.STORE, AccessKind.RMW),
+            takers=sites.functions(start, start + size, AccessKind.ADDRESS),
+        )
+
+    def summaries(self) -> list[SectionSummary]:
+        """One row per section that several threads can write, by address."""
+        out: list[SectionSummary] = []
+        for section in self._sections:
+            if section.kind is not SectionKind.WRITABLE:
+                continue
+            starts, sizes = self._columns(section.index)
+            runs = occupancy(starts, sizes, self.line_size)
+            crossing = straddle_mask(starts, sizes, self.line_size) & (sizes <= self.line_size)
+            first, last = section.address // self.line_size, (section.end - 1) // self.line_size
+            out.append(
+                SectionSummary(
+                    section.name,
+                    f"{section.address:#x}",
+                    section.size,
+                    last - first + 1,
+                    len(starts),
+                    int(((runs["end"] - runs["start"])[runs["count"] > 1]).sum()) // self.line_size,
+                    int(crossing.sum()),
+                )
+            )
+        return out
+
+    def crowded(self, limit: int) -> list[CrowdedLine]:
+        """The ``limit`` writable lines with the most objects, the lowest address first among equals."""
+        found: list[tuple[int, int]] = []
+        for section in self._sections:
+            if section.kind is SectionKind.WRITABLE:
+                runs = occupancy(*self._columns(section.index), self.line_size)
+                top = runs[np.argsort(-runs["count"].astype(np.int64), kind="stable")[:limit]]
+                for run in top[top["count"] > 1]:
+                    lines = range(int(run["start"]), int(run["end"]), self.line_size)[:limit]
+                    found.extend((-int(run["count"]), line) for line in lines)
+        out: list[CrowdedLine] = []
+        for _, line in sorted(set(found))[:limit]:
+            names = tuple(variable_name(self.image, row) for row in self.rows_in(line, line + self.line_size))
+            out.append(CrowdedLine(f"{line:#x}", self._section_name(line), names))
+        return out
+
+    def _columns(self, section: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        table = self.image.variables[self.image.variables["section"] == section]
+        return table["address"].astype(np.uint64), table["size"].astype(np.uint64)
+
+    def _section_name(self, address: int) -> str:
+        for section in self._sections:
+            if section.address < address + self.line_size and address < section.end:
+                return section.name
+        return ""
+
+    def _padding(self, rows: Sequence[int], start: int, end: int) -> list[tuple[int, int]]:
+        """Where a byte without an owner is padding: gaps that the next object's alignment can explain."""
+        if not self._complete:
+            return []
+        table = self.image.variables
+        out: list[tuple[int, int]] = []
+        for section in self._sections:
+            low, high = max(start, section.address), min(end, section.end)
+            if low >= high:
+                continue
+            edges = [(int(table["address"][r]), int(table["address"][r] + table["size"][r])) for r in rows]
+            at = section.address if low == section.address else start
+            for first, last in [*sorted(edges), (high, high)]:
+                gap = (max(at, low), min(first, high))
+                if 0 < gap[1] - gap[0] < max(section.alignment, self.image.arch.pointer_size):
+                    out.append(gap)
+                at = max(at, last)
+        return out
+
+    def _parts(self, row: int, start: int, end: int, sites: _Sites) -> list[_Part]:
+        """The variable and its members, as far as they reach into [start, end).
+
+        Where no type says what the members are, the bytes that single instructions touch stand for them.
+        """
+        variable = self.image.variables[row]
+        base, size = int(variable["address"]), int(variable["size"])
+        name = variable_name(self.image, row)
+        type_row = int(variable["type"])
+        members = _joined_bits(self.image.types.flatten(type_row)) if type_row >= 0 else []
+        scalar = len(members) == 1 and not members[0].path and not members[0].stride
+        if not members or scalar:
+            kind = SpanKind.MEMBER if scalar else SpanKind.VARIABLE
+            touched = [] if scalar else sites.touched(base, base + size)
+            fields = [_Part(kind, name, row, low, high, one_access=True) for low, high in touched]
+            return [*fields, _Part(kind, name, row, base, base + size, self.image.types.name(type_row), 0, scalar)]
+        # Beyond the cut of a giant type nothing is known, so nothing there may be called a hole.
+        described = self.image.types.size(type_row)
+        whole = SpanKind.HOLE if len(members) < MAX_LEAVES and described >= size else SpanKind.VARIABLE
+        out: list[_Part] = []
+        for member in members:
+            out.extend(_elements(member, name, row, base, (max(start, base), min(end, base + size))))
+            if len(out) > MAX_PARTS:
+                return [_Part(SpanKind.VARIABLE, name, row, base, base + size, self.image.types.name(type_row))]
+        # Last, since the first of two equal claims owns a byte: a member may be as large as its variable.
+        return [*out, _Part(whole, name, row, base, base + size, self.image.types.name(type_row))]
+
+    def _span(self, part: _Part, line: int, start: int, end: int, sites: _Sites) -> LayoutSpan:
+        first, last = line + start, line + end
+        offset = first - int(self.image.variables["address"][part.row])
+        name, split = part.name, False
+        if part.stride and part.end - part.start > part.stride:
+            low, high = (first - part.start) // part.stride, (last - 1 - part.start) // part.stride
+            name += f"[{low}]" if low == high else f"[{low}..{high}]"
+            edges = {first, last} - {part.start, part.end}
+            split = any((edge - part.start) % part.stride for edge in edges)
+        elif part.one_access:
+            split = part.start < line or part.end > line + self.line_size
+        if part.kind is SpanKind.VARIABLE:
+            name = _at(variable_name(self.image, part.row), offset)
+        hole = part.kind is SpanKind.HOLE
+        return LayoutSpan(
+            start,
+            end,
+            part.kind,
+            name,
+            variable_name(self.image, part.row),
+            offset,
+            "" if hole else part.type,
+            split,
+            () if hole else sites.lockers(first, last),
+            () if hole else sites.functions(first, last, AccessKind.LOAD),
+            () if hole else sites.functions(first, last, AccessKind.STORE, AccessKind.RMW),
+        )
+
+
+class _Sites:
+    """The access sites and lock operations whose bytes may touch [start, end)."""
+
+    def __init__(self, image: Image, locks: Table, start: int, end: int) -> None:
+        self._image = image
+        self._sites: Table = image.sites[_touching(image.sites, start, end)]
+        self._locks: Table = locks[(locks["address"] >= np.uint64(start)) & (locks["address"] < np.uint64(end))]
+
+    def functions(self, start: int, end: int, *kinds: AccessKind) -> tuple[str, ...]:
+        """Functions that access a byte of [start, end) in one of the ways, most sites first, loops weighted.
+
+        A site with an unknown index counts where its first element lies: beyond that nothing is certain.
+        """
+        return self._named(self._sites[_touching(self._sites, start, end) & np.isin(self._sites["kind"], kinds)])
+
+    def touched(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Distinct ranges within [start, end) that one access of ordinary size touches, by address."""
+        table = self._sites[(self._sites["size"] > 0) & (self._sites["size"] <= MAX_FIELD_BYTES)]
+        table = table[(table["target"] >= np.uint64(start)) & (table["target"] + table["size"] <= np.uint64(end))]
+        ranges = zip(table["target"].tolist(), (table["target"] + table["size"]).tolist(), strict=True)
+        return sorted({span for span in ranges if span != (start, end)})
+
+    def lockers(self, start: int, end: int) -> tuple[str, ...]:
+        """Functions that lock or unlock what begins in [start, end)."""
+        at = self._locks["address"]
+        return self._named(self._locks[(at >= np.uint64(start)) & (at < np.uint64(end))])
+
+    def _named(self, rows: Table) -> tuple[str, ...]:
+        weights: Counter[str] = Counter()
+        for row in rows:
+            weights[function_name(self._image, int(row["function"]))] += LOOP_WEIGHT ** min(int(row["loop_depth"]), 3)
+        return tuple(name for name, _ in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _touching(sites: Table, start: int, end: int) -> npt.NDArray[np.bool_]:
+    extent = np.maximum(sites["size"], 1).astype(np.uint64)
+    touches: npt.NDArray[np.bool_] = (sites["target"] < np.uint64(end)) & (sites["target"] + extent > np.uint64(start))
+    return touches
+
+
+def names_locals(image: Image) -> bool:
+    """Whether file-static variables have names: without them, gaps between the exported ones say nothing.
+
+    A relocatable file has all its symbols, since the linker needs them.
+    """
+    if image.synthetic:
+        return True
+    flags = image.variables["flags"]
+    local = (flags & VariableFlag.LOCAL != 0) & (flags & VariableFlag.RECOVERED == 0)
+    return bool(local.any()) or bool((flags & VariableFlag.FROM_DWARF != 0).any())
+
+
+def variable_name(image: Image, row: int) -> str:
+    """The variable's name, in front of it the function of a function-local static; its address if nameless."""
+    variable = image.variables[row]
+    name = image.names[variable["name"]] if variable["name"] >= 0 else f"{int(variable['address']):#x}"
+    return f"{image.names[variable['scope']]}::{name}" if variable["scope"] >= 0 else name
+
+
+def _joined_bits(members: Sequence[Member]) -> list[Member]:
+    """Members with bit-fields that share bytes made one, named ``a:3, b:5``: a byte has one owner."""
+    out: list[Member] = []
+    for member in members:
+        last = out[-1] if out else None
+        if member.bit_size and last is not None and last.bit_size and member.offset < last.offset + last.size:
+            end = max(last.offset + last.size, member.offset + member.size)
+            out[-1] = Member(
+                f"{last.path}, {_bits(member)}",
+                last.offset,
+                end - last.offset,
+                last.type_name,
+                last.kind,
+                bit_size=last.bit_size + member.bit_size,
+                stride=last.stride,
+                count=last.count,
+            )
+        elif member.bit_size:
+            out.append(
+                Member(
+                    _bits(member),
+                    member.offset,
+                    member.size,
+                    member.type_name,
+                    member.kind,
+                    bit_size=member.bit_size,
+                    stride=member.stride,
+                    count=member.count,
+                )
+            )
+        else:
+            out.append(member)
+    return out
+
+
+def _bits(member: Member) -> str:
+    return f"{member.path}:{member.bit_size}"
+
+
+def _elements(member: Member, name: str, row: int, base: int, window: tuple[int, int]) -> list[_Part]:
+    """The parts of one member in the window: one, or one for each element of an array of records."""
+    if member.size <= 0:
+        return []
+    first = base + member.offset
+    type_name = member.type_name
+    scalar = member.kind != TypeKind.ARRAY
+    if not (member.stride and "[]" in member.path):
+        step = 0 if scalar else member.stride
+        if first >= window[1] or first + member.size <= window[0]:
+            return []
+        return [
+            _Part(SpanKind.MEMBER, _join(name, member.path), row, first, first + member.size, type_name, step, scalar)
+        ]
+    low = max((window[0] - first - member.size) // member.stride + 1, 0)
+    high = min(-(-(window[1] - first) // member.stride), member.count)
+    out: list[_Part] = []
+    for index in range(low, high):
+        start = first + index * member.stride
+        path = member.path.replace("[]", f"[{index}]", 1)
+        out.append(_Part(SpanKind.MEMBER, _join(name, path), row, start, start + member.size, type_name, 0, scalar))
+    return out
+
+
+def _at(name: str, offset: int) -> str:
+    return f"{name}+{offset:#x}" if offset else name
+
+
+def _join(name: str, path: str) -> str:
+    if not path:
+        return name
+    return f"{name}{path}" if path.startswith("[") else f"{name}.{path}"

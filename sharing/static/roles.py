@@ -1,0 +1,36 @@
+"""What an object is to its program: a counter, a list, a switch that is hardly ever written.
+
+Owns the reading of types and accesses as roles.  Locks are known by their types alone (``sharing.static.shapes``).
+"""
+
+from __future__ import annotations
+
+from sharing.knowledge import Knowledge
+from sharing.model.profile import Access, Role
+from sharing.model.types import Member
+from sharing.static.correlate import WARM_WEIGHT
+
+READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
+SELDOM_WRITTEN = 5.0  # the same where no write is in repeated code
+
+
+def role_of(leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowledge) -> Role:
+    """What the accesses make of an object that is no lock; ``leaf`` is its type where that is known."""
+    names = (*leaf.via, leaf.type_name) if leaf else ()
+    if any(knowledge.list_types.find(n) >= 0 for n in names):
+        return Role.LIST_HEAD
+    writes = sum(a.weight for a in accesses if a.writes)
+    reads = sum(a.weight for a in accesses if a.reads)
+    written = any(a.writes for a in accesses)
+    if written and writes < WARM_WEIGHT <= reads and reads > SELDOM_WRITTEN * writes:
+        return Role.READ_MOSTLY  # atomic or not: a switch, a table made on first use
+    if any(a.atomic and a.writes and a.mask for a in accesses):
+        return Role.ATOMIC
+    if leaf is not None and (leaf.is_atomic or any(knowledge.atomic_types.find(n) >= 0 for n in names)):
+        return Role.ATOMIC
+    if not written:
+        return Role.CONSTANT
+    if reads > READ_MOSTLY * writes:
+        return Role.READ_MOSTLY
+    changed = sum(a.weight for a in accesses if a.writes and a.reads)
+    return Role.COUNTER if changed > 0.5 * writes else Role.WRITTEN
