@@ -148,9 +148,9 @@ def check(
     compile them without one.  With ``base``, a revision, or ``baseline``, a file of accepted findings, the report holds
     what is new; ``build`` is the command that makes the base's program, to be compared with ``binary``.
     """
-    from linemate.checking import Comparison as Against
-    from linemate.checking import check as run
-    from linemate.checking import facts_request
+    from linemate.checking.run import Comparison as Against
+    from linemate.checking.run import check as run
+    from linemate.checking.run import facts_request
     from linemate.options import CheckOptions
 
     project = _project(config)
@@ -195,8 +195,8 @@ def explain(
     ``samples_…`` are profiles and ``bench_…`` measurements of each; ``sensitivity`` adds which insertions would join or
     part busy pairs next.
     """
-    from linemate.explaining import ExplainRequest
-    from linemate.explaining import explain as run
+    from linemate.explaining.run import ExplainRequest
+    from linemate.explaining.run import explain as run
 
     project = _project(config)
     request = ExplainRequest(

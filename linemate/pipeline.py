@@ -25,7 +25,7 @@ from sharing.model.project import ProjectConfig
 from sharing.source.program import Program
 
 if TYPE_CHECKING:
-    from linemate.reading import Profiles
+    from linemate.sampled.reading import Profiles
     from sharing.model.executions import Executions
 
 
@@ -41,7 +41,7 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
         program = read_streams(options.facts)
     profiles = None
     if options.samples:
-        from linemate.reading import Profiles
+        from linemate.sampled.reading import Profiles
 
         profiles = Profiles(options.samples)
     executions = None
@@ -127,7 +127,7 @@ def _with_samples(
     notes: list[str],
 ) -> list[Finding]:
     """The findings about a binary with what profiles of it say."""
-    from linemate.sampled import with_samples
+    from linemate.sampled.run import with_samples
 
     size, _ = line_sizes(options.line_size, image)
     macro = options.project.fix.align_macro or ""

@@ -30,7 +30,8 @@ class Reader:
 
 def readers() -> tuple[Reader, ...]:
     """Every reader, the strictest about what it accepts first."""
-    from pmu import csvfile, oprofile, perfdata, perfscript
+    from pmu import csvfile, oprofile, perfscript
+    from pmu.perfdata import reader as perfdata
 
     return (
         Reader("perf.data", "what perf record writes, to a file or to a pipe", perfdata.read, perfdata.read),

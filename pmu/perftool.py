@@ -133,7 +133,7 @@ def try_out(perf: Perf, machine: Machine, candidate: Candidate, modes: str = "bo
 
 def _fault_of(out: Path, candidate: Candidate) -> str:
     """What a trial's recording lacks of what its rung promises."""
-    from pmu import perfdata
+    from pmu.perfdata import reader as perfdata
 
     rung = candidate.rung
     try:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pmu.perfdata_header import MAGIC
+from pmu.perfdata.header import MAGIC
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.errors import LinemateError
 from sharing.model.inputs import open_input

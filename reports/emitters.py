@@ -1,7 +1,7 @@
 """What an emitter is: one output format of one kind of document, in a module that is imported when it is used.
 
 Owns the row of a table of formats, and the choice by a file's ending.  The tables stand with their documents:
-``reports`` (findings), ``reports.explain`` (comparisons), ``reports.history``.
+``reports`` (findings), ``reports.explain`` (comparisons), ``reports.history.wording``.
 """
 
 from __future__ import annotations

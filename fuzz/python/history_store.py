@@ -1,4 +1,4 @@
-"""The SQLite file of ``history`` (``linemate.history_store``).  Owns the inputs that the target starts with.
+"""The SQLite file of ``history`` (``linemate.history.store``).  Owns the inputs that the target starts with.
 
 Pages are as small as SQLite allows, so that a store is a few kilobytes.
 """
@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from fuzz.python.engine.target import Target, input_file
-from linemate.history_store import APPLICATION_ID, SCHEMA, VERSION, BuildRow, MeasuredRow, Store
+from linemate.history.store import APPLICATION_ID, SCHEMA, VERSION, BuildRow, MeasuredRow, Store
 
 _BUILD = BuildRow("k", "tree", "make", "a.out", "gcc", False, "", "log", "digest")
 

@@ -1,4 +1,4 @@
-"""Whole perf.data files (``pmu.perfdata``).  Owns the inputs that the target starts with."""
+"""Whole perf.data files (``pmu.perfdata.reader``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from fuzz.python.engine.target import Target, input_file
-from pmu import perfdata
 from pmu.__main__ import describe, rows
+from pmu.perfdata import reader as perfdata
 from sharing.model.samples import Samples
 from tests.builders import perfdata as b
 from tests.builders.perfdata import Attr, Builder

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from fuzz.python.engine.target import Target, input_file
 from fuzz.python.perf_data import rich, small, used
-from pmu import perfdata
+from pmu.perfdata import reader as perfdata
 from tests.builders.perfdata import Attr, Builder
 
 _CHOICE = struct.Struct("<BIIBBBBI")  # form, fields of both events, read format, registers, branches, flags

@@ -1,4 +1,4 @@
-"""perf.data files of which only some samples are wanted (``pmu.perfdata``, ``pmu.readahead``).
+"""perf.data files of which only some samples are wanted (``pmu.perfdata.reader``, ``pmu.readahead``).
 
 Owns that call; files and what is done with the samples are ``perf_data``'s.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fuzz.python.engine.target import Target, input_file
 from fuzz.python.perf_data import WORDS, seeds, used
-from pmu import perfdata
+from pmu.perfdata import reader as perfdata
 
 MOST = 2
 

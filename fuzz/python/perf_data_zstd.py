@@ -11,7 +11,7 @@ import zstandard
 
 from fuzz.python.engine.target import Target, input_file
 from fuzz.python.perf_data import small, used
-from pmu import perfdata
+from pmu.perfdata import reader as perfdata
 from tests.builders.perfdata import Builder
 
 _COMPRESSED, _COMPRESSED2 = 81, 83

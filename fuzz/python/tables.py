@@ -6,9 +6,9 @@ Owns the inputs that the target starts with.
 from __future__ import annotations
 
 from fuzz.python.engine.target import Target, input_file
-from linemate.history_table import TableOptions, from_table
+from linemate.history.table import TableOptions, from_table
 from linemate.tabletext import table_text
-from reports.history_json import render
+from reports.history.document import render
 from reports.options import RenderOptions
 from sharing.explain.tables import read_measurements
 

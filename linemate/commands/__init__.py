@@ -16,7 +16,7 @@ COMMANDS = {
     "check": "linemate.commands.check",
     "doctor": "linemate.commands.doctor",
     "explain": "linemate.commands.explain",
-    "fix": "linemate.fix_command",
+    "fix": "linemate.fixing.command",
     "history": "linemate.commands.history",
     "lines": "linemate.commands.lines",
     "record": "linemate.commands.record",

@@ -82,8 +82,8 @@ def command(
 
     FLAGS after -- compile the SOURCEs where there is no compile database.
     """
-    from linemate.checking import Comparison, check, facts_request
-    from linemate.fix_journal import recover
+    from linemate.checking.run import Comparison, check, facts_request
+    from linemate.fixing.journal import recover
     from linemate.options import CheckOptions
 
     recover(common.say)

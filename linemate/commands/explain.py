@@ -59,7 +59,7 @@ def command(
     limit = common.fail_limit(fail_on, project)
     inputs = (old, new, debug_old, debug_new, *samples_old, *samples_new, *bench_old, *bench_new, project.path or None)
     check_output(output, inputs)
-    from linemate.explaining import ExplainRequest, explain, failing
+    from linemate.explaining.run import ExplainRequest, explain, failing
 
     request = ExplainRequest(
         old=old,

@@ -87,13 +87,13 @@ def command(
     less = None if better is None else better == "less"
     if table is not None:
         _only_with_repository(revisions, repo, build, binary, bench, levels, store, bisect, pair)
-        from linemate.history_table import TableOptions, from_table
+        from linemate.history.table import TableOptions, from_table
 
         check_output(output, (table,))
         inputs: tuple[str | None, ...] = (table,)
         history = from_table(TableOptions(table, metric or "", revision_column or "", newest_first, less, alpha))
     else:
-        from linemate.history import HistoryOptions, history_of
+        from linemate.history.run import HistoryOptions, history_of
 
         if revisions is None:
             raise click.UsageError("give REV..REV, or --table FILE")

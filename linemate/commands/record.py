@@ -143,7 +143,7 @@ def _count(command_line: tuple[str, ...], output: str | None, format_name: str |
 
 
 def _summary(output: Path, recording: Recording) -> list[str]:
-    from linemate.sampled_notes import few_samples
+    from linemate.sampled.notes import few_samples
     from sharing.judge.sampled.join import MIN_TIMED
 
     lines = []

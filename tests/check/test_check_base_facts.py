@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from linemate import basefacts, database
-from linemate.basefacts import BaseFacts, base_facts, find_repository
+from linemate import database
+from linemate.checking import basefacts
+from linemate.checking.basefacts import BaseFacts, base_facts, find_repository
 from linemate.options import FactsRequest
 from sharing.model import LinemateError
 from tests.check.repositories import Project, make_project

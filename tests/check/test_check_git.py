@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from linemate import gitbase
-from linemate.gitbase import Repository, base_tree, find_repository, link_into
+from linemate.checking import gitbase
+from linemate.checking.gitbase import Repository, base_tree, find_repository, link_into
 from sharing.model import LinemateError
 from tests.check.repositories import Project, make_project
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from linemate import gitbase
-from linemate.gitbase import Repository, base_tree, find_repository
+from linemate.checking import gitbase
+from linemate.checking.gitbase import Repository, base_tree, find_repository
 from sharing.model import LinemateError
 from tests.check.repositories import Project
 

@@ -18,7 +18,7 @@ from linemate.baseline import read_baseline
 from linemate.cli import main
 from linemate.config import load_config
 from linemate.database import read_database
-from linemate.history_store import Store
+from linemate.history.store import Store
 from linemate.tabletext import table_text
 from pmu import read_samples
 from pmu.callgrind import read as read_callgrind

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elfscan.traits import read_traits
-from linemate.explaining import ExplainRequest, explain
+from linemate.explaining.run import ExplainRequest, explain
 from sharing.model.comparison import CauseKind, Comparison
 from sharing.model.errors import LinemateError
 

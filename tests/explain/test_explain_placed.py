@@ -11,7 +11,7 @@ import pytest
 
 from elfscan.demangle import demangle
 from elfscan.traits import read_traits
-from linemate.explaining import ExplainRequest, explain
+from linemate.explaining.run import ExplainRequest, explain
 from sharing.explain.causes.base import Builds
 from sharing.explain.compare import ExplainOptions, compare, document
 from sharing.explain.dispersion import BLOCKS

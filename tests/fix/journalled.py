@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linemate.fix_journal import recover, write_all
+from linemate.fixing.journal import recover, write_all
 
 # What changes something on disk, by the names that the code calls it by.
 STEPS = ("open", "write", "fsync", "rename", "link", "unlink", "fchmod", "mkdir")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from linemate import fix_journal
+from linemate.fixing import journal as fix_journal
 from sharing.model.errors import LinemateError
 from tests.fix.journalled import Tree, failing_at
 
@@ -281,7 +281,7 @@ def test_a_file_system_without_links_gets_copies(tree: Tree, monkeypatch: pytest
 WRITE = """
 import sys
 from pathlib import Path
-from linemate.fix_journal import write_all
+from linemate.fixing.journal import write_all
 from sharing.model.errors import LinemateError
 files = {Path(p): (b"old " + p.encode(), sys.argv[1].encode()) for p in sys.argv[2:]}
 try:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from linemate.fix_bench import Benchmark, compare
-from linemate.fix_verify import Fixed, Verified, VerifyOptions, verify
-from linemate.fix_write import changed_files
+from linemate.fixing.bench import Benchmark, compare
+from linemate.fixing.verify import Fixed, Verified, VerifyOptions, verify
+from linemate.fixing.write import changed_files
 from sharing.fix.edits import Planned, plan_finding
 from sharing.fix.plan import Plan, Planner
 from sharing.fix.style import FixOptions

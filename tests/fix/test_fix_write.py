@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from linemate.fix_write import changed_files, refuse_links_out, replacements_yaml, unified_diff
+from linemate.fixing.write import changed_files, refuse_links_out, replacements_yaml, unified_diff
 from sharing.model.errors import LinemateError
 from sharing.model.finding import SourceEdit
 

@@ -22,15 +22,15 @@ EXCEPTIONS = {
     "sharing/knowledge/__init__.py": "tables that are part of the package",
     "elfscan/demangle.py": "/proc/self/statm",
     "pmu/machine.py": "/proc and /sys, with a bound, below a root that tests make up",
-    "pmu/perfdata_registers.py": "an unlinked file of this run's own",
+    "pmu/perfdata/registers.py": "an unlinked file of this run's own",
     "pmu/perfopen.py": "rings of the kernel's counters",
-    "linemate/history_bench.py": "/proc/cpuinfo",
-    "linemate/history_store.py": "SQLite opens its file itself, after the opener has looked at it",
+    "linemate/history/bench.py": "/proc/cpuinfo",
+    "linemate/history/store.py": "SQLite opens its file itself, after the opener has looked at it",
     "linemate/streams.py": "/dev/null in place of a closed standard stream",
     "linemate/turns.py": "/proc/stat",
-    "linemate/fix_journal.py": "without following links, what this user's own run wrote",
-    "linemate/fix_files.py": "without following links, relative to an open folder",
-    "linemate/gitborrowed.py": "without following links, within a repository",
+    "linemate/fixing/journal.py": "without following links, what this user's own run wrote",
+    "linemate/fixing/files.py": "without following links, relative to an open folder",
+    "linemate/checking/gitborrowed.py": "without following links, within a repository",
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from linemate.gains import GainsOf, without_solo
+from linemate.sampled.gains import GainsOf, without_solo
 from pmu.sidecar import sidecar_of, solo_of, write_sidecar
 from sharing.model.attribution import Attribution
 from sharing.model.errors import Malformed

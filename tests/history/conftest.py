@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linemate.history import HistoryOptions, history_of
+from linemate.history.run import HistoryOptions, history_of
 from sharing.model.history import History
 
 PROGRAM = "testdata/programs/table_cache"
@@ -137,7 +137,7 @@ def builds_made() -> int:
 @pytest.fixture
 def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """No run counts as disturbed: what else runs on the machine of the tests is not their matter."""
-    monkeypatch.setattr("linemate.history_bench.others_share", lambda others_s, wall_s: 0.0)
+    monkeypatch.setattr("linemate.history.bench.others_share", lambda others_s, wall_s: 0.0)
 
 
 RunHistory = Callable[..., History]

@@ -231,7 +231,7 @@ def test_what_was_not_used_for_long_makes_room(
         os.utime(path, (0, 0), follow_symlinks=False)
     assert run_history(copies, ALL, rounds=1, **asked).series == first.series
     assert kept() == (6, 1)  # old, and within the bound
-    monkeypatch.setattr("linemate.history_builds.MOST_KEPT_BYTES", 0)
+    monkeypatch.setattr("linemate.history.builds.MOST_KEPT_BYTES", 0)
     run_history(copies, "HEAD~1..HEAD", rounds=2, **asked)
     assert kept() == (2, 1)  # those that it measured were made again
     assert builds_made() == 8

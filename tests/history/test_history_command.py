@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from linemate.cli import main
-from linemate.history_table import TableOptions, from_table
+from linemate.history.table import TableOptions, from_table
 from reports.history import HISTORY_EMITTERS
-from reports.history_json import decode
+from reports.history.document import decode
 from reports.options import RenderOptions
 from sharing.model.history import History
 from tests.history.conftest import COPY, Repository
@@ -232,7 +232,7 @@ def test_an_interrupted_run_says_that_the_same_command_goes_on(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linemate.history.read_layouts", interrupted)
+    monkeypatch.setattr("linemate.history.run.read_layouts", interrupted)
     store = tmp_path / "s.sqlite"
     command = ["history", "--repo", str(copies.path), "--build", COPY, "--binary", "server", "--store", str(store)]
     assert main([*command, "HEAD~1..HEAD"]) == 130

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from reports.history import HISTORY_EMITTERS
-from reports.history_json import decode
+from reports.history.document import decode
 from reports.options import RenderOptions
 from sharing.model.history import Basis, History, RevisionState
 from tests.history.conftest import BUILD, CULPRIT, Repository, RunHistory
@@ -24,13 +24,13 @@ MEMBERS = "LOCK_open.m_mutex / unused_tables.first"
 @pytest.fixture(scope="module")
 def whole(program: Repository, bench: str, tmp_path_factory: pytest.TempPathFactory) -> History:
     """All twelve builds, measured at three levels."""
-    from linemate.history import HistoryOptions, history_of
+    from linemate.history.run import HistoryOptions, history_of
 
     folder = tmp_path_factory.mktemp("whole")
     before = program.state()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINEMATE_CACHE", str(folder / "cache"))
-        patch.setattr("linemate.history_bench.others_share", lambda others_s, wall_s: 0.0)
+        patch.setattr("linemate.history.bench.others_share", lambda others_s, wall_s: 0.0)
         found = history_of(
             HistoryOptions(
                 repo=str(program.path),

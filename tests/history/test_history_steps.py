@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linemate.history import judged_once
+from linemate.history.run import judged_once
 from sharing.history.judge import judge
 from sharing.history.series import Series
 from sharing.history.steps import segment, smallest_chance

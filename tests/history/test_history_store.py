@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linemate.cli import main
-from linemate.history_store import APPLICATION_ID, BuildRow, MeasuredRow, Store
+from linemate.history.store import APPLICATION_ID, BuildRow, MeasuredRow, Store
 from sharing.model.errors import LinemateError
 from tests.history.conftest import COPY, Repository
 

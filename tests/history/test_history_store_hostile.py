@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from linemate.history_store import Store
+from linemate.history.store import Store
 from sharing.model.errors import LinemateError
 
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linemate.history_table import TableOptions, from_table
+from linemate.history.table import TableOptions, from_table
 from reports.history import HISTORY_EMITTERS
 from reports.options import RenderOptions
 from sharing.model.errors import LinemateError

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import pmu.perfdata_stream as stream
+import pmu.perfdata.stream as stream
 from pmu import read_samples
 from sharing.model.errors import LinemateError, Malformed
 from sharing.model.samples import Samples

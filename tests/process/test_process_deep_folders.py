@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from linemate.fix_tree import MAX_TREE_LEVELS, scratch_copies
-from linemate.gitbase import link_into
-from linemate.gitborrowed import refuse_waiting_files
+from linemate.checking.gitbase import link_into
+from linemate.checking.gitborrowed import refuse_waiting_files
+from linemate.fixing.tree import MAX_TREE_LEVELS, scratch_copies
 from sharing.model import LinemateError
 from sharing.model.folders import walk
 from sharing.model.process.scratch import remove

@@ -116,9 +116,9 @@ def test_rule_ids_are_unique_and_registered() -> None:
     ids = [rule.id for rule in RULES]
     assert len(ids) == len(set(ids))
     package = Path(__file__).parents[2] / "sharing" / "rules"
-    modules = {p.stem for p in package.glob("*.py")} - {"__init__", "base", "sampled_base", "source_base"}
+    modules = {f"{p.parent.name}.{p.stem}" for p in package.glob("*/*.py") if p.stem not in {"__init__", "base"}}
     checks = [rule.check_source or rule.check_samples or rule.check for rule in RULES]
-    assert modules == {check.__module__.rsplit(".", 1)[-1] for check in checks}
+    assert modules == {check.__module__.removeprefix("sharing.rules.") for check in checks}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.id)

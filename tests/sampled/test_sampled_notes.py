@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from linemate.sampled_notes import profile_notes
+from linemate.sampled.notes import profile_notes
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
 from sharing.judge.sampled.names import Names

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from linemate import reading
-from linemate.reading import Profiles
+from linemate.sampled import reading
+from linemate.sampled.reading import Profiles
 from sharing.model.errors import LinemateError
 
 TABLE = "address,ip,tid\n0x5000,0x1000,7\n"

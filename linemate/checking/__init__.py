@@ -1,0 +1,1 @@
+"""The stages of ``linemate check``: facts of a build, the base revision by git, its build."""

@@ -1,0 +1,223 @@
+"""``linemate check`` around the pipeline: which units, compared with what, and what of it is new.
+
+Owns the order of a check: find the commands, gather facts, judge, then judge the base or read the baseline and keep
+what is new.  Judging is the pipeline's, git is ``linemate.checking.gitbase``'s, edits are ``sharing.fix``'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from linemate import baseline, database
+from linemate.cachedir import bases_folder, facts_folder
+from linemate.checking import basefacts
+from linemate.options import DEFAULT_LINE_SIZE, CheckOptions, FactsRequest
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Confidence, Report, Severity
+from sharing.model.inputs import read_source
+from sharing.model.process.scratch import subfolder
+from sharing.model.project import ProjectConfig
+
+if TYPE_CHECKING:
+    from sharing.source.program import Program
+
+SHORT_ID = 12  # digits of a commit that people read
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What findings are compared with: a revision, a file, or nothing; and the file that is to accept them."""
+
+    base: str = ""
+    file: str = ""
+    accept: str = ""
+    trusts_repository: bool = False  # git may run what its configuration names
+    build: str = ""  # makes the base's program, to be compared with ``CheckOptions.binary``
+
+
+def facts_request(
+    named: str | None, sources: Sequence[str], flags: Sequence[str] | None, jobs: int, *, cached: bool
+) -> FactsRequest:
+    """What the user asked to have analysed; without ``named`` and ``flags`` the nearest compile database is found."""
+    folder = facts_folder() if cached else None
+    cache = str(folder) if folder is not None else None
+    if flags is not None:
+        if named is not None:
+            raise LinemateError("-p names a compile database, flags after -- replace one: give either")
+        if not sources:
+            raise LinemateError("flags after --, but no SOURCE to compile with them")
+        return FactsRequest(sources=tuple(sources), flags=tuple(flags), jobs=jobs, cache=cache)
+    path = database.named_database(named) if named is not None else database.find_database(Path.cwd())
+    if not database.read_database(path):
+        # A gate that passes because nothing was looked at would be worse than none.
+        raise LinemateError(f"{path}: names no unit")
+    return FactsRequest(database=str(path), sources=tuple(sources), jobs=jobs, cache=cache)
+
+
+def check(options: CheckOptions, against: Comparison) -> Report:
+    """Check the sources, and keep of the findings those that are new against ``against``, with their edits."""
+    _refuse_contradictions(options, against)
+    if not against.base and not against.file and not against.accept:
+        report, program = _judge(options)
+        return _with_edits(report, program, options)
+    # Everything is compared: a note that became severe is new, an accepted one is accepted at its severity.
+    whole = dataclasses.replace(options, min_severity=Severity.NOTE)
+    if against.base:
+        report, program = _against_revision(whole, against, options.min_severity)
+    else:
+        everything, program = _judge(whole)
+        report = _against_files(everything, against, options)
+    return _with_edits(report, program, options)
+
+
+def _judge(options: CheckOptions) -> tuple[Report, Program]:
+    from linemate.pipeline import check_program
+    from linemate.source import read_program
+
+    program = read_program(options)
+    return check_program(program, options), program
+
+
+def judged_line_size(report: Report, options: CheckOptions) -> int:
+    """Bytes of the lines that a report is about."""
+    return options.line_size or (report.targets[0].line_size if report.targets else DEFAULT_LINE_SIZE)
+
+
+def _with_edits(report: Report, program: Program, options: CheckOptions) -> Report:
+    """The report with the edits of those remedies for which they are known."""
+    if not report.findings:
+        return report
+    from sharing.fix.edits import with_edits
+    from sharing.fix.plan import Planner
+    from sharing.fix.style import FixOptions
+
+    style = FixOptions(judged_line_size(report, options), options.project.fix.align_macro or "")
+    planner = Planner(program, read_source, style)
+    return msgspec.structs.replace(report, findings=tuple(with_edits(finding, planner) for finding in report.findings))
+
+
+def _refuse_contradictions(options: CheckOptions, against: Comparison) -> None:
+    if against.base and (against.file or against.accept):
+        raise LinemateError("--base compares with a revision, --baseline with a file: give either")
+    if against.trusts_repository and not against.base:
+        raise LinemateError("--trust-repository is about --base, which was not given")
+    if against.build and not (against.base and options.binary):
+        raise LinemateError("--build makes the program of the base: it takes --base REV and --binary FILE")
+    if against.base and (options.objects or (options.binary and not against.build)):
+        raise LinemateError(
+            "--base compares what the sources say, and the base has no --objects or --binary: "
+            "use --baseline FILE, or --binary FILE with --build COMMAND"
+        )
+    if against.accept and (options.rules or options.symbols):
+        raise LinemateError("--write-baseline accepts every finding: not with --rule or --symbol")
+    if against.accept and options.min_confidence is not Confidence.LAYOUT:
+        raise LinemateError("--write-baseline accepts every finding: not with --min-confidence")
+
+
+def _root(options: CheckOptions) -> str:
+    """The folder that files are named from in fingerprints: that of the project file, of the repository, or here.
+
+    The same for every clone of a project, so that a baseline made in one holds in another.
+    """
+    if options.project.path:
+        return os.path.realpath(os.path.dirname(os.path.abspath(options.project.path)))
+    here = Path.cwd().resolve()
+    for folder in (here, *here.parents):
+        if (folder / ".git").exists():
+            return str(folder)
+    return str(here)
+
+
+def _against_files(everything: Report, against: Comparison, options: CheckOptions) -> Report:
+    """Compare with the accepted findings, and accept all of them where that was asked."""
+    root = _root(options)
+    known = baseline.read_baseline(against.file) if against.file else {}
+    what = f"baseline {against.file}" if against.file else ""
+    notes = []
+    if against.file and not (options.rules or options.symbols or everything.incomplete):
+        gone = len(known.keys() - baseline.known_findings(everything, root).keys())
+        if gone:
+            are = "1 finding of the baseline is" if gone == 1 else f"{gone:,} findings of the baseline are"
+            notes.append(f"{are} no longer found: --write-baseline drops what is gone")
+    if against.accept and everything.incomplete:
+        # A part of the findings would look like all of them, and the rest like new ones next time.
+        notes.append(f"{against.accept} was not written: the analysis is incomplete")
+    elif against.accept:
+        baseline.write_baseline(against.accept, everything, root)
+        if not against.file:
+            known, what = baseline.known_findings(everything, root), f"accepted in {against.accept}"
+    report = baseline.only_new(everything, known, root, what, options.min_severity)
+    return _with_notes(report, notes)
+
+
+def _with_notes(report: Report, notes: Sequence[str]) -> Report:
+    coverage = msgspec.structs.replace(report.coverage, notes=(*report.coverage.notes, *notes))
+    return msgspec.structs.replace(report, coverage=coverage)
+
+
+def _against_revision(options: CheckOptions, against: Comparison, least: Severity) -> tuple[Report, Program]:
+    request, revision = options.facts, against.base
+    here = os.getcwd()
+    entries = _entries(request, here)
+    repository = basefacts.find_repository(entries, here, trusted=against.trusts_repository)
+    commit = repository.resolve(revision)
+    # First, since it may fail after a moment and takes longest otherwise.
+    built: Path | None = None
+    if against.build:
+        from linemate.checking import basebuild
+
+        built = basebuild.base_binary(repository, commit, against.build, options.binary)
+    with subfolder("check") as scratch:
+
+        def gather(wanted: FactsRequest) -> Path:
+            return _gather(wanted, options.project)
+
+        current = gather(request)
+        report, program = _judge(dataclasses.replace(options, streams=(str(current),)))
+        trees = bases_folder() if request.cache else None
+        base = basefacts.base_facts(repository, commit, entries, request, current, (scratch, trees), gather)
+        before = report
+        if built or base.stream != current or options.symbols or options.min_confidence is not Confidence.LAYOUT:
+            everything = dataclasses.replace(
+                options,
+                streams=(str(base.stream),),
+                binary=str(built or ""),
+                min_confidence=Confidence.LAYOUT,
+                symbols=(),
+                project=msgspec.structs.replace(options.project, suppress=()),
+            )
+            before, _ = _judge(everything)
+    root = repository.top
+    what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
+    compared = baseline.only_new(report, baseline.known_findings(before, root), root, what, least)
+    moved: tuple[str, ...] = ()
+    if built and compared.findings:
+        moved = basebuild.what_moved(built, options.binary, options.project, options.line_size)
+    compared = _with_notes(compared, (*moved, *base.notes))
+    counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
+    coverage = msgspec.structs.replace(compared.coverage, counts=counts)
+    return msgspec.structs.replace(compared, coverage=coverage), program
+
+
+def _entries(request: FactsRequest, here: str) -> tuple[database.Entry, ...]:
+    """The commands of the units that were asked for."""
+    if not request.database:
+        return database.fixed_entries(request.sources, request.flags, here)
+    entries = database.read_database(Path(request.database))
+    if not request.sources:
+        return entries
+    wanted = {os.path.realpath(source) for source in request.sources}
+    return tuple(entry for entry in entries if os.path.realpath(entry.path) in wanted)
+
+
+def _gather(request: FactsRequest, project: ProjectConfig) -> Path:
+    from analyzer.run import run_facts
+
+    return run_facts(request, project)

@@ -1,0 +1,1 @@
+"""The stages of ``linemate explain``: two builds read, their profiles and tables, one comparison."""

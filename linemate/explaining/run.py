@@ -1,0 +1,140 @@
+"""``linemate explain`` as a table of contents: read both builds, compare, add what was sampled and measured.
+
+Owns the joining of the stages and what is refused.  Comparing is ``sharing.explain``'s, reading each reader's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from elfscan.demangle import demangle
+from elfscan.image import read_images
+from elfscan.listing import read_listing
+from elfscan.traits import read_traits
+from linemate.explaining.inputs import measurements_of, profiles_of
+from linemate.pipeline import line_sizes, vocabulary
+from sharing.explain.causes.layout import severity_of
+from sharing.explain.compare import ExplainOptions, compare, document
+from sharing.model.comparison import CauseKind, Comparison, FileTraits
+from sharing.model.errors import LinemateError, Unrecognized
+from sharing.model.finding import Severity
+from sharing.model.image import Image
+from sharing.model.project import ProjectConfig
+
+MAX_SENSITIVE = 20  # pairs
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """What ``explain`` is asked.  Files are paths; ``samples`` and ``bench`` may end in ``#PART`` to choose a part.
+
+    ``line_size`` is in bytes, None the architecture's.
+    """
+
+    old: str
+    new: str
+    samples_old: tuple[str, ...] = ()
+    samples_new: tuple[str, ...] = ()
+    bench_old: tuple[str, ...] = ()
+    bench_new: tuple[str, ...] = ()
+    debug_old: str | None = None
+    debug_new: str | None = None
+    sensitivity: bool = False
+    line_size: int | None = None
+    project: ProjectConfig = field(default_factory=ProjectConfig)
+
+
+def explain(request: ExplainRequest) -> Comparison:
+    """Why NEW may run at another speed than OLD.
+
+    1. both builds; 2. what differs and what it means; 3. profiles; 4. measurements; 5. what is next.
+    Raises LinemateError for what cannot be read or compared, one line each.
+    """
+    if bool(request.samples_old) != bool(request.samples_new):
+        raise LinemateError("--samples-old and --samples-new belong together: one profile of each build")
+    if bool(request.bench_old) != bool(request.bench_new):
+        raise LinemateError("--bench-old and --bench-new belong together: measurements of each build")
+    # Profiles and tables first: they are small, and a typing error should not cost the reading of two servers.
+    measured = measurements_of(request.bench_old), measurements_of(request.bench_new)
+    (old, old_traits), (new, new_traits) = _both(request)
+    profiles = profiles_of(request.samples_old, request.samples_new, old, new) if request.samples_old else None
+    size, pair = line_sizes(request.line_size, old, new)
+    options = ExplainOptions(size, pair, demangle)
+    knowledge = vocabulary(request.project)
+    builds = compare(old, new, knowledge, options, old_traits, new_traits)
+    found = document(builds, request.project.fix.align_macro or "")
+    if profiles is not None:
+        from linemate.explaining.samples import with_samples
+
+        found = with_samples(found, builds, (old, new), profiles, knowledge)
+    if request.bench_old:
+        from sharing.explain.bench import with_measurements
+
+        found = with_measurements(found, *measured, alone=profiles is None)
+    if request.sensitivity:
+        from sharing.explain.sensitivity import sensitivities
+
+        found = msgspec.structs.replace(found, sensitivity=sensitivities(builds.new, size, MAX_SENSITIVE))
+    return _said(found)
+
+
+def _said(comparison: Comparison) -> Comparison:
+    """With what a person should check first: the order of the arguments."""
+    first = comparison.causes[0]
+    if first.kind is not CauseKind.LAYOUT or not first.improves:
+        return comparison
+    note = "the new build is the better laid out of the two; if it is the slower one, OLD and NEW may be swapped"
+    coverage = msgspec.structs.replace(comparison.coverage, notes=(*comparison.coverage.notes, note))
+    return msgspec.structs.replace(comparison, coverage=coverage)
+
+
+def failing(comparison: Comparison, limit: Severity | None) -> bool:
+    """Whether the layout of NEW explains a slowdown at or above the limit."""
+    return limit is not None and any(
+        cause.kind is CauseKind.LAYOUT and not cause.improves and severity_of(cause.strength).rank >= limit.rank
+        for cause in comparison.causes
+    )
+
+
+def _both(request: ExplainRequest) -> tuple[tuple[Image, FileTraits], tuple[Image, FileTraits]]:
+    """Both builds at once: the native helpers of one run while the tables of the other are made."""
+    with ThreadPoolExecutor(2) as pool:
+        old = pool.submit(_read, request.old, request.debug_old)
+        new = pool.submit(_read, request.new, request.debug_new)
+        return old.result(), new.result()
+
+
+def _read(path: str, debug_file: str | None) -> tuple[Image, FileTraits]:
+    """A linked or relocatable file, or a listing of one."""
+    if debug_file is not None and not Path(debug_file).exists():
+        raise LinemateError(f"{debug_file}: no such file")
+    try:
+        image = only_image(path, debug_file)
+    except Unrecognized as refusal:
+        try:
+            return read_listing(path), FileTraits()
+        except Unrecognized as other:
+            raise LinemateError(f"{path}: {refusal.why}; {other.why}") from None
+    traits = read_traits(path)
+    more = tuple(note for note in traits.notes if note not in image.notes)
+    if more:
+        image = dataclasses.replace(image, notes=(*more, *image.notes), incomplete=True)
+    return image, traits
+
+
+def only_image(path: str, debug_file: str | None = None, called: str = "") -> Image:
+    """The image of a file that holds one.  ``called`` is what messages call the file, "" its path.
+
+    Raises LinemateError for an archive.
+    """
+    images = list(islice(read_images(path, debug_file=debug_file), 2))
+    if len(images) != 1 or images[0].member:
+        name = called or path
+        raise LinemateError(f"{name}: is an archive; give the program that it is linked into, or a member of it")
+    return images[0]

@@ -1,0 +1,268 @@
+"""``linemate fix``: findings of a check into edits, shown, exported, verified or written.
+
+Owns the flags and the order: check, plan, show, verify, write.  Nothing is written to source without ``--apply``, and
+with ``--verify`` only after it held.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from linemate.commands import common
+from linemate.commands.check import FLAGS, WithFlags
+from linemate.output import check_output, progress, write_text
+from reports.escape import count, visible
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Finding, Severity, SourceEdit
+from sharing.model.inputs import read_source
+
+if TYPE_CHECKING:
+    from linemate.fixing.verify import Verified, VerifyOptions
+    from linemate.options import CheckOptions
+    from sharing.fix.edits import Planned
+    from sharing.source.program import Program
+
+EXIT_FAILED = 1
+_ABI = "changes the layout of a type or variable that others may be compiled against, files that were not analysed too"
+_ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
+
+
+@click.command("fix", cls=WithFlags, short_help="Show, verify or apply the edits that separate.")
+@click.argument("what", nargs=-1, metavar="[ID|SOURCE]...")
+@click.option(
+    "--above",
+    type=click.Choice([severity.value for severity in Severity]),
+    help="All findings from this severity on.  [default: high, where no ID is given]",
+)
+@click.option("-p", "database", metavar="DIR", help="Folder with compile_commands.json, or that file.")
+@click.option("--facts", "streams", multiple=True, metavar="FILE", help="Facts gathered before; may be repeated.")
+@click.option("--apply", "write", is_flag=True, help="Write the edits: all files or none.")
+@click.option("--export-fixes", metavar="FILE", help="Write the edits as YAML for clang-apply-replacements.")
+@click.option("--ordering-file", metavar="FILE", help="Write a symbol order for the linker that separates, no edits.")
+@click.option(
+    "--linker", type=click.Choice(["lld", "gold"]), default="lld", show_default=True, help="Whose symbol order."
+)
+@click.option("--verify", is_flag=True, help="Build before and after in copies and audit both; needs --build.")
+@click.option("--build", metavar="CMD", help="What builds the program, in a copy of this folder.")
+@click.option("--binary", "binaries", multiple=True, metavar="FILE", help="What --build makes; default: found.")
+@click.option("--bench", metavar="CMD", help="A benchmark to run in both copies in turns.")
+@click.option(
+    "--metric", default="", metavar="WORD", help="Compare the number behind WORD in its output, not its time."
+)
+@click.option("--rounds", type=click.IntRange(1, 1000), default=5, show_default=True, help="Rounds of --bench.")
+@click.option(
+    "--timeout", type=click.FloatRange(1), default=1800.0, show_default=True, help="Seconds for each command."
+)
+@click.option("-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units at once; default: one a core.")
+@click.option("--no-cache", is_flag=True, help="Keep nothing between runs, use nothing kept.")
+@common.common_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    what: tuple[str, ...],
+    above: str | None,
+    database: str | None,
+    streams: tuple[str, ...],
+    write: bool,
+    export_fixes: str | None,
+    ordering_file: str | None,
+    linker: str,
+    verify: bool,
+    build: str | None,
+    binaries: tuple[str, ...],
+    bench: str | None,
+    metric: str,
+    rounds: int,
+    timeout: float,
+    jobs: int,
+    no_cache: bool,
+    line_size: str | None,
+    config: str | None,
+    output: str | None,
+    quiet: bool,
+) -> int:
+    """Turn findings of a check into edits, as a unified diff on standard output.
+
+    ID is a finding's, as check prints it; SOURCE limits the check.  FLAGS after -- compile the SOURCEs where there is
+    no compile database.
+    """
+    from linemate.checking.run import facts_request
+    from linemate.fixing.journal import recover
+    from linemate.options import CheckOptions, FactsRequest
+
+    recover(common.say)
+
+    if verify != (build is not None):
+        raise LinemateError("--verify needs --build CMD" if verify else "--build is for --verify")
+    if (bench or binaries) and not verify:
+        raise LinemateError(f"{'--bench' if bench else '--binary'} is for --verify")
+    for path in (output, export_fixes, ordering_file):
+        check_output(path, ())
+    ids = tuple(word for word in what if _ID.fullmatch(word) and not Path(word).exists())
+    sources = tuple(word for word in what if word not in ids)
+    limit = Severity(above) if above else None if ids else Severity.HIGH
+    project = common.read_project(config)
+    options = CheckOptions(
+        facts=FactsRequest()
+        if streams
+        else facts_request(database, sources, ctx.meta.get(FLAGS), jobs, cached=not no_cache),
+        streams=streams,
+        line_size=common.line_size_of(line_size, project),
+        min_severity=Severity.NOTE if ids else limit or Severity.HIGH,
+        project=project,
+    )
+    with progress("linemate: checking", quiet=quiet):
+        program, findings, size = _check(options, ids, limit)
+    unread = [*program.failed, *((u.path, f"only in part: {u.errors[0]}") for u in program.units if u.errors)]
+    for path, reason in unread:
+        print(f"linemate: not analysed: {visible(path)}: {visible(reason)}", file=sys.stderr)
+    if unread and (write or verify):
+        # A use in there would be missed, and the tree would not build.
+        return common.EXIT_INCOMPLETE
+    if ordering_file is not None:
+        return _order(program, findings, size, ordering_file, linker, quiet)
+    chosen, edits = _plan(program, findings, options, size)
+    for line in _explanations(chosen):
+        print(visible(line), file=sys.stderr)
+    from linemate.fixing.write import changed_files, refuse_links_out, replacements_yaml, unified_diff
+
+    files = changed_files(edits)
+    if export_fixes is not None:
+        write_text(replacements_yaml(edits), export_fixes, tuple(str(path) for path in files))
+    complete = all(planned.plan is not None for _, plans in chosen for planned in plans)
+    done = common.EXIT_INCOMPLETE if unread else common.EXIT_CLEAN
+    if not edits:
+        return EXIT_FAILED if chosen else done
+    if verify and build is not None:
+        from linemate.fixing.bench import Benchmark
+        from linemate.fixing.verify import VerifyOptions
+
+        wanted = VerifyOptions(
+            build=build,
+            folder=Path.cwd(),
+            binaries=binaries,
+            bench=Benchmark(bench, metric, rounds, timeout) if bench else None,
+            line_size=size,
+            timeout_s=timeout,
+            project=project,
+        )
+        held = _verify(files, chosen, wanted, output, quiet)
+        if not held:
+            return EXIT_FAILED
+    elif export_fixes is None and not write:
+        for_terminal = (output is None or output == "-") and sys.stdout.isatty()
+        write_text(unified_diff(files, Path.cwd(), for_terminal=for_terminal), output, tuple(map(str, files)))
+    if write:
+        from linemate.fixing.journal import write_all
+
+        refuse_links_out(files, Path.cwd())
+        write_all(files)
+        print(f"wrote {count(len(edits), 'edit')} to {count(len(files), 'file')}", file=sys.stderr)
+    return done if complete else EXIT_FAILED
+
+
+def _check(
+    options: CheckOptions, ids: Sequence[str], limit: Severity | None
+) -> tuple[Program, tuple[Finding, ...], int]:
+    """The program, the findings asked for, worst first, and the line size that they were judged with."""
+    from linemate.checking.run import judged_line_size
+    from linemate.pipeline import check_program
+    from linemate.source import read_program
+
+    program = read_program(options)
+    report = check_program(program, options)
+    known = {finding.id for finding in report.findings}
+    for wanted in ids:
+        if wanted not in known:
+            raise LinemateError(f"no finding {wanted}: `linemate check` lists them")
+    chosen = tuple(f for f in report.findings if f.id in ids or (limit is not None and f.severity.rank >= limit.rank))
+    return program, chosen, judged_line_size(report, options)
+
+
+Chosen = list[tuple[Finding, tuple["Planned", ...]]]
+
+
+def _plan(
+    program: Program, findings: Sequence[Finding], options: CheckOptions, line_size: int
+) -> tuple[Chosen, tuple[SourceEdit, ...]]:
+    """Plans of all findings, and their edits together; a plan that overlaps one before it becomes a reason."""
+    import dataclasses
+
+    from sharing.fix.edits import combine, plan_finding
+    from sharing.fix.plan import Planner
+    from sharing.fix.style import FixOptions
+
+    planner = Planner(program, read_source, FixOptions(line_size, options.project.fix.align_macro or ""))
+    planned = [(finding, plan_finding(finding, planner)) for finding in findings]
+    named = [
+        (f"{finding.id} ({number + 1})", one.plan)
+        for finding, plans in planned
+        for number, one in enumerate(plans)
+        if one.plan is not None
+    ]
+    edits, left_out = combine(named)
+    reasons = dict(left_out)
+    chosen: Chosen = []
+    for finding, plans in planned:
+        kept = []
+        for number, one in enumerate(plans):
+            reason = reasons.get(f"{finding.id} ({number + 1})")
+            kept.append(one if reason is None else dataclasses.replace(one, plan=None, reason=reason))
+        chosen.append((finding, tuple(kept)))
+    return chosen, edits
+
+
+def _explanations(chosen: Chosen) -> list[str]:
+    """For each finding what is done or why not, and what to know before accepting it."""
+    lines = [] if chosen else ["nothing to fix"]
+    for finding, plans in chosen:
+        for one in plans:
+            name = one.participant.full_name
+            if one.plan is None:
+                lines.append(f"{finding.id}: {name}: no edit: {one.reason}")
+                continue
+            lines.append(f"{finding.id}: {name}: {one.plan.how}")
+            if one.plan.breaks_abi:
+                lines.append(f"  {_ABI}")
+            lines += [f"  {note}" for note in one.plan.notes]
+    # What holds for several is said once.
+    return list(dict.fromkeys(lines))
+
+
+def _verify(
+    files: dict[Path, tuple[bytes, bytes]], chosen: Chosen, wanted: VerifyOptions, output: str | None, quiet: bool
+) -> bool:
+    from linemate.fixing.verify import verify
+
+    say: Callable[[str], None] = (
+        (lambda text: None) if quiet else lambda text: print(f"linemate: {text}", file=sys.stderr, flush=True)
+    )
+    result = verify(files, chosen, wanted, say)
+    write_text(_verdict(result), output, tuple(map(str, files)))
+    return result.holds
+
+
+def _verdict(result: Verified) -> str:
+    marks = {True: "separated", False: "FAILED", None: "ok"}
+    lines = [f"{marks[check.holds]}: {visible(check.text)}" for check in result.checks]
+    if result.measured is not None:
+        lines.append(result.measured.text())
+    lines.append("the edit holds" if result.holds else "the edit does not hold: nothing was written")
+    return "\n".join([*lines, ""])
+
+
+def _order(program: Program, findings: Sequence[Finding], line_size: int, path: str, linker: str, quiet: bool) -> int:
+    from sharing.fix.ordering import order_symbols, ordering_text
+
+    order = order_symbols(program, findings, line_size)
+    write_text(ordering_text(order, linker), path, ())
+    if not quiet:
+        for line in order.notes:
+            print(visible(line), file=sys.stderr)
+    return common.EXIT_CLEAN if order.symbols and not order.left_together else EXIT_FAILED

@@ -1,0 +1,1 @@
+"""Profiles in ``linemate audit``: read beside the binary, attributed, judged and joined."""

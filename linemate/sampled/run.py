@@ -1,0 +1,141 @@
+"""``audit --samples``: profiles of a binary as evidence for and against its findings.
+
+Owns the order of the steps and what the report says of the profiles.  Placing, judging and joining are
+``sharing.sampled``'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.demangle import demangle
+from linemate.modules import open_modules
+from linemate.sampled.gains import GainsOf, without_solo
+from linemate.sampled.notes import profile_notes
+from linemate.sampled.reading import Profiles
+from sharing.basics.naming import readable_names, without_parameters
+from sharing.judge.remedy import Style
+from sharing.judge.sampled.findings import findings_of
+from sharing.judge.sampled.join import Coverage, join
+from sharing.judge.sampled.names import Names
+from sharing.judge.sampled.verdict import judge_lines
+from sharing.judge.static import Judgement
+from sharing.knowledge import Knowledge
+from sharing.model.attribution import Attribution, Basis, Reason
+from sharing.model.finding import Finding
+from sharing.model.image import Image
+from sharing.model.samples import Samples
+from sharing.sampled.attribute import attribute
+from sharing.sampled.eventcosts import sample_costs
+from sharing.sampled.hidden import hides
+from sharing.sampled.lines import profile_lines
+from sharing.sampled.merging import merged
+from sharing.sampled.statictouches import ImageCode
+from sharing.sampled.thinning import thinned
+
+
+@dataclass(frozen=True, slots=True)
+class SampledFindings:
+    """Findings with what the profiles say."""
+
+    findings: list[Finding]
+    counts: dict[str, int]
+    notes: list[str]
+
+
+def with_samples(
+    paths: Sequence[str],
+    profiles: Profiles,
+    image: Image,
+    judgement: Judgement,
+    static: Sequence[Finding],
+    knowledge: Knowledge,
+    line_size: int,
+    *,
+    macro: str = "",
+    rules: Sequence[str] = (),
+) -> SampledFindings:
+    """1. place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
+    paths = without_solo(paths)
+    placed = [_placed(profiles.read(path), image, knowledge) for path in paths]
+    runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
+    run = merged(runs)
+    gains = GainsOf(paths, placed, runs, lambda path: _placed(profiles.read(path), image, knowledge))
+    names = Names(judgement.image, knowledge, judgement.actors)
+    verdicts = judge_lines(run, names, line_size, rules=rules, gains=gains)
+    sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, macro))
+    findings, joined = join(static, sampled, verdicts, run, _coverages(placed))
+    counts: dict[str, int] = {}
+    for one in placed:
+        for name, count in (*one.counts().items(), *_losses(one).items()):
+            counts[name] = counts.get(name, 0) + count
+    counts |= {"samples": run.totals.samples, **verdicts.counts, **joined}
+    named = {name.replace(" ", "_").replace(",", ""): count for name, count in counts.items()}
+    notes = profile_notes(paths, placed, run.totals, verdicts, findings)
+    notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
+    return SampledFindings(findings, named, [*notes, *gains.notes])
+
+
+def _placed(samples: Samples, image: Image, knowledge: Knowledge) -> Attribution:
+    """One profile with its samples placed, functions named as a report shows them."""
+    samples = thinned(samples)
+    one = attribute(samples, image, open_modules(samples, image, knowledge), knowledge)
+    shown = readable_names(list(dict.fromkeys(one.functions)), demangle)
+    return dataclasses.replace(one, functions=tuple(without_parameters(shown[name]) for name in one.functions))
+
+
+def _left_out(one: Attribution) -> int:
+    """Samples that were read and not judged, since there are enough without them."""
+    return max(one.samples.counts.samples - len(one.rows), 0)
+
+
+def _thinning_note(one: Attribution) -> list[str]:
+    left_out = _left_out(one)
+    kept = len(one.rows)
+    return [f"{kept:,} samples, spread over the run, stand for all {kept + left_out:,}"] if left_out else []
+
+
+def _losses(one: Attribution) -> dict[str, int]:
+    counts = one.samples.counts
+    return {
+        name: count
+        for name, count in (
+            ("samples lost", counts.lost_samples),
+            ("samples skipped", counts.skipped_samples),
+            ("records lost", counts.lost_records),
+            ("samples left out", _left_out(one)),
+        )
+        if count
+    }
+
+
+def _coverages(placed: Sequence[Attribution]) -> Callable[[frozenset[str]], Coverage]:
+    """Answers for functions: their samples, and how many have no place for a reason that may hide the line."""
+    sums = [(one.functions, _by_function(one)) for one in placed]
+
+    def of(names: frozenset[str]) -> Coverage:
+        total = np.zeros(3)
+        for functions, parts in sums:
+            total += parts[:, [at for at, name in enumerate(functions) if name in names]].sum(axis=1)
+        samples, unplaced, by_function = (round(float(one)) for one in total)
+        return Coverage(samples, unplaced, by_function)
+
+    return of
+
+
+def _by_function(one: Attribution) -> npt.NDArray[np.float64]:
+    """Samples of each function, those without a place, and those of which only the function is known."""
+    function, cost = one.rows["function"], sample_costs(one.samples).cost
+    bare = (one.rows["basis"] == Basis.FUNCTION) | (one.rows["reason"] == Reason.NO_CODE)
+    inside = function >= 0
+    parts = []
+    for mask in (inside, inside & (bare | hides(one)), inside & bare):
+        whole = mask.all()
+        numbers, weights = (function, cost) if whole else (function[mask], cost[mask])
+        parts.append(np.bincount(numbers, weights, len(one.functions))[: len(one.functions)])
+    return np.array(parts)

@@ -1,0 +1,1 @@
+"""The reader of perf.data files, from bytes to samples."""
