@@ -204,8 +204,7 @@ def _chance(scores: Floats, allowed: Ids) -> float:
     n, cells = scores.shape
     common, single = [], []
     for chunk in _orders(n, cells):
-        # Sorted first: what is drawn depends on the rows alone, and so not on the direction of time.
-        base = scores if n <= EXACT_ROWS else scores[np.lexsort(scores.T[::-1])]
+        base = scores if n <= EXACT_ROWS else scores[_plain_order(scores)]
         views = _views(base[chunk], allowed)
         common.append(views[0])
         single.append(views[1])
@@ -219,6 +218,16 @@ def _chance(scores: Floats, allowed: Ids) -> float:
     shares = [_upper_share(np.round(values, 9)) for values in drawn]
     joint = np.minimum(shares[0], shares[1]) if cells > 1 else shares[0]
     return float((joint <= joint[own] + 1e-12).mean())
+
+
+def _plain_order(scores: Floats) -> Ids:
+    """An order of the rows that depends on neither the direction of time nor the order of the cells.
+
+    What is drawn starts from it, so that the chance of a series and of its mirror image are one number.
+    """
+    values = np.sort(scores, axis=1)
+    out: Ids = np.lexsort((*scores.T[::-1], *values.T[::-1]))
+    return out
 
 
 def _alone(scores: Floats, at: int) -> int:
