@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
-from elfscan.arch import find_architecture
 from elfscan.headers import SECTION_DTYPE, SEGMENT_DTYPE, Header, header_dtype, section_dtype, segment_dtype
 from elfscan.losses import Losses
 from sharing.model import Architecture, Malformed, Unrecognized
+from sharing.model.arch import find_architecture, machine_of_file
 from sharing.model.inputs import map_input
 
 Array = npt.NDArray[Any]
@@ -30,6 +30,7 @@ MAX_NAME_BYTES = 64 << 20  # of all section names: thousands may share one long 
 MAX_NOTE_SECTIONS = 1000
 MAX_NOTE_BYTES = 4 << 20  # of all notes together
 ADDRESS_LIMIT = 1 << 64
+
 
 def map_file(path: str) -> Array:
     """The bytes of a regular file as a read-only uint8 array over a mapping.  Raises as ``map_input`` does."""
@@ -53,7 +54,9 @@ class ElfFile:
         self.order = "<" if self.header.byteorder == "little" else ">"
         self._section_dtype = section_dtype(self.header.bits, self.order)
         self._segment_dtype = segment_dtype(self.header.bits, self.order)
-        self.arch: Architecture = find_architecture(self.header.machine, self.header.bits, self.header.byteorder)
+        kind = (self.header.machine, self.header.bits, self.header.byteorder)
+        self.machine = machine_of_file(*kind)
+        self.arch: Architecture = find_architecture(*kind)
         self.segments = self.losses.attempt("program headers", self._read_segments, np.zeros(0, SEGMENT_DTYPE))
         self.sections = self.losses.attempt(
             "section headers", self._read_sections, np.zeros(0, SECTION_DTYPE), then="segments stand in for sections"
@@ -303,7 +306,7 @@ class ElfFile:
             self.losses.add("the dynamic section", error)
             return {}
         entries: dict[int, list[int]] = {}
-        words = self.words(data[:1 << 20], self.header.bits // 8).tolist()
+        words = self.words(data[: 1 << 20], self.header.bits // 8).tolist()
         for tag, value in zip(words[::2], words[1::2], strict=False):
             if tag == c.DT_NULL:
                 break

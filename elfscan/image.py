@@ -140,6 +140,9 @@ def read_image(
         )
         if not len(program.symbols.table):
             notes += ("no symbols: variables can only be recovered from access sites",)
+        if program.linkage.unread:
+            why = f"their numbers are not known on {elf.arch.name}"
+            notes += (f"{program.linkage.unread} relocations not read: {why}; pointers in data lead nowhere",)
         build_id, needed = elf.build_id, program.needed()
         # Last: parts are read when they are asked for.
         notes = elf.losses.notes() + notes

@@ -18,9 +18,8 @@ from elfscan import constants as c
 from elfscan.arrays import distinct, words_at
 from elfscan.elf import ElfFile
 from elfscan.program import Program
-from elfscan.relocops import OPERATIONS, Field, Formula, apply
+from elfscan.relocops import apply
 from elfscan.relocs import (
-    DYNAMIC_TYPES,
     PLACEHOLDER_BYTES,
     RELOC_DTYPE,
     SLOT_DTYPE,
@@ -31,6 +30,7 @@ from elfscan.relocs import (
 from elfscan.sections import Layout, relocatable_layout
 from elfscan.symbols import COMMON, UNDEFINED, Symbols, place
 from sharing.model import Section, SectionKind
+from sharing.model.arch.relocation import Field, Formula
 from sharing.model.process import scratch
 
 Array = npt.NDArray[Any]
@@ -58,8 +58,8 @@ def link(elf: ElfFile, symbols: Symbols) -> Program:
     slot_base = start + len(imports) * PLACEHOLDER_BYTES
 
     buffer, offsets = _copy_sections(elf, layout)
-    slots, words, absolute = _relocate(elf, symbols, layout, target, slot_base, buffer, offsets)
-    linkage = Linkage(slots, words, np.zeros(0, np.int64), placeholders)
+    slots, words, absolute, unread = _relocate(elf, symbols, layout, target, slot_base, buffer, offsets)
+    linkage = Linkage(slots, words, np.zeros(0, np.int64), placeholders, unread)
     program = Program(elf, layout, symbols, address, section, linkage, elf.path, tuple(offsets), absolute)
     if elf.arch.decodes:
         handle = tempfile.NamedTemporaryFile(dir=scratch.folder(), suffix=".bin", delete=False)  # noqa: SIM115
@@ -147,14 +147,13 @@ def _read_relocations(elf: ElfFile, index: int, section: Section, count: int, ro
 
 def _relocate(
     elf: ElfFile, symbols: Symbols, layout: Layout, target: Array, slot_base: int, buffer: Array, offsets: list[int]
-) -> tuple[Array, Array, bool]:
+) -> tuple[Array, Array, bool, int]:
     """Apply every relocation of the placed sections to ``buffer``.
 
-    Returns (slots, data words, whether code holds whole addresses).
+    Returns (slots, data words, whether code holds whole addresses, relocations whose numbers are not known).
     """
-    absolute = False
-    operations = OPERATIONS.get(elf.arch.name, {})
-    dynamic = DYNAMIC_TYPES.get(elf.header.machine)
+    absolute, unread = False, 0
+    operations, dynamic = elf.machine.objects or {}, elf.machine.dynamic
     slots = np.zeros(len(symbols.table), SLOT_DTYPE)  # one per symbol: most stay unused
     slots["slot"] = np.uint64(slot_base) + np.arange(len(slots), dtype=np.uint64) * np.uint64(8)
     slots["value"] = target
@@ -189,6 +188,8 @@ def _relocate(
             part["slot"] = relocs["where"][stored] + np.uint64(section.address)
             part["value"] = (target[rows] + addend)[stored]
             words.append(part)
+        else:
+            unread += len(relocs)
         if not operations or not relocs["explicit"].all():
             continue
         for kind in distinct(relocs["type"]).tolist():
@@ -212,4 +213,4 @@ def _relocate(
             absolute |= in_code and operation.formula is Formula.ABSOLUTE and operation.field is Field.DATA
             apply(operation, body, where, np.uint64(section.address) + where, value, addend[mine])
     stored_words = np.concatenate(words)
-    return slots[used], stored_words[np.argsort(stored_words["slot"], kind="stable")], absolute
+    return slots[used], stored_words[np.argsort(stored_words["slot"], kind="stable")], absolute, unread

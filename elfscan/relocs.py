@@ -15,19 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
-from elfscan.arch import (
-    EM_386,
-    EM_AARCH64,
-    EM_ARM,
-    EM_LOONGARCH,
-    EM_PPC,
-    EM_PPC64,
-    EM_RISCV,
-    EM_S390,
-    EM_SPARC,
-    EM_SPARCV9,
-    EM_X86_64,
-)
 from elfscan.arrays import distinct, positions, words_at
 from elfscan.elf import ElfFile
 from elfscan.sections import Layout
@@ -44,45 +31,20 @@ SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
 
 @dataclass(frozen=True, slots=True)
-class DynamicTypes:
-    """Relocation numbers of one architecture's psABI."""
-
-    absolute: int
-    copy: int
-    glob_dat: int
-    jump_slot: int
-    relative: int
-    irelative: int
-
-
-DYNAMIC_TYPES: dict[int, DynamicTypes] = {
-    EM_X86_64: DynamicTypes(1, 5, 6, 7, 8, 37),
-    EM_AARCH64: DynamicTypes(257, 1024, 1025, 1026, 1027, 1032),
-    EM_386: DynamicTypes(1, 5, 6, 7, 8, 42),
-    EM_ARM: DynamicTypes(2, 20, 21, 22, 23, 160),
-    EM_PPC64: DynamicTypes(38, 19, 20, 21, 22, 248),
-    EM_PPC: DynamicTypes(1, 19, 20, 21, 22, 248),
-    EM_S390: DynamicTypes(22, 9, 10, 11, 12, 61),
-    EM_RISCV: DynamicTypes(2, 4, 2, 5, 3, 58),
-    EM_SPARCV9: DynamicTypes(32, 19, 20, 21, 22, 249),
-    EM_SPARC: DynamicTypes(3, 19, 20, 21, 22, 249),
-    EM_LOONGARCH: DynamicTypes(2, 4, 2, 5, 3, 12),
-}
-
-
-@dataclass(frozen=True, slots=True)
 class Linkage:
     """What the loader makes of an image.
 
     ``slots`` (SLOT_DTYPE, sorted): GOT slots and the address each will hold.  ``words`` (SLOT_DTYPE, sorted):
     every relocated data word with an address of this image.  ``copied``: symbol rows of copied variables.
-    ``placeholders``: (address, symbol row) of each import.
+    ``placeholders``: (address, symbol row) of each import.  ``unread``: how many relocations were left out, since their
+    numbers are not known on this architecture.
     """
 
     slots: Array
     words: Array
     copied: Array
     placeholders: Array
+    unread: int = 0
 
     def word(self, address: int) -> int | None:
         """The relocated content of one data word, None when no relocation writes it."""
@@ -104,8 +66,8 @@ def parse_relocations(elf: ElfFile, data: Array, *, rela: bool) -> Array:
     table["where"] = raw["where"]
     info = raw["info"].astype("<u8")
     if elf.header.bits == 64:
-        if elf.arch.name == "mips64" and elf.header.byteorder == "little":
-            # MIPS n64 stores symbol, then four single type bytes: little-endian words come out swapped.
+        if elf.machine.packed_types and elf.header.byteorder == "little":
+            # Symbol, then four single bytes, of which the last is the first type: the words come out swapped.
             table["symbol"] = info & np.uint64(0xFFFF_FFFF)
             table["type"] = info >> np.uint64(56)
         else:
@@ -210,11 +172,12 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     placeholders["value"] = imports
     target = addresses.copy()
     target[imports] = placeholders["slot"]
-    types = DYNAMIC_TYPES.get(elf.header.machine)
+    types = elf.machine.dynamic
     relocs = dynamic_relocations(elf)
     empty = np.zeros(0, SLOT_DTYPE)
     if types is None or not (len(relocs) or c.DT_RELR in elf.dynamic):
-        return Linkage(_static_slots(elf, layout), empty, np.zeros(0, np.int64), placeholders)
+        unread = len(relocs) if types is None else 0
+        return Linkage(_static_slots(elf, layout), empty, np.zeros(0, np.int64), placeholders, unread)
     if not relocs["explicit"].all():
         relocs["addend"] = np.where(relocs["explicit"], relocs["addend"], _contents(elf, layout, relocs["where"]))
     symbolic = np.isin(relocs["type"], [types.absolute, types.glob_dat, types.jump_slot]) & (relocs["symbol"] > 0)

@@ -221,8 +221,8 @@ def _read_table(elf: ElfFile, data: Array, at: int, strings_size: int, pool_at: 
     section[shndx == c.SHN_ABS] = ABSOLUTE
     section[shndx == c.SHN_COMMON] = COMMON
     table["section"] = section
-    if elf.header.machine == 40 and len(table):  # ARM: bit 0 of a function's value says "Thumb" (AAELF32 5.5.3)
-        table["value"][table["type"] == c.STT_FUNC] &= ~np.uint64(1)
+    if elf.machine.code_mask and len(table):
+        table["value"][table["type"] == c.STT_FUNC] &= ~np.uint64(elf.machine.code_mask)
     return table
 
 

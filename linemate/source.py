@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from elfscan import arch as architectures
 from elfscan.image import read_images
 from linemate.options import CheckOptions
 from sharing.knowledge import Knowledge
 from sharing.model import LinemateError
+from sharing.model.arch import find_architecture, target_architecture
 from sharing.model.folders import walk
 from sharing.model.image import Architecture, Image, ImageKind
 from sharing.source.emission import Contribution, unit_contributions
@@ -23,24 +23,6 @@ from sharing.source.layout import AddressSpace, exact, predicted
 from sharing.source.merge import executables, merge
 from sharing.source.objects import from_binary, from_object
 from sharing.source.program import Program
-
-# First part of a target triple: ELF machine, bits, byte order.
-TRIPLES = {
-    "x86_64": (architectures.EM_X86_64, 64, "little"),
-    "i386": (architectures.EM_386, 32, "little"),
-    "i686": (architectures.EM_386, 32, "little"),
-    "aarch64": (architectures.EM_AARCH64, 64, "little"),
-    "arm64": (architectures.EM_AARCH64, 64, "little"),
-    "arm": (architectures.EM_ARM, 32, "little"),
-    "armv7": (architectures.EM_ARM, 32, "little"),
-    "powerpc64le": (architectures.EM_PPC64, 64, "little"),
-    "powerpc64": (architectures.EM_PPC64, 64, "big"),
-    "s390x": (architectures.EM_S390, 64, "big"),
-    "riscv64": (architectures.EM_RISCV, 64, "little"),
-    "sparcv9": (architectures.EM_SPARCV9, 64, "big"),
-    "loongarch64": (architectures.EM_LOONGARCH, 64, "little"),
-    "mips64": (architectures.EM_MIPS, 64, "big"),
-}
 
 
 def read_program(options: CheckOptions) -> Program:
@@ -88,11 +70,10 @@ def may_start_threads(program: Program, knowledge: Knowledge) -> bool:
 def architecture(program: Program) -> Architecture:
     """By the target triple of the first unit; lines of 64 bytes where that is not known."""
     triple = program.units[program.members[0]].triple if program.members else ""
-    name = triple.partition("-")[0]
-    machine, bits, order = TRIPLES.get(name, (0, 64, "little"))
-    found = architectures.find_architecture(machine, bits, order)
-    # Accesses come from the source: nothing needs decoding.
-    return dataclasses.replace(found, decodes=True, name=name if not machine else found.name)
+    found = target_architecture(triple)
+    if found is None:
+        found = dataclasses.replace(find_architecture(0, 64, "little"), name=triple.partition("-")[0])
+    return dataclasses.replace(found, decodes=True)  # accesses come from the source: nothing needs decoding
 
 
 def _label(program: Program) -> str:

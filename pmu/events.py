@@ -11,21 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pmu.machine import Machine
+from sharing.model.arch import MACHINES, machine_of_uname
 
 # Prime, so that samples do not keep step with a program's own timers.
 CLOCK_HZ = 499
 COUNTER_HZ = 1999
 # Cycles from which on a load is sampled: hits in the first two levels are not what lines are lost to.
 LOAD_LATENCY_CYCLES = 30
-
-# Registers by perf's name: at the interrupt all that an operand can be made of, from user mode those that say where a
-# thread is and, in a system call, which futex it waits for (the first argument).
-_X86_REGISTERS = (
-    "ax,bx,cx,dx,si,di,bp,sp,ip,flags,r8,r9,r10,r11,r12,r13,r14,r15",
-    "ip,sp,di",
-)
-_ARM64_REGISTERS = (",".join([*(f"x{number}" for number in range(30)), "lr", "sp", "pc"]), "pc,sp,x0")
-REGISTERS = {"x86_64": _X86_REGISTERS, "aarch64": _ARM64_REGISTERS}
 
 
 class Addresses(StrEnum):
@@ -196,14 +188,21 @@ def candidates(machine: Machine) -> Iterator[Candidate]:
 
 
 def registers_of(machine: Machine) -> tuple[str, str] | None:
-    """perf's names of the registers at the interrupt and of user mode; None where they are not known."""
-    return REGISTERS.get(machine.architecture)
+    """perf's names of the registers at the interrupt and of user mode; None where they give no addresses.
+
+    At the interrupt all that an operand can be made of, from user mode those that say where a thread is and, in a
+    system call, which futex it waits for (the first argument).
+    """
+    row = machine_of_uname(machine.architecture)
+    if row is None or row.perf is None or row.calls is None or not row.derives:
+        return None
+    return ",".join(row.perf.operands), ",".join((row.perf.ip, row.perf.stack, row.calls.arguments[0]))
 
 
 def _candidate(rung: Rung, machine: Machine) -> Candidate:
     if rung.addresses is Addresses.DERIVED and registers_of(machine) is None:
-        known = " and ".join(REGISTERS)
-        return Candidate(rung, refusal=f"registers are known of {known}, not of {machine.architecture or 'this one'}")
+        known = ", ".join(row.unames[0] for row in MACHINES if row.derives)
+        return Candidate(rung, refusal=f"registers are read of {known}, not of {machine.architecture or 'this one'}")
     if rung.whole_machine and not machine.may_see_all:
         return Candidate(rung, refusal="recording the whole machine needs cap_perfmon or perf_event_paranoid 0")
     if rung.sources == ("",):

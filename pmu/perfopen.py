@@ -21,10 +21,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pmu.perfevent import READ_ID, READ_TIME_ENABLED, READ_TIME_RUNNING, Record
+from sharing.model.arch import MACHINES, machine_of_uname
 from sharing.model.errors import LinemateError
 
-# arch/x86/entry/syscalls/syscall_64.tbl; include/uapi/asm-generic/unistd.h
-_SYSCALL = {"x86_64": 298, "aarch64": 241}
 _PAGE_BYTES = mmap.PAGESIZE
 # kernel.perf_event_mlock_kb allows 516 KiB a processor without privileges: one page and 512 KiB.
 _RING_BYTES = 512 << 10
@@ -198,12 +197,13 @@ def _piece(ring: mmap.mmap, at: int, size: int) -> bytes:
 
 def _perf_event_open(attr: bytes, pid: int, cpu: int, group: int) -> tuple[int, int]:
     """The descriptor, or -1 and the error."""
-    number = _SYSCALL.get(os.uname().machine)
-    if number is None:
-        raise LinemateError(f"counters are known of {' and '.join(_SYSCALL)}, not of {os.uname().machine}")
+    row = machine_of_uname(os.uname().machine)
+    if row is None or row.calls is None:
+        known = ", ".join(row.unames[0] for row in MACHINES if row.calls is not None)
+        raise LinemateError(f"counters are known of {known}, not of {os.uname().machine}")
     library = ctypes.CDLL(None, use_errno=True)
     library.syscall.restype = ctypes.c_long
     data = ctypes.create_string_buffer(attr, len(attr))
     arguments = (ctypes.c_long(value) for value in (pid, cpu, group, _FLAG_CLOEXEC))
-    result = library.syscall(ctypes.c_long(number), data, *arguments)
+    result = library.syscall(ctypes.c_long(row.calls.perf_event_open), data, *arguments)
     return int(result), ctypes.get_errno()

@@ -62,7 +62,7 @@ class Parts:
 
 def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Knowledge) -> Attribution:
     """Places the samples of a profile.  ``files`` come from ``linemate.modules``; the first is ``image``'s."""
-    registers = RegisterFile.of(samples)
+    registers = RegisterFile.of(samples, names_of(samples, files.files))
     instructions = CodeKeys.of(files)
     thread_keys, instruction_keys = _distinct(samples, instructions, registers)
     processes = Processes.number(samples, thread_keys)
@@ -82,9 +82,17 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
         functions=functions,
         modules=tuple(one.module for one in files.files),
         witnesses=Witnesses(parts, out).find,
-        notes=files.notes,
+        notes=(*files.notes, *_unnamed(registers)),
         spread=shares,
     )
+
+
+def _unnamed(registers: RegisterFile) -> list[str]:
+    """What is missing where nobody knows which register is which."""
+    if not registers.any or registers.names.complete:
+        return []
+    of = registers.samples.recording.architecture or "the profile's architecture, which it does not name"
+    return [f"registers of {of} are not known by name: stacks and what system calls wait for are not told"]
 
 
 def _in_system_calls(
@@ -94,8 +102,7 @@ def _in_system_calls(
     if instructions.modes[Mode.KERNEL] or not registers.any:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64)
     at = np.flatnonzero((rows["mode"] == Mode.KERNEL) & (rows["regs_user"] >= 0))
-    number = names_of(samples.recording.architecture).ip
-    ip, known = registers.read(rows, np.full(len(at), number, np.int8), user=True, at=at)
+    ip, known = registers.read_one(rows, registers.names.ip, user=True, at=at)
     at, ip = at[known], ip[known]
     mapping = samples.spaces.resolve(rows["pid"][at], ip, rows["time"][at])
     return at, instructions.at(mapping, ip)
@@ -131,8 +138,7 @@ def _stack_samples(samples: Samples, processes: Processes, registers: RegisterFi
     if not registers.any or not len(rows):
         return np.zeros(0, SP_DTYPE)
     chosen = rows[:: max(1, len(rows) // STACK_SAMPLES)]
-    at = np.full(len(chosen), names_of(samples.recording.architecture).stack, np.int8)
-    pointer, known = registers.read(chosen, at)
+    pointer, known = registers.read_one(chosen, registers.names.stack)
     chosen, pointer = chosen[known], pointer[known]
     out = np.zeros(len(chosen), SP_DTYPE)
     out["time"], out["pid"], out["pointer"] = chosen["time"], chosen["pid"], pointer
@@ -230,12 +236,11 @@ def locate(
     # A copy of whole samples costs more than all the rest.
     every = len(at) == len(rows)
     some, into = (rows, slice(None)) if every else (rows[at], at)
-    stack = names_of(parts.samples.recording.architecture).stack
 
     def pointers(which: Column) -> Column:
         if not parts.registers.any:
             return np.zeros(len(which), np.uint64)
-        value, known = parts.registers.read(some, np.full(len(which), stack, np.int8), at=which)
+        value, known = parts.registers.read_one(some, parts.registers.names.stack, at=which)
         return np.where(known, value, np.uint64(0))
 
     found = parts.memory.locate(some, process[into], address[into], pointers)
@@ -313,8 +318,7 @@ def _waits(parts: Parts, rows: Table, thread: Column, process: Column, out: Tabl
     flags = code.points["flags"][point]
     use = (flags & PointFlag.FUTEX_CALL != 0) & np.append(code.locks, False)[function]
     at, point, function, flags = at[use], point[use], function[use], flags[use]
-    number = names_of(parts.samples.recording.architecture).argument
-    address, known = parts.registers.read(rows, np.full(len(at), number, np.int8), user=True, at=at)
+    address, known = parts.registers.read_one(rows, parts.registers.names.waited, user=True, at=at)
     use = known & (address & np.uint64(FUTEX_BYTES - 1) == 0) & (address != 0)
     at, point, function, flags, address = at[use], point[use], function[use], flags[use], address[use]
     if not len(at):

@@ -5,14 +5,16 @@ Owns the choice between the registers at the interrupt and those of user mode, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arch import machine_named, machine_of_uname
 from sharing.model.attribution import Reason
-from sharing.model.operands import Holds, OperandFlag, Segment
+from sharing.model.operands import Holds, MappedFile, OperandFlag, Segment
 from sharing.model.samples import Mode, Samples
 from sharing.sampled.regions import THREAD_BASE
 
@@ -24,19 +26,28 @@ REGISTERS = 64  # bits of a mask
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Perf's numbers of the registers that the attribution asks for by name."""
+    """Perf's numbers of the registers that the attribution asks for by name, None where they are not known."""
 
-    ip: int
-    stack: int
-    argument: int  # the first one, of functions and system calls alike
+    ip: int | None = None
+    stack: int | None = None
+    waited: int | None = None  # of a system call, the first argument: what a futex call waits for
+
+    @property
+    def complete(self) -> bool:
+        return None not in (self.ip, self.stack, self.waited)
 
 
-NAMES = {"x86_64": Names(8, 7, 5), "aarch64": Names(32, 31, 0)}
-
-
-def names_of(architecture: str) -> Names:
-    """By uname -m; x86-64 where the profile does not say."""
-    return NAMES.get(architecture, NAMES["x86_64"])
+def names_of(samples: Samples, files: Sequence[MappedFile]) -> Names:
+    """Of the machine that recorded; where the profile does not say which, of the one that the target is for."""
+    if samples.recording.architecture:
+        machine = machine_of_uname(samples.recording.architecture)
+    else:
+        machine = machine_named(files[0].architecture) if files else None
+    if machine is None or machine.perf is None:
+        return Names()
+    perf, calls = machine.perf, machine.calls
+    waited = perf.number(calls.arguments[0]) if calls is not None else None
+    return Names(perf.number(perf.ip), perf.number(perf.stack), waited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +56,16 @@ class RegisterFile:
 
     samples: Samples
     ranks: Table  # by event, interrupt or user, register: place after the first sampled one, -1 not sampled
+    names: Names = Names()
 
     @classmethod
-    def of(cls, samples: Samples) -> RegisterFile:
+    def of(cls, samples: Samples, names: Names = Names()) -> RegisterFile:
         ranks = np.full((max(len(samples.events), 1), 2, REGISTERS), -1, np.int16)
         for number, event in enumerate(samples.events):
             for which, mask in enumerate((event.regs_intr_mask, event.regs_user_mask)):
                 bits = [bit for bit in range(REGISTERS) if mask >> bit & 1]
                 ranks[number, which, bits] = np.arange(len(bits))
-        return cls(samples, ranks)
+        return cls(samples, ranks, names)
 
     @property
     def any(self) -> bool:
@@ -96,6 +108,15 @@ class RegisterFile:
                 values[here[~low]] = registers.dense[where[~low] - split]
             known |= have
         return values, known
+
+    def read_one(
+        self, rows: Table, number: int | None, *, user: bool = False, at: Column | None = None
+    ) -> tuple[npt.NDArray[np.uint64], Column]:
+        """As ``read``, one register of all; None is known of no sample."""
+        count = len(rows) if at is None else len(at)
+        if number is None:
+            return np.zeros(count, np.uint64), np.zeros(count, np.bool_)
+        return self.read(rows, np.full(count, number, np.int8), user=user, at=at)
 
 
 @dataclass(frozen=True, slots=True)

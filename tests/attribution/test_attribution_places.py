@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from linemate.modules import open_modules
+from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Basis, Reason, Region, SpaceKind, TouchFlag, line_keys
 from sharing.model.image import AccessKind
+from sharing.model.operands import MappedFile
+from sharing.sampled.attribute import attribute
+from sharing.sampled.evaluate import RegisterFile, names_of
 from tests.attribution.conftest import Placed
 
 
@@ -74,3 +80,41 @@ def test_witnesses_lie_on_the_lines_that_were_asked_for(placed: Placed) -> None:
     assert (np.isin(first, keys) | np.isin(last, keys)).all()
     # A witness is another access than the one that is charged.
     assert (found["ip"] != a.rows["ip"][found["sample"]]).all()
+
+
+def test_registers_are_those_of_the_machine_that_recorded(placed: Placed) -> None:
+    """Else those of the machine that the target is for; never those of x86-64 because nothing was said."""
+    samples = placed.attribution.samples
+    module = placed.attribution.modules[0]
+
+    def on(architecture: str, target: str = "") -> tuple[int | None, ...]:
+        named = replace(samples, recording=replace(samples.recording, architecture=architecture))
+        names = names_of(named, (MappedFile(module, target),))
+        return names.ip, names.stack, names.waited
+
+    assert on("x86_64") == on("", "x86-64") == on("x86_64", "aarch64") == (8, 7, 5)
+    assert on("aarch64") == on("", "aarch64") == (32, 31, 0)
+    assert on("riscv64") == (0, 2, 10)
+    assert on("i686") == (8, 7, 1)
+    assert on("sparc64", "x86-64") == on("", "") == on("", "machine-4660") == (None, None, None)
+
+
+def test_a_register_that_has_no_number_is_known_of_no_sample(placed: Placed) -> None:
+    samples = placed.attribution.samples
+    rows = samples.samples[:50]
+    registers = RegisterFile.of(samples)
+    assert not registers.names.complete
+    values, known = registers.read_one(rows, registers.names.stack)
+    assert not known.any()
+    assert not values.any()
+    assert registers.read_one(rows, 7)[1].any(), "the profile has it"
+
+
+def test_what_is_lost_without_names_of_registers_is_said(placed: Placed) -> None:
+    samples = placed.attribution.samples
+    other = replace(samples, recording=replace(samples.recording, architecture="sparc64"))
+    knowledge = default_knowledge()
+    lost = attribute(other, placed.image, open_modules(other, placed.image, knowledge), knowledge)
+    (note,) = [note for note in lost.notes if "registers" in note]
+    assert note.startswith("registers of sparc64 are not known by name")
+    assert not any("known by name" in note for note in placed.attribution.notes)

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analyzer.stream import read_facts
-from elfscan.arch import EM_X86_64, find_architecture
 from sharing.judge.static import JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import LinemateError, Malformed
+from sharing.model.arch import find_architecture, x86
 from sharing.model.facts import FACTS_SCHEMA, FactsEnd, FactsHeader, TypeTree
 from sharing.source.emission import unit_contributions
 from sharing.source.image import source_image
@@ -64,7 +64,7 @@ def judged(document: dict[str, Any]) -> int:
     """From the bytes of a stream to findings, as ``check`` does."""
     header, end = (msgspec.json.encode(x) for x in (FactsHeader(FACTS_SCHEMA, "test", "19"), FactsEnd(1, 0, 0)))
     program = merge(read_facts(b"\n".join((header, json.dumps(document).encode(), end, b""))))
-    arch = find_architecture(EM_X86_64, 64, "little")
+    arch = find_architecture(x86.EM_X86_64, 64, "little")
     knowledge = default_knowledge()
 
     def place(keys: list[str]) -> AddressSpace:

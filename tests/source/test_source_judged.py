@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elfscan.arch import EM_X86_64, find_architecture
 from sharing.judge.static import Judgement, JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import Image, SectionKind, Severity, Verdict
+from sharing.model.arch import find_architecture, x86
 from sharing.source.emission import Contribution, Placed
 from sharing.source.image import source_image
 from sharing.source.layout import exact, predicted
@@ -18,7 +18,7 @@ from sharing.source.merge import assemble
 from sharing.source.program import Program
 from tests.source.units import LONG, MUTEX, UnitMaker, access, call, lock, start, through
 
-ARCH = find_architecture(EM_X86_64, 64, "little")
+ARCH = find_architecture(x86.EM_X86_64, 64, "little")
 Parts = Sequence[tuple[str, int, int]]
 
 

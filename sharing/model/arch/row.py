@@ -1,0 +1,84 @@
+"""What linemate knows of one processor architecture: the type of a row, and of its parts.
+
+Owns the meaning of every field.  The values stand in one module an architecture beside this one, the search in the
+package.  A part that is None, or an empty tuple, is not known: whoever needs it says so and never takes the value of
+another architecture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sharing.model.arch.plt import PltStub
+from sharing.model.arch.relocation import DynamicTypes, Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target triple's first part, and which files its compiler writes."""
+
+    name: str
+    bits: int
+    byteorder: str
+
+
+@dataclass(frozen=True, slots=True)
+class PerfRegisters:
+    """Registers of samples.  ``names`` are perf's, in the order of arch/*/include/uapi/asm/perf_regs.h: the place is
+    the number, and the bit in a mask.  All other registers are named by these.
+
+    ``operands``: all that a memory operand can be made of.  ``arguments``: of functions, as far as they are in
+    registers.
+    """
+
+    names: tuple[str, ...]
+    operands: tuple[str, ...]
+    ip: str
+    stack: str
+    arguments: tuple[str, ...] = ()
+
+    def number(self, name: str) -> int:
+        return self.names.index(name)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCalls:
+    """Numbers of the Linux system calls that matter here, and the registers of a call by perf's names."""
+
+    futex: int
+    perf_event_open: int
+    number: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One row: which files it describes (``e_machine``; ``bits`` and ``byteorder`` where not None), and the facts.
+
+    ``line_size``: bytes of the usual L1 data line.  ``pair_size``: bytes that are fetched or moved together where that
+    is more (adjacent-line prefetch), else ``line_size``.  ``unames``: what ``uname -m`` calls it.  ``targets``: what
+    compilers call it.  ``page_sizes``: bytes of a page, by configuration of the kernel.  ``decoder``: the number of its
+    decoder in linemate-access, 0: none, only the layout can be read.  ``objects``: what the relocations of object code
+    change, by number; needed where there is a decoder.  ``derives``: operands of sampled instructions are decoded
+    (``elfscan.operands``), so that ``perf`` registers give addresses.  ``code_mask``: bits of a function symbol's value
+    that are no part of the address.  ``packed_types``: r_info holds three types of a byte each.
+    """
+
+    e_machine: int
+    bits: int | None
+    byteorder: str | None
+    name: str
+    line_size: int
+    pair_size: int
+    unames: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
+    page_sizes: tuple[int, ...] = ()
+    decoder: int = 0
+    dynamic: DynamicTypes | None = None
+    objects: dict[int, Operation] | None = None
+    plt: PltStub | None = None
+    perf: PerfRegisters | None = None
+    calls: SystemCalls | None = None
+    derives: bool = False
+    code_mask: int = 0
+    packed_types: bool = False

@@ -1,0 +1,82 @@
+"""x86: x86-64, its 32-bit data model x32, and i386.
+
+Line sizes: Intel SDM volume 3, 12.1 (64 bytes, and the spatial prefetcher that completes 128-byte pairs).  Relocations:
+x86-64 psABI, table 4.10; i386 psABI, table 4.9.  Registers: arch/x86/include/uapi/asm/perf_regs.h.
+"""
+
+from __future__ import annotations
+
+from sharing.model.arch.plt import PltStub, SlotOperand
+from sharing.model.arch.relocation import DynamicTypes, Field, Formula, Operation
+from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target
+
+EM_386 = 3
+EM_X86_64 = 62
+
+_PAGES = (4096,)
+_NAMES_386 = ("ax", "bx", "cx", "dx", "si", "di", "bp", "sp", "ip", "flags", "cs", "ss", "ds", "es", "fs", "gs")
+_NAMES = (*_NAMES_386, *(f"r{number}" for number in range(8, 16)))
+_OPERANDS_386 = _NAMES_386[:10]
+_OPERANDS = (*_OPERANDS_386, *_NAMES[16:])
+_REGISTERS = PerfRegisters(_NAMES, _OPERANDS, "ip", "sp", ("di", "si", "dx", "cx", "r8", "r9"))
+_CALLS = SystemCalls(202, 298, "ax", ("di", "si", "dx", "r10", "r8", "r9"))
+
+_ABS, _REL = Formula.ABSOLUTE, Formula.RELATIVE
+_OBJECTS = {
+    1: Operation(_ABS, Field.DATA, 8),  # R_X86_64_64
+    2: Operation(_REL, Field.DATA, 4),  # R_X86_64_PC32
+    4: Operation(_REL, Field.DATA, 4),  # R_X86_64_PLT32
+    9: Operation(_REL, Field.DATA, 4, through_slot=True),  # R_X86_64_GOTPCREL
+    10: Operation(_ABS, Field.DATA, 4),  # R_X86_64_32
+    11: Operation(_ABS, Field.DATA, 4),  # R_X86_64_32S
+    24: Operation(_REL, Field.DATA, 8),  # R_X86_64_PC64
+    41: Operation(_REL, Field.DATA, 4, through_slot=True),  # R_X86_64_GOTPCRELX
+    42: Operation(_REL, Field.DATA, 4, through_slot=True),  # R_X86_64_REX_GOTPCRELX
+}
+_DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37)
+
+ROWS = (
+    Machine(
+        EM_X86_64,
+        64,
+        "little",
+        "x86-64",
+        line_size=64,
+        pair_size=128,
+        unames=("x86_64",),
+        targets=(Target("x86_64", 64, "little"),),
+        page_sizes=_PAGES,
+        decoder=1,
+        dynamic=_DYNAMIC,
+        objects=_OBJECTS,
+        # jmp *slot(%rip); endbr64 or a bnd prefix may stand before it in the entry.
+        plt=PltStub(SlotOperand.NEXT_PLUS_32, 16, code=b"\xff\x25", entry_sizes=(8, 16)),
+        perf=_REGISTERS,
+        calls=_CALLS,
+        derives=True,
+    ),
+    Machine(
+        EM_X86_64,
+        32,
+        "little",
+        "x32",
+        line_size=64,
+        pair_size=128,
+        page_sizes=_PAGES,
+        dynamic=DynamicTypes(absolute=10, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37),
+    ),
+    Machine(
+        EM_386,
+        32,
+        "little",
+        "i386",
+        line_size=64,
+        pair_size=64,
+        unames=("i386", "i486", "i586", "i686"),
+        targets=(Target("i386", 32, "little"), Target("i686", 32, "little")),
+        page_sizes=_PAGES,
+        dynamic=DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=42),
+        perf=PerfRegisters(_NAMES_386, _OPERANDS_386, "ip", "sp"),  # arguments are on the stack
+        calls=SystemCalls(240, 336, "ax", ("bx", "cx", "dx", "si", "di", "bp")),
+    ),
+)
