@@ -13,9 +13,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from bench.truth.programs import PORT, Program
+from bench.truth.programs.program import PORT, Program
 
 RUN = ("valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--separate-threads=yes", "--fair-sched=yes")
+# Of a program that has no warm-up: each thread's counts begin where it has started the last of its threads.
+STEADY = ("--zero-before=pthread_create*",)
 RESERVED_FILES = 12
 START_S, STOP_S, BATCH_S = 400.0, 60.0, 420.0
 
@@ -28,33 +30,35 @@ def count(program: Program, where: Path) -> list[Path]:
     """Run it once; the files that callgrind wrote of what is to be counted."""
     if program.prepare is not None:
         program.prepare(where)
-    counts = where / "counts"
+    counts = where / ("counts.%p" if program.forks else "counts")
     command = [part.format(port=PORT, where=where) for part in program.command]
-    log = (where / "log").open("wb")
-    started = subprocess.Popen(
-        ["nice", "-n", "15", *RUN, f"--callgrind-out-file={counts}", *command],
-        cwd=where,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        preexec_fn=(lambda: _raise_files(program.files)) if program.files else None,
-        start_new_session=True,
-    )
-    try:
-        if program.load is None:
-            started.wait(timeout=BATCH_S)
-            return _parts(where, "counts-")
-        _wait_for_port(started)
-        program.load(where, 0)
-        _control("--zero", started.pid)
-        program.load(where, 1)
-        _control("--dump", started.pid)
-        return _parts(where, "counts.1-")
-    except subprocess.TimeoutExpired as late:
-        raise NotRun(f"{program.name}: did not end in {late.timeout:.0f} s") from late
-    finally:
-        _stop(started)
-        log.close()
+    steady = () if program.load is not None else STEADY
+    with (where / "log").open("wb") as log, program.beside(where):
+        started = subprocess.Popen(
+            ["nice", "-n", "10", *RUN, *steady, f"--callgrind-out-file={counts}", *command],
+            cwd=where,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **dict(program.environment)},
+            preexec_fn=(lambda: _raise_files(program.files)) if program.files else None,
+            start_new_session=True,
+        )
+        try:
+            if program.load is None:
+                started.wait(timeout=BATCH_S)
+                return _parts(where, "counts-")
+            _wait_for_port(started)
+            serving = _child(started.pid) if program.forks else started.pid
+            program.load(where, 0)
+            _control("--zero", serving)
+            program.load(where, 1)
+            _control("--dump", serving)
+            return _parts(where, f"counts.{serving}.1-" if program.forks else "counts.1-")
+        except subprocess.TimeoutExpired as late:
+            raise NotRun(f"{program.name}: did not end in {late.timeout:.0f} s") from late
+        finally:
+            _stop(started)
 
 
 def _raise_files(count: int) -> None:
@@ -73,6 +77,14 @@ def _wait_for_port(started: subprocess.Popen[bytes]) -> None:
         except OSError:
             time.sleep(0.5)
     raise NotRun(f"did not listen on port {PORT} in {START_S:.0f} s")
+
+
+def _child(pid: int) -> int:
+    """The only child of a process."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    if len(children) != 1:
+        raise NotRun(f"has {len(children)} children, and one was to serve")
+    return int(children[0])
 
 
 def _control(what: str, pid: int) -> None:

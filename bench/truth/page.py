@@ -5,83 +5,138 @@ Owns the wording of the page.  Every figure and every name on it comes from the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 
+from bench.truth.corpus import Compared
 from bench.truth.score import FIRST, MOST_USED, Score, Share
-from bench.truth.store import Made
-from sharing.counted.costs import BUSY_RATE, NEGLIGIBLE
+from bench.truth.subject import VARIANTS
+from sharing.counted.costs import BUSY_RATE, FAINT_RATE, INSTRUCTION_NS, NEGLIGIBLE, TRANSFER_NS
+from sharing.model.finding import Severity
+from sharing.model.profile import Heat
 
 NAMED = 6  # of each kind of miss
 SEVERITIES = ("critical", "high", "medium", "low", "note")
+Row = tuple[Compared, Score]
 HEAD = f"""# How far the estimates of the code can be trusted
 
 Without a run, `linemate audit` estimates what is executed how often and on which threads. Here these estimates are held
 against exact counts of real programs: callgrind counted each instruction of each thread under a load
-(`bench/truth/programs.py`), and `testdata/truth` keeps what it counted. `.venv/bin/python -m bench.truth score` judges
-the same files by their code alone, compares, and writes this page. All programs are Debian's, without symbols.
+(`bench/truth/programs`), and `testdata/truth` keeps what it counted. `.venv/bin/python -m bench.truth score` judges
+the same files by their code alone, compares, and writes this page; `misses NAME` lists what is wrong and why. Programs
+are Debian's, without symbols, but for those that were built here.
 
-A line counts as shared when two threads use bytes of different things on it, one of them writes, both at least
-{BUSY_RATE:.0f} times per million of their instructions, and it can cost {100 * NEGLIGIBLE:.1g} % of the run
-([why](counts.md)). One load is one load: what another one would share is not in these figures.
-Both sides know only what instructions name in static storage: what is reached through pointers in memory is in neither.
+**What is true.** A line is shared when two threads use bytes of different things on it, one of them writes, both at
+least {BUSY_RATE:.0f} times per million of their instructions, and it can cost {100 * NEGLIGIBLE:.1g} % of the run
+([why](counts.md): a line that another core has written takes {TRANSFER_NS:.0f} ns, an instruction {INSTRUCTION_NS} ns).
+Counts begin when a server is warm, or when a thread has started the last of its threads: threads that run then are
+taken to run at the same time, although callgrind lets them run in turns.
+One load is one load: what another one would share is not in these figures. Both sides know only what instructions name
+in static storage: what is reached through pointers in memory is in neither.
 """
 
 
-def page(scores: Sequence[tuple[Made, Score]], left_out: Sequence[str]) -> str:
+def page(compared: Sequence[Compared]) -> str:
     """Tables of all programs, then the misses of each."""
-    parts = [HEAD, *_heat(scores), *_findings(scores), *_reach(scores), "## Misses", ""]
-    for made, score in scores:
-        listed = [f"- {what}: {_some(names)}" for what, names in score.misses.items() if names]
-        parts += [f"### {made.program}", "", *(listed or ["- none"]), ""]
+    rows = [(one, score) for one in compared for score in one.scores]
+    parts = [HEAD, *_ways(compared), *_heat(rows), *_findings(rows), *_reach(rows), "## Misses", ""]
+    for one, score in rows:
+        listed = [f"- {what}: {_some(names)}" for what, names in _misses(score).items() if names]
+        parts += [f"### {_name(one, score)}", "", *(listed or ["- none"]), ""]
     parts += ["## Counted", "", "| program | package | file | command |", "|---|---|---|---|"]
-    parts += [
-        f"| {m.program} | {m.package} {m.version} | `{m.path}` {m.build_id[:12]} | `{m.command}` |" for m, _ in scores
-    ]
+    for m in (one.made for one in compared if one.scores):
+        parts.append(f"| {m.program} | {m.package} {m.version} | `{m.path}` {m.build_id[:12]} | `{m.command}` |")
+    left_out = [one.why_not for one in compared if one.why_not]
     if left_out:
         parts += ["", "Not compared:", "", *(f"- {reason}" for reason in left_out)]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
-def _heat(scores: Sequence[tuple[Made, Score]]) -> list[str]:
-    rows = [
+def _name(one: Compared, score: Score) -> str:
+    return one.made.program if len(one.scores) == 1 else f"{one.made.program} ({score.variant})"
+
+
+def _ways(compared: Sequence[Compared]) -> list[str]:
+    """The same programs and counts, by source, with symbols and stripped."""
+    built = [one for one in compared if len(one.scores) > 1]
+    if not built:
+        return []
+    of = {v: [s for one in built for s in one.scores if s.variant == v] for v in VARIANTS}
+    names = ", ".join(one.made.program for one in built)
+    measures: tuple[tuple[str, Callable[[Score], Share]], ...] = (
+        (f"most used {MOST_USED} that are hot", lambda s: s.hot_of_most_used),
+        ("hot that are used", lambda s: s.used_of_hot),
+        (f"first {FIRST} findings that are true", lambda s: s.precision["first"]),
+        *((f"{name} that are true", _precision(name)) for name in SEVERITIES[:4]),
+        ("shared lines found", lambda s: s.recall),
+        ("functions reached", lambda s: s.reached),
+    )
+    table = [f"| {what} | {' | '.join(_of(_sum(of[v], get)) for v in VARIANTS)} |" for what, get in measures]
+    return [
+        "## Source, symbols, stripped\n",
+        f"The same counts of the programs that were built here ({names}), held against what the source says, what the",
+        "binary with debug information says, and what it says without.",
+        "",
+        f"| | {' | '.join(VARIANTS)} |",
+        "|---|---|---|---|",
+        *table,
+        "",
+    ]
+
+
+def _precision(name: str) -> Callable[[Score], Share]:
+    return lambda score: score.precision[name]
+
+
+def _heat(rows: Sequence[Row]) -> list[str]:
+    out = [
         "## Hot\n",
-        f"Of the {MOST_USED} variables (members, ranges) that two threads used most, one of them writing, how many the",
-        "code calls hot; of those that it calls hot, how many were used at all, and how many so by two threads; rank",
-        "correlation of estimated weight and uses, of all that code names.",
+        f"Of the {MOST_USED} variables (members, ranges) that two threads used most, one of them writing and",
+        f"both at least {FAINT_RATE:.2g} times per million of their instructions, how many the code calls hot; of",
+        "those that it calls hot, how many were used at all, and how many by two threads; rank correlation of weight",
+        "as estimated and uses, of all that code names.",
         "",
         "| program | most used that are hot | hot that are used | hot that are shared | rank correlation |",
         "|---|---|---|---|---|",
     ]
-    for made, s in scores:
-        rows.append(
-            f"| {made.program} | {_of(s.hot_of_most_used)} | {_of(s.used_of_hot)} | {_of(s.shared_of_hot)} | "
+    for one, s in rows:
+        out.append(
+            f"| {_name(one, s)} | {_of(s.hot_of_most_used)} | {_of(s.used_of_hot)} | {_of(s.shared_of_hot)} | "
             f"{s.rank_correlation:.2f} |"
         )
-    totals = [_sum(scores, name) for name in ("hot_of_most_used", "used_of_hot", "shared_of_hot")]
-    mean = sum(s.rank_correlation for _, s in scores) / max(len(scores), 1)
-    return [*rows, f"| **all** | {' | '.join(map(_of, totals))} | {mean:.2f} (mean) |", ""]
+    bare = _stripped(rows)
+    gets: tuple[Callable[[Score], Share], ...] = (
+        lambda s: s.hot_of_most_used,
+        lambda s: s.used_of_hot,
+        lambda s: s.shared_of_hot,
+    )
+    mean = sum(s.rank_correlation for s in bare) / max(len(bare), 1)
+    return [*out, f"| **all, stripped** | {' | '.join(_of(_sum(bare, g)) for g in gets)} | {mean:.2f} (mean) |", ""]
 
 
-def _findings(scores: Sequence[tuple[Made, Score]]) -> list[str]:
+def _findings(rows: Sequence[Row]) -> list[str]:
     columns = ("first", *SEVERITIES)
-    rows = [
+    undecided = sum(s.undecided for _, s in rows)
+    out = [
         "## Findings\n",
         f"Of the findings that say that threads share a line, for how many that was so: of the first {FIRST} of a",
-        "report, and by severity; and of the lines that were shared, how many have a finding of low or more.",
+        "report, and by severity; and of the lines that were shared, how many have a true finding of low or more.",
+        f"Left out are {undecided} findings about one array or record that several threads used: which bytes of it",
+        "each of them used is not counted.",
         "",
         f"| program | first {FIRST} | {' | '.join(SEVERITIES)} | shared lines found |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for made, s in scores:
-        rows.append(f"| {made.program} | {' | '.join(_of(s.precision[c]) for c in columns)} | {_of(s.recall)} |")
-    totals = [reduce(add, (s.precision[c] for _, s in scores), Share()) for c in columns]
-    return [*rows, f"| **all** | {' | '.join(map(_of, totals))} | {_of(_sum(scores, 'recall'))} |", ""]
+    for one, s in rows:
+        out.append(f"| {_name(one, s)} | {' | '.join(_of(s.precision[c]) for c in columns)} | {_of(s.recall)} |")
+    bare = _stripped(rows)
+    totals = [_sum(bare, _precision(c)) for c in columns]
+    return [*out, f"| **all, stripped** | {' | '.join(map(_of, totals))} | {_of(_sum(bare, lambda s: s.recall))} |", ""]
 
 
-def _reach(scores: Sequence[tuple[Made, Score]]) -> list[str]:
-    rows = [
+def _reach(rows: Sequence[Row]) -> list[str]:
+    out = [
         "## Threads\n",
         "Thread entries that the code names and a thread was in; threads that were in none of them (they begin in",
         "another file, or through a pointer); of the functions that ran on a thread, those that its entry reaches.",
@@ -89,19 +144,50 @@ def _reach(scores: Sequence[tuple[Made, Score]]) -> list[str]:
         "| program | threads | without a known entry | entries seen | functions reached |",
         "|---|---|---|---|---|",
     ]
-    for made, s in scores:
-        rows.append(f"| {made.program} | {s.threads} | {s.unknown_threads} | {_of(s.entries)} | {_of(s.reached)} |")
-    threads, unknown = sum(s.threads for _, s in scores), sum(s.unknown_threads for _, s in scores)
-    return [
-        *rows,
-        f"| **all** | {threads} | {unknown} | {_of(_sum(scores, 'entries'))} | {_of(_sum(scores, 'reached'))} |",
-        "",
+    for one, s in rows:
+        out.append(f"| {_name(one, s)} | {s.threads} | {s.unknown_threads} | {_of(s.entries)} | {_of(s.reached)} |")
+    bare = _stripped(rows)
+    threads, unknown = sum(s.threads for s in bare), sum(s.unknown_threads for s in bare)
+    entries, reached = _sum(bare, lambda s: s.entries), _sum(bare, lambda s: s.reached)
+    return [*out, f"| **all, stripped** | {threads} | {unknown} | {_of(entries)} | {_of(reached)} |", ""]
+
+
+def _misses(score: Score) -> dict[str, list[str]]:
+    most = [u for u in score.used if u.rate][:MOST_USED]
+    said = [c for c in score.checked if c.decided and c.finding.severity is not Severity.NOTE]
+    lost = sorted(score.lines.keys() - score.found, key=lambda line: -score.lines[line].share)
+    return {
+        "used by several threads, not hot": [
+            f"{u.actor.name} ({u.rate:,.0f})" for u in most if u.actor.heat is not Heat.HOT
+        ],
+        "hot, and not used": [u.actor.name for u in score.used if u.actor.heat is Heat.HOT and not u.uses],
+        "among the first ten, and not so": [
+            f"{c.finding.severity.value} {c.finding.rule}: "
+            f"{' / '.join(p.full_name for p in c.finding.participants[:2])}"
+            for c in said[:FIRST]
+            if not c.true
+        ],
+        "shared, and not found": [_meeting(score, line) for line in lost],
+        "ran on a thread that does not reach it": list(score.unreached),
+        "an entry that no thread was in": list(score.idle_entries),
+    }
+
+
+def _meeting(score: Score, line: int) -> str:
+    met = score.lines[line]
+    names = [
+        next((u.actor.name for u in score.used if u.actor.span[0] <= at < u.actor.span[1]), f"{at:#x}")
+        for at in (met.written.span[0], met.used.span[0])
     ]
+    return f"line {line:#x}: {names[0]} / {names[1]} ({met.rate:,.0f})"
 
 
-def _sum(scores: Sequence[tuple[Made, Score]], name: str) -> Share:
-    shares: list[Share] = [getattr(s, name) for _, s in scores]
-    return reduce(add, shares, Share())
+def _stripped(rows: Sequence[Row]) -> list[Score]:
+    return [score for _, score in rows if score.variant == "stripped"]
+
+
+def _sum(scores: Sequence[Score], get: Callable[[Score], Share]) -> Share:
+    return reduce(add, map(get, scores), Share())
 
 
 def _of(share: Share) -> str:

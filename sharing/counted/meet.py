@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
 from sharing.counted.costs import BUSY_RATE, MIN_TRANSFERS, NEGLIGIBLE, PER_MILLION, share_of_time
-from sharing.counted.weigh import Weighed
+from sharing.counted.weigh import Counted, Floats, Weighed
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, LineProfile, Range
 from sharing.rules import Draft
@@ -60,7 +60,16 @@ class Meeting:
         return min(self.write_rate, self.use_rate)
 
 
-def meeting(weighed: Weighed, places: Sequence[Place]) -> Meeting | None:
+class Uses(Protocol):
+    """What was counted, by thread and by the bytes that were used."""
+
+    @property
+    def counted(self) -> Counted: ...
+
+    def uses(self, span: Range) -> tuple[Floats, Floats]: ...
+
+
+def meeting(weighed: Uses, places: Sequence[Place]) -> Meeting | None:
     """The pair of places and threads where both sides are busiest; one place alone is paired with itself."""
     instructions = np.maximum(weighed.counted.instructions, 1.0)
     process = np.array([t.process for t in weighed.counted.threads])

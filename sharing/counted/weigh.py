@@ -86,7 +86,7 @@ def weigh(passes: Passes, counted: Counted) -> Weighed:
     sites = accesses.sites
     executions = counted.at(sites["ip"])
     executions[calls.phases.sequential(sites["function"], place(image, sites))] = 0.0
-    executions *= _on_the_line(passes)[:, None]
+    executions *= on_the_line(passes)[:, None]
     rates = executions * PER_MILLION / np.maximum(counted.instructions, 1.0)
     weighed = Accesses(
         sites,
@@ -117,7 +117,7 @@ def _started(counted: Counted, passes: Passes) -> Counted:
     return dataclasses.replace(counted, entries=entries, reused=frozenset(np.flatnonzero(started > 1).tolist()))
 
 
-def _on_the_line(passes: Passes) -> Floats:
+def on_the_line(passes: Passes) -> Floats:
     """The part of an access's executions that falls on the line it is attributed to.
 
     An index that code computes may name any element of a variable: each line of it then gets an equal part.

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from analyzer.run import run_facts
+from bench.truth import subject
+from bench.truth.corpus import Compared
+from bench.truth.misses import misses
 from bench.truth.page import page
-from bench.truth.score import Share, score
+from bench.truth.score import Score, Share, score
 from bench.truth.store import Made, load, save
+from bench.truth.subject import Judged, judged
+from bench.truth.truth import Truth, truth_of
+from linemate.options import FactsRequest
 from pmu.executions import read_executions
 from sharing.model.executions import Executions
 from tests.builders.callgrind import Out
-from tests.counts.conftest import Counted, Run
+from tests.counts.conftest import PROGRAMS, Counted, Run
 
 MADE = Made("server", "/bin/server", "package", "1.0", "ab" * 20, "server --now", "callgrind-3.19.0")
 KEPT = sorted((Path(__file__).parents[2] / "testdata" / "truth").glob("*.json.xz"))
@@ -42,28 +51,86 @@ def test_what_is_kept_is_what_was_counted_in_that_file(tmp_path: Path) -> None:
     assert len(kept.table) == 6
 
 
+@pytest.fixture(autouse=True)
+def decoded_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subject, "DECODED", tmp_path / "decoded")
+
+
+def judged_run(run: Run) -> list[tuple[Judged, Truth]]:
+    ways = list(judged(run.binary, run.binary.with_name("program.facts")))
+    truth = truth_of(ways[0].passes, of_program(run))
+    return [(one, truth) for one in ways]
+
+
+def scored(run: Run) -> list[Score]:
+    return [score(one, truth) for one, truth in judged_run(run)]
+
+
 def test_a_run_that_shares_a_line_has_one_shared_line(counted: Counted) -> None:
-    run = counted("pair.c", "-fPIE", "-pie")
-    found = score(str(run.binary), of_program(run))
-    assert found.recall.whole == 1
+    (found,) = scored(counted("pair.c", "-fPIE", "-pie"))
+    assert len(found.lines) == 1
+    assert [c.finding.rule for c in found.checked if c.true] == ["written-beside-read-mostly"]
     assert found.entries == Share(2, 2)
     assert found.reached.part == found.reached.whole > 3
 
 
+def test_one_array_that_threads_share_is_not_decided(counted: Counted) -> None:
+    (found,) = scored(counted("slots.c"))
+    assert found.lines == {}
+    assert found.undecided == 1
+    assert [u.actor.name for u in found.used if u.rate][:1] == ["hits"]
+
+
 @pytest.mark.parametrize(("flags", "arguments"), [(("-DPAD",), ()), (("-fPIE", "-pie"), ("alone",))])
 def test_a_run_that_shares_none_has_none(counted: Counted, flags: tuple[str, ...], arguments: tuple[str, ...]) -> None:
-    run = counted("pair.c", *flags, arguments=arguments)
-    found = score(str(run.binary), of_program(run))
+    (found,) = scored(counted("pair.c", *flags, arguments=arguments))
     assert found.recall == Share(0, 0)
     assert sum(share.part for share in found.precision.values()) == 0
 
 
-def test_the_page_names_the_program_and_its_misses(counted: Counted) -> None:
+def test_what_is_true_does_not_depend_on_how_a_file_is_seen(counted: Counted) -> None:
+    run = counted("pair.c", "-g", "-fPIE", "-pie")
+    bare = run.binary.with_name("program.stripped")
+    subprocess.run(["strip", str(run.binary), "-o", str(bare)], check=True)
+    (named, _), (stripped, _) = ways = judged_run(run)
+    assert (named.variant, stripped.variant) == ("symbols", "stripped")
+    lines = [score(one, truth).lines for one, truth in ways]
+    assert lines[0] == lines[1]
+    assert len(lines[0]) == 1
+
+
+def test_source_is_held_against_the_counts_of_the_binary(counted: Counted) -> None:
+    run = counted("pair.c", "-g")
+    request = FactsRequest(sources=(str(PROGRAMS / "pair.c"),), flags=("-O1", "-pthread"))
+    run.binary.with_name("program.facts").write_bytes(run_facts(request).read_bytes())
+    by_source = scored(run)[-1]
+    assert by_source.variant == "source"
+    assert len(by_source.lines) == 1
+    assert by_source.entries == Share(2, 2)
+
+
+def test_a_file_is_decoded_once(counted: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
     run = counted("pair.c", "-fPIE", "-pie")
-    found = score(str(run.binary), of_program(run))
-    text = page([(MADE, found)], ["other: is another build here"])
+    before = scored(run)
+    monkeypatch.delattr(subject, "read_images")
+    assert [s.precision for s in scored(run)] == [s.precision for s in before]
+    os.utime(run.binary, (1, 1))
+    with pytest.raises(NameError):
+        scored(run)
+
+
+def test_misses_are_told_with_what_they_were_made_of(counted: Counted) -> None:
+    ((one, truth),) = judged_run(counted("pair.c", "-DPAD"))
+    text = "\n".join(misses(one, truth, score(one, truth)))
+    assert "## wrong findings" in text
+    assert "## shared lines without a true finding: 0" in text
+
+
+def test_the_page_names_the_program_and_its_misses(counted: Counted) -> None:
+    found = scored(counted("pair.c", "-fPIE", "-pie"))
+    text = page([Compared(MADE, tuple(found)), Compared(MADE, why_not="other: is another build here")])
     assert "| server |" in text
-    assert all(f"`{name}`" in text for names in found.misses.values() for name in names[:1])
+    assert "`line 0x4080: shared / shared+0x8" in text
     assert "- other: is another build here" in text
 
 
@@ -73,4 +140,4 @@ def test_each_kept_program_can_be_read_and_is_small(path: Path) -> None:
     assert path.stat().st_size < 150_000
     assert len(executions.table) > 100
     assert made.build_id
-    assert len(executions.threads) > 1
+    assert executions.threads

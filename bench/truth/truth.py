@@ -1,0 +1,112 @@
+"""What a run did to the static storage of one file: uses of bytes by thread, and the lines that threads shared.
+
+Owns what is true.  It rests on decoded instructions and counted executions alone, so that no estimate that is held
+against it can change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.counted.costs import BUSY_RATE, NEGLIGIBLE, PER_MILLION
+from sharing.counted.meet import Meeting, Place, busy, meeting
+from sharing.counted.weigh import Counted, Floats, on_the_line
+from sharing.judge.passes import Passes
+from sharing.model.executions import Executions
+from sharing.model.image import AccessKind, Image, SiteFlag
+from sharing.model.profile import Range
+
+# What is done less often does not make one thing of the bytes that it touches: a structure that is copied at times.
+JOINING_RATE = BUSY_RATE / 10
+Addresses = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Rows are the accesses that name static storage, by address; ``executions`` have a column for each thread."""
+
+    passes: Passes  # of the file whose instructions were counted
+    counted: Counted
+    start: Addresses
+    end: Addresses
+    writes: npt.NDArray[np.bool_]
+    executions: Floats
+    before: tuple[Floats, Floats]  # sums of the rows above: of those that write, of all
+
+    @property
+    def image(self) -> Image:
+        return self.passes.image
+
+    def uses(self, span: Range) -> tuple[Floats, Floats]:
+        """How often each thread wrote, and used at all, the bytes of a range by instructions that name them."""
+        first, last = np.searchsorted(self.start, np.array(span, np.uint64))
+        return self.before[0][last] - self.before[0][first], self.before[1][last] - self.before[1][first]
+
+    def lines(self, size: int) -> dict[int, Meeting]:
+        """Lines on which two threads use different bytes, one of them writing, often enough to matter."""
+        found = {}
+        for line, first, last in self._crossed(size):
+            places = self._places(line, size, first, last)
+            best = meeting(self, places) if len(places) > 1 else None
+            if true(best):
+                found[line] = best
+        return found
+
+    def _crossed(self, size: int) -> Iterator[tuple[int, int, int]]:
+        """Address and rows of the lines that two threads use, one of them writing."""
+        if not len(self.start):
+            return
+        line = self.start // np.uint64(size)
+        first = np.flatnonzero(np.r_[True, line[1:] != line[:-1]])
+        last = np.r_[first[1:], len(line)]
+        rate = PER_MILLION / np.maximum(self.counted.instructions, 1.0)
+        wrote, used = ((sums[last] - sums[first]) * rate >= BUSY_RATE for sums in self.before)
+        for at in np.flatnonzero(wrote.any(axis=1) & (used.sum(axis=1) > 1)).tolist():
+            yield int(line[first[at]]) * size, int(first[at]), int(last[at])
+
+    def _places(self, line: int, size: int, first: int, last: int) -> list[Place]:
+        """The bytes of a line as they are used: ranges that overlap are one thing."""
+        rate = PER_MILLION / np.maximum(self.counted.instructions, 1.0)
+        often = (self.executions[first:last] * rate).max(axis=1) >= JOINING_RATE
+        spans: list[Range] = []
+        starts, ends = (at[first:last][often].tolist() for at in (self.start, self.end))
+        for start, end in zip(starts, ends, strict=True):
+            if spans and start < spans[-1][1]:
+                spans[-1] = spans[-1][0], max(spans[-1][1], end)
+            else:
+                spans.append((start, end))
+        return [Place(f"{a:#x}", (a, min(b, line + size))) for a, b in spans]
+
+
+def truth_of(passes: Passes, executions: Executions) -> Truth:
+    """What was counted of a file, by its decoded accesses."""
+    counted = Counted(executions.table, executions.threads)
+    sites = passes.accesses.sites
+    made = counted.at(sites["ip"]) * on_the_line(passes)[:, None]
+    writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
+    none = np.zeros((1, len(counted.threads)))
+    before = tuple(np.concatenate([none, np.cumsum(rows, axis=0)]) for rows in (made * writes[:, None], made))
+    return Truth(
+        passes, counted, sites["target"].astype(np.uint64), _ends(passes), writes, made, (before[0], before[1])
+    )
+
+
+def _ends(passes: Passes) -> Addresses:
+    """Where each access ends; one of an element that is not known, where its variable does."""
+    sites, variable, table = passes.accesses.sites, passes.accesses.variable, passes.image.variables
+    end = (sites["target"] + np.maximum(sites["size"], 1)).astype(np.uint64)
+    rows = np.flatnonzero((variable >= 0) & ((sites["flags"] & SiteFlag.INDEXED) != 0))
+    owner = table[variable[rows]]
+    result: Addresses = end
+    result[rows] = np.maximum(end[rows], owner["address"] + owner["size"])
+    return result
+
+
+def true(found: Meeting | None) -> TypeGuard[Meeting]:
+    """Does it matter that these threads meet?"""
+    return busy(found) and found.share >= NEGLIGIBLE
