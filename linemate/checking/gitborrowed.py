@@ -8,6 +8,7 @@ Knows no question that is asked of git.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from sharing.model.errors import LinemateError
 from sharing.model.folders import walk
-from sharing.model.inputs import read_input
+from sharing.model.inputs import NotReadable, open_input, read_input
 from sharing.model.process.scratch import subfolder
 
 # How the bytes of a file and those in the repository compare; git-config(1).  None of these names a program or a file.
@@ -159,7 +160,7 @@ def _settings(ask: Ask) -> dict[str, str]:
 
 def _config(settings: Mapping[str, str]) -> bytes:
     version = 1 if "extensions.objectformat" in settings else 0
-    rows = [f'[core]\nrepositoryformatversion = {version}\nbare = false\n[filter "lfs"]\nrequired = false\n']
+    rows = [f'[core]\nrepositoryformatversion = {version}\nbare = false\n']
     for name, value in settings.items():
         section, _, key = name.partition(".")
         escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
@@ -178,15 +179,14 @@ def _quoted(path: str) -> bytes:
 def _copy(source: Path, target: Path) -> None:
     """Copy a regular file with its time, by which git knows which files may have changed since."""
     try:
-        handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise LinemateError(f"--base: {source}: {error.strerror}") from error
-    with open(handle, "rb") as stream:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_COPIED_BYTES:
-            raise LinemateError(f"--base: {source}: not a regular file of at most {_MAX_COPIED_BYTES:,} bytes")
-        with target.open("wb") as out:
-            shutil.copyfileobj(stream, out)
+        with open_input(source) as stream:
+            status = os.fstat(stream.fileno())
+            if status.st_size > _MAX_COPIED_BYTES:
+                raise LinemateError(f"--base: {source}: larger than {_MAX_COPIED_BYTES:,} bytes")
+            with target.open("wb") as out:
+                shutil.copyfileobj(stream, out)
+    except NotReadable as error:
+        if error.errno == errno.ENOENT:
+            return
+        raise LinemateError(f"--base: {error}") from error
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))

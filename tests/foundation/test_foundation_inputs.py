@@ -30,7 +30,6 @@ EXCEPTIONS = {
     "linemate/turns.py": "/proc/stat",
     "linemate/fixing/journal.py": "without following links, what this user's own run wrote",
     "linemate/fixing/files.py": "without following links, relative to an open folder",
-    "linemate/checking/gitborrowed.py": "without following links, within a repository",
 }
 
 
