@@ -67,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (loss := lost_input()) is not None:
             return _error(str(loss), EXIT_USAGE)
         if os.environ.get("LINEMATE_DEBUG") == "1":
-            raise
+            import traceback
+
+            traceback.print_exc()
         kind = type(error).__name__
         return _error(f"internal error, please report it: {kind}: {error} (LINEMATE_DEBUG=1 shows where)", EXIT_DEFECT)
 

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from linemate.cli import main
 from reports import EMITTERS
 from sharing.model import Confidence, LinemateError, Malformed, Severity
 from sharing.rules import RULES
@@ -218,8 +217,10 @@ def test_a_defect_is_one_line_that_asks_for_a_report(run: Run, pipeline: Any) ->
 def test_a_defect_shows_where_when_asked_to(run: Run, pipeline: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINEMATE_DEBUG", "1")
     pipeline.error = KeyError("row 7")
-    with pytest.raises(KeyError):
-        main(["audit", "server"])
+    result = run("audit", "server")
+    assert result.code == 70
+    assert result.err.startswith("Traceback (most recent call last):\n")
+    assert result.err.splitlines()[-1].startswith("linemate: error: internal error, please report it: KeyError")
 
 
 def test_an_interrupt_is_quiet(run: Run, pipeline: Any) -> None:

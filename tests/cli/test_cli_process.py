@@ -51,6 +51,30 @@ def test_output_that_cannot_be_encoded_is_escaped_not_fatal(tmp_path: Path) -> N
     assert process.stderr.startswith(b"linemate: error: caf\\xe9\\u2603: ")
 
 
+DEFECT = """
+import sys
+import linemate.pipeline
+from linemate.__main__ import main
+def audit(*arguments):
+    raise KeyError("row 7")
+linemate.pipeline.audit = audit
+main()
+"""
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_a_defect_ends_the_process_with_its_own_code(debug: str) -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", DEFECT, "audit", sys.executable],
+        capture_output=True,
+        env=environment(LINEMATE_DEBUG=debug),
+        check=False,
+    )
+    assert (process.returncode, process.stdout) == (70, b"")
+    assert (b"Traceback" in process.stderr) == bool(debug)
+    assert process.stderr.splitlines()[-1].startswith(b"linemate: error: internal error, please report it: KeyError")
+
+
 @pytest.mark.parametrize(
     ("arguments", "more"), [(("--version",), {"numpy", "click"}), (("--help",), set()), (("audit", "--help"), set())]
 )
