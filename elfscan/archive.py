@@ -84,10 +84,10 @@ def entries(path: str, data: Array) -> list[Entry]:
     return found
 
 
-def open_members(path: str, data: Array) -> Iterator[tuple[ElfFile, tuple[str, ...]]]:
-    """Each ELF member with notes on those that are none (on the first member only).
+def elf_entries(path: str, data: Array) -> tuple[list[Entry], tuple[str, ...]]:
+    """The members that are ELF files, in order, and notes on those that are none.
 
-    Members of a thin archive lie beside it, and are opened there.
+    What a thin archive names is found out when it is opened.  Raises Malformed, and Unrecognized where none is one.
     """
     thin = data[:8].tobytes() == THIN
     listed = entries(path, data)
@@ -102,16 +102,25 @@ def open_members(path: str, data: Array) -> Iterator[tuple[ElfFile, tuple[str, .
             others.append(entry.name)
     if not chosen:
         raise Unrecognized(path, f"none of the archive's {len(listed)} members is an ELF file")
-    notes: tuple[str, ...] = ()
-    if others:
-        shown = ", ".join(name[:80] for name in others[:5]) + (", …" if len(others) > 5 else "")
-        notes = (f"{len(others)} of {len(listed)} archive members are not ELF files: {shown}",)
-    for entry in chosen:
+    if not others:
+        return chosen, ()
+    shown = ", ".join(name[:80] for name in others[:5]) + (", …" if len(others) > 5 else "")
+    return chosen, (f"{len(others)} of {len(listed)} archive members are not ELF files: {shown}",)
+
+
+def open_members(path: str, data: Array, only: slice = slice(None)) -> Iterator[tuple[ElfFile, tuple[str, ...]]]:
+    """Each ELF member, or those that ``only`` takes, with notes on those that are none (on the first member only).
+
+    Members of a thin archive lie beside it, and are opened there.
+    """
+    thin = data[:8].tobytes() == THIN
+    chosen, notes = elf_entries(path, data)
+    for number in range(len(chosen))[only]:
+        entry = chosen[number]
         if thin:
             beside = os.path.join(os.path.dirname(path), entry.name)
             elf = ElfFile(beside, map_file(beside), member=entry.name)
         else:
             body = data[entry.offset : entry.offset + entry.size]
             elf = ElfFile(path, body, base=entry.offset, member=entry.name)
-        yield elf, notes
-        notes = ()
+        yield elf, notes if number == 0 else ()

@@ -42,12 +42,17 @@ Array = npt.NDArray[Any]
 
 
 def read_images(
-    path: str, *, debug_file: str | None = None, types: bool = True, access: bool = True
+    path: str,
+    *,
+    debug_file: str | None = None,
+    types: bool = True,
+    access: bool = True,
+    members: slice = slice(None),
 ) -> Iterator[Image]:
     """The image of an ELF file, or one image for each ELF member of an archive.
 
-    ``types`` reads debug information (from ``debug_file`` when given), ``access`` the instructions.  Raises
-    LinemateError, Unrecognized or Malformed, each one line.
+    ``types`` reads debug information (from ``debug_file`` when given), ``access`` the instructions, ``members`` takes
+    some of an archive.  Raises LinemateError, Unrecognized or Malformed, each one line.
     """
     since = mark()
     data = map_file(path)
@@ -55,7 +60,7 @@ def read_images(
         from elfscan.toolserver import ToolServers
 
         with ToolServers() as servers:
-            for elf, notes in open_members(path, data):
+            for elf, notes in open_members(path, data, members):
                 yield read_image(elf, debug_file=debug_file, types=types, access=access, notes=notes, starter=servers)
         return
     image = read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access)

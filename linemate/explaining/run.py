@@ -17,8 +17,9 @@ from elfscan.demangle import demangle
 from elfscan.image import read_images
 from elfscan.listing import read_listing
 from elfscan.traits import read_traits
+from linemate.auditing.image import line_sizes
 from linemate.explaining.inputs import measurements_of, profiles_of
-from linemate.pipeline import line_sizes, vocabulary
+from linemate.pipeline import vocabulary
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, compare, document
 from sharing.model.comparison import CauseKind, Comparison, FileTraits

@@ -13,10 +13,11 @@ import msgspec
 
 import linemate
 from elfscan.demangle import demangle
+from linemate.auditing.image import line_sizes
 from linemate.explaining.run import ExplainRequest, explain, only_image
 from linemate.history.builds import Builds, Built
 from linemate.history.store import DamagedStore, Store
-from linemate.pipeline import line_sizes, vocabulary
+from linemate.pipeline import vocabulary
 from reports.jsontext import compact
 from sharing.history.busy import Busy, Layout, layout_of, whole_variable
 from sharing.model.comparison import CauseKind, Comparison
