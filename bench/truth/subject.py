@@ -15,7 +15,7 @@ from pathlib import Path
 from elfscan.demangle import demangle
 from elfscan.elf import ElfFile, map_file
 from elfscan.image import read_images
-from linemate.pipeline import line_sizes
+from linemate.auditing.image import line_sizes
 from linemate.source import at_link_addresses, read_streams
 from sharing.judge.passes import Passes, run_passes
 from sharing.judge.static import JudgeOptions, judge_passes
