@@ -17,8 +17,8 @@ from sharing.counted.costs import BUSY_RATE, MIN_TRANSFERS, NEGLIGIBLE, PER_MILL
 from sharing.counted.weigh import Counted, Floats, Weighed
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, LineProfile, Range
-from sharing.rules import Draft
-from sharing.rules.sampled.base import lowered, severity_of
+from sharing.rules.line.base import Draft
+from sharing.rules.sampled.base import severity_of
 
 SERIAL = "counts show who uses what how often, not that two threads do so at the same time"
 
@@ -111,7 +111,7 @@ def severity(found: Meeting) -> Severity:
     """By the share of the run's time; low also where threads that run less than the busiest one lose more of theirs."""
     if found.share < NEGLIGIBLE:
         return Severity.NOTE
-    most = lowered(severity_of(found.share), found.inside)
+    most = severity_of(found.share).lowered(found.inside)
     return max(most, Severity.LOW, key=lambda s: s.rank)
 
 

@@ -17,7 +17,8 @@ from sharing.judge.passes import run_passes, without_tls
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Actor
-from sharing.rules import RULES, Context, Draft, Scope
+from sharing.rules import LINE_RULES
+from sharing.rules.line.base import Context, Draft, Span
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
 
@@ -71,7 +72,7 @@ class Activity:
         if self.profiler is None or self.context is None or not self.threaded:
             return []
         profile = self.profiler.profile(line, self.context.line_size)
-        found = [d for rule in RULES if rule.scope is Scope.LINE for d in rule.check(profile, self.context)]
+        found = [d for rule in LINE_RULES if rule.span is Span.LINE for d in rule.check(profile, self.context)]
         return sorted(found, key=lambda d: (-d.severity.rank, -d.score))
 
 

@@ -1,4 +1,4 @@
-"""What declarations alone say: the rules of Scope.SOURCE over a program, as findings.
+"""What declarations alone say: the rules on declarations over a program, as findings.
 
 Owns running them and the wording of drafts as findings.  Patterns are in ``sharing.rules``.
 """
@@ -11,16 +11,10 @@ from collections.abc import Iterable, Sequence
 from sharing.basics.sourcepath import shortened
 from sharing.knowledge import Knowledge
 from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity
-from sharing.rules import RULES
+from sharing.rules import DECLARATION_RULES
 from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant
 from sharing.source.program import Program
 from sharing.source.uses import Uses
-
-# What a line rule says with a victim, a source rule need not say without.
-_SAID_BY = {
-    "aligned-tail-free": frozenset({"aligned-without-padding"}),
-    "array-aligned-not-element": frozenset({"packed-thread-slots"}),
-}
 
 
 def source_context(
@@ -41,13 +35,13 @@ def run_source_rules(
     """Findings, worst first.  ``rules`` are ids, empty for all; ``judged`` are findings about lines of this program."""
     said = {(f.rule, p.identity) for f in judged for p in f.participants[:1] if p.identity}
     found: list[tuple[int, SourceDraft]] = []
-    for order, rule in enumerate(RULES):
-        if rule.check_source is None or (rules and rule.id not in rules):
+    for order, rule in enumerate(DECLARATION_RULES):
+        if rules and rule.id not in rules:
             continue
-        others = _SAID_BY.get(rule.id, frozenset())
-        for draft in rule.check_source(program, context):
+        for draft in rule.check(program, context):
             identity = draft.participants[0].identity
-            if draft.severity.rank >= min_severity.rank and not any((other, identity) in said for other in others):
+            known = any((other, identity) in said for other in rule.said_by)
+            if draft.severity.rank >= min_severity.rank and not known:
                 found.append((order, draft))
     found.sort(key=lambda d: (-d[1].severity.rank, d[0], -d[1].score, d[1].participants[0].source))
     findings: dict[str, Finding] = {}

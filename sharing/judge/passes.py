@@ -16,7 +16,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.finding import Confidence
 from sharing.model.image import Image, SectionKind, Table
 from sharing.model.profile import Actor
-from sharing.rules import Context
+from sharing.rules.line.base import Context
 from sharing.static import callgraph, correlate, flow
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds

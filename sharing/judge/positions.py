@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, Section, SectionKind
 from sharing.model.profile import Actor, Role
-from sharing.rules.base import Context, Draft, Rule, Scope, lower
+from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
 
@@ -79,11 +79,11 @@ def run(
     accesses: correlate.Accesses,
     table: correlate.Slots,
     context: Context,
-    rules: Iterable[Rule],
+    rules: Iterable[LineRule],
 ) -> list[Draft]:
     """Rules of single lines at every position; pairs that meet nowhere but across sections are merely possible."""
     positions = Positions(profiler.image, context.line_size)
-    rules = [r for r in rules if r.scope is Scope.LINE]
+    rules = [r for r in rules if r.span is Span.LINE]
     met: dict[Key, _Met] = {}
     for shift in positions.shifts:
         for line_address in correlate.lines_of_interest(accesses, table, context.line_size, shift):
@@ -146,7 +146,7 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
         evidence = f"{_what(first)} is aligned to the line: they are always together"
     return dataclasses.replace(
         draft,
-        severity=lower(draft.severity, steps),
+        severity=draft.severity.lowered(steps),
         evidence=(*draft.evidence, f"{evidence} ({100 * share:.0f}%)" if possible > 1 else evidence),
         score=draft.score * share,
     )

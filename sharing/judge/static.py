@@ -7,6 +7,7 @@ the patterns in ``sharing.rules``, the edits in ``sharing.judge.remedy``.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -32,12 +33,11 @@ from sharing.model.finding import (
 )
 from sharing.model.image import ALLOCATED, Image
 from sharing.model.profile import Actor, Heat, LineProfile
-from sharing.rules import RULES, Context, Draft, Rule, Scope
+from sharing.rules import LINE_RULES
+from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static import callgraph, correlate, flow
 from sharing.static.profiles import Profiler
 
-MAX_FRAGILE = 5  # the busiest ones; more of a warning that nothing is wrong yet is noise
-MAX_PER_OBJECT = 3  # findings about the inside of one variable
 MAX_PARTICIPANTS = 6
 MAX_THREAD_NAMES = 6
 MAX_RELATED = 3  # places in source a participant
@@ -95,7 +95,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     profiled = passes.profiled()
     profiler, table = profiled.profiler, profiled.table
     context = profiled.context(options.line_size, options.pair_size)
-    rules = [r for r in RULES if not options.rules or r.id in options.rules]
+    rules = [r for r in LINE_RULES if not options.rules or r.id in options.rules]
     near = correlate.hottest_lines(table, profiled.limits, options.line_size)
     if image.phases:
         # Neighbouring lines are only known where a linked file fixes them.
@@ -125,21 +125,23 @@ def _threads_text(calls: callgraph.CallGraph) -> str:
     return f"main, {', '.join(names)}{more}"
 
 
-def _run(profiler: Profiler, lines: list[int], near: list[int], context: Context, rules: Iterable[Rule]) -> list[Draft]:
+def _run(
+    profiler: Profiler, lines: list[int], near: list[int], context: Context, rules: Iterable[LineRule]
+) -> list[Draft]:
     """Every rule on every line, or on the pair or window around each of the hottest (``near``); each span once."""
     rules = list(rules)
     drafts: list[Draft] = []
-    spans: dict[Scope, list[tuple[int, int]]] = {
-        Scope.LINE: [(line, context.line_size) for line in lines],
-        Scope.PAIR: [
+    spans: dict[Span, list[tuple[int, int]]] = {
+        Span.LINE: [(line, context.line_size) for line in lines],
+        Span.PAIR: [
             (line, context.pair_size)
             for line in dict.fromkeys(line - line % context.pair_size for line in near)
             if context.pair_size > context.line_size
         ],
-        Scope.WINDOW: [(line - context.line_size, 3 * context.line_size) for line in near if line],
+        Span.WINDOW: [(line - context.line_size, 3 * context.line_size) for line in near if line],
     }
-    for scope, places in spans.items():
-        chosen = [r for r in rules if r.scope is scope]
+    for span, places in spans.items():
+        chosen = [r for r in rules if r.span is span]
         if not chosen:
             continue
         for address, size in places:
@@ -152,30 +154,29 @@ def _run(profiler: Profiler, lines: list[int], near: list[int], context: Context
 
 
 def _merge(drafts: list[Draft]) -> list[Draft]:
-    """One finding a line among rules that exclude each other, no pair twice, no object too often."""
-    order = {rule.id: i for i, rule in enumerate(RULES)}
-    exclusive = {rule.id for rule in RULES if rule.exclusive}
+    """One finding a line among rules that exclude each other, and of each rule no more than its row allows."""
+    order = {rule.id: i for i, rule in enumerate(LINE_RULES)}
     drafts = sorted(drafts, key=lambda d: (-d.severity.rank, order[d.rule], -d.score, d.line.address))
     kept: list[Draft] = []
     taken: set[int] = set()
     pairs: set[tuple[str, ...]] = set()
-    inside: dict[tuple[str, str], int] = {}
-    fragile = 0
+    made: Counter[str] = Counter()
+    inside: Counter[tuple[str, str]] = Counter()
     for draft in drafts:
+        rule = LINE_RULES[order[draft.rule]]
         key = (draft.rule, *sorted({a.owner for a in draft.actors[:2]}), str(len(draft.actors[:2])))
         owners = {a.owner for a in draft.actors}
-        if draft.rule in exclusive:
+        if rule.exclusive:
             if draft.line.address in taken:
                 continue
             taken.add(draft.line.address)
-        if draft.rule == "safe-by-luck":
-            fragile += 1
-            if fragile > MAX_FRAGILE or key in pairs:
-                continue
+        made[rule.id] += 1
+        if (rule.at_most and made[rule.id] > rule.at_most) or (rule.once_a_pair and key in pairs):
+            continue
         if len(owners) == 1:
-            spot = (draft.rule, next(iter(owners)))
-            inside[spot] = inside.get(spot, 0) + 1
-            if inside[spot] > (1 if draft.rule == "packed-thread-slots" else MAX_PER_OBJECT):
+            spot = (rule.id, next(iter(owners)))
+            inside[spot] += 1
+            if inside[spot] > rule.per_object:
                 continue
         pairs.add(key)
         kept.append(draft)

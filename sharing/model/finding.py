@@ -24,6 +24,14 @@ class Severity(StrEnum):
     def rank(self) -> int:
         return _SEVERITY_ORDER[self]
 
+    def lowered(self, steps: int) -> Severity:
+        """So many steps less, at the least a note."""
+        return list(Severity)[max(self.rank - steps, 0)]
+
+    def raised(self) -> Severity:
+        """One step more; CRITICAL is never reached by steps."""
+        return list(Severity)[min(self.rank + 1, Severity.HIGH.rank)]
+
 
 class Confidence(StrEnum):
     """How a statement is known; never an estimate of how bad it is."""

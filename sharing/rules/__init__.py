@@ -1,8 +1,10 @@
-"""The rules.  Owns the registry: one module a rule, one row here, in order of precedence on a line."""
+"""The rules.  Owns the registry: one module a rule, one row here.
+
+The order of a table is the order of precedence: of rules that exclude each other on a line, the first speaks.
+"""
 
 from __future__ import annotations
 
-from sharing.rules.base import Context, Draft, Rule, Scope
 from sharing.rules.declaration import (
     alignment_below_line,
     array_alignment,
@@ -13,6 +15,7 @@ from sharing.rules.declaration import (
     pad_arithmetic,
     two_layouts,
 )
+from sharing.rules.declaration.base import DeclarationRule
 from sharing.rules.line import (
     adjacent_pair,
     aligned_tail,
@@ -24,6 +27,8 @@ from sharing.rules.line import (
     thread_slots,
     two_locks,
 )
+from sharing.rules.line.base import LineRule
+from sharing.rules.row import Rule
 from sharing.rules.sampled import (
     false_sharing as sampled_false_sharing,
 )
@@ -45,8 +50,9 @@ from sharing.rules.sampled import (
 from sharing.rules.sampled import (
     true_sharing as sampled_true_sharing,
 )
+from sharing.rules.sampled.base import SampledRule
 
-RULES: tuple[Rule, ...] = (
+LINE_RULES: tuple[LineRule, ...] = (
     split_access.RULE,
     aligned_tail.RULE,
     hot_lock.RULE,
@@ -56,6 +62,9 @@ RULES: tuple[Rule, ...] = (
     thread_slots.RULE,
     adjacent_pair.RULE,
     fragile.RULE,
+)
+
+DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     two_layouts.RULE,
     macro_as_name.RULE,
     array_alignment.RULE,
@@ -64,6 +73,9 @@ RULES: tuple[Rule, ...] = (
     pad_arithmetic.RULE,
     constructive_interference.RULE,
     free_tail.RULE,
+)
+
+SAMPLED_RULES: tuple[SampledRule, ...] = (
     sampled_split_access.RULE,
     sampled_slots.RULE,
     sampled_lock_with_data.RULE,
@@ -73,4 +85,6 @@ RULES: tuple[Rule, ...] = (
     sampled_true_sharing.RULE,
 )
 
-__all__ = ["RULES", "Context", "Draft", "Rule", "Scope"]
+RULES: tuple[Rule, ...] = (*LINE_RULES, *DECLARATION_RULES, *SAMPLED_RULES)
+
+__all__ = ["DECLARATION_RULES", "LINE_RULES", "RULES", "SAMPLED_RULES", "Rule"]

@@ -16,12 +16,12 @@ from elfscan.tools import tool_path
 from linemate.options import CheckOptions, FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, Report, Severity
-from sharing.rules import RULES, Scope
+from sharing.rules import LINE_RULES
 
 OWN = Path(__file__).parent / "programs"
 LINKED = Path(__file__).parents[1] / "e2e" / "programs"
 PROGRAMS = sorted(p for folder in (OWN, LINKED) for p in folder.iterdir() if p.suffix in (".c", ".cc"))
-OF_LINES = {rule.id for rule in RULES if rule.scope not in (Scope.SOURCE, Scope.SAMPLED)} - {"safe-by-luck"}
+OF_LINES = {rule.id for rule in LINE_RULES} - {"safe-by-luck"}
 
 
 def words(source: Path, tag: str) -> list[list[str]]:

@@ -13,15 +13,14 @@ import pytest
 
 from sharing.model.finding import Confidence
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
-from sharing.rules import RULES, Context, Scope
+from sharing.rules import DECLARATION_RULES, LINE_RULES, RULES, SAMPLED_RULES
+from sharing.rules.line.base import Context, Span
 
 CASES = sorted(
     (path.stem, case["name"], case)
     for path in (Path(__file__).parent / "cases").glob("*.toml")
     for case in tomllib.loads(path.read_text())["case"]
 )
-# The others: tests/source_rules and tests/sampled.
-LINE_RULES = [rule for rule in RULES if rule.scope not in (Scope.SOURCE, Scope.SAMPLED)]
 
 
 def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
@@ -88,10 +87,10 @@ def findings(case: dict[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for rule in LINE_RULES:
         start, size = {
-            Scope.LINE: (base, 64),
-            Scope.PAIR: (base, 128),
-            Scope.WINDOW: (base - 64, 192),
-        }[rule.scope]
+            Span.LINE: (base, 64),
+            Span.PAIR: (base, 128),
+            Span.WINDOW: (base - 64, 192),
+        }[rule.span]
         on_line = tuple(a for a in actors if a.touched_on(start, start + size))
         for draft in rule.check(LineProfile(start, size, on_line), context):
             assert all(word in draft.message for word in (draft.actors[0].owner,)), draft.message
@@ -115,9 +114,10 @@ def test_every_rule_has_a_positive_and_a_near_miss() -> None:
 def test_rule_ids_are_unique_and_registered() -> None:
     ids = [rule.id for rule in RULES]
     assert len(ids) == len(set(ids))
+    assert {by for rule in DECLARATION_RULES for by in rule.said_by} <= {rule.id for rule in LINE_RULES}
     package = Path(__file__).parents[2] / "sharing" / "rules"
     modules = {f"{p.parent.name}.{p.stem}" for p in package.glob("*/*.py") if p.stem not in {"__init__", "base"}}
-    checks = [rule.check_source or rule.check_samples or rule.check for rule in RULES]
+    checks = [rule.check for table in (LINE_RULES, DECLARATION_RULES, SAMPLED_RULES) for rule in table]
     assert modules == {check.__module__.removeprefix("sharing.rules.") for check in checks}
 
 

@@ -15,7 +15,7 @@ from sharing.model.attribution import Basis, Reason, Region, TouchFlag
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.image import AccessKind, ImageKind
 from sharing.model.samples import Event, Field
-from sharing.rules import RULES, Scope
+from sharing.rules import SAMPLED_RULES
 from sharing.sampled.lines import profile_lines
 from tests.sampled.recorded import CLOCK, LINE, One, Recorded, attribution, ticks
 
@@ -429,4 +429,4 @@ def test_every_rule_of_samples_is_held_here_or_end_to_end() -> None:
         "sampled-lock-contention",
         "sampled-true-sharing",
     }
-    assert held == {rule.id for rule in RULES if rule.scope is Scope.SAMPLED}
+    assert held == {rule.id for rule in SAMPLED_RULES}

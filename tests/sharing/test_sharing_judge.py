@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from elfscan.tools import tool_path
 from linemate.options import AuditOptions
 from linemate.pipeline import audit, suppressed, vocabulary
+from sharing.judge import static
 from sharing.judge.static import Judgement, JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import (
@@ -30,11 +32,12 @@ from sharing.model import (
     ThreadRow,
     Verdict,
 )
-from sharing.rules import RULES, Scope
+from sharing.rules import LINE_RULES, RULES
+from sharing.rules.line.base import Span
 from tests.sharing.builder import BSS, Address, Builder, threads
 from tests.sharing.conftest import Compile
 
-EXCLUSIVE = {rule.id for rule in RULES if rule.exclusive}
+EXCLUSIVE = {rule.id for rule in LINE_RULES if rule.exclusive}
 
 
 def judged(b: Builder, *rules: str, line_size: int = 64) -> Judgement:
@@ -195,6 +198,21 @@ class TestProperties:
         (finding,) = (f for f in judged(line()).findings if f.rule in EXCLUSIVE)
         assert finding.severity.rank == max(judged(line(), rule).findings[0].severity.rank for rule in alone)
 
+    @pytest.mark.parametrize(("at_most", "expected"), [(0, 4), (3, 3), (1, 1)])
+    def test_a_rule_makes_as_many_findings_as_its_row_says(
+        self, monkeypatch: pytest.MonkeyPatch, at_most: int, expected: int
+    ) -> None:
+        b = Builder()
+        threads(b, "left", "right")
+        for at, function in enumerate(("left", "right")):
+            body = b.function(function)
+            for number in range(4):
+                body.rmw(f"{function}_{number}", loop=1, flags=SiteFlag.ATOMIC)
+                b.variable(f"{function}_{number}", 8, BSS + 256 * number + 8 * at)
+        (rule,) = (r for r in LINE_RULES if r.id == "independent-writers")
+        monkeypatch.setattr(static, "LINE_RULES", (dataclasses.replace(rule, at_most=at_most),))
+        assert len(judged(b).findings) == expected
+
     def test_identities_are_unique_and_do_not_depend_on_addresses(self) -> None:
         ids = [f.id for f in judged(crowd()).findings]
         assert len(ids) == len(set(ids))
@@ -222,7 +240,7 @@ class TestProperties:
         assert {f.rule for f in judged(crowd(), rule).findings} <= {rule}
 
     def test_bytes_of_participants_are_offsets_within_the_line(self) -> None:
-        for finding in judged(crowd(), *(rule.id for rule in RULES if rule.scope is not Scope.WINDOW)).findings:
+        for finding in judged(crowd(), *(rule.id for rule in LINE_RULES if rule.span is not Span.WINDOW)).findings:
             line = int(finding.line.address, 16)
             for participant in finding.participants:
                 ((start, end),) = participant.bytes

@@ -17,7 +17,7 @@ from sharing.judge.declarations import run_source_rules, source_context
 from sharing.knowledge import default_knowledge
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding
-from sharing.rules import RULES, Scope
+from sharing.rules import DECLARATION_RULES
 
 PROGRAMS = sorted(p for p in (Path(__file__).parent / "programs").iterdir() if p.is_dir() or p.suffix in (".c", ".cc"))
 UNIT_SUFFIXES = (".c", ".cc")
@@ -75,4 +75,4 @@ def summary(rest: list[Finding]) -> str:
 
 def test_every_rule_on_declarations_is_expected_in_some_program() -> None:
     expected = {rule for program in PROGRAMS for rule, *_ in expectations(program)}
-    assert expected == {rule.id for rule in RULES if rule.scope is Scope.SOURCE}
+    assert expected == {rule.id for rule in DECLARATION_RULES}

@@ -10,7 +10,7 @@ import pytest
 
 from sharing.model import Malformed
 from sharing.model.facts import VariableBits
-from sharing.rules import RULES, Scope
+from sharing.rules import DECLARATION_RULES
 from tests.source_rules.builder import (
     ATOMIC,
     CHAR,
@@ -23,8 +23,6 @@ from tests.source_rules.builder import (
     found,
     verdicts,
 )
-
-SOURCE_RULES = [rule for rule in RULES if rule.scope is Scope.SOURCE]
 
 
 class TestFreeTail:
@@ -431,6 +429,6 @@ def test_findings_keep_their_names_when_lines_move() -> None:
     assert ids(0) == ids(500) != []
 
 
-@pytest.mark.parametrize("rule", SOURCE_RULES, ids=lambda r: r.id)
+@pytest.mark.parametrize("rule", DECLARATION_RULES, ids=lambda r: r.id)
 def test_every_rule_of_declarations_says_nothing_about_an_empty_program(rule: object) -> None:
     assert found(Unit()) == []

@@ -14,7 +14,7 @@ import msgspec
 
 from sharing.judge.sampled.verdict import Judged, Verdicts
 from sharing.model.finding import Confidence, Evidence, Finding, Participant, Severity, Verdict
-from sharing.rules.sampled.base import lowered, severity_of
+from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
 from sharing.sampled.use import Meeting, SampledRun, Totals
 
@@ -131,7 +131,7 @@ def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFuncti
         coverage = in_functions(_functions(static) | _functions(both))
         seen, hidden = severity_of(totals.share(cost).low), severity_of(totals.share(cost + coverage.unplaced).low)
         # What else took steps off still does.
-        highest = lowered(hidden, max(seen.rank - both.severity.rank, 0))
+        highest = hidden.lowered(max(seen.rank - both.severity.rank, 0))
         why = f"{coverage.unplaced} samples of the functions that touch it have no place and may have been here"
     severity = min(static.severity, highest, key=lambda s: s.rank)
     if severity.rank <= both.severity.rank:
@@ -207,7 +207,7 @@ def _unseen(finding: Finding, coverage: Coverage, line: Share, totals: Totals) -
         return _noted(finding, text)
     # Another workload may come there, so that it is neither cleared nor put among the least.
     seldom = f"; in this run its code took less than {100 * most:.1g} % of {totals.measure}, which lowers it"
-    return msgspec.structs.replace(_noted(finding, text + seldom), severity=lowered(finding.severity, 1))
+    return msgspec.structs.replace(_noted(finding, text + seldom), severity=finding.severity.lowered(1))
 
 
 def _noted(finding: Finding, text: str) -> Finding:

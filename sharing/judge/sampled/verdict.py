@@ -15,8 +15,8 @@ from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.pooling import pooled, pools
 from sharing.model.attribution import Region
 from sharing.model.profile import Actor
-from sharing.rules import RULES, Rule, Scope
-from sharing.rules.sampled.base import OWN_DATA, SampledContext, SampledDraft, SampledLine, walks
+from sharing.rules import SAMPLED_RULES
+from sharing.rules.sampled.base import OWN_DATA, SampledContext, SampledDraft, SampledLine, SampledRule, walks
 from sharing.sampled.blame import CODE_WEIGHT, Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
 from sharing.sampled.lines import FEW_SAMPLES
@@ -52,7 +52,7 @@ def judge_lines(
 ) -> Verdicts:
     """1. items; 2. blame; 3. names; 4. rules.  ``rules`` are ids, empty for all; ``gains`` estimates a speed-up."""
     context = SampledContext(line_size, run.totals)
-    chosen = [r for r in RULES if r.scope is Scope.SAMPLED and (not rules or r.id in rules)]
+    chosen = [r for r in SAMPLED_RULES if not rules or r.id in rules]
     counts: Counter[str] = Counter({"sampled lines": len(run.lines)})
     wrong: list[Judged] = []
     fine: list[Judged] = []
@@ -83,20 +83,20 @@ def judge_lines(
     return Verdicts((*_folded(wrong, context, chosen), *fine), {name: n for name, n in counts.items() if n})
 
 
-def _drafts(line: SampledLine, context: SampledContext, rules: Sequence[Rule]) -> tuple[SampledDraft, ...]:
+def _drafts(line: SampledLine, context: SampledContext, rules: Sequence[SampledRule]) -> tuple[SampledDraft, ...]:
     """What the rules say; of those that exclude each other, the first that says something."""
     drafts: list[SampledDraft] = []
     taken = False
     for rule in rules:
-        if rule.check_samples is None or (taken and rule.exclusive):
+        if taken and rule.exclusive:
             continue
-        found = list(rule.check_samples(line, context))
+        found = list(rule.check(line, context))
         drafts += found
         taken |= rule.exclusive and bool(found)
     return tuple(drafts)
 
 
-def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[Rule]) -> list[Judged]:
+def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[SampledRule]) -> list[Judged]:
     """Lines of one array, and many lines of one kind of object, as one: its costliest with the cost of all."""
     groups: dict[tuple[object, ...], list[Judged]] = {}
     for one in judged:

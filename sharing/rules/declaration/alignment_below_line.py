@@ -24,8 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Remedy, Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant, raised
+from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant, raised
 from sharing.source.aligned import Aligned, Declared, aligned
 from sharing.source.declarations import language, line_words, speaks_of_lines
 from sharing.source.program import Program
@@ -33,7 +32,7 @@ from sharing.source.program import Program
 MAX_NAMED = 5
 
 
-def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. alignments below a line; 2. whose words speak of cache lines; 3. one finding for each such word."""
     found: dict[tuple[str, int], list[Aligned]] = {}
     for declared in aligned(program):
@@ -84,14 +83,11 @@ def _draft(program: Program, ctx: SourceContext, word: str, asked: int, places: 
     )
 
 
-RULE = Rule(
+RULE = DeclarationRule(
     id="alignment-below-line",
     name="Alignment below the line",
     summary="An alignment that is meant to be a cache line is smaller than a line of the target.",
     severity=Severity.MEDIUM,
-    scope=Scope.SOURCE,
-    check=no_lines,
     page=__doc__,
-    exclusive=False,
-    check_source=check_source,
+    check=check,
 )

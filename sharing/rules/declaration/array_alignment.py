@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from sharing.model.facts import TypeTree, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.types import RECORD_KINDS, TypeKind
-from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.declaration.base import (
+    DeclarationRule,
     SourceContext,
     SourceDraft,
     SourceParticipant,
@@ -69,7 +69,7 @@ class _Array:
     uses: tuple[Use, ...]
 
 
-def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. aligned arrays of elements below a line; 2. meant to separate, and written by index; 3. not under one lock."""
     for array in _arrays(program, ctx):
         inner, count = element(array.type)
@@ -214,14 +214,12 @@ def _to_a_line(size: int, line_size: int) -> str:
     return f"{line_size // size} to a line" if line_size >= 2 * size else "less than a line"
 
 
-RULE = Rule(
+RULE = DeclarationRule(
     id="array-aligned-not-element",
     name="Alignment on the array instead of the element",
     summary="An array is aligned to a line as a whole, and its elements, smaller than a line, are written one by one.",
     severity=Severity.MEDIUM,
-    scope=Scope.SOURCE,
-    check=no_lines,
     page=__doc__,
-    exclusive=False,
-    check_source=check_source,
+    check=check,
+    said_by=frozenset({"packed-thread-slots"}),
 )

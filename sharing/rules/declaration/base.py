@@ -14,6 +14,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.finding import Related, Remedy, Severity, Verdict
 from sharing.model.image import AccessKind
 from sharing.model.profile import Heat
+from sharing.rules.row import Rule
 from sharing.source.program import Program
 from sharing.source.uses import Use, Uses
 
@@ -75,13 +76,23 @@ class SourceDraft:
     related: tuple[Related, ...] = field(default=())
 
 
-CheckSource = Callable[[Program, SourceContext], Iterator[SourceDraft]]
+Check = Callable[[Program, SourceContext], Iterator[SourceDraft]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclarationRule(Rule):
+    """A rule on a whole program as source states it.
+
+    ``said_by`` are ids of line rules: what one of these says of a variable, with its victim, need not be said without.
+    """
+
+    check: Check
+    said_by: frozenset[str] = frozenset()
 
 
 def raised(severity: Severity, heat: Heat) -> Severity:
     """What is seen to be busy counts one step more."""
-    ladder = list(Severity)
-    return ladder[min(severity.rank + 1, Severity.HIGH.rank)] if heat is Heat.HOT else severity
+    return severity.raised() if heat is Heat.HOT else severity
 
 
 def users(uses: tuple[Use, ...], limit: int = 3) -> str:

@@ -29,8 +29,7 @@ from collections.abc import Iterator
 
 from sharing.model.facts import VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant, raised
+from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant, raised
 from sharing.source.aligned import Aligned, Declared, aligned
 from sharing.source.declarations import language
 from sharing.source.program import Program
@@ -38,7 +37,7 @@ from sharing.source.program import Program
 _CONSTANT = "hardware_constructive_interference_size"
 
 
-def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. declarations aligned to the constant, or to one defined by it; 2. that separate, not hold together."""
     names = _derived(program)
     for declared in aligned(program):
@@ -109,14 +108,11 @@ def _draft(program: Program, ctx: SourceContext, declared: Aligned, used: str) -
     )
 
 
-RULE = Rule(
+RULE = DeclarationRule(
     id="constructive-interference",
     name="Constructive interference size used to separate",
     summary="Data is kept apart by std::hardware_constructive_interference_size, which says what fits one line.",
     severity=Severity.LOW,
-    scope=Scope.SOURCE,
-    check=no_lines,
     page=__doc__,
-    exclusive=False,
-    check_source=check_source,
+    check=check,
 )

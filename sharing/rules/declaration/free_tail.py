@@ -26,8 +26,8 @@ from sharing.model.facts import VariableBits, VariableFacts
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.profile import Heat
 from sharing.model.types import TypeKind
-from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.declaration.base import (
+    DeclarationRule,
     SourceContext,
     SourceDraft,
     SourceParticipant,
@@ -41,7 +41,7 @@ from sharing.source.program import Defined, Program
 from sharing.source.uses import Use
 
 
-def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. variables aligned to a line that end inside one; 2. that someone writes, or that exist to be written."""
     for defined in program.variables.values():
         facts = defined.facts
@@ -117,14 +117,12 @@ def _draft(
     )
 
 
-RULE = Rule(
+RULE = DeclarationRule(
     id="aligned-tail-free",
     name="Aligned variable with a free tail",
     summary="A written variable is aligned to a line but does not fill it: the next variable may land in its tail.",
     severity=Severity.LOW,
-    scope=Scope.SOURCE,
-    check=no_lines,
     page=__doc__,
-    exclusive=False,
-    check_source=check_source,
+    check=check,
+    said_by=frozenset({"aligned-without-padding"}),
 )

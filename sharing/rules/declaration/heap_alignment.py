@@ -25,8 +25,7 @@ from collections.abc import Iterator
 
 from sharing.model.facts import AllocationFact, RecordFacts
 from sharing.model.finding import Related, Remedy, Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant, raised
+from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant, raised
 from sharing.source.declarations import language, place, shown_name, synchronises
 from sharing.source.program import Defined, Program
 
@@ -61,7 +60,7 @@ _WIDE_MALLOC = (
 )
 
 
-def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. allocations that promise less than their record's alignment; 2. one finding a record."""
     found: dict[str, list[tuple[AllocationFact, str, str, int]]] = {}
     for defined in program.functions.values():
@@ -149,14 +148,11 @@ def synchronises_record(program: Program, record: Defined[RecordFacts], ctx: Sou
     return next((kind for kind in kinds if kind), "")
 
 
-RULE = Rule(
+RULE = DeclarationRule(
     id="aligned-type-from-malloc",
     name="Aligned type allocated without its alignment",
     summary="A record that asks for the alignment of a line is allocated by a function that promises less.",
     severity=Severity.MEDIUM,
-    scope=Scope.SOURCE,
-    check=no_lines,
     page=__doc__,
-    exclusive=False,
-    check_source=check_source,
+    check=check,
 )

@@ -24,8 +24,7 @@ from collections.abc import Iterator
 from sharing.model.facts import RecordBits, RecordFacts, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.types import RECORD_KINDS
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant
+from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant
 from sharing.source.declarations import core, language, place, record_of, shown_name
 from sharing.source.program import Program
 
@@ -33,7 +32,7 @@ _ATTRIBUTE = re.compile(r"align|cache_?line", re.IGNORECASE)
 _MACRO_SHAPE = re.compile(r"__\w+|[A-Z][A-Z0-9_]*|_[A-Z]\w*|\w*cache_?line_?align\w*")
 
 
-def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. variables declared with their record and named like a macro; 2. unused; 3. members of the same kind."""
     for defined in program.variables.values():
         facts = defined.facts
@@ -123,14 +122,11 @@ def _draft(
     )
 
 
-RULE = Rule(
+RULE = DeclarationRule(
     id="alignment-macro-as-name",
     name="Alignment macro that became a name",
     summary="An alignment macro is not defined in this unit and so became the name of an unused variable.",
     severity=Severity.MEDIUM,
-    scope=Scope.SOURCE,
-    check=no_lines,
     page=__doc__,
-    exclusive=False,
-    check_source=check_source,
+    check=check,
 )

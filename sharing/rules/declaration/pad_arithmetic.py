@@ -31,8 +31,14 @@ from dataclasses import dataclass
 
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts
 from sharing.model.finding import Remedy, Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant, raised, type_attribute
+from sharing.rules.declaration.base import (
+    DeclarationRule,
+    SourceContext,
+    SourceDraft,
+    SourceParticipant,
+    raised,
+    type_attribute,
+)
 from sharing.source.declarations import (
     is_bytes,
     is_pad_name,
@@ -58,7 +64,7 @@ class _Pad:
     end: int
 
 
-def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. computed padding; 2. the members since the last padding and it are not a multiple of a line."""
     for record in program.records.values():
         facts = record.facts
@@ -179,14 +185,11 @@ def _draft(program: Program, ctx: SourceContext, record: Defined[RecordFacts], p
     )
 
 
-RULE = Rule(
+RULE = DeclarationRule(
     id="pad-misses-line",
     name="Padding that misses the line",
     summary="Padding computed from the size of a line does not end where a line ends: a member was forgotten.",
     severity=Severity.LOW,
-    scope=Scope.SOURCE,
-    check=no_lines,
     page=__doc__,
-    exclusive=False,
-    check_source=check_source,
+    check=check,
 )

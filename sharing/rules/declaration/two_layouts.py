@@ -27,14 +27,13 @@ from functools import cached_property
 
 from sharing.model.facts import RecordBits, RecordFacts, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant
+from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant
 from sharing.source.declarations import file_of, is_pad_name, language, place, shown_name
 from sharing.source.merge import executables
 from sharing.source.program import Defined, Program
 
 
-def check_source(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. one definition, two layouts, by alignment or padding; 2. declarations that promise more than a definition."""
     places: dict[tuple[str, str, int, int], list[str]] = {}
     for key, record in program.records.items():
@@ -200,14 +199,11 @@ def _declarations(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]
             )
 
 
-RULE = Rule(
+RULE = DeclarationRule(
     id="alignment-lost-in-unit",
     name="Alignment that only some units see",
     summary="Units disagree about the alignment or padding of one record or variable: a macro or include is missing.",
     severity=Severity.HIGH,
-    scope=Scope.SOURCE,
-    check=no_lines,
     page=__doc__,
-    exclusive=False,
-    check_source=check_source,
+    check=check,
 )

@@ -22,11 +22,11 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
-from sharing.rules.base import (
+from sharing.rules.line.base import (
     Context,
     Draft,
-    Rule,
-    Scope,
+    LineRule,
+    Span,
     can_collide,
     describe,
     heat_evidence,
@@ -79,13 +79,12 @@ def _within(actor: Actor, start: int, end: int) -> bool:
     return bool(actor.hot) and all(start <= a and b <= end for a, b in actor.hot)
 
 
-RULE = Rule(
+RULE = LineRule(
     id="adjacent-line-pair",
     name="Adjacent-line pair",
     summary="Two of the busiest written objects are the two halves of one 128-byte pair of lines.",
     severity=Severity.NOTE,
-    scope=Scope.PAIR,
-    check=check,
+    span=Span.PAIR,
     page=__doc__,
-    exclusive=False,
+    check=check,
 )

@@ -24,11 +24,10 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Heat, LineProfile
-from sharing.rules.base import (
+from sharing.rules.line.base import (
     Context,
     Draft,
-    Rule,
-    Scope,
+    LineRule,
     can_collide,
     describe,
     grade,
@@ -82,12 +81,12 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         )
 
 
-RULE = Rule(
+RULE = LineRule(
     id="aligned-without-padding",
     name="Alignment without padding",
     summary="A busy object is aligned to a line but not padded to it, and its tail holds someone else's data.",
     severity=Severity.HIGH,
-    scope=Scope.LINE,
-    check=check,
     page=__doc__,
+    check=check,
+    exclusive=True,
 )

@@ -21,7 +21,17 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Range, Role
-from sharing.rules.base import Context, Draft, Rule, Scope, can_collide, describe, heat_evidence, pair_score, who
+from sharing.rules.line.base import (
+    Context,
+    Draft,
+    LineRule,
+    Span,
+    can_collide,
+    describe,
+    heat_evidence,
+    pair_score,
+    who,
+)
 
 WRITTEN = frozenset({Role.LOCK, Role.ATOMIC})
 
@@ -88,13 +98,14 @@ def _range_text(actor: Actor) -> str:
     return f"the {size} hot bytes of {actor.name}" if actor.is_lock else actor.name
 
 
-RULE = Rule(
+RULE = LineRule(
     id="safe-by-luck",
     name="Fragile: safe by luck",
     summary="A busy lock or atomic and a busy neighbour are apart today and meet on one line after a harmless edit.",
     severity=Severity.LOW,
-    scope=Scope.WINDOW,
-    check=check,
+    span=Span.WINDOW,
     page=__doc__,
-    exclusive=False,
+    check=check,
+    at_most=5,  # the busiest; more of a warning that nothing is wrong yet is noise
+    once_a_pair=True,
 )

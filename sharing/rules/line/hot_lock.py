@@ -29,17 +29,15 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile, Role
-from sharing.rules.base import (
+from sharing.rules.line.base import (
     Context,
     Draft,
-    Rule,
-    Scope,
+    LineRule,
     can_collide,
     describe,
     doubt,
     grade,
     heat_evidence,
-    lower,
     maybe_one_object,
     meets,
     pair_score,
@@ -97,16 +95,16 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     """Discounts: guarded data of a lock that is not among the busiest; members meant to be together."""
     severity = grade(lock.write_heat, victim.heat)
-    severity = lower(severity, doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
+    severity = severity.lowered(doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
     if lock.kind in COMPANIONS:
-        severity = lower(severity, 2)
+        severity = severity.lowered(2)
     own = lock.name in victim.guards or together(lock, victim) >= OWN_DATA
     if own and lock.write_heat is not Heat.HOT:
-        severity = lower(severity, 2)
+        severity = severity.lowered(2)
     if maybe_one_object(lock, victim):
-        severity = lower(severity, 2 if lock.name in victim.guards else 1)
+        severity = severity.lowered(2 if lock.name in victim.guards else 1)
     if lock.owner == victim.owner and own:
-        severity = lower(severity, 2)  # put together on purpose, used together
+        severity = severity.lowered(2)  # put together on purpose, used together
     return severity
 
 
@@ -127,12 +125,12 @@ def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded
     )
 
 
-RULE = Rule(
+RULE = LineRule(
     id="hot-lock-shares-line",
     name="Hot lock shares a line with data",
     summary="A lock that several threads take often lies on the same cache line as other busy data.",
     severity=Severity.HIGH,
-    scope=Scope.LINE,
-    check=check,
     page=__doc__,
+    check=check,
+    exclusive=True,
 )

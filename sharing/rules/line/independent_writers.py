@@ -23,18 +23,16 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
-from sharing.rules.base import (
+from sharing.rules.line.base import (
     Context,
     Draft,
-    Rule,
-    Scope,
+    LineRule,
     can_collide,
     describe,
     doubt,
     elements_apart,
     grade,
     heat_evidence,
-    lower,
     meets,
     pair_score,
     roots_text,
@@ -88,23 +86,23 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 
 def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     """One severity less for data under a common lock, and for members of one object that any thread may run."""
-    severity = lower(grade(a.write_heat, b.write_heat), doubt(a, b, ctx))
+    severity = grade(a.write_heat, b.write_heat).lowered(doubt(a, b, ctx))
     if a.guards & b.guards:
-        severity = lower(severity, 2 if a.sized or b.sized else 3)  # unnamed: as likely members of one object
+        severity = severity.lowered(2 if a.sized or b.sized else 3)  # unnamed: as likely members of one object
     if together(a, b) >= USED_TOGETHER or together(b, a) >= USED_TOGETHER:
-        severity = lower(severity, 1)  # each side reads the other's data as well: a part of it is true sharing
+        severity = severity.lowered(1)  # each side reads the other's data as well: a part of it is true sharing
     different = not a.mask(writers=True) & b.mask(writers=True)
     if a.owner == b.owner and not different:
-        severity = lower(severity, 1)
+        severity = severity.lowered(1)
     return severity
 
 
-RULE = Rule(
+RULE = LineRule(
     id="independent-writers",
     name="Independently written data on one line",
     summary="Different threads write different bytes of one cache line.",
     severity=Severity.HIGH,
-    scope=Scope.LINE,
-    check=check,
     page=__doc__,
+    check=check,
+    exclusive=True,
 )

@@ -25,17 +25,15 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
-from sharing.rules.base import (
+from sharing.rules.line.base import (
     Context,
     Draft,
-    Rule,
-    Scope,
+    LineRule,
     can_collide,
     describe,
     doubt,
     grade,
     heat_evidence,
-    lower,
     maybe_one_object,
     meets,
     pair_score,
@@ -107,27 +105,27 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 
 def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     """A reader that updates the neighbour as well gains nothing from a second line."""
-    severity = lower(grade(writer.write_heat, victim.read_heat), doubt(writer, victim, ctx, reading=True))
+    severity = grade(writer.write_heat, victim.read_heat).lowered(doubt(writer, victim, ctx, reading=True))
     if together(writer, victim, by_helpers=True) >= USED_TOGETHER:
         others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
-        severity = lower(severity, 2 if others else 3)
+        severity = severity.lowered(2 if others else 3)
     if maybe_one_object(writer, victim):
-        severity = lower(severity, 1)
+        severity = severity.lowered(1)
     if writer.guards & victim.guards:
-        severity = lower(severity, 2)  # under one lock there is one user at a time
+        severity = severity.lowered(2)  # under one lock there is one user at a time
     elif any(k == n for _, k, n in victim.support):
-        severity = lower(severity, 1)  # readers fetch the line of a lock each time anyway
+        severity = severity.lowered(1)  # readers fetch the line of a lock each time anyway
     if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask():
-        severity = lower(severity, 1)
+        severity = severity.lowered(1)
     return severity
 
 
-RULE = Rule(
+RULE = LineRule(
     id="written-beside-read-mostly",
     name="Written data beside read-mostly data",
     summary="Data that is written often lies on the same cache line as data that many threads only read.",
     severity=Severity.MEDIUM,
-    scope=Scope.LINE,
-    check=check,
     page=__doc__,
+    check=check,
+    exclusive=True,
 )

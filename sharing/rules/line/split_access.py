@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile
-from sharing.rules.base import Context, Draft, Rule, Scope, describe, heat_evidence, lower, who
+from sharing.rules.line.base import Context, Draft, LineRule, describe, heat_evidence, who
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -42,7 +42,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         elif actor.is_lock and actor.write_heat is not Heat.COLD and _words_split(actor, start, end, line.end):
             severity = Severity.LOW if actor.write_heat is Heat.HOT else Severity.NOTE
             if actor.count > 1:
-                severity = lower(severity, 1)
+                severity = severity.lowered(1)
             text = (
                 f"{describe(actor)}, taken by {who(actor.lockers or actor.writers)}, has {end - start} hot bytes on "
                 f"two lines: {where}; each operation moves two lines"
@@ -67,13 +67,11 @@ def _words_split(actor: Actor, start: int, end: int, boundary: int) -> bool:
     return end - start > 4 and boundary - start >= 4 and end - boundary >= 4
 
 
-RULE = Rule(
+RULE = LineRule(
     id="split-access",
     name="Atomic or lock straddles a line boundary",
     summary="An atomic object or the hot bytes of a lock lie on two cache lines.",
     severity=Severity.HIGH,
-    scope=Scope.LINE,
-    check=check,
     page=__doc__,
-    exclusive=False,
+    check=check,
 )

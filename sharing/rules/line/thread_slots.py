@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Heat, LineProfile
-from sharing.rules.base import Context, Draft, Rule, Scope, by_threads, heat_evidence, lower, who
+from sharing.rules.line.base import Context, Draft, LineRule, by_threads, heat_evidence, who
 from sharing.static.correlate import WARM_ELEMENT
 
 MAX_SLOTS = 256
@@ -62,15 +62,15 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         confined = not by_threads(actor, ctx)
         severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
         if not (hinted or updates) or not sized:
-            severity = lower(severity, 1)
+            severity = severity.lowered(1)
         if not _entry_writes(writers, ctx) and not hinted:
-            severity = lower(severity, 1)
+            severity = severity.lowered(1)
         if not ctx.thread_mask:
-            severity = lower(severity, 1)  # no thread entry is known: the index is as likely anything else
+            severity = severity.lowered(1)  # no thread entry is known: the index is as likely anything else
         if all(a.walks for a in writers):
-            severity = lower(severity, 1)  # elements of all threads: sharing of the elements themselves as well
+            severity = severity.lowered(1)  # elements of all threads: sharing of the elements themselves as well
         if confined:
-            severity = lower(severity, 3)
+            severity = severity.lowered(3)
         count = f"{slots} elements of {stride} bytes" if sized else f"elements of {stride} bytes"
         yield Draft(
             rule=RULE.id,
@@ -100,13 +100,12 @@ def _entry_writes(writers: tuple[Access, ...], ctx: Context) -> bool:
     return any(a.function in ctx.root_names(a.mask) for a in writers)
 
 
-RULE = Rule(
+RULE = LineRule(
     id="packed-thread-slots",
     name="Per-thread slots packed into one line",
     summary="Elements of a small array, smaller than a line, are updated by several threads.",
     severity=Severity.MEDIUM,
-    scope=Scope.LINE,
-    check=check,
     page=__doc__,
-    exclusive=False,
+    check=check,
+    per_object=1,
 )

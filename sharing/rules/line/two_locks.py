@@ -24,17 +24,15 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile
-from sharing.rules.base import (
+from sharing.rules.line.base import (
     Context,
     Draft,
-    Rule,
-    Scope,
+    LineRule,
     can_collide,
     describe,
     elements_apart,
     grade,
     heat_evidence,
-    lower,
     meets,
     pair_score,
     roots_text,
@@ -85,7 +83,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 
 def grade_pair(a: Actor, b: Actor) -> Severity:
     severity = grade(a.write_heat, b.write_heat)
-    return lower(severity, 1) if a.kind in COMPANIONS or b.kind in COMPANIONS else severity
+    return severity.lowered(1) if a.kind in COMPANIONS or b.kind in COMPANIONS else severity
 
 
 def _used_as_one(a: Actor, b: Actor) -> bool:
@@ -112,7 +110,7 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         count = f"{(end - start) // stride} {count}" if lock.sized else count
         yield Draft(
             rule=RULE.id,
-            severity=lower(grade(lock.write_heat, lock.write_heat), 2 if waits else 1),
+            severity=grade(lock.write_heat, lock.write_heat).lowered(2 if waits else 1),
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(lock,),
@@ -134,13 +132,11 @@ def _one_array(a: Actor, b: Actor) -> bool:
     return a.kind == b.kind and elements_apart(a, b, a.lockers + b.lockers)
 
 
-RULE = Rule(
+RULE = LineRule(
     id="two-locks-one-line",
     name="Two locks on one line",
     summary="Locks that different threads take independently lie on one cache line.",
     severity=Severity.HIGH,
-    scope=Scope.LINE,
-    check=check,
     page=__doc__,
-    exclusive=False,
+    check=check,
 )

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor
+from sharing.rules.row import Rule
 from sharing.sampled.blame import Blame, Item
 from sharing.sampled.gain import Gain
 from sharing.sampled.interval import Share
@@ -22,7 +23,6 @@ FALSE_SHARE = 0.15  # of what others cause: below, the line is truly shared and 
 WORTH_NAMING = 0.01  # of what the busiest did with some bytes: who did less is not named as their reader or writer
 OWN_DATA = 0.8  # share of data's use in functions that take a lock, from which it is the lock's own
 LARGE_FOOTPRINT = 256  # lines that one instruction walks: padding multiplies them
-_LADDER = list(Severity)
 _Key = TypeVar("_Key", int, str)
 
 
@@ -76,7 +76,15 @@ class SampledDraft:
     alike: int = 0  # other lines of the same array or of the same kind of object, whose cost is in ``cost``
 
 
-CheckSamples = Callable[[SampledLine, SampledContext], Iterator[SampledDraft]]
+Check = Callable[[SampledLine, SampledContext], Iterator[SampledDraft]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledRule(Rule):
+    """A rule on a line as a profile saw it.  Of ``exclusive`` rules only the first that has something to say does."""
+
+    check: Check
+    exclusive: bool = True
 
 
 def disturbed(line: SampledLine, ctx: SampledContext) -> bool:
@@ -91,7 +99,7 @@ def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
     steps = (line.blame.meeting is not Meeting.CONCURRENT) + 2 * walks(line)
     if line.gain is not None and not line.gain.worth_fixing:
         return Severity.NOTE
-    return lowered(severity, steps)
+    return severity.lowered(steps)
 
 
 def between_bytes(
@@ -127,7 +135,7 @@ def same_bytes(
 ) -> SampledDraft:
     """A draft about what the same bytes cost their users: two steps lower, since no layout helps."""
     cost = line.blame.true
-    severity = lowered(min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank), 2)
+    severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank).lowered(2)
     message = f"{text}{tail(cost, severity, line, ctx)}{more}"
     return SampledDraft(rule, severity, verdict, items, (), message, (split_text(line), *evidence), cost, advice)
 
@@ -138,10 +146,6 @@ def severity_of(share: float) -> Severity:
         if share >= least:
             return severity
     return Severity.NOTE
-
-
-def lowered(severity: Severity, steps: int) -> Severity:
-    return _LADDER[max(severity.rank - steps, 0)]
 
 
 def walks(line: SampledLine) -> bool:

@@ -24,11 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.sampled.base import (
     SampledContext,
     SampledDraft,
     SampledLine,
+    SampledRule,
     between_bytes,
     disturbed,
     subject,
@@ -36,7 +36,7 @@ from sharing.rules.sampled.base import (
 )
 
 
-def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """The two items that cost each other the most, with the others that suffer from the first."""
     first, second = line.blame.worst()
     if first < 0 or not disturbed(line, ctx):
@@ -55,13 +55,11 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=items, separate=separate, more=both)
 
 
-RULE = Rule(
+RULE = SampledRule(
     id="sampled-false-sharing",
     name="Threads wait for different bytes of one line, sampled",
     summary="Several threads were sampled on different bytes of one line at the same time, and one writes.",
     severity=Severity.HIGH,
-    scope=Scope.SAMPLED,
-    check=no_lines,
     page=__doc__,
-    check_samples=check_samples,
+    check=check,
 )

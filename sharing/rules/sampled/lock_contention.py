@@ -19,12 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, same_bytes, subject
+from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, same_bytes, subject
 from sharing.sampled.protocols import KIND
 
 
-def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """The item with the most true sharing, where it is a lock."""
     first = max(range(len(line.items)), key=line.blame.true_of, default=-1)
     if first < 0 or line.blame.true_of(first) <= 0 or not line.actors[first].is_lock:
@@ -54,13 +53,11 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     )
 
 
-RULE = Rule(
+RULE = SampledRule(
     id="sampled-lock-contention",
     name="Lock is contended, sampled",
     summary="Threads were sampled waiting for the bytes of one lock; layout does not help.",
     severity=Severity.LOW,
-    scope=Scope.SAMPLED,
-    check=no_lines,
     page=__doc__,
-    check_samples=check_samples,
+    check=check,
 )

@@ -25,12 +25,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.sampled.base import (
     OWN_DATA,
     SampledContext,
     SampledDraft,
     SampledLine,
+    SampledRule,
     between_bytes,
     disturbed,
     subject,
@@ -39,7 +39,7 @@ from sharing.rules.sampled.base import (
 PART = 0.3  # of the false sharing that must be between the two
 
 
-def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """1. the lock and the item that cost each other the most; 2. not data that is used under the lock alone."""
     if not disturbed(line, ctx):
         return
@@ -60,13 +60,11 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
     yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=items, separate=separate)
 
 
-RULE = Rule(
+RULE = SampledRule(
     id="sampled-lock-with-data",
     name="Lock and other data on one line, sampled",
     summary="Threads were sampled waiting for a line that holds a lock and data that is used without it.",
     severity=Severity.HIGH,
-    scope=Scope.SAMPLED,
-    check=no_lines,
     page=__doc__,
-    check_samples=check_samples,
+    check=check,
 )

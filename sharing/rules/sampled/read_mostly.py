@@ -22,13 +22,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, between_bytes, disturbed, subject
+from sharing.rules.sampled.base import (
+    SampledContext,
+    SampledDraft,
+    SampledLine,
+    SampledRule,
+    between_bytes,
+    disturbed,
+    subject,
+)
 
 SELDOM = 0.02  # writes per read up to which data counts as only read
 
 
-def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """The worst pair, where one of the two is hardly ever written."""
     writer, victim = line.blame.worst()
     if writer < 0 or not disturbed(line, ctx):
@@ -62,13 +69,11 @@ def _readers_write(line: SampledLine, victim: int) -> bool:
     return sum(c for key, c in cost.items() if key in writers) > 0.5 * sum(cost.values())
 
 
-RULE = Rule(
+RULE = SampledRule(
     id="sampled-read-mostly",
     name="Data that is only read is disturbed by a writer on its line, sampled",
     summary="Threads were sampled reading bytes that nobody writes, on a line that another thread writes.",
     severity=Severity.HIGH,
-    scope=Scope.SAMPLED,
-    check=no_lines,
     page=__doc__,
-    check_samples=check_samples,
+    check=check,
 )

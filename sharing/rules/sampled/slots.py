@@ -28,11 +28,11 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from sharing.model.finding import Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
 from sharing.rules.sampled.base import (
     SampledContext,
     SampledDraft,
     SampledLine,
+    SampledRule,
     between_bytes,
     disturbed,
     functions_of,
@@ -53,7 +53,7 @@ class _Slot:
     members: frozenset[str]
 
 
-def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """1. elements with one writer each, all different; 2. equally far apart; 3. written by the same functions."""
     if not disturbed(line, ctx):
         return
@@ -135,13 +135,11 @@ def _own_writer(line: SampledLine, items: tuple[int, ...]) -> int:
     return best if best >= 0 and weight[best] >= OWN_WRITER * sum(weight.values()) else -1
 
 
-RULE = Rule(
+RULE = SampledRule(
     id="sampled-thread-slots",
     name="Slots of threads packed into one line, sampled",
     summary="Elements of one array on one line were each written by a thread of its own at the same time.",
     severity=Severity.HIGH,
-    scope=Scope.SAMPLED,
-    check=no_lines,
     page=__doc__,
-    check_samples=check_samples,
+    check=check,
 )

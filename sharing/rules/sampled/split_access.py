@@ -20,14 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, grade_cost, lowered, tail
+from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, grade_cost, tail
 
 SCALAR = 16  # bytes: longer operands are copies, which straddle without harm
 ATOMIC_FROM = 0.005  # share of the program's time from which a split lock counts in full
 
 
-def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """The costliest straddling operand that is atomic, or that several threads use."""
     base = line.use.address
     for split in line.use.splits:
@@ -41,7 +40,7 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
             heavy = ctx.totals.share(split.cost).low >= ATOMIC_FROM
             severity = Severity.HIGH if heavy else Severity.MEDIUM
         else:
-            severity = lowered(grade_cost(split.cost, line, ctx), 1)
+            severity = grade_cost(split.cost, line, ctx).lowered(1)
         first = line.use.size - at
         what = "atomic instruction" if split.atomic else "access"
         yield SampledDraft(
@@ -61,14 +60,12 @@ def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDra
         return
 
 
-RULE = Rule(
+RULE = SampledRule(
     id="sampled-split-access",
     name="Access straddles two lines, sampled",
     summary="An instruction was sampled with an atomic or shared operand that lies on two lines.",
     severity=Severity.HIGH,
-    scope=Scope.SAMPLED,
-    check=no_lines,
     page=__doc__,
+    check=check,
     exclusive=False,
-    check_samples=check_samples,
 )

@@ -20,8 +20,15 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import AccessKind
-from sharing.rules.base import Rule, Scope, no_lines
-from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, disturbed, same_bytes, subject
+from sharing.rules.sampled.base import (
+    SampledContext,
+    SampledDraft,
+    SampledLine,
+    SampledRule,
+    disturbed,
+    same_bytes,
+    subject,
+)
 from sharing.sampled.blame import Item
 from sharing.sampled.use import Seen
 
@@ -29,7 +36,7 @@ COUNTED = "give each thread its own copy on a line of its own and add them up wh
 UPDATED = "update it less often (in batches, or only when it changes), or split it by purpose so that fewer meet"
 
 
-def check_samples(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
+def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """The item that others disturb most by writing it too."""
     first = max(range(len(line.items)), key=line.blame.true_of, default=-1)
     if first < 0 or line.blame.true_of(first) <= 0 or line.actors[first].is_lock or disturbed(line, ctx):
@@ -58,13 +65,11 @@ def _who(item: Item) -> str:
     return f"{writers} threads write" if writers > 1 else f"one thread writes and {len(item.threads) - 1} read"
 
 
-RULE = Rule(
+RULE = SampledRule(
     id="sampled-true-sharing",
     name="Several threads write the same bytes, sampled",
     summary="Several threads were sampled writing the same bytes; padding does not help.",
     severity=Severity.LOW,
-    scope=Scope.SAMPLED,
-    check=no_lines,
     page=__doc__,
-    check_samples=check_samples,
+    check=check,
 )

@@ -1,9 +1,7 @@
-"""What every rule is made of: its context, its result, and how heat becomes severity.
+"""What rules on lines of an image are made of: their context, their result, and how heat becomes severity.
 
 Owns no pattern of its own.  A rule is a pure function from a line profile to drafts; merging, naming and
-remedies happen in ``sharing.judge.static``.  Rules that speak from declarations alone (``Scope.SOURCE``) are functions
-of a whole program as source states it: ``sharing.rules.declaration.base``; those that speak from samples
-(``Scope.SAMPLED``) of a line as a profile saw it: ``sharing.rules.sampled.base``.
+remedies happen in ``sharing.judge.static``.
 """
 
 from __future__ import annotations
@@ -14,19 +12,15 @@ from enum import Enum
 
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, Heat, LineProfile
-from sharing.model.rule import RuleInfo
-from sharing.rules.declaration.base import CheckSource
-from sharing.rules.sampled.base import CheckSamples
+from sharing.rules.row import Rule
 
 
-class Scope(Enum):
-    """What a rule looks at: a line, a span of lines moved together, a line with both neighbours, source, or samples."""
+class Span(Enum):
+    """What a rule looks at: a line, a pair of lines that are moved together, a line with both neighbours."""
 
     LINE = "line"
     PAIR = "pair"
     WINDOW = "window"
-    SOURCE = "source"
-    SAMPLED = "samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +60,26 @@ class Draft:
 Check = Callable[[LineProfile, Context], Iterator[Draft]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A row of the registry.  ``page`` is the rule module's docstring; ``exclusive`` rules share one finding a line.
+MAX_PER_OBJECT = 3  # findings about the inside of one variable
 
-    ``check_source`` is what a rule of Scope.SOURCE does, ``check_samples`` one of Scope.SAMPLED; their ``check`` is
-    ``no_lines``.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineRule(Rule):
+    """A rule on lines of an image, and how many of its findings a report holds.
+
+    Rules that are ``exclusive`` share one finding a line.  ``at_most`` bounds the findings in all (0: any number),
+    ``per_object`` those about the inside of one variable; ``once_a_pair`` leaves out a pair that was named before.
     """
 
-    id: str
-    name: str
-    summary: str
-    severity: Severity
-    scope: Scope
     check: Check
-    page: str
-    exclusive: bool = True
-    check_source: CheckSource | None = None
-    check_samples: CheckSamples | None = None
-
-    def info(self) -> RuleInfo:
-        return RuleInfo(self.id, self.name, self.summary, self.page, self.severity)
-
-
-def no_lines(line: LineProfile, ctx: Context) -> Iterator[Draft]:
-    """Nothing to say about a line of code: the rule speaks from declarations or samples."""
-    return iter(())
+    span: Span = Span.LINE
+    exclusive: bool = False
+    at_most: int = 0
+    per_object: int = MAX_PER_OBJECT
+    once_a_pair: bool = False
 
 
 ONE_OBJECT = 0.95  # share of common use from which unnamed neighbours may be one object
-_LADDER = list(Severity)
-
-
-def lower(severity: Severity, steps: int) -> Severity:
-    return _LADDER[max(severity.rank - steps, 0)]
 
 
 def grade(writer: Heat, victim: Heat) -> Severity:
