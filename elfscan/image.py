@@ -19,8 +19,9 @@ from elfscan.archive import is_archive, open_members
 from elfscan.elf import ElfFile, map_file
 from elfscan.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
 from elfscan.kernel import image_kind, init_functions
+from elfscan.placement import open_program
 from elfscan.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs
-from elfscan.program import Program, open_program
+from elfscan.program import Program
 from elfscan.tools import Starter, ToolJob
 from elfscan.unwind import EXTENT_DTYPE, read_extents
 from elfscan.variables import VariableSymbols, join_debug, variable_symbols

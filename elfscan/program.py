@@ -1,7 +1,7 @@
 """An ELF file placed in memory: layout, symbols with addresses, and what relocation makes of its words.
 
-Owns the two ways to get there, linked and relocatable, behind one value, so that later stages need not ask
-which it was.
+Owns that value, which is the same for linked and for relocatable files: later stages need not ask which it was.
+How a file gets there is ``placement``'s and ``relocatable``'s matter.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ import numpy.typing as npt
 
 from elfscan import constants as c
 from elfscan.elf import ElfFile
-from elfscan.kernel import ro_after_init
-from elfscan.relocs import Linkage, read_linkage
-from elfscan.sections import Layout, linked_layout
-from elfscan.symbols import Symbols, place, read_symbols
-from sharing.model import SectionKind
+from elfscan.relocs import Linkage
+from elfscan.sections import Layout
+from elfscan.symbols import Symbols
 
 Array = npt.NDArray[Any]
 
@@ -72,38 +70,3 @@ class Program:
         raw = self.elf.losses.attempt("names of needed libraries", read, self.elf.data[:0]).tobytes()
         names = (raw[at : raw.find(b"\0", at)] for at in offsets if raw.find(b"\0", at) >= 0)
         return tuple(name.decode("utf-8", "backslashreplace") for name in names)
-
-
-def open_program(elf: ElfFile) -> Program:
-    """Place a file.  Raises Malformed where it is damaged and nothing is left to judge."""
-    program = _place(elf)
-    lost = elf.losses.incomplete
-    if lost is not None and not _something_left(program):
-        program.__exit__()
-        raise lost
-    return program
-
-
-def _something_left(program: Program) -> bool:
-    """Whether there is a symbol with a place, or a byte of code or data."""
-    if (program.section >= 0).any():
-        return True
-    held = (SectionKind.CODE, SectionKind.WRITABLE, SectionKind.RELRO, SectionKind.PERCPU, SectionKind.TLS)
-    return any(s.kind in held and s.size and s.file_offset is not None for s in program.layout.sections)
-
-
-def _place(elf: ElfFile) -> Program:
-    symbols = read_symbols(elf)
-    if elf.header.type == c.ET_REL:
-        from elfscan.relocatable import link  # only object files need it
-
-        return link(elf, symbols)
-    layout = linked_layout(elf)
-    late = ro_after_init(symbols)
-    if late is not None:
-        layout = layout.carve(*late, SectionKind.RELRO)
-    address, section = place(symbols.table, layout, elf)
-    linkage = read_linkage(elf, symbols, address, layout)
-    offsets = tuple(-1 if s.file_offset is None else s.file_offset for s in layout.sections)
-    absolute = elf.header.type != c.ET_DYN
-    return Program(elf, layout, symbols, address, section, linkage, elf.path, offsets, absolute)

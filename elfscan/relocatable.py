@@ -19,14 +19,8 @@ from elfscan.arrays import distinct, words_at
 from elfscan.elf import ElfFile
 from elfscan.program import Program
 from elfscan.relocops import apply
-from elfscan.relocs import (
-    PLACEHOLDER_BYTES,
-    RELOC_DTYPE,
-    SLOT_DTYPE,
-    Linkage,
-    parse_relocations,
-    placeholder_base,
-)
+from elfscan.relocs import PLACEHOLDER_BYTES, SLOT_DTYPE, Linkage, placeholder_base
+from elfscan.reloctables import RELOC_DTYPE, parse_relocations
 from elfscan.sections import Layout, relocatable_layout
 from elfscan.symbols import COMMON, UNDEFINED, Symbols, place
 from sharing.model import Section, SectionKind

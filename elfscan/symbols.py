@@ -19,6 +19,7 @@ import numpy.typing as npt
 from elfscan import constants as c
 from elfscan.arrays import positions
 from elfscan.elf import ElfFile
+from elfscan.reloctables import dynamic_relocations
 from elfscan.sections import Layout
 from sharing.model import Section
 
@@ -252,8 +253,6 @@ def _from_segments(elf: ElfFile, pool_at: int) -> tuple[Array, bytes] | None:
         count = int(header[1])
     elif c.DT_GNU_HASH in dynamic:
         # It lists definitions only; imports behind the last one show in relocations.
-        from elfscan.relocs import dynamic_relocations  # which needs this module
-
         used = dynamic_relocations(elf)["symbol"]
         used = used[used < (elf.size - at) // dtype.itemsize]
         count = max(_gnu_hash_count(elf, dynamic[c.DT_GNU_HASH][0]), int(used.max()) + 1 if len(used) else 0)

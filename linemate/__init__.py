@@ -1,10 +1,10 @@
 """The command line, ``pipeline.py``, which joins the other packages, and the functions for use from Python.
 
-This file owns the version and the list of what ``import linemate`` offers, which is loaded when it is first used:
+This file owns the list of what ``import linemate`` offers, which is loaded when it is first used:
 asking for the version stays instant.
 """
 
-__version__ = "0.1.0"
+from linemate.version import __version__
 
 __all__ = [
     "Comparison",

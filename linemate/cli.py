@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 import click
 
-import linemate
 from linemate.commands import COMMANDS, load
 from linemate.streams import ReaderGone
+from linemate.version import __version__
 from reports.escape import visible
 from sharing.model.errors import LinemateError
 from sharing.model.guard import begin_run, lost_input
@@ -110,6 +110,6 @@ class Commands(click.Group):
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(linemate.__version__, prog_name="linemate", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name="linemate", message="%(prog)s %(version)s")
 def cli() -> None:
     """Find the variables that share a cache line and should not."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import linemate
 from linemate.turns import Others, metric_of
+from linemate.version import __version__
 from pmu import read_samples
 from pmu.events import LADDER, Addresses, Candidate, Rung, candidates, registers_of
 from pmu.machine import Machine, read_machine
@@ -102,7 +102,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
         whole = next(iter(kept.values()))[0]
         recording = Recording(
             SCHEMA,
-            linemate.__version__,
+            __version__,
             perf.version,
             machine.kernel,
             machine.architecture,

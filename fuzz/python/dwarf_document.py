@@ -14,7 +14,7 @@ import numpy as np
 from elfscan.debuginfo import DebugRun
 from elfscan.dwarf import VERSION, DwarfDocument, DwarfJob, DwarfUnit, DwarfVariable
 from elfscan.elf import ElfFile, map_file
-from elfscan.program import open_program
+from elfscan.placement import open_program
 from elfscan.tools import ToolJob
 from elfscan.variables import join_debug, variable_symbols
 from fuzz.python.elf_file import object_file

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
-import linemate
 from linemate.config import LINE_SIZES, find_config, load_config
 from linemate.output import terminal_width, wants_color, write_text
+from linemate.version import __version__
 from reports import EMITTERS, RenderOptions
 from reports.emitters import Document, Emitter, by_ending
 from reports.escape import visible
@@ -179,7 +179,7 @@ def render_options(output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] 
         width=terminal_width(sys.stdout, DEFAULT_WIDTH) if to_stdout else DEFAULT_WIDTH,
         summary=not quiet,
         rules=rules,
-        version=linemate.__version__,
+        version=__version__,
         source_root=str(Path.cwd()),
     )
 

@@ -93,7 +93,8 @@ def command(
         inputs: tuple[str | None, ...] = (table,)
         history = from_table(TableOptions(table, metric or "", revision_column or "", newest_first, less, alpha))
     else:
-        from linemate.history.run import HistoryOptions, history_of
+        from linemate.history.options import HistoryOptions
+        from linemate.history.run import history_of
 
         if revisions is None:
             raise click.UsageError("give REV..REV, or --table FILE")

@@ -14,9 +14,10 @@ import numpy as np
 from linemate.history.bench import Bench
 from linemate.history.builds import Builds, Built
 from linemate.history.clone import Commit
+from linemate.history.document import document_of, explained, read_layouts, revisions_of
 from linemate.history.layout import Layouts, sentences
+from linemate.history.options import HistoryOptions
 from linemate.history.progress import watched
-from linemate.history.run import HistoryOptions, document_of, explained, read_layouts, revisions_of
 from sharing.history.bisect import Answer, Cornered, corner
 from sharing.history.busy import meet, placed
 from sharing.history.coincide import change_of, moves, pairs_along

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import msgspec
 
-import linemate
 from elfscan.demangle import demangle
 from linemate.auditing.image import line_sizes
 from linemate.explaining.run import ExplainRequest, explain, only_image
 from linemate.history.builds import Builds, Built
 from linemate.history.store import DamagedStore, Store
 from linemate.pipeline import vocabulary
+from linemate.version import __version__
 from reports.jsontext import compact
 from sharing.history.busy import Busy, Layout, layout_of, whole_variable
 from sharing.model.comparison import CauseKind, Comparison
@@ -59,7 +59,7 @@ class Layouts:
     @property
     def _maker(self) -> str:
         locks = msgspec.json.encode(self.project).decode() if self.project.lock or self.project.thread else ""
-        return f"{linemate.__version__} {_FORM} {self.line_size or 'auto'} {locks}"
+        return f"{__version__} {_FORM} {self.line_size or 'auto'} {locks}"
 
     def of(self, built: Built) -> Layout:
         """The layout of a build.  Raises LinemateError where its binary is none, or is an archive."""

@@ -1,75 +1,32 @@
 """``linemate history`` of a repository as a table of contents: build, read layouts, measure, judge, join.
 
-Owns the order of the stages and the document.  Each stage is a module ``linemate.history_*``.
+Owns the order of the stages and the document.  Each stage is a module of ``linemate.history``.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import msgspec
 
 from linemate.checking.gitbase import without_inherited
-from linemate.history.bench import SECONDS, Bench, Plan
+from linemate.history.bench import Bench
+from linemate.history.bisect import bisected
 from linemate.history.builds import Builds, Built
 from linemate.history.clone import Commit, commits_of, top_of
-from linemate.history.layout import Layouts, Reason, Said, layout_reason, left_open, sentences
+from linemate.history.document import document_of, explained, read_layouts, revisions_of
+from linemate.history.layout import Layouts, Said, layout_reason
+from linemate.history.options import HistoryOptions
 from linemate.history.progress import watched
-from linemate.history.store import DamagedStore, Store
-from linemate.history.table import document
+from linemate.history.store import Store
 from reports.escape import count
-from sharing.explain.statistics import ALPHA
-from sharing.history.busy import Layout
 from sharing.history.coincide import Moves, change_of, moves, pairs_along, step_of
 from sharing.history.judge import Judged, judge
-from sharing.history.series import Series, is_less_better
+from sharing.history.series import Series
 from sharing.model.errors import LinemateError
-from sharing.model.history import Basis, History, LayoutChange, Revision, RevisionState, Step
-from sharing.model.project import ProjectConfig
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryOptions:
-    """What ``history`` is asked of a repository.
-
-    ``build`` makes ``binary`` in a checkout of each of ``revisions`` (A..B); ``bench`` "" measures nothing.  ``pair``
-    with ``bisect`` corners where two variables met or parted.  ``less_is_better`` None leaves it to the metric's name.
-    """
-
-    repo: str
-    revisions: str
-    build: str
-    binary: str
-    bench: str = ""
-    levels: tuple[str, ...] = ()
-    metric: str = ""
-    rounds: int = 6
-    bisect: bool = False
-    pair: tuple[str, str] | None = None
-    less_is_better: bool | None = None
-    store: str = ".linemate-history.sqlite"
-    timeout_s: float = 3600.0
-    retry_failed: bool = False
-    alpha: float = ALPHA
-    line_size: int | None = None
-    project: ProjectConfig = field(default_factory=ProjectConfig)
-    quiet: bool = True
-
-    @property
-    def plan(self) -> Plan:
-        return Plan(self.bench, self.metric, self.levels, self.rounds, self.timeout_s)
-
-    @property
-    def metric_name(self) -> str:
-        return (self.metric or SECONDS) if self.bench else ""
-
-    @property
-    def less(self) -> bool:
-        return is_less_better(self.metric_name) if self.less_is_better is None else self.less_is_better
+from sharing.model.history import History, LayoutChange, Step
 
 
 def history_of(options: HistoryOptions) -> History:
@@ -86,8 +43,6 @@ def history_of(options: HistoryOptions) -> History:
             builds.forget_failures(commits)
         layouts = Layouts(store, builds, options.line_size, options.project)
         if options.bisect:
-            from linemate.history.bisect import bisected
-
             return bisected(options, top, commits, builds, layouts, Bench(store, builds, options.plan))
         return _series(options, top, commits, builds, layouts, store)
 
@@ -143,26 +98,6 @@ def _series(
     )
 
 
-def read_layouts(made: dict[int, Built], layouts: Layouts) -> tuple[dict[int, Layout], dict[int, str]]:
-    """(layouts by revision, why others could not be read)."""
-    found: dict[int, Layout] = {}
-    by_digest: dict[str, Layout] = {}
-    unread: dict[int, str] = {}
-    for at, built in made.items():
-        if built.binary is None:
-            continue
-        digest = built.row.digest
-        try:
-            if digest not in by_digest:
-                by_digest[digest] = layouts.of(built)
-            found[at] = by_digest[digest]
-        except DamagedStore:
-            raise
-        except LinemateError as error:
-            unread[at] = str(error)
-    return found, unread
-
-
 def series_of(options: HistoryOptions, commits: Sequence[Commit], made: dict[int, Built], bench: Bench) -> Series:
     """What was measured, as a series over all revisions of the range."""
     conditions = options.plan.conditions
@@ -206,18 +141,6 @@ def judged_once(series: Series, keys: Sequence[str], alpha: float) -> Judged:
     return dataclasses.replace(judged, steps=tuple(cleared(s) for s in judged.steps), best=best, notes=notes)
 
 
-def explained(steps: Sequence[Step], made: dict[int, Built], layouts: Layouts) -> tuple[Step, ...]:
-    """Steps with what differs between the builds around them."""
-    out = []
-    for step in steps:
-        old, new = (made.get(at) for at in step.between)
-        reasons: tuple[Reason, ...] = ()
-        if old is not None and new is not None and old.binary is not None and new.binary is not None:
-            reasons = layouts.reasons(old, new)
-        out.append(msgspec.structs.replace(step, causes=sentences(reasons), not_ruled_out=left_open(reasons)))
-    return tuple(out)
-
-
 def _change(found: Moves, steps: Sequence[Step], made: dict[int, Built], layouts: Layouts) -> LayoutChange:
     old, new = (made[at] for at in found.between)
     reason = layout_reason(layouts.reasons(old, new))
@@ -227,39 +150,3 @@ def _change(found: Moves, steps: Sequence[Step], made: dict[int, Built], layouts
     lead = {Said.CAUSE: "", Said.RULED_OUT: "no rule objects: ", Said.NOT_RULED_OUT: "not ruled out: "}[reason.said]
     text = f"{lead}{reason.text}"
     return change_of(found, steps, text, reason.confidence, improves=reason.improves)
-
-
-def revisions_of(
-    commits: Sequence[Commit],
-    made: dict[int, Built],
-    builds: Builds,
-    failed: Mapping[int, str],
-    logs: Mapping[int, str] = MappingProxyType({}),
-) -> tuple[Revision, ...]:
-    """All revisions of the range with what became of them: why some are left out, and what their benchmark said."""
-    out = []
-    for at, commit in enumerate(commits):
-        built = made.get(at)
-        if built is None:
-            state, why, log = RevisionState.UNTRIED, "", ""
-        elif built.row.failed:
-            state, why, log = RevisionState.FAILED, built.row.why, str(builds.log_path(built.row.key))
-        elif at in logs:
-            state, why, log = RevisionState.UNMEASURED, failed[at], logs[at]
-        elif at in failed:
-            state, why, log = RevisionState.FAILED, failed[at], ""
-        else:
-            state, why, log = RevisionState.BUILT, "", ""
-        out.append(Revision(commit.id, commit.name, state, commit.subject, why, log))
-    return tuple(out)
-
-
-def document_of(
-    options: HistoryOptions, series: Series | None, judged: Judged | None, revisions: tuple[Revision, ...], source: str
-) -> History:
-    """The document of a range, without what is known of layouts."""
-    if series is None:
-        series = Series("", tuple(r.id for r in revisions), (), tuple(() for _ in revisions))
-    if judged is None:
-        judged = Judged(Basis.NONE, (), (), (), None, None, None, (), ())
-    return document(series, judged, revisions, source, options.alpha)

@@ -1,7 +1,8 @@
 """Samples → places: every sample gets the bytes that it touched, or the reason why those are not known.
 
-Owns the order of work; the skid model is ``sampledcode``'s and ``elfscan.operands``', regions are ``regions``', sums of
-registers ``evaluate``'s, samples of which only the function is known ``byfunction``'s.
+Owns the order of work.  The skid model is ``sampledcode``'s and ``elfscan.operands``', regions are ``regions``', sums
+of registers ``evaluate``'s, what lies at an address ``placing``'s, samples of which only the function is known
+``byfunction``'s.
 
 1. The distinct threads and instructions of the profile.  2. Their operands, file by file.  3. Piece by piece: the
 address of each sample, from the sample itself or from its registers, and what lies there.  Pieces bound what
@@ -10,7 +11,6 @@ temporary columns cost: a profile has millions of samples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.model.attribution import PLACED_DTYPE, Attribution, Basis, Reason, Region, TouchFlag
 from sharing.model.image import AccessKind, Image
-from sharing.model.operands import MappedFiles, OperandFlag, PointFlag, Role
+from sharing.model.operands import MappedFiles, PointFlag
 from sharing.model.samples import (
     DATA_SRC_HITM,
     DATA_SRC_LOAD,
@@ -32,8 +32,9 @@ from sharing.model.samples import (
 )
 from sharing.sampled.byfunction import spread
 from sharing.sampled.evaluate import RegisterFile, addresses, names_of
+from sharing.sampled.placing import Parts, describe, locate
 from sharing.sampled.processes import Processes, keys
-from sharing.sampled.regions import SP_DTYPE, Memory, survey
+from sharing.sampled.regions import SP_DTYPE, survey
 from sharing.sampled.sampledcode import PERF_TYPE_BREAKPOINT, CodeKeys, SampledCode, Skid, read_code, skids
 from sharing.sampled.witnesses import Witnesses
 
@@ -43,21 +44,6 @@ Column = npt.NDArray[Any]
 PIECE = 1 << 16  # samples at a time
 STACK_SAMPLES = 1 << 14  # whose stack pointers say where stacks are
 FUTEX_BYTES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What all pieces need."""
-
-    samples: Samples
-    files: MappedFiles
-    processes: Processes
-    memory: Memory
-    code: SampledCode
-    registers: RegisterFile
-    keys: CodeKeys
-    templates: Table  # see ``_templates``
-    charged: npt.NDArray[np.int32]
 
 
 def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Knowledge) -> Attribution:
@@ -227,46 +213,6 @@ def _templates(code: SampledCode) -> tuple[Table, npt.NDArray[np.int32]]:
         rows["function"], rows["ip"] = code.points["function"], code.points["ip"]
         describe(rows, code, code.charged[skid])
     return out.reshape(-1), charged.reshape(-1)
-
-
-def locate(
-    parts: Parts, rows: Table, thread: Column, process: Column, address: Column, at: Column, own: Column, out: Table
-) -> None:
-    """Place, space, region and file of the samples ``at``; space -1 where nothing is mapped."""
-    # A copy of whole samples costs more than all the rest.
-    every = len(at) == len(rows)
-    some, into = (rows, slice(None)) if every else (rows[at], at)
-
-    def pointers(which: Column) -> Column:
-        if not parts.registers.any:
-            return np.zeros(len(which), np.uint64)
-        value, known = parts.registers.read_one(some, parts.registers.names.stack, at=which)
-        return np.where(known, value, np.uint64(0))
-
-    found = parts.memory.locate(some, process[into], address[into], pointers)
-    found["space"] = np.where(found["known"] == 1, found["space"], -1)
-    if own.any():
-        found["space"][own] = parts.memory.thread_space(thread[at[own]])
-        found["place"][own], found["region"][own] = address[at[own]], Region.TLS
-        found["link"][own], found["data_module"][own] = 0, -1
-    for name in ("place", "link", "space", "data_module", "region"):
-        out[name][into] = found[name]
-
-
-def describe(out: Table, code: SampledCode, operand: Column) -> None:
-    """What the charged instruction says of each access: its own address, kind, size, flags."""
-    here = np.flatnonzero(operand >= 0)
-    if not len(here):
-        return
-    of = code.operands[operand[here]]
-    out["ip"][here], out["size"][here], out["kind"][here] = of["ip"], of["size"], of["kind"]
-    flags = np.where(of["flags"] & OperandFlag.ATOMIC != 0, int(TouchFlag.ATOMIC), 0)
-    flags |= np.where(of["role"] == Role.AT, int(TouchFlag.AT_IP), 0)
-    flags |= np.where(of["flags"] & OperandFlag.SPINS != 0, int(TouchFlag.SPINS), 0)
-    out["uses"][here] = of["flags"] & OperandFlag.USES != 0
-    function = out["function"][here]
-    locks = np.append(code.locks, False)[function]
-    out["flags"][here] |= (flags | np.where(locks, int(TouchFlag.LOCK_CALL), 0)).astype(np.uint8)
 
 
 def _from_data_source(rows: Table, given: Column, out: Table) -> None:

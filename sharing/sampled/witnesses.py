@@ -6,17 +6,15 @@ one of these lines, so addresses are computed first and everything else only for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sharing.model.attribution import PLACED_DTYPE, WITNESS_DTYPE, Basis, Reason, SpaceKind, line_keys
 from sharing.sampled.evaluate import addresses
+from sharing.sampled.placing import Parts, describe, locate
 from sharing.sampled.sampledcode import skids
-
-if TYPE_CHECKING:
-    from sharing.sampled.attribute import Parts
 
 Table = npt.NDArray[Any]
 Column = npt.NDArray[Any]
@@ -63,8 +61,6 @@ class Witnesses:
         return np.append(before[first + count] > before[first], False)
 
     def _piece(self, start: int, wanted: Table, low: Table | None, line_size: int, useful: Column) -> Table:
-        from sharing.sampled.attribute import describe, locate
-
         parts, code = self._parts, self._parts.code
         rows = parts.samples.samples[start : start + PIECE]
         key, bias = parts.keys.of_samples(rows)

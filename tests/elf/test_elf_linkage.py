@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from elfscan.elf import ElfFile, map_file
-from elfscan.program import Program, open_program
+from elfscan.placement import open_program
+from elfscan.program import Program
 from elfscan.relocs import PLACEHOLDER_BYTES
 from tests.builders import elf as b
 from tests.builders.elf import small_program

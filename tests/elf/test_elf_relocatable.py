@@ -11,7 +11,8 @@ import pytest
 
 from elfscan.elf import ElfFile, map_file
 from elfscan.image import read_images
-from elfscan.program import Program, open_program
+from elfscan.placement import open_program
+from elfscan.program import Program
 from sharing.model import AccessKind, FunctionFlag, Image, ImageKind, SectionKind
 from tests.elf.conftest import Build, Read, functions, variables
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from linemate.history.run import HistoryOptions, history_of
+from linemate.history.options import HistoryOptions
+from linemate.history.run import history_of
 from sharing.model.history import History
 
 PROGRAM = "testdata/programs/table_cache"

@@ -24,7 +24,8 @@ MEMBERS = "LOCK_open.m_mutex / unused_tables.first"
 @pytest.fixture(scope="module")
 def whole(program: Repository, bench: str, tmp_path_factory: pytest.TempPathFactory) -> History:
     """All twelve builds, measured at three levels."""
-    from linemate.history.run import HistoryOptions, history_of
+    from linemate.history.options import HistoryOptions
+    from linemate.history.run import history_of
 
     folder = tmp_path_factory.mktemp("whole")
     before = program.state()

@@ -1,0 +1,50 @@
+"""What ``linemate history`` is asked of a repository: the options of a run, for the series and for a bisection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from linemate.history.bench import SECONDS, Plan
+from sharing.explain.statistics import ALPHA
+from sharing.history.series import is_less_better
+from sharing.model.project import ProjectConfig
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    """What ``history`` is asked of a repository.
+
+    ``build`` makes ``binary`` in a checkout of each of ``revisions`` (A..B); ``bench`` "" measures nothing.  ``pair``
+    with ``bisect`` corners where two variables met or parted.  ``less_is_better`` None leaves it to the metric's name.
+    """
+
+    repo: str
+    revisions: str
+    build: str
+    binary: str
+    bench: str = ""
+    levels: tuple[str, ...] = ()
+    metric: str = ""
+    rounds: int = 6
+    bisect: bool = False
+    pair: tuple[str, str] | None = None
+    less_is_better: bool | None = None
+    store: str = ".linemate-history.sqlite"
+    timeout_s: float = 3600.0
+    retry_failed: bool = False
+    alpha: float = ALPHA
+    line_size: int | None = None
+    project: ProjectConfig = field(default_factory=ProjectConfig)
+    quiet: bool = True
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(self.bench, self.metric, self.levels, self.rounds, self.timeout_s)
+
+    @property
+    def metric_name(self) -> str:
+        return (self.metric or SECONDS) if self.bench else ""
+
+    @property
+    def less(self) -> bool:
+        return is_less_better(self.metric_name) if self.less_is_better is None else self.less_is_better
