@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sharing.judge.sampled.join import MIN_TIMED
-from sharing.judge.sampled.verdict import Verdicts
+from sharing.judge.sampled.verdict import Outcome, Verdicts
 from sharing.model.attribution import Attribution, Basis
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.samples import Field
 from sharing.rules.sampled.base import LOW_FROM
 from sharing.sampled.evaluate import RegisterFile
-from sharing.sampled.use import Meeting, Totals
+from sharing.sampled.use import Totals
 
 TEXT_FORMAT = "perf script"
 _SHARING = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
@@ -71,7 +71,7 @@ def _known(one: Attribution) -> int:
 def _shown(totals: Totals, verdicts: Verdicts, findings: Sequence[Finding], known: int) -> str:
     """The profiles in one sentence, also where no finding rests on them."""
     counts = verdicts.counts
-    alone = sum(counts.get(f"sampled lines, {why}", 0) for why in ("one thread", "not judged"))
+    alone = sum(counts.get(outcome.counter, 0) for outcome in (Outcome.ONE_THREAD, Outcome.NOT_JUDGED))
     several = counts.get("sampled lines", 0) - alone
     worth = sum(
         f.verdict in _SHARING and f.severity is not Severity.NOTE and f.confidence.rank >= Confidence.DERIVED.rank
@@ -112,7 +112,7 @@ _WHY = {
 
 def _squeezed(verdicts: Verdicts) -> list[str]:
     """Lines whose sharing could not show."""
-    lines = [j.line for j in verdicts.judged if j.why == Meeting.SQUEEZED.value]
+    lines = [j.line for j in verdicts.judged if j.outcome is Outcome.ONE_PROCESSOR]
     if not lines:
         return []
     names = ", ".join(dict.fromkeys(a.name for line in lines for a in line.actors[:2]))

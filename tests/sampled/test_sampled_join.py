@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sharing.judge.sampled.join import Coverage, join, order
-from sharing.judge.sampled.verdict import Judged, Verdicts
+from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
 from sharing.model.attribution import Basis, Region
 from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity, Verdict
 from sharing.model.image import AccessKind
@@ -51,7 +51,7 @@ def finding(
     )
 
 
-def judged(why: str, *, cost: float = 2_000.0, threads: int = 1, meeting: Meeting = Meeting.UNKNOWN) -> Judged:
+def judged(outcome: Outcome, *, cost: float = 2_000.0, threads: int = 1, meeting: Meeting = Meeting.UNKNOWN) -> Judged:
     touches = tuple(
         Touch(t, 8 * t, 8 * t + 8, AccessKind.RMW, "f", Seen.SAMPLE, int(cost), cost / threads) for t in range(threads)
     )
@@ -69,7 +69,7 @@ def judged(why: str, *, cost: float = 2_000.0, threads: int = 1, meeting: Meetin
         bases={Basis.DERIVED: int(cost)},
         overlaps={(0, 1): Overlap(meeting, (500, 500), Share(0, 0, 0), 9, 500.0, 1000)} if threads > 1 else {},
     )
-    return Judged(SampledLine(use, blame(use, items_of(use)), ()), (), why)
+    return Judged(SampledLine(use, blame(use, items_of(use)), ()), (), outcome)
 
 
 def joined(
@@ -120,7 +120,7 @@ def test_elements_that_were_seen_belong_to_the_array_that_code_names() -> None:
 
 
 def test_a_line_of_one_thread_contradicts() -> None:
-    (lowered,), counts = joined(finding("independent-writers"), (), (judged("one thread"),))
+    (lowered,), counts = joined(finding("independent-writers"), (), (judged(Outcome.ONE_THREAD),))
     assert lowered.severity is Severity.NOTE
     assert lowered.confidence is Confidence.STATIC
     assert "one thread alone used the line (20 %" in lowered.message
@@ -129,7 +129,7 @@ def test_a_line_of_one_thread_contradicts() -> None:
 
 
 def test_turns_contradict() -> None:
-    (lowered,), _ = joined(finding("x"), (), (judged("phased", threads=2, meeting=Meeting.PHASED),))
+    (lowered,), _ = joined(finding("x"), (), (judged(Outcome.PHASED, threads=2, meeting=Meeting.PHASED),))
     assert lowered.severity is Severity.NOTE
     assert "one after the other (1000 samples)" in lowered.message
 
@@ -163,7 +163,7 @@ def test_what_did_not_run_is_not_put_below_low(severity: Severity) -> None:
 
 def test_what_did_not_run_by_name_may_have_run_by_another() -> None:
     """Time on the line, or functions that nobody knows."""
-    (kept,), _ = joined(finding("x"), (), (judged("one thread"),), coverage=Coverage(0, 0))
+    (kept,), _ = joined(finding("x"), (), (judged(Outcome.ONE_THREAD),), coverage=Coverage(0, 0))
     assert kept.severity is Severity.HIGH
     nobody = msgspec.structs.replace(finding("x"), participants=())
     assert joined(nobody, coverage=Coverage(0, 0))[0][0].severity is Severity.HIGH
@@ -182,9 +182,9 @@ def test_samples_that_could_not_be_placed_may_have_been_there() -> None:
     assert kept == finding("x")
 
 
-@pytest.mark.parametrize("why", ["phased", "one thread"])
-def test_what_is_missing_may_be_the_other_thread(why: str) -> None:
-    lines = (judged(why, threads=2, meeting=Meeting.PHASED),)
+@pytest.mark.parametrize("outcome", [Outcome.PHASED, Outcome.ONE_THREAD])
+def test_what_is_missing_may_be_the_other_thread(outcome: Outcome) -> None:
+    lines = (judged(outcome, threads=2, meeting=Meeting.PHASED),)
     (kept,), counts = joined(finding("x"), (), lines, Coverage(5_000, 2_500))
     assert (kept.severity, counts["sampled_cleared"]) == (Severity.HIGH, 0)
     assert "2500 of 5000 samples" in kept.evidence[-1].text

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sharing.judge.sampled.verdict import Judged, Verdicts
+from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
 from sharing.model.finding import Confidence, Evidence, Finding, Participant, Severity, Verdict
 from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
@@ -171,20 +171,20 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         time = totals.share(coverage.samples)
         where = "is in the functions that touch it; where in them is not known"
         return _noted(finding, f"by function: {time.text} of {totals.measure} {where}")
-    why = {j.why for j in seen}
-    if Meeting.SQUEEZED.value in why:
+    outcomes = {j.outcome for j in seen}
+    if Outcome.ONE_PROCESSOR in outcomes:
         return _noted(finding, "the run says nothing about this: its threads had one processor between them")
     # What was not placed may have been on this line.
     unplaced = wilson(coverage.unplaced, totals.timed)
     if coverage.unplaced > WEAK_FROM * coverage.samples and unplaced.value >= CLEARED_BELOW:
         part = f"{coverage.unplaced} of {coverage.samples} samples of the functions that touch it"
         return _noted(finding, f"not cleared: {part} have no place and may have been here")
-    if seen and why == {"phased"}:
+    if outcomes == {Outcome.PHASED}:
         tested = [o for j in seen for o in j.line.use.overlaps.values() if o.meeting is Meeting.PHASED]
         count = sum(sum(o.samples) for o in tested)
         many = f" ({count} samples)" if count else ""
         return _lowered(finding, f"the samples contradict it: its threads use it one after the other{many}")
-    if seen and why == {"one thread"} and share.low >= CLEARED_BELOW:
+    if outcomes == {Outcome.ONE_THREAD} and share.low >= CLEARED_BELOW:
         return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
     disturbed = sum(j.line.blame.true + j.line.blame.false for j in seen)
     if totals.share(disturbed).high + unplaced.value < CLEARED_BELOW:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.pooling import pooled, pools
@@ -21,21 +22,38 @@ from sharing.sampled.blame import CODE_WEIGHT, Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
 from sharing.sampled.lines import FEW_SAMPLES
 from sharing.sampled.protocols import as_locks
-from sharing.sampled.use import LineUse, SampledRun
+from sharing.sampled.use import LineUse, Meeting, SampledRun
 
-TOO_FEW = "too few samples"
 MANY_ALIKE = 8  # lines of memory without a name that the same functions use alike: nodes, elements
 _ELEMENT = re.compile(r"\[|\+0x")  # where the name of an element goes on behind that of its array
 Gains = Callable[[LineUse, Sequence[Item]], Gain | None]
 
 
+class Outcome(StrEnum):
+    """What became of a line; the values are the words of reports."""
+
+    DISTURBED = "disturbed"  # the rules have something to say
+    NOT_DISTURBED = "not disturbed"
+    NOT_JUDGED = "not judged"  # thread-local, the kernel's, code
+    ONE_THREAD = "one thread"
+    ONLY_READ = "only read"
+    TOO_FEW = "too few samples"
+    PHASED = Meeting.PHASED.value
+    ONE_PROCESSOR = Meeting.SQUEEZED.value
+
+    @property
+    def counter(self) -> str:
+        """The name of the count of such lines."""
+        return f"sampled lines, {self.value}"
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A verdict on a line.  ``drafts`` is empty where there is nothing wrong: ``why`` says what it is instead."""
+    """A verdict on a line.  ``drafts`` is empty where it is not disturbed."""
 
     line: SampledLine
     drafts: tuple[SampledDraft, ...]
-    why: str = ""
+    outcome: Outcome = Outcome.DISTURBED
     lines: int = 1  # that are judged as this one
 
 
@@ -59,8 +77,8 @@ def judge_lines(
     for use in run.lines:
         items = items_of(use, names.together(use))
         line = SampledLine(use, blame(use, items), as_locks([names.actor(item, use) for item in items], items))
-        why = _nothing_wrong(use, line.blame)
-        if not why:
+        outcome = _outcome(use, line.blame)
+        if outcome is Outcome.DISTURBED:
             gain = gains(use, items) if gains is not None else None
             under = _under_locks(items, line.actors)
             line = replace(line, blame=_in_company(line.blame, under), under_lock=under, gain=gain)
@@ -68,17 +86,17 @@ def judge_lines(
             if drafts:
                 wrong.append(Judged(line, drafts))
                 continue
-            why = "not disturbed"
-        counts[f"sampled lines, {why}"] += 1
-        fine.append(Judged(line, (), why))
-    thin = [one.line for one in fine if one.why == TOO_FEW]
+            outcome = Outcome.NOT_DISTURBED
+        counts[outcome.counter] += 1
+        fine.append(Judged(line, (), outcome))
+    thin = [one.line for one in fine if one.outcome is Outcome.TOO_FEW]
     for group in pools(thin):
         line = pooled(group)
         drafts = _drafts(line, context, chosen)
         if drafts:
             wrong.append(Judged(line, tuple(replace(d, alike=len(group) - 1) for d in drafts), lines=len(group)))
             counts["sampled lines, pooled"] += len(group)
-            counts[f"sampled lines, {TOO_FEW}"] -= len(group)
+            counts[Outcome.TOO_FEW.counter] -= len(group)
             fine = [one for one in fine if one.line not in group]
     return Verdicts((*_folded(wrong, context, chosen), *fine), {name: n for name, n in counts.items() if n})
 
@@ -132,24 +150,24 @@ def _kind(one: Judged) -> tuple[object, ...]:
     return (draft.rule, line.use.region, line.use.space, functions)
 
 
-def _nothing_wrong(use: LineUse, result: Blame) -> str:
-    """Why a line needs no rule, "" where it does."""
+def _outcome(use: LineUse, result: Blame) -> Outcome:
+    """Why a line needs no rule, DISTURBED where it does."""
     if use.region in (Region.TLS, Region.KERNEL, Region.CODE):
-        return "not judged"
+        return Outcome.NOT_JUDGED
     threads = {t.thread for t in use.touches}
     if use.splits and any(s.atomic or len(s.threads) > 1 for s in use.splits):
-        return ""
+        return Outcome.DISTURBED
     if len(threads) < 2:
-        return "one thread"
+        return Outcome.ONE_THREAD
     if not any(t.writes for t in use.touches):
-        return "only read"
+        return Outcome.ONLY_READ
     if use.samples < FEW_SAMPLES:
-        return TOO_FEW
+        return Outcome.TOO_FEW
     if result.meeting.apart:
-        return result.meeting.value
+        return Outcome(result.meeting.value)
     if result.true + result.false <= 0:
-        return "not disturbed"
-    return ""
+        return Outcome.NOT_DISTURBED
+    return Outcome.DISTURBED
 
 
 def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple[int, int], float]:
