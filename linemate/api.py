@@ -15,7 +15,7 @@ from elfscan.tools import tool_path
 from sharing.model.comparison import Comparison
 from sharing.model.errors import LinemateError, Malformed, Unrecognized
 from sharing.model.finding import Confidence, Finding, Report, Severity
-from sharing.model.layout import LayoutReport
+from sharing.model.linemap import LayoutReport
 from sharing.model.process import children
 from sharing.model.project import ProjectConfig
 
@@ -111,8 +111,8 @@ def lines(
     Without ``symbols``: how crowded its writable sections are.  ``context`` is how many lines to show on each side,
     ``max_lines`` how many per symbol.
     """
-    from linemate.layouts import LinesOptions
-    from linemate.layouts import lines as run
+    from linemate.linequery import LinesOptions
+    from linemate.linequery import lines as run
 
     project = _project(config)
     size = _line_size(line_size, project)

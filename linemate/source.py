@@ -17,9 +17,9 @@ from sharing.model import LinemateError
 from sharing.model.arch import find_architecture, target_architecture
 from sharing.model.folders import walk
 from sharing.model.image import Architecture, Image, ImageKind
+from sharing.source.addressing import AddressSpace, exact, predicted
 from sharing.source.emission import Contribution, unit_contributions
 from sharing.source.image import source_image
-from sharing.source.layout import AddressSpace, exact, predicted
 from sharing.source.merge import executables, merge
 from sharing.source.objects import from_binary, from_object
 from sharing.source.program import Program

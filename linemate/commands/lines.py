@@ -41,7 +41,7 @@ def command(
     SYMBOL may go on into the variable: server.lruclock, slots[3].count.  Without one: how crowded the writable
     sections are.
     """
-    from linemate.layouts import LinesOptions, lines
+    from linemate.linequery import LinesOptions, lines
 
     project = common.read_project(config)
     inputs = (binary, debug_file, project.path or None)
@@ -56,7 +56,7 @@ def command(
 
         text = encode(report)
     else:
-        from reports.layout import render
+        from reports.linemap import render
 
         text = render(report, common.render_options(output, quiet))
     write_text(text, output, inputs)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elfscan.image import read_images
+from linemate.fixing.addresses import element_bytes, find, meeting
 from linemate.fixing.bench import Benchmark, Measured, compare, last_line
 from linemate.fixing.child import run
-from linemate.fixing.layout import element_bytes, find, meeting
 from linemate.fixing.tree import Trees, made_binaries, scratch_copies, tree_root
 from linemate.options import AuditOptions
 from linemate.pipeline import audit

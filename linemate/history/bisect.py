@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 
 from linemate.history.bench import Bench
+from linemate.history.buildlayouts import Layouts, sentences
 from linemate.history.builds import Builds, Built
 from linemate.history.clone import Commit
 from linemate.history.document import document_of, explained, read_layouts, revisions_of
-from linemate.history.layout import Layouts, sentences
 from linemate.history.options import HistoryOptions
 from linemate.history.progress import watched
 from sharing.history.bisect import Answer, Cornered, corner

@@ -11,9 +11,9 @@ from types import MappingProxyType
 
 import msgspec
 
+from linemate.history.buildlayouts import Layouts, Reason, left_open, sentences
 from linemate.history.builds import Builds, Built
 from linemate.history.clone import Commit
-from linemate.history.layout import Layouts, Reason, left_open, sentences
 from linemate.history.options import HistoryOptions
 from linemate.history.store import DamagedStore
 from linemate.history.table import document

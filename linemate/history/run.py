@@ -14,10 +14,10 @@ import msgspec
 from linemate.checking.gitbase import without_inherited
 from linemate.history.bench import Bench
 from linemate.history.bisect import bisected
+from linemate.history.buildlayouts import Layouts, Said, layout_reason
 from linemate.history.builds import Builds, Built
 from linemate.history.clone import Commit, commits_of, top_of
 from linemate.history.document import document_of, explained, read_layouts, revisions_of
-from linemate.history.layout import Layouts, Said, layout_reason
 from linemate.history.options import HistoryOptions
 from linemate.history.progress import watched
 from linemate.history.store import Store

@@ -22,8 +22,8 @@ from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.findings import new_findings
 from sharing.explain.identity import Objects
-from sharing.explain.layout import Met, meetings
 from sharing.explain.match import How, Matching, match_functions, match_variables
+from sharing.explain.meetings import Met, meetings
 from sharing.explain.same import same_build, what_differs
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import account_for

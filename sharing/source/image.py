@@ -1,7 +1,7 @@
 """Facts as an image: what the binary would tell, told by its source.
 
-Owns the assembly.  Addresses are synthetic (``sharing.source.layout``) or a linked file's; the judge treats both alike
-and asks ``Image.phases`` which sections may still move.
+Owns the assembly.  Addresses are synthetic (``sharing.source.addressing``) or a linked file's; the judge treats both
+alike and asks ``Image.phases`` which sections may still move.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sharing.model.image import (
     Unit,
     VariableFlag,
 )
-from sharing.source import code
-from sharing.source.layout import AddressSpace, shared_instances
+from sharing.source import functiontables
+from sharing.source.addressing import AddressSpace, shared_instances
 from sharing.source.program import Program
 from sharing.source.types import TypeBuilder
 
@@ -40,7 +40,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
     space = place(shared_instances(program, types))
     names: dict[str, int] = {}
     variables = _variables(program, space, types, names)
-    built = code.build(program, space, knowledge, types.files)
+    built = functiontables.build(program, space, knowledge, types.files)
     shift = len(names)
     functions = built.functions.copy()
     functions["name"] += shift

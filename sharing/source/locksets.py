@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.facts import Base, FunctionFacts, LockFact
-from sharing.source.layout import AddressSpace
+from sharing.source.addressing import AddressSpace
 from sharing.source.program import Defined, Program
 
 EMPTY: frozenset[int] = frozenset()

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sharing.basics.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
 from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
-from sharing.model.layout import CrowdedLine, LayoutLine, LayoutObject, LayoutSpan, SectionSummary, SpanKind
+from sharing.model.linemap import CrowdedLine, LayoutLine, LayoutObject, LayoutSpan, SectionSummary, SpanKind
 from sharing.model.types import MAX_LEAVES, Member, TypeKind
 from sharing.static.callgraph import function_name
 from sharing.static.flow import LOCK_DTYPE

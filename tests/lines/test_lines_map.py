@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sharing.model import AccessKind, Section, SectionKind
-from sharing.model.layout import LayoutLine, LayoutSpan, SpanKind
+from sharing.model.linemap import LayoutLine, LayoutSpan, SpanKind
 from sharing.static.flow import LOCK_DTYPE
 from sharing.static.linemap import LineMap
 from tests.lines.images import ABSURD, BSS, CHARS, FLAGS, LONG, MANY, ODD, PAIR, PAIRS, image

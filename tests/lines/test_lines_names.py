@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elfscan.image import read_images
-from linemate.layouts import _candidates, _names, _split_member
+from linemate.linequery import _candidates, _names, _split_member
 from sharing.model import Image
 from tests.builders import elf as b
 from tests.builders.elf import ElfBuilder

@@ -12,7 +12,7 @@ import pytest
 
 from reports.jsontext import encode
 from sharing.model import Target
-from sharing.model.layout import (
+from sharing.model.linemap import (
     CrowdedLine,
     Excerpt,
     Layout,

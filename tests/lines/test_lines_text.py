@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reports.layout import render
+from reports.linemap import render
 from reports.options import RenderOptions
 from sharing.model import AccessKind, Target
-from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutReport
+from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutReport
 from sharing.static.linemap import LineMap
 from tests.lines.images import BSS, CHARS, FLAGS, LONG, ODD, PAIRS, image
 from tests.reports.shared_report import HOSTILE

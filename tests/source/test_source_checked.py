@@ -17,9 +17,9 @@ from sharing.knowledge import default_knowledge
 from sharing.model import LinemateError, Malformed
 from sharing.model.arch import find_architecture, x86
 from sharing.model.facts import FACTS_SCHEMA, FactsEnd, FactsHeader, TypeTree
+from sharing.source.addressing import AddressSpace, predicted
 from sharing.source.emission import unit_contributions
 from sharing.source.image import source_image
-from sharing.source.layout import AddressSpace, predicted
 from sharing.source.merge import merge
 from tests.source.units import LONG, MUTEX, UnitMaker, access, call, lock, through
 

@@ -11,9 +11,9 @@ from sharing.judge.static import Judgement, JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import Image, SectionKind, Severity, Verdict
 from sharing.model.arch import find_architecture, x86
+from sharing.source.addressing import exact, predicted
 from sharing.source.emission import Contribution, Placed
 from sharing.source.image import source_image
-from sharing.source.layout import exact, predicted
 from sharing.source.merge import assemble
 from sharing.source.program import Program
 from tests.source.units import LONG, MUTEX, UnitMaker, access, call, lock, start, through

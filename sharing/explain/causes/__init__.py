@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sharing.explain.causes import code, dependency, layout, toolchain
+from sharing.explain.causes import dependency, functions, layout, toolchain
 from sharing.explain.causes.base import Builds, Verdicts
 
 
@@ -22,5 +22,5 @@ SUSPECTS = (
     Suspect("layout", layout.ask),
     Suspect("dependency", dependency.ask),
     Suspect("toolchain", toolchain.ask),
-    Suspect("code", code.ask),
+    Suspect("code", functions.ask),
 )

@@ -12,8 +12,8 @@ from pathlib import PurePath
 
 from sharing.basics.naming import Demangle
 from sharing.explain.activity import Activity
-from sharing.explain.layout import Met
 from sharing.explain.match import Matching
+from sharing.explain.meetings import Met
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, FileTraits, RuledOut
 from sharing.model.image import Image, ImageKind

@@ -12,7 +12,7 @@ import numpy as np
 
 from sharing.explain import blame, recognised
 from sharing.explain.causes.base import Builds, Verdicts, counted, quoted, signed_bytes, signed_hex
-from sharing.explain.layout import Meeting, Met
+from sharing.explain.meetings import Meeting, Met
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
 from sharing.model.finding import Confidence, Severity

@@ -12,7 +12,7 @@ from reports.options import RenderOptions
 from reports.picture import HOLE, UNKNOWN, marks
 from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, NAMES_SHOWN, Line, paint, picture_rows, target_lines, wrapped
 from sharing.model import LinePicture, Slice
-from sharing.model.layout import Excerpt, Layout, LayoutLine, LayoutObject, LayoutReport, LayoutSpan, SpanKind
+from sharing.model.linemap import Excerpt, Layout, LayoutLine, LayoutObject, LayoutReport, LayoutSpan, SpanKind
 
 TYPE_WIDTH = 28
 ACCESSORS_SHOWN = 2

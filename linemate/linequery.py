@@ -24,7 +24,7 @@ from sharing.basics.target import target_of
 from sharing.knowledge import Knowledge
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, SectionKind, Table
-from sharing.model.layout import LINES_SCHEMA, Excerpt, Layout, LayoutObject, LayoutReport, LayoutSpan
+from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutObject, LayoutReport, LayoutSpan
 from sharing.model.project import ProjectConfig
 from sharing.static.correlate import all_sites
 from sharing.static.flow import INIT, LOCK_DTYPE, lock_events

@@ -37,7 +37,7 @@ from sharing.model.image import (
     SiteFlag,
     Table,
 )
-from sharing.source.layout import AddressSpace
+from sharing.source.addressing import AddressSpace
 from sharing.source.locksets import Calls, Locksets
 from sharing.source.program import Program
 
