@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "A64Registers.h"
 #include "Decoder.h"
 #include "MemoryForm.h"
 
@@ -19,39 +20,10 @@ namespace {
 constexpr int8_t Arguments[] = {0, 1, 2, 3, 4, 5, 6, 7};
 constexpr int8_t LinkReg = 30;
 constexpr uint32_t CallerSaved = 0x7ffff | bit(LinkReg);
-constexpr Convention Aapcs = {32,     A64Sp,           CallerSaved,
-                              bit(0), bit(0) | bit(1), Arguments};
+constexpr Convention Aapcs = {
+    32, A64Sp, CallerSaved, bit(0), bit(0) | bit(1), Arguments, {}, 8, 98};
 
-struct RegInfo {
-  int8_t Number = NoReg; ///< of a general register
-  uint8_t Width = 0;     ///< in bytes, of any register
-};
-
-constexpr auto makeRegisters() {
-  std::array<RegInfo, ARM64_REG_ENDING> Map{};
-  auto Run = [&Map](unsigned First, unsigned Count, uint8_t Width,
-                    bool General) {
-    for (unsigned I = 0; I < Count; ++I)
-      Map[First + I] = {General ? int8_t(I) : OtherReg, Width};
-  };
-  Run(ARM64_REG_B0, 32, 1, false);
-  Run(ARM64_REG_H0, 32, 2, false);
-  Run(ARM64_REG_S0, 32, 4, false);
-  Run(ARM64_REG_D0, 32, 8, false);
-  Run(ARM64_REG_Q0, 32, 16, false);
-  Run(ARM64_REG_V0, 32, 16, false);
-  Run(ARM64_REG_W0, 31, 4, true);
-  Run(ARM64_REG_X0, 29, 8, true);
-  Map[ARM64_REG_FP] = {29, 8};
-  Map[ARM64_REG_LR] = {LinkReg, 8};
-  Map[ARM64_REG_SP] = {A64Sp, 8};
-  Map[ARM64_REG_WSP] = {A64Sp, 4};
-  Map[ARM64_REG_XZR] = {ZeroReg, 8};
-  Map[ARM64_REG_WZR] = {ZeroReg, 4};
-  return Map;
-}
-
-constexpr std::array<RegInfo, ARM64_REG_ENDING> Registers = makeRegisters();
+constexpr const auto &Registers = A64Registers;
 
 unsigned vectorBytes(arm64_vas Arrangement, bool Element) {
   switch (Arrangement) {
@@ -120,12 +92,6 @@ private:
   bool control(Op &Out);
 };
 
-RegInfo info(const cs_arm64_op &Operand) {
-  return Operand.type == ARM64_OP_REG && Operand.reg < Registers.size()
-             ? Registers[Operand.reg]
-             : RegInfo();
-}
-
 int8_t addressReg(arm64_reg Reg) {
   if (Reg == ARM64_REG_INVALID)
     return NoReg;
@@ -142,7 +108,7 @@ bool extendsSigned(arm64_extender E) {
   return E == ARM64_EXT_SXTB || E == ARM64_EXT_SXTH || E == ARM64_EXT_SXTW;
 }
 
-void result(Op &Out, RegInfo Dst, Transfer How) {
+void result(Op &Out, A64Reg Dst, Transfer How) {
   Out.Dst = Dst.Number;
   Out.Width = Dst.Width;
   Out.How = How;
@@ -200,6 +166,9 @@ void AArch64Decoder::memory(const MemoryForm &F, Op &Out) {
   M.Index = addressReg(Where.mem.index);
   M.Shift = Where.shift.type == ARM64_SFT_LSL ? Where.shift.value : 0;
   M.Disp = Where.mem.disp;
+  if (M.Index != NoReg &&
+      (Where.ext != ARM64_EXT_INVALID || info(Where.mem.index).Width != 8))
+    M.Flags |= MemNarrow;
   if (!A.writeback)
     return;
   Out.Written = M.Base;
@@ -210,6 +179,7 @@ void AArch64Decoder::memory(const MemoryForm &F, Op &Out) {
   if (At + 1 < A.op_count && A.operands[At + 1].type == ARM64_OP_IMM)
     Out.Step = int32_t(A.operands[At + 1].imm);
   M.Index = NoReg;
+  M.Flags &= ~MemNarrow;
   M.Disp = 0;
 }
 
@@ -217,11 +187,11 @@ void AArch64Decoder::memory(const MemoryForm &F, Op &Out) {
 void AArch64Decoder::transferred(const MemoryForm &F, Op &Out) {
   const cs_arm64 &A = Insn->detail->arm64;
   auto Reg = [&A](unsigned I) {
-    return I < A.op_count ? info(A.operands[I]) : RegInfo();
+    return I < A.op_count ? info(A.operands[I]) : A64Reg();
   };
   for (unsigned I = 0; I < F.FirstMoved; ++I)
     Out.Clobbers |= bit(Reg(I).Number); // the status of a store exclusive
-  RegInfo First = Reg(F.FirstMoved), Next = Reg(F.FirstMoved + 1);
+  A64Reg First = Reg(F.FirstMoved), Next = Reg(F.FirstMoved + 1);
   switch (F.Kind) {
   case Access::Load:
     Out.Clobbers |= bit(First.Number);
@@ -258,7 +228,7 @@ void AArch64Decoder::transferred(const MemoryForm &F, Op &Out) {
 
 void AArch64Decoder::computation(Op &Out) {
   const cs_arm64 &A = Insn->detail->arm64;
-  RegInfo Dst = A.op_count ? info(A.operands[0]) : RegInfo();
+  A64Reg Dst = A.op_count ? info(A.operands[0]) : A64Reg();
   if (!isFollowed(Dst.Number))
     return;
   switch (Insn->id) {
@@ -275,9 +245,9 @@ void AArch64Decoder::computation(Op &Out) {
   default:
     Out.Clobbers |= bit(Dst.Number);
   }
-  RegInfo Src = A.op_count > 1 ? info(A.operands[1]) : RegInfo();
+  A64Reg Src = A.op_count > 1 ? info(A.operands[1]) : A64Reg();
   const cs_arm64_op *Third = A.op_count > 2 ? &A.operands[2] : nullptr;
-  RegInfo Right = Third ? info(*Third) : RegInfo();
+  A64Reg Right = Third ? info(*Third) : A64Reg();
   Out.Src = Src.Number;
   auto Immediate = [&A](unsigned I) {
     return I < A.op_count && A.operands[I].type == ARM64_OP_IMM;
@@ -424,16 +394,17 @@ bool AArch64Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
   Out = Op();
   Out.Ip = Ip;
   Out.Length = Insn->size;
-  if (control(Out))
-    return true;
   const MemoryForm &F = form();
-  if (F.Kind == Access::None) {
+  if (control(Out)) {
+    // Neither reads nor writes what is followed.
+  } else if (F.Kind == Access::None) {
     computation(Out);
-    return true;
+  } else {
+    memory(F, Out);
+    if (Out.MemCount)
+      transferred(F, Out);
   }
-  memory(F, Out);
-  if (Out.MemCount)
-    transferred(F, Out);
+  a64::addTraits(*Insn, F, Out);
   return true;
 }
 

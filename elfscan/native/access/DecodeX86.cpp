@@ -8,9 +8,9 @@
 
 #include "CachedDecoder.h"
 #include "Decoder.h"
+#include "X86Registers.h"
 #include "X86Tables.h"
 
-#include <array>
 #include <bit>
 #include <capstone/capstone.h>
 
@@ -19,48 +19,16 @@ namespace linemate {
 namespace {
 
 constexpr int8_t Arguments[] = {7, 6, 2, 1, 8, 9};
+/// perf's order begins ax, bx, cx, dx, si, di, bp, sp; r8 is 16.
+constexpr int8_t PerfNumbers[] = {0,  2,  3,  1,  7,  6,  4,  5,
+                                  16, 17, 18, 19, 20, 21, 22, 23};
 constexpr uint32_t CallerSaved =
     bit(0) | bit(1) | bit(2) | bit(6) | bit(7) | 0xf00;
-constexpr Convention SysV = {16,     X86Rsp,          CallerSaved,
-                             bit(0), bit(0) | bit(2), Arguments};
+constexpr Convention SysV = {
+    16,        X86Rsp,      CallerSaved, bit(0), bit(0) | bit(2),
+    Arguments, PerfNumbers, 0,           202};
 
-struct GeneralReg {
-  int8_t Number = NoReg;
-  uint8_t Width = 0;
-};
-
-constexpr auto makeRegisters() {
-  std::array<GeneralReg, X86_REG_ENDING> Map{};
-  constexpr x86_reg Names[16][4] = {
-      {X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL},
-      {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL},
-      {X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL},
-      {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL},
-      {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL},
-      {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL},
-      {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
-      {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
-      {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
-      {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
-      {X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B},
-      {X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B},
-      {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B},
-      {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B},
-      {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
-      {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
-  };
-  constexpr uint8_t Widths[4] = {8, 4, 2, 1};
-  for (int8_t N = 0; N < 16; ++N)
-    for (unsigned W = 0; W < 4; ++W)
-      Map[Names[N][W]] = {N, Widths[W]};
-  Map[X86_REG_AH] = {0, 1};
-  Map[X86_REG_CH] = {1, 1};
-  Map[X86_REG_DH] = {2, 1};
-  Map[X86_REG_BH] = {3, 1};
-  return Map;
-}
-
-constexpr std::array<GeneralReg, X86_REG_ENDING> Registers = makeRegisters();
+constexpr const auto &Registers = X86Registers;
 
 class X86Decoder final : public Decoder {
 public:
@@ -121,8 +89,10 @@ void X86Decoder::memory(const cs_x86 &X, const cs_x86_op &Operand, Access Kind,
   M.Kind = Kind;
   M.Size = Operand.size;
   M.Disp = Operand.mem.disp;
-  if (Operand.mem.segment == X86_REG_FS || Operand.mem.segment == X86_REG_GS)
+  if (Operand.mem.segment == X86_REG_FS)
     M.Flags |= MemSegment;
+  if (Operand.mem.segment == X86_REG_GS)
+    M.Flags |= MemSegment | MemOtherBase;
   if (Operand.mem.base == X86_REG_RIP || Operand.mem.base == X86_REG_EIP) {
     M.Flags |= MemPcRelative;
     M.Disp += int64_t(Out.end());
@@ -295,11 +265,14 @@ void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
 void X86Decoder::stack(const cs_x86 &X, X86Class C, Op &Out) {
   Out.Clobbers &= ~bit(X86Rsp);
   if (C == X86Class::Leave) {
-    // rsp = rbp + 8; the caller's rbp is not followed.
-    Out.MemCount = 1;
-    Out.Mem[0] = MemOperand();
-    Out.Mem[0].Base = 5;
+    // rsp = rbp + 8; the caller's rbp, which it loads, is not followed.
+    Out.MemCount = 2;
+    Out.Mem[0] = Out.Mem[1] = MemOperand();
+    Out.Mem[0].Base = Out.Mem[1].Base = 5;
     Out.Mem[0].Disp = 8;
+    Out.Mem[1].Kind = Access::Load;
+    Out.Mem[1].Size = 8;
+    Out.Mem[1].Flags = MemImplicit;
     Out.Clobbers |= bit(5);
     Out.How = Transfer::Lea;
     Out.Dst = X86Rsp;
@@ -307,6 +280,7 @@ void X86Decoder::stack(const cs_x86 &X, X86Class C, Op &Out) {
   }
   MemOperand Top;
   Top.Base = X86Rsp;
+  Top.Flags = MemImplicit;
   Top.Size = X.operands[0].size == 2 ? 2 : 8;
   Out.Written = X86Rsp;
   Out.Step = C == X86Class::Push ? -int32_t(Top.Size) : int32_t(Top.Size);
@@ -325,10 +299,9 @@ void X86Decoder::stack(const cs_x86 &X, X86Class C, Op &Out) {
     Out.Mem[Out.MemCount++] = Top;
     return;
   }
-  if (R.Width == 8) {
-    Out.Mem[Out.MemCount++] = Top;
+  Out.Mem[Out.MemCount++] = Top;
+  if (R.Width == 8)
     result(Out, R, Transfer::Load);
-  }
 }
 
 void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
@@ -436,7 +409,8 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
     Out.Clobbers |= bit(0) | bit(1) | bit(11);
     break;
   case X86Class::String:
-    Out.Clobbers |= bit(6) | bit(7);
+    for (unsigned I = 0; I < Out.MemCount; ++I)
+      Out.Clobbers |= bit(Out.Mem[I].Base);
     if (X.prefix[0] == X86_PREFIX_REP || X.prefix[0] == X86_PREFIX_REPNE) {
       Out.Clobbers |= bit(1);
       for (unsigned I = 0; I < Out.MemCount; ++I)
@@ -453,6 +427,7 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   default:
     break;
   }
+  x86::addTraits(*Insn, Out);
   return true;
 }
 

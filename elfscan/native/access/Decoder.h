@@ -24,6 +24,13 @@ struct Convention {
   uint32_t Result = 0;  ///< the first result register
   uint32_t Results = 0; ///< all of them
   std::span<const int8_t> Arguments;
+  /// Our register numbers as perf's, in the order of perf's; empty: they are
+  /// the same (arch/*/include/uapi/asm/perf_regs.h).
+  std::span<const int8_t> PerfNumbers;
+  /// Which register holds the number of a system call, and the futex call's.
+  /// A call's arguments stand in the first of Arguments.
+  int8_t SystemCallNumber = NoReg;
+  int32_t Futex = -1;
 };
 
 class Decoder {

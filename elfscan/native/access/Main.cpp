@@ -1,18 +1,21 @@
 //===- Main.cpp - linemate-access -----------------------------------------===//
 //
 // Usage: linemate-access BINARY [THREADS] <PLAN >TABLES
+//        linemate-access --query <QUERY >ANSWER
 //        linemate-access --serve <SOCKET (Serve.h)
 //        linemate-access --confinement
 //
 // Reads a plan (Plan.cpp) from standard input, writes the tables (Tables.cpp)
-// to standard output.  Any failure is one line on standard error and exit
-// status 1.  Never runs the binary.
+// to standard output; or reads a query (Query.cpp) and writes its answer.  Any
+// failure is one line on standard error and exit status 1.  Never runs the
+// binary.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../serve/Serve.h"
 #include "Confine.h"
 #include "Plan.h"
+#include "Query.h"
 #include "Scan.h"
 
 #include <algorithm>
@@ -45,7 +48,8 @@ std::vector<uint8_t> readAll(std::FILE *In) {
 
 int run(int Argc, char **Argv) {
   if (Argc < 2 || Argc > 3)
-    return fail("usage: linemate-access BINARY [THREADS] <PLAN >TABLES");
+    return fail("usage: linemate-access BINARY [THREADS] <PLAN >TABLES, or "
+                "linemate-access --query <QUERY >ANSWER");
   unsigned Threads = Argc == 3 ? unsigned(std::atoi(Argv[2]))
                                : std::thread::hardware_concurrency();
   MappedFile File;
@@ -63,6 +67,17 @@ int run(int Argc, char **Argv) {
   return 0;
 }
 
+int runQuery() {
+  std::vector<uint8_t> Raw = readAll(stdin);
+  Query Q;
+  if (auto Why = Q.parse(Raw))
+    return fail(*Why);
+  Answer A;
+  if (auto Why = answer(Q, A))
+    return fail(*Why);
+  return writeAnswer(stdout, Q.Kind, A) ? 0 : fail("cannot write the answer");
+}
+
 } // namespace
 
 static int one(int Argc, char **Argv) {
@@ -74,6 +89,8 @@ static int one(int Argc, char **Argv) {
     return 0;
   }
   try {
+    if (Argc == 2 && std::string_view(Argv[1]) == "--query")
+      return runQuery();
     return run(Argc, Argv);
   } catch (const std::bad_alloc &) {
     return fail("out of memory");

@@ -75,17 +75,20 @@ std::optional<MemoryForm> atomic(string_view Name) {
   F.IsAtomic = true;
   string_view Rest = Name;
   if (take(Rest, "casp")) {
-    F.IsCompare = true;
+    F.IsCompare = F.KeepsOld = true;
     F.Elements = 2;
     return orderingAndWidth(Rest, F) ? std::optional(F) : std::nullopt;
   }
   if (take(Rest, "cas")) {
-    F.IsCompare = true;
+    F.IsCompare = F.KeepsOld = true;
     return orderingAndWidth(Rest, F) ? std::optional(F) : std::nullopt;
   }
-  if (take(Rest, "swp"))
+  if (take(Rest, "swp")) {
+    F.IsExchange = F.KeepsOld = true;
     return orderingAndWidth(Rest, F) ? std::optional(F) : std::nullopt;
-  if (!take(Rest, "ld") && !take(Rest, "st"))
+  }
+  F.KeepsOld = take(Rest, "ld");
+  if (!F.KeepsOld && !take(Rest, "st"))
     return std::nullopt;
   for (string_view Operation : AtomicOperations) {
     string_view After = Rest;

@@ -26,7 +26,9 @@ struct MemoryForm {
   bool IsAtomic = false;
   bool IsExclusive = false;
   bool IsSigned = false;
-  bool IsCompare = false; ///< cas
+  bool IsCompare = false;  ///< cas
+  bool IsExchange = false; ///< swp
+  bool KeepsOld = false;   ///< a register receives the old content
 };
 
 /// Kind None when \p Mnemonic moves no data to or from memory.

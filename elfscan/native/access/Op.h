@@ -61,13 +61,30 @@ enum class Flow : uint8_t {
   Stop, ///< nothing that is known follows
 };
 
-enum MemFlag : uint8_t {
+enum MemFlag : uint16_t {
   MemPcRelative = 1, ///< Disp is the whole address, before an index
   MemSegment = 2,    ///< relative to a segment: not static data
   MemRepeated = 4,   ///< a string operation with a count register
   MemAtomic = 8,
   MemExclusive = 16, ///< load or store exclusive
   MemSigned = 32,    ///< the loaded value is sign-extended
+  MemOtherBase = 64, ///< with MemSegment: relative to gs instead of fs
+  MemImplicit = 128, ///< the top of the stack, of push and pop
+  MemNarrow = 256,   ///< the index is half a register, or extended
+};
+
+/// What queries about sampled code ask of an instruction, and the data flow
+/// does not.
+enum Trait : uint16_t {
+  Compares = 1,    ///< sets flags and no register: cmp, test
+  Fuses = 2,       ///< retires with a conditional branch behind it
+  Exchanges = 4,   ///< writes whatever was there
+  KeepsOld = 8,    ///< the old content of memory ends in a register
+  TakesFlags = 16, ///< turns flags into a register's content: setcc, cset
+  Halts = 32,      ///< nothing follows: ud2, brk
+  SystemCall = 64,
+  StepsBases = 128, ///< each operand's base moves on by the operand's size
+  HasSmall = 256,   ///< Op::Small is the second operand
 };
 
 struct MemOperand {
@@ -75,9 +92,10 @@ struct MemOperand {
   int8_t Base = NoReg;
   int8_t Index = NoReg;
   uint8_t Shift = 0;
-  uint8_t Flags = 0;
+  uint16_t Flags = 0; ///< MemFlag
   uint32_t Size = 0;
   int64_t Disp = 0;
+  bool operator==(const MemOperand &) const = default;
 };
 
 struct Op {
@@ -102,6 +120,11 @@ struct Op {
   int32_t Step = 0;
   int64_t Imm = 0;
   uint32_t Clobbers = 0; ///< registers left with an unknown value
+  uint32_t Named = 0;    ///< registers that the operands name
+  uint16_t Traits = 0;   ///< Trait
+  int8_t First = NoReg;  ///< general register that is the first operand
+  uint8_t FirstWidth = 0;
+  int32_t Small = 0; ///< an immediate second operand, see HasSmall
   MemOperand Mem[2];
 
   uint64_t end() const { return Ip + Length; }

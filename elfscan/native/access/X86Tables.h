@@ -65,8 +65,8 @@ constexpr auto makeX86Classes() {
   Set(X86Class::And, {X86_INS_AND});
   Set(X86Class::Compare, {X86_INS_CMP});
   Set(X86Class::SignExtendAcc, {X86_INS_CDQE});
-  Set(X86Class::Push, {X86_INS_PUSH});
-  Set(X86Class::Pop, {X86_INS_POP});
+  Set(X86Class::Push, {X86_INS_PUSH, X86_INS_PUSHFQ});
+  Set(X86Class::Pop, {X86_INS_POP, X86_INS_POPFQ});
   Set(X86Class::Leave, {X86_INS_LEAVE});
   Set(X86Class::Exchange, {X86_INS_XCHG});
   Set(X86Class::ExchangeAdd, {X86_INS_XADD, X86_INS_CMPXCHG});

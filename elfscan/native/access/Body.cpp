@@ -1,0 +1,146 @@
+//===- Body.cpp - The code around an instruction --------------------------===//
+//
+// Owns the ways that lead to an instruction.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Body.h"
+
+#include <algorithm>
+
+namespace linemate {
+
+namespace {
+
+/// Instructions of a run that are looked at.
+constexpr size_t BeforeLimit = 24, AfterLimit = 16;
+
+bool sameMemory(const Effect &A, const Effect &B) {
+  return std::ranges::equal(A.memory(), B.memory());
+}
+
+} // namespace
+
+void Body::build(Decoder &D, std::span<const uint8_t> Code, uint64_t Begin) {
+  Ops.clear();
+  Controls.clear();
+  Op Next;
+  for (uint64_t Ip = Begin; !Code.empty() && D.decode(Code, Ip, Next);
+       Ip = Next.end(), Code = Code.subspan(Next.Length)) {
+    Ops.push_back(Next);
+    Controls.push_back(controlOf(Next));
+  }
+  // Sources by target: counted, then filled in order.
+  FirstSource.assign(Ops.size() + 1, 0);
+  JumpsOver.assign(Ops.size() + 1, 0);
+  std::vector<std::pair<uint32_t, uint32_t>> Jumps;
+  for (uint32_t Row = 0; Row < size(); ++Row)
+    if (uint32_t To = target(Row); To != NoRow) {
+      Jumps.emplace_back(To, Row);
+      ++FirstSource[To + 1];
+    }
+  for (size_t I = 1; I < FirstSource.size(); ++I)
+    FirstSource[I] += FirstSource[I - 1];
+  Sources.resize(Jumps.size());
+  std::vector<uint32_t> Fill(FirstSource);
+  for (auto [To, Row] : Jumps)
+    Sources[Fill[To]++] = Row;
+  for (uint32_t Row = 0; Row < size(); ++Row)
+    if (auto From = sources(Row); !From.empty() && From.back() >= Row) {
+      ++JumpsOver[Row];
+      --JumpsOver[From.back() + 1];
+    }
+  for (size_t I = 1; I < JumpsOver.size(); ++I)
+    JumpsOver[I] += JumpsOver[I - 1];
+}
+
+uint32_t Body::at(uint64_t Address) const {
+  auto It = std::ranges::lower_bound(Ops, Address, {}, &Op::Ip);
+  return It != Ops.end() && It->Ip == Address ? uint32_t(It - Ops.begin())
+                                              : NoRow;
+}
+
+std::span<const uint32_t> Body::sources(uint32_t Row) const {
+  return std::span(Sources).subspan(FirstSource[Row],
+                                    FirstSource[Row + 1] - FirstSource[Row]);
+}
+
+uint32_t Body::target(uint32_t Row) const {
+  if (Controls[Row] != Control::Branch && Controls[Row] != Control::Jump)
+    return NoRow;
+  uint64_t To = targetOf(Ops[Row]);
+  return To ? at(To) : NoRow;
+}
+
+bool Body::fallsInto(uint32_t Row) const {
+  if (Row == 0)
+    return false;
+  Control Before = Controls[Row - 1];
+  return Before != Control::Jump && Before != Control::Return &&
+         Before != Control::Stop;
+}
+
+/// The one instruction that control can come from; none where there are
+/// several, none, or a call.
+uint32_t Body::onlyWay(uint32_t Row) const {
+  auto From = sources(Row);
+  if (fallsInto(Row))
+    return From.empty() ? Row - 1 : NoRow;
+  return From.size() == 1 ? From[0] : NoRow;
+}
+
+/// The instruction with memory operands that retires when \p Row does.
+uint32_t Body::lastTouch(uint32_t Row) const {
+  if (Controls[Row] == Control::Call)
+    return NoRow;
+  if (Controls[Row] == Control::Branch && Row > 0 && onlyWay(Row) == Row - 1 &&
+      Ops[Row - 1].Traits & Fuses && effect(Row - 1).MemCount)
+    return Row - 1;
+  Effect E = effect(Row);
+  return std::ranges::all_of(E.memory(), isImplicit) ? NoRow : Row;
+}
+
+Earlier Body::cameBefore(uint32_t Row) const {
+  auto From = sources(Row);
+  auto Back = std::ranges::lower_bound(From, Row);
+  bool IsLoop = Back != From.end();
+  bool SomeTouchNothing = false, AreAlike = true;
+  Earlier Found;
+  auto Consider = [&](uint32_t Way) {
+    uint32_t Touch = lastTouch(Way);
+    if (Touch == NoRow) {
+      SomeTouchNothing = true;
+    } else if (Found.Row == NoRow) {
+      Found.Row = Touch;
+    } else if (Touch != Found.Row) {
+      AreAlike &= sameMemory(effect(Touch), effect(Found.Row));
+      Found.Row = std::max(Found.Row, Touch);
+    }
+  };
+  std::for_each(IsLoop ? Back : From.begin(), From.end(), Consider);
+  if (fallsInto(Row) && !IsLoop)
+    Consider(Row - 1);
+  if (Found.Row == NoRow)
+    return Found;
+  Found.IsCertain = AreAlike && !SomeTouchNothing;
+  if (!AreAlike)
+    Found.Row = NoRow;
+  return Found;
+}
+
+std::vector<uint32_t> Body::run(uint32_t Row, uint32_t &Here) const {
+  std::vector<uint32_t> Run;
+  for (uint32_t At = onlyWay(Row);
+       At != NoRow && At != Row && Run.size() < BeforeLimit; At = onlyWay(At))
+    Run.push_back(At);
+  std::ranges::reverse(Run);
+  Here = uint32_t(Run.size());
+  Run.push_back(Row);
+  for (uint32_t At = Row; Run.size() - Here <= AfterLimit &&
+                          Controls[At] == Control::Next && At + 1 < size() &&
+                          sources(At + 1).empty();)
+    Run.push_back(++At);
+  return Run;
+}
+
+} // namespace linemate

@@ -1,0 +1,208 @@
+//===- Query.cpp - Questions about given functions ------------------------===//
+//
+// Owns the checks that make a query safe to answer, and the answer's form.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Query.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace linemate {
+
+namespace {
+
+constexpr char QueryMagic[8] = {'L', 'M', 'Q', 'U', 'E', 'R', 'Y', '1'};
+constexpr char AnswerMagic[8] = {'L', 'M', 'A', 'N', 'S', 'W', 'R', '1'};
+/// The largest functions of servers have 200 kB.
+constexpr uint64_t MaxFunctionBytes = 1 << 20;
+
+struct Header {
+  char Magic[8];
+  uint32_t Arch, Kind;
+  uint64_t ImageBegin, ImageEnd;
+  uint64_t Functions, Addresses;
+};
+
+struct RawFunction {
+  uint64_t Address, Size;
+};
+
+struct AnswerHeader {
+  char Magic[8];
+  uint64_t Kind;
+  uint64_t First, Second; ///< rows of the two tables
+};
+
+/// Takes \p Count records off the front of \p Raw; false when they are not
+/// there.
+template <typename T>
+bool take(std::span<const uint8_t> &Raw, uint64_t Count, std::vector<T> &Out) {
+  if (Count > Raw.size() / sizeof(T))
+    return false;
+  Out.resize(Count);
+  if (Count)
+    std::memcpy(Out.data(), Raw.data(), Count * sizeof(T));
+  Raw = Raw.subspan(Count * sizeof(T));
+  return true;
+}
+
+template <typename Row>
+bool write(std::FILE *Out, const std::vector<Row> &Rows) {
+  return Rows.empty() ||
+         std::fwrite(Rows.data(), sizeof(Row), Rows.size(), Out) == Rows.size();
+}
+
+template <typename First, typename Second>
+bool write(std::FILE *Out, QueryKind Kind, const std::vector<First> &One,
+           const std::vector<Second> &Other) {
+  AnswerHeader Head = {};
+  std::memcpy(Head.Magic, AnswerMagic, sizeof AnswerMagic);
+  Head.Kind = uint64_t(Kind);
+  Head.First = One.size();
+  Head.Second = Other.size();
+  return std::fwrite(&Head, sizeof Head, 1, Out) == 1 && write(Out, One) &&
+         write(Out, Other) && std::fflush(Out) == 0;
+}
+
+void answerOperands(const Query &Q, Decoder &D, Answer &Out) {
+  Body B(D.convention());
+  OperandWriter Writer(B);
+  auto Asked = Q.Addresses.begin();
+  auto Nothing = [&](uint64_t End, int32_t Function) {
+    for (; Asked != Q.Addresses.end() && *Asked < End; ++Asked)
+      Writer.nothing(*Asked, Function);
+  };
+  for (size_t I = 0; I < Q.Functions.size(); ++I) {
+    const Bytes &F = Q.Functions[I];
+    Nothing(F.Begin, -1);
+    if (Asked == Q.Addresses.end() || *Asked >= F.end())
+      continue;
+    B.build(D, F.Data, F.Begin);
+    Writer.enter();
+    for (; Asked != Q.Addresses.end() && *Asked < F.end(); ++Asked) {
+      uint32_t Row = B.at(*Asked);
+      if (Row == NoRow)
+        Writer.nothing(*Asked, int32_t(I));
+      else
+        Writer.point(Row, int32_t(I));
+    }
+  }
+  Nothing(UINT64_MAX, -1);
+  if (Asked != Q.Addresses.end())
+    Writer.nothing(*Asked, -1);
+  Out.Points = std::move(Writer.Points);
+  Out.Operands = std::move(Writer.Operands);
+}
+
+void answerTargets(const Query &Q, Decoder &D, Answer &Out) {
+  Op O;
+  for (const Bytes &F : Q.Functions) {
+    std::span<const uint8_t> Code = F.Data;
+    for (uint64_t Ip = F.Begin; !Code.empty() && D.decode(Code, Ip, O);
+         Ip = O.end(), Code = Code.subspan(O.Length))
+      if (uint64_t To = targetOf(O); To && (To < F.Begin || To >= F.end()))
+        Out.Targets.push_back(To);
+  }
+  std::ranges::sort(Out.Targets);
+  auto Same = std::ranges::unique(Out.Targets);
+  Out.Targets.erase(Same.begin(), Same.end());
+}
+
+void answerInstructions(const Query &Q, Normaliser &N, Answer &Out) {
+  for (const Bytes &F : Q.Functions) {
+    Surroundings Around = {{F.Begin, F.end()}, Q.Image};
+    for (size_t At = 0; At < F.Data.size();) {
+      InstructionRow Row = N.read(F.Data.subspan(At), F.Begin + At, Around);
+      Row.Offset = uint32_t(At);
+      Out.Instructions.push_back(Row);
+      At += Row.Length;
+    }
+    Out.Ends.push_back(Out.Instructions.size());
+  }
+}
+
+} // namespace
+
+std::unique_ptr<Normaliser> makeNormaliser(Arch Machine) {
+  switch (Machine) {
+  case Arch::X86_64:
+    return makeX86Normaliser();
+  case Arch::AArch64:
+    return makeAArch64Normaliser();
+  }
+  return nullptr;
+}
+
+std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
+  std::vector<Header> Head;
+  std::vector<RawFunction> Extents;
+  if (!take(Raw, 1, Head) ||
+      std::memcmp(Head[0].Magic, QueryMagic, sizeof QueryMagic))
+    return "the query has no header";
+  if (Head[0].Arch != uint32_t(Arch::X86_64) &&
+      Head[0].Arch != uint32_t(Arch::AArch64))
+    return "the query names an unknown architecture";
+  if (Head[0].Kind < uint32_t(QueryKind::Operands) ||
+      Head[0].Kind > uint32_t(QueryKind::Instructions))
+    return "the query asks for something unknown";
+  if (!take(Raw, Head[0].Functions, Extents) ||
+      !take(Raw, Head[0].Addresses, Addresses))
+    return "the query's tables do not match its header";
+  Machine = Arch(Head[0].Arch);
+  Kind = QueryKind(Head[0].Kind);
+  Image = {Head[0].ImageBegin, Head[0].ImageEnd};
+  uint64_t End = 0;
+  for (const RawFunction &F : Extents) {
+    if (F.Size > MaxFunctionBytes)
+      return "the query has a function of " + std::to_string(F.Size) + " bytes";
+    if (F.Size > Raw.size())
+      return "the query lacks code of a function";
+    if (F.Address < End || F.Address + F.Size < F.Address)
+      return "the query's functions are not in order";
+    Functions.push_back({F.Address, Raw.first(F.Size)});
+    Raw = Raw.subspan(F.Size);
+    End = F.Address + F.Size;
+  }
+  if (!Raw.empty())
+    return "the query has a tail";
+  if (std::ranges::adjacent_find(Addresses, std::ranges::greater_equal()) !=
+      Addresses.end())
+    return "the query's addresses are not in order";
+  return std::nullopt;
+}
+
+std::optional<std::string> answer(const Query &Q, Answer &Out) {
+  constexpr const char *Unsupported =
+      "the disassembler does not support this architecture";
+  if (Q.Kind == QueryKind::Instructions) {
+    std::unique_ptr<Normaliser> N = makeNormaliser(Q.Machine);
+    if (!N)
+      return Unsupported;
+    answerInstructions(Q, *N, Out);
+    return std::nullopt;
+  }
+  std::unique_ptr<Decoder> D = makeDecoder(Q.Machine);
+  if (!D)
+    return Unsupported;
+  if (Q.Kind == QueryKind::Operands)
+    answerOperands(Q, *D, Out);
+  else
+    answerTargets(Q, *D, Out);
+  return std::nullopt;
+}
+
+bool writeAnswer(std::FILE *Out, QueryKind Kind, const Answer &A) {
+  switch (Kind) {
+  case QueryKind::Operands:
+    return write(Out, Kind, A.Points, A.Operands);
+  case QueryKind::Targets:
+    return write(Out, Kind, A.Targets, std::vector<uint64_t>());
+  case QueryKind::Instructions:
+    return write(Out, Kind, A.Ends, A.Instructions);
+  }
+  return false;
+}
+
+} // namespace linemate

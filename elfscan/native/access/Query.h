@@ -1,0 +1,58 @@
+//===- Query.h - Questions about given functions ----------------*- C++ -*-===//
+//
+// Owns the form of a query: what is asked of which code.  The code comes with
+// it, so that no file is read.  Written by elfscan/query.py.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_QUERY_H
+#define LINEMATE_ACCESS_QUERY_H
+
+#include "Normal.h"
+#include "Operands.h"
+#include "Plan.h"
+
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace linemate {
+
+enum class QueryKind : uint32_t {
+  Operands = 1,     ///< of the instructions at given addresses
+  Targets = 2,      ///< where functions call or jump to outside of themselves
+  Instructions = 3, ///< of functions, for comparison
+};
+
+class Query {
+public:
+  QueryKind Kind = QueryKind::Operands;
+  Arch Machine = Arch::X86_64;
+  Range Image; ///< numbers in it are addresses, for Instructions
+  std::vector<Bytes> Functions;    ///< ascending, not overlapping
+  std::vector<uint64_t> Addresses; ///< ascending, distinct
+
+  /// Reads the query in \p Raw, which has to stay.  Returns why it failed, or
+  /// nothing.
+  std::optional<std::string> parse(std::span<const uint8_t> Raw);
+};
+
+struct Answer {
+  std::vector<PointRow> Points; ///< one for each address, in their order
+  std::vector<OperandRow> Operands;
+  std::vector<uint64_t> Targets; ///< ascending, distinct
+  std::vector<InstructionRow> Instructions;
+  std::vector<uint64_t> Ends; ///< of each function in Instructions
+};
+
+/// Returns why it failed, or nothing.
+std::optional<std::string> answer(const Query &Q, Answer &Out);
+
+/// False when writing fails.
+bool writeAnswer(std::FILE *Out, QueryKind Kind, const Answer &A);
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_QUERY_H

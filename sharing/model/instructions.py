@@ -1,0 +1,34 @@
+"""Instructions of functions as the comparison of two builds sees them: bytes without what a linker sets.
+
+Owns the record layout.  Does not decode (``elfscan.query`` asks who does) and compares nothing.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class Holding(IntEnum):
+    """What a field of an instruction holds."""
+
+    NUMBER = 0  # or nothing: it is among the bytes
+    INSIDE = 1  # an address in the function, as an offset
+    ADDRESS = 2  # an address of the image, which two builds may place differently
+    ABSOLUTE = 3  # where a jump leads, in no part of the image
+
+
+# One instruction, or what is none.  Fields of ``bytes`` that hold an address are zero.
+INSTRUCTION_DTYPE = np.dtype(
+    [
+        ("offset", "<u4"),  # in the function
+        ("length", "u1"),
+        ("jumps", "u1"),  # 1: to ``target``, if that is Holding.INSIDE
+        ("target_is", "u1"),  # Holding, of an immediate or the distance of a jump
+        ("other_is", "u1"),  # Holding, of a displacement
+        ("target", "<u8"),
+        ("other", "<u8"),
+        ("bytes", "u1", 16),
+    ]
+)
