@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan.tools import ToolJob, tool_path
+from sharing.model.arch import machine_named
+from sharing.model.arch.row import Machine
 from sharing.model.attribution import Reason
 from sharing.model.errors import LinemateError
-from sharing.model.image import AccessKind
+from sharing.model.image import AccessKind, Architecture
 from sharing.model.instructions import INSTRUCTION_DTYPE, Holding
 from sharing.model.operands import NO_REGISTER, OPERAND_DTYPE, POINT_DTYPE, Holds, Role, Segment, no_code
 
@@ -29,11 +31,11 @@ MAX_TOTAL_BYTES = 1 << 25  # of functions that hold samples, in one file
 MAX_REGISTER = 31
 
 _QUERY_MAGIC, _ANSWER_MAGIC = b"LMQUERY1", b"LMANSWR1"
-_QUERY_HEADER = struct.Struct("<8sIIQQQQ")
+_QUERY_HEADER = struct.Struct("<8sIIQQibbHQQ")
 _ANSWER_HEADER = struct.Struct("<8sQQQ")
 _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _ADDRESS_DTYPE = np.dtype("<u8")
-_ARCHITECTURES = {"x86-64": 1, "aarch64": 2}
+_ASKED_DTYPE = np.dtype([("ip", "<u8"), ("function", "<i4"), ("reserved", "<u4")])
 _TIMEOUT_S = 60.0
 _MEMORY_BYTES = 1 << 30
 
@@ -51,78 +53,101 @@ _ANSWERS = {
 }
 
 
-def can_ask(architecture: str) -> bool:
-    """Whether code of an architecture can be decoded."""
-    return architecture in _ARCHITECTURES
-
-
-def read_operands(architecture: str, ips: Table, starts: Table, ends: Table, code: ReadCode) -> tuple[Table, Table]:
+def read_operands(arch: Architecture, ips: Table, starts: Table, ends: Table, code: ReadCode) -> tuple[Table, Table]:
     """(POINT_DTYPE in the order of ``ips``, OPERAND_DTYPE).
 
-    ``ips``: sorted distinct link-time addresses.  ``starts`` and ``ends``: disjoint extents of functions, sorted; their
-    rows are the points' ``function``.
+    ``ips``: sorted distinct link-time addresses.  ``starts`` and ``ends``: extents of functions, sorted by start; their
+    rows are the points' ``function``.  Of several that hold an address the one that starts last counts.
     """
     row = np.searchsorted(starts, ips, "right") - 1
     inside = (row >= 0) & (ips < ends[np.maximum(row, 0)]) if len(starts) else np.zeros(len(ips), bool)
     row = np.where(inside, row, -1)
     functions: list[tuple[int, bytes]] = []
+    taken: list[int] = []
     budget = MAX_TOTAL_BYTES
-    for one in np.unique(row[row >= 0]).tolist() if can_ask(architecture) else ():
+    machine = _machine(arch)
+    for one in np.unique(row[row >= 0]).tolist() if machine is not None and machine.derives else ():
         start, size = int(starts[one]), int(ends[one] - starts[one])
         if 0 < size <= min(MAX_FUNCTION_BYTES, budget):
             budget -= size
+            taken.append(one)
             functions.append((start, code(start, start + size)))
-    if functions:
-        points, operands = _ask(architecture, _Kind.OPERANDS, functions, ips)
-        _check_operands(points, operands, ips)
-        points = points.copy()
-    else:
-        points, operands = no_code(ips).points, np.zeros(0, OPERAND_DTYPE)
+    if not functions:
+        points = no_code(ips).points
+        points["function"] = row
+        return points, np.zeros(0, OPERAND_DTYPE)
+    asked = np.zeros(len(ips), _ASKED_DTYPE)
+    at = np.minimum(np.searchsorted(taken, row), len(taken) - 1)
+    asked["ip"], asked["function"] = ips, np.where(np.array(taken)[at] == row, at, -1)
+    points, operands = _ask(arch, _Kind.OPERANDS, functions, asked)
+    check_operands(points, operands, ips)
+    points = points.copy()
     points["function"] = row
     return points, operands
 
 
-def direct_targets(architecture: str, extents: Sequence[tuple[int, int]], code: ReadCode) -> Table:
+def _machine(arch: Architecture) -> Machine | None:
+    """The row of an architecture whose code can be decoded."""
+    return machine_named(arch.name) if arch.decodes else None
+
+
+def direct_targets(arch: Architecture, extents: Sequence[tuple[int, int]], code: ReadCode) -> Table:
     """Where the functions at ``extents`` call or jump to by name, outside of themselves: sorted distinct addresses."""
-    functions = [(start, code(start, end)) for start, end in sorted(extents) if end - start <= MAX_FUNCTION_BYTES]
-    if not functions or not can_ask(architecture):
+    functions = [(start, code(start, end)) for start, end in extents if end - start <= MAX_FUNCTION_BYTES]
+    if not functions or not arch.decodes:
         return np.zeros(0, _ADDRESS_DTYPE)
-    return _ask(architecture, _Kind.TARGETS, functions)[0]
+    return _ask(arch, _Kind.TARGETS, functions)[0]
 
 
 def read_instructions(
-    architecture: str, functions: Sequence[tuple[int, bytes]], image: tuple[int, int]
+    arch: Architecture, functions: Sequence[tuple[int, bytes]], image: tuple[int, int]
 ) -> list[Table] | None:
-    """INSTRUCTION_DTYPE of each of ``functions`` (address and bytes, ascending), None where they cannot be decoded.
+    """INSTRUCTION_DTYPE of each of ``functions`` (address and bytes), None where they cannot be decoded.
 
     Numbers in ``image`` (addresses from and up to) are taken for addresses.
     """
-    if not can_ask(architecture):
+    if not arch.decodes:
         return None
     if not functions:
         return []
-    ends, rows = _ask(architecture, _Kind.INSTRUCTIONS, functions, image=image)
-    wrong = len(ends) != len(functions) or (ends[1:] < ends[:-1]).any() or int(ends[-1]) != len(rows)
-    if wrong or (len(rows) and rows["target_is"].max() > max(Holding)):
+    ends, rows = _ask(arch, _Kind.INSTRUCTIONS, functions, image=image)
+    return split_instructions(ends, rows, len(functions))
+
+
+def split_instructions(ends: Table, rows: Table, functions: int) -> list[Table]:
+    """The instructions of each of so many functions.  Raises LinemateError where they do not fit together."""
+    good = len(ends) == functions and bool((ends[1:] >= ends[:-1]).all()) and int(ends[-1]) == len(rows)
+    if not good or not _in_ranges(rows, {"target_is": (0, max(Holding)), "other_is": (0, max(Holding))}):
         raise LinemateError("linemate-access: the instructions of its answer are broken")
     return np.split(rows, ends[:-1].astype(np.int64))
 
 
 def _ask(
-    architecture: str,
+    arch: Architecture,
     kind: _Kind,
     functions: Sequence[tuple[int, bytes]],
-    addresses: Table | None = None,
+    addresses: Table | None = None,  # _ASKED_DTYPE
     image: tuple[int, int] = (0, 0),
 ) -> tuple[Table, Table]:
     """The two tables of an answer.  Raises LinemateError where the helper failed."""
-    asked = np.zeros(0, _ADDRESS_DTYPE) if addresses is None else addresses.astype(_ADDRESS_DTYPE)
+    asked = np.zeros(0, _ASKED_DTYPE) if addresses is None else addresses
     extents = np.array([(start, len(data)) for start, data in functions], _EXTENT_DTYPE)
-    header = _QUERY_HEADER.pack(_QUERY_MAGIC, _ARCHITECTURES[architecture], kind, *image, len(extents), len(asked))
+    machine = _machine(arch)
+    decoder = 0 if machine is None else machine.decoder
+    lengths = len(extents), len(asked)
+    header = _QUERY_HEADER.pack(_QUERY_MAGIC, decoder, kind, *image, *_futex(machine), 0, *lengths)
     query = b"".join([header, extents.tobytes(), asked.tobytes(), *(data for _, data in functions)])
     line = [str(tool_path("linemate-access")), "--query"]
     with ToolJob.start(line, stdin=query, timeout_s=_TIMEOUT_S, memory_bytes=_MEMORY_BYTES) as job:
         return read_answer(job.result(), kind)
+
+
+def _futex(machine: Machine | None) -> tuple[int, int, int]:
+    """The futex system call: its number, and the registers of the number and of the operation, -1 not known."""
+    if machine is None or machine.perf is None or machine.calls is None:
+        return -1, NO_REGISTER, NO_REGISTER
+    calls, perf = machine.calls, machine.perf
+    return calls.futex, perf.number(calls.number), perf.number(calls.arguments[1])
 
 
 def read_answer(raw: bytes, kind: int) -> tuple[Table, Table]:
@@ -155,7 +180,7 @@ _OPERAND_RANGES = {
 }
 
 
-def _check_operands(points: Table, operands: Table, ips: Table) -> None:
+def check_operands(points: Table, operands: Table, ips: Table) -> None:
     """Raises LinemateError where an answer is not about ``ips`` or does not fit together."""
     good = len(points) == len(ips) and bool((points["ip"] == ips).all())
     good = good and _in_ranges(points, _POINT_RANGES) and _in_ranges(operands, _OPERAND_RANGES)

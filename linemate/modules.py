@@ -1,7 +1,7 @@
 """The files that a profile has mapped: which is the target, which are at hand, what their sampled code touches.
 
 Owns the match between the paths and build-ids of a profile and the files of this machine, and the refusal of a profile
-of another build or another program.  Does not decode (``elfscan.operands``) and places no sample
+of another build or another program.  Does not decode (``elfscan.query``) and places no sample
 (``sharing.sampled.attribute``).
 """
 
@@ -185,20 +185,21 @@ class _CodeReader:
 
     def read(self, ips: Table) -> Code:
         """The sampled instructions at sorted distinct link-time addresses."""
-        from elfscan.operands import read_operands
+        from elfscan.query import read_operands
 
         try:
             image = self._open()
             starts, sizes = image.functions["address"], image.functions["size"]
-            points, operands = read_operands(self.elf.arch.name, ips, starts, starts + sizes, self._bytes)
+            points, operands = read_operands(self.elf.arch, ips, starts, starts + sizes, self._bytes)
             rows = points["function"]
             used = np.unique(rows[rows >= 0])
             points["function"] = np.where(rows >= 0, np.searchsorted(used, rows), -1)
             helpers = self._lock_helpers(image) if (image.functions["name"][used] < 0).any() else frozenset()
             names = tuple(self._name(image, row) for row in used.tolist())
             return Code(points, operands, names, frozenset(n for n, row in enumerate(used.tolist()) if row in helpers))
-        except LinemateError:
-            return no_code(ips)
+        except LinemateError as error:
+            why = str(error).removeprefix(f"{self.elf.path}: ")
+            return no_code(ips, f"{self.elf.path}: the code of its samples could not be read: {why}")
 
     def _open(self) -> Image:
         if not self._read:
@@ -225,7 +226,7 @@ class _CodeReader:
         Libraries are stripped of local symbols: libc's waiting and the second half of its unlocking have no name.
         """
         if self._helpers is None:
-            from elfscan.operands import direct_targets
+            from elfscan.query import direct_targets
 
             table = image.functions
             named = np.flatnonzero((table["name"] >= 0) & (table["flags"] & FunctionFlag.STUB == 0))
@@ -233,7 +234,7 @@ class _CodeReader:
             found: set[int] = set()
             for _ in range(HELPER_LEVELS):
                 extents = [(int(table["address"][r]), int(table["address"][r]) + int(table["size"][r])) for r in level]
-                targets = np.array(sorted(direct_targets(self.elf.arch.name, extents, self._bytes)), np.uint64)
+                targets = direct_targets(self.elf.arch, extents, self._bytes)
                 at = np.searchsorted(table["address"], targets)
                 at = at[(at < len(table)) & (table["address"][np.minimum(at, len(table) - 1)] == targets)]
                 level = [r for r in at.tolist() if table["name"][r] < 0 and r not in found]

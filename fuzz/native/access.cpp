@@ -1,12 +1,13 @@
 //===- access.cpp - Fuzz target: access plans and machine code ------------===//
 //
-// Owns the input's form: a byte of switches, then either code that becomes
-// functions, or the size of a plan (2 bytes), the plan, and the file that the
-// plan speaks of.
+// Owns the input's form: a byte of switches, then code that becomes functions
+// of a plan and of every query; or the size of a plan (2 bytes), the plan, and
+// the file that the plan speaks of; or a query.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Plan.h"
+#include "Query.h"
 #include "Scan.h"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ enum Switch : uint8_t {
   WholePlan = 2,
   Absolute = 4,
   ManyFunctions = 8,
+  WholeQuery = 16,
 };
 constexpr uint64_t CodeAddress = 0x401000, DataAddress = 0x402000,
                    ConstantAddress = 0x404000, SlotAddress = 0x402100;
@@ -83,6 +85,81 @@ void check(const Plan &P, const std::vector<Tables> &Parts) {
     }
 }
 
+/// Every instruction of the code is asked for.
+std::vector<uint8_t> queryFor(uint8_t Switches, QueryKind Kind,
+                              std::span<const uint8_t> Code) {
+  uint64_t Step = Switches & ManyFunctions ? FunctionBytes : Code.size();
+  uint64_t Count = Step ? (Code.size() + Step - 1) / Step : 0;
+  Writer Out;
+  Out.add("LMQUERY1", 8);
+  Out.u32(uint32_t(Switches & AArch64 ? Arch::AArch64 : Arch::X86_64));
+  Out.u32(uint32_t(Kind));
+  for (uint64_t Field : {CodeAddress, SlotAddress})
+    Out.u64(Field); // the image
+  Out.u32(98);      // the futex call, in registers that both have
+  Out.u32(0x0108);
+  Out.u64(Count);
+  Out.u64(Kind == QueryKind::Operands ? Code.size() : 0);
+  for (uint64_t I = 0; I < Count; ++I) {
+    Out.u64(CodeAddress + I * Step);
+    Out.u64(std::min<uint64_t>(Step, Code.size() - I * Step));
+  }
+  if (Kind == QueryKind::Operands)
+    for (uint64_t I = 0; I < Code.size(); ++I) {
+      Out.u64(CodeAddress + I);
+      Out.u32(uint32_t(I / Step));
+      Out.u32(0);
+    }
+  Out.add(Code.data(), Code.size());
+  return Out.Bytes;
+}
+
+/// What answers promise to those who read them.
+void check(const Query &Q, const Answer &A) {
+  if (Q.Kind == QueryKind::Operands && A.Points.size() != Q.Addresses.size())
+    unsound("an address without a point");
+  for (const PointRow &P : A.Points) {
+    int64_t End = int64_t(P.First) + P.Count;
+    if (P.First < 0 || P.Count < 0 || End > int64_t(A.Operands.size()))
+      unsound("a point with operands of others");
+    for (int32_t Row : {P.Before, P.At})
+      if (Row != -1 && (Row < P.First || Row >= End))
+        unsound("a point charged with an operand of another");
+  }
+  for (const OperandRow &O : A.Operands) {
+    constexpr int8_t MaxPerf = 32;
+    if (O.Base < -1 || O.Base > MaxPerf || O.Index < -1 || O.Index > MaxPerf)
+      unsound("an operand with an unknown register");
+    if (O.Kind == 0 || O.Kind > uint8_t(Access::Rmw) || !O.Scale)
+      unsound("an operand that is no access");
+    if (O.Point < 0 || size_t(O.Point) >= A.Points.size())
+      unsound("an operand of no point");
+  }
+  if (Q.Kind != QueryKind::Instructions)
+    return;
+  size_t Row = 0;
+  for (size_t I = 0; I < Q.Functions.size(); ++I) {
+    uint64_t At = 0;
+    for (; Row < A.Ends[I]; ++Row) {
+      if (A.Instructions[Row].Offset != At || !A.Instructions[Row].Length)
+        unsound("instructions with a gap");
+      At += A.Instructions[Row].Length;
+    }
+    if (At != Q.Functions[I].Data.size())
+      unsound("a function without its end");
+  }
+}
+
+void ask(std::span<const uint8_t> Raw) {
+  Query Q;
+  if (Q.parse(Raw))
+    return;
+  Answer A;
+  if (answer(Q, A))
+    unsound("the disassembler cannot be opened");
+  check(Q, A);
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Bytes, size_t Size) {
@@ -91,12 +168,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Bytes, size_t Size) {
   uint8_t Switches = Bytes[0];
   std::span<const uint8_t> Rest(Bytes + 1, Size - 1);
   std::vector<uint8_t> Raw;
+  if (Switches & WholeQuery) {
+    ask(std::vector<uint8_t>(Rest.begin(), Rest.end()));
+    return 0;
+  }
   if (Switches & WholePlan) {
     size_t Length = std::min<size_t>(Rest[0] | Rest[1] << 8, Rest.size() - 2);
     Raw.assign(Rest.begin() + 2, Rest.begin() + 2 + ptrdiff_t(Length));
     Rest = Rest.subspan(2 + Length);
   } else {
     Raw = planFor(Switches, Rest.size());
+    for (QueryKind Kind :
+         {QueryKind::Operands, QueryKind::Targets, QueryKind::Instructions})
+      ask(queryFor(Switches, Kind, Rest));
   }
   // Exactly as long as the input, so that a read behind it is seen.
   std::vector<uint8_t> File(Rest.begin(), Rest.end());

@@ -39,7 +39,7 @@ int main() { static ns::box<char, 2> local; return ns::global.t[0] + local.t[1] 
 SECTIONS = ["info", "types", "abbrev", "str", "line_str", "str_offsets", "addr", "line", "cu_index", "tu_index"]
 RELA, SECOND = 10, 0x10
 BIG, NARROW, RELOCATABLE, PACKAGE, ALL_RECORDS = 1, 2, 4, 8, 32
-AARCH64, WHOLE_PLAN, MANY_FUNCTIONS = 1, 2, 8
+AARCH64, WHOLE_PLAN, MANY_FUNCTIONS, WHOLE_QUERY = 1, 2, 8, 16
 MAX_INPUT_BYTES = 8192
 
 
@@ -138,6 +138,18 @@ def make_code_inputs(folder: Path) -> None:
         rows += struct.pack("<QQIi", 0x401000 + 64 * row, 64, 0, row)
     rows += struct.pack("<QQ", 0x402010, 0x401000)
     keep("access", bytes([WHOLE_PLAN]) + struct.pack("<H", len(head + rows)) + head + rows + code)
+    make_queries(code)
+
+
+def make_queries(code: bytes) -> None:
+    """One of each kind, over a function and its second half."""
+    half, start = len(code) // 2, 0x401000
+    functions = struct.pack("<QQQQ", start, half, start + half, len(code) - half)
+    asked = b"".join(struct.pack("<QiI", start + at, at // half, 0) for at in range(0, 2 * half, 3))
+    for kind in (1, 2, 3):
+        rows = asked if kind == 1 else b""
+        head = struct.pack("<8sIIQQibbHQQ", b"LMQUERY1", 1, kind, start, start << 1, 202, 0, 4, 0, 2, len(rows) // 16)
+        keep("access", bytes([WHOLE_QUERY]) + head + functions + rows + code)
 
 
 def main() -> None:

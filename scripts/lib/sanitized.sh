@@ -6,7 +6,7 @@
 
 sanitized_targets='linemate-dwarf linemate-access fuzz_elf fuzz_dwarf fuzz_access'
 sanitized_files='tests/dwarf/test_dwarf_hostile.py tests/dwarf/test_dwarf_damaged_units.py tests/dwarf/test_dwarf_files.py
-  tests/access/test_access_hostile.py tests/fuzz/test_fuzz_native.py'
+  tests/access/test_access_hostile.py tests/access/test_access_query.py tests/fuzz/test_fuzz_native.py'
 # The analyzer takes three minutes more on two cores, and so only comes in where it is asked for.
 if [ -n "${LINEMATE_SANITIZE_ALL:-}" ]; then
   sanitized_targets="$sanitized_targets linemate-facts fuzz_facts"

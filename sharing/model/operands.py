@@ -1,6 +1,6 @@
 """Memory operands of sampled instructions, as a decoder hands them to the attribution; files that a profile has mapped.
 
-Owns the record layouts and the value that stands for one mapped file.  Does not decode (``elfscan.operands`` does),
+Owns the record layouts and the value that stands for one mapped file.  Does not decode (``linemate-access`` does),
 does not open files (``linemate.modules`` does) and evaluates nothing.  Registers have perf's numbers
 (arch/*/include/uapi/asm/perf_regs.h).  All addresses are link-time addresses.
 """
@@ -102,6 +102,7 @@ class Code:
     operands: Table  # OPERAND_DTYPE
     functions: tuple[str, ...] = ()  # linkage names; of code without a symbol file+0x… at its first byte
     lock_helpers: frozenset[int] = frozenset()  # functions without a symbol that functions of locks call
+    notes: tuple[str, ...] = ()  # why nothing could be read, one line
 
 
 NO_CODE = Code(np.zeros(0, POINT_DTYPE), np.zeros(0, OPERAND_DTYPE))
@@ -112,12 +113,12 @@ SPAN_DTYPE = np.dtype(
 )
 
 
-def no_code(ips: Table) -> Code:
+def no_code(ips: Table, *notes: str) -> Code:
     points = np.zeros(len(ips), POINT_DTYPE)
     points["ip"] = ips
     points["function"] = points["before"] = points["at"] = -1
     points["reason"] = Reason.UNDECODED
-    return Code(points, np.zeros(0, OPERAND_DTYPE))
+    return Code(points, np.zeros(0, OPERAND_DTYPE), notes=notes)
 
 
 @dataclass(frozen=True, slots=True)

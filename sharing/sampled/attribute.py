@@ -1,6 +1,6 @@
 """Samples → places: every sample gets the bytes that it touched, or the reason why those are not known.
 
-Owns the order of work.  The skid model is ``sampledcode``'s and ``elfscan.operands``', regions are ``regions``', sums
+Owns the order of work.  The skid model is ``sampledcode``'s and ``linemate-access``', regions are ``regions``', sums
 of registers ``evaluate``'s, what lies at an address ``placing``'s, samples of which only the function is known
 ``byfunction``'s.
 
@@ -68,7 +68,7 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
         functions=functions,
         modules=tuple(one.module for one in files.files),
         witnesses=Witnesses(parts, out).find,
-        notes=(*files.notes, *_unnamed(registers)),
+        notes=(*files.notes, *code.notes, *_unnamed(registers)),
         spread=shares,
     )
 

@@ -132,6 +132,7 @@ class SampledCode:
     waits: npt.NDArray[np.bool_]  # by function: does not only release
     site: npt.NDArray[np.uint64]
     testifies: npt.NDArray[np.bool_]  # by operand: its instruction was executed, and where it was is known
+    notes: tuple[str, ...]  # files whose code could not be read
 
     def rows(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
         """Row of each key; -1 for 0."""
@@ -149,6 +150,7 @@ def read_code(keys: npt.NDArray[np.uint64], files: MappedFiles, image: Image, kn
     operands = [np.zeros(0, OPERAND_DTYPE)]
     functions: list[str] = []
     helpers: set[int] = set()
+    notes: list[str] = []
     held = seen = 0
     for number in np.unique(file).tolist():
         low, high = np.searchsorted(file, [number, number + 1])
@@ -162,6 +164,7 @@ def read_code(keys: npt.NDArray[np.uint64], files: MappedFiles, image: Image, kn
         points.append(part)
         operands.append(more)
         functions += code.functions
+        notes += code.notes
         held += len(more)
         seen += len(part)
     table, all_operands = np.concatenate(points), np.concatenate(operands)
@@ -185,6 +188,7 @@ def read_code(keys: npt.NDArray[np.uint64], files: MappedFiles, image: Image, kn
         waits,
         site,
         _testify(table, all_operands, site),
+        tuple(notes),
     )
 
 

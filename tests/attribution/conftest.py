@@ -16,7 +16,7 @@ import pytest
 
 from elfscan.elf import ElfFile, map_file
 from elfscan.image import read_image, read_images
-from elfscan.operands import read_operands
+from elfscan.query import read_operands
 from linemate.modules import open_modules
 from pmu import read_samples
 from sharing.knowledge import default_knowledge
@@ -79,7 +79,7 @@ def assemble(tmp_path: Path) -> Callable[..., Snippet]:
         start = image.functions["address"][image.functions["address"] == symbols["f"]]
         size = image.functions["size"][image.functions["address"] == symbols["f"]]
         points, operands = read_operands(
-            architecture,
+            elf.arch,
             np.array([symbols[label] for label in asked], np.uint64),
             start,
             start + size,

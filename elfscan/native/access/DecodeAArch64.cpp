@@ -20,8 +20,8 @@ namespace {
 constexpr int8_t Arguments[] = {0, 1, 2, 3, 4, 5, 6, 7};
 constexpr int8_t LinkReg = 30;
 constexpr uint32_t CallerSaved = 0x7ffff | bit(LinkReg);
-constexpr Convention Aapcs = {
-    32, A64Sp, CallerSaved, bit(0), bit(0) | bit(1), Arguments, {}, 8, 98};
+constexpr Convention Aapcs = {32,     A64Sp,           CallerSaved,
+                              bit(0), bit(0) | bit(1), Arguments};
 
 constexpr const auto &Registers = A64Registers;
 

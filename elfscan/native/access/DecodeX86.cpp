@@ -25,8 +25,7 @@ constexpr int8_t PerfNumbers[] = {0,  2,  3,  1,  7,  6,  4,  5,
 constexpr uint32_t CallerSaved =
     bit(0) | bit(1) | bit(2) | bit(6) | bit(7) | 0xf00;
 constexpr Convention SysV = {
-    16,        X86Rsp,      CallerSaved, bit(0), bit(0) | bit(2),
-    Arguments, PerfNumbers, 0,           202};
+    16, X86Rsp, CallerSaved, bit(0), bit(0) | bit(2), Arguments, PerfNumbers};
 
 constexpr const auto &Registers = X86Registers;
 

@@ -27,10 +27,10 @@ struct Convention {
   /// Our register numbers as perf's, in the order of perf's; empty: they are
   /// the same (arch/*/include/uapi/asm/perf_regs.h).
   std::span<const int8_t> PerfNumbers;
-  /// Which register holds the number of a system call, and the futex call's.
-  /// A call's arguments stand in the first of Arguments.
-  int8_t SystemCallNumber = NoReg;
-  int32_t Futex = -1;
+
+  int8_t perfNumber(int8_t Reg) const {
+    return Reg == NoReg || PerfNumbers.empty() ? Reg : PerfNumbers[Reg];
+  }
 };
 
 class Decoder {

@@ -28,11 +28,9 @@ void eachByPerfNumber(const Convention &C, Action Do) {
   std::array<int8_t, MaxRegs> Order;
   for (unsigned R = 0; R < C.Registers; ++R)
     Order[R] = int8_t(R);
-  if (!C.PerfNumbers.empty())
-    std::sort(Order.begin(), Order.begin() + C.Registers,
-              [&](int8_t A, int8_t B) {
-                return C.PerfNumbers[A] < C.PerfNumbers[B];
-              });
+  std::sort(
+      Order.begin(), Order.begin() + C.Registers,
+      [&C](int8_t A, int8_t B) { return C.perfNumber(A) < C.perfNumber(B); });
   for (unsigned R = 0; R < C.Registers; ++R)
     Do(Order[R]);
 }
@@ -217,9 +215,6 @@ OperandWriter::Place OperandWriter::computed(const Place &P,
 void OperandWriter::operand(const Place &P, Role What) {
   const MemOperand &M = P.Memory;
   const Convention &C = B.convention();
-  auto Perf = [&C](int8_t Reg) {
-    return Reg == NoReg || C.PerfNumbers.empty() ? Reg : C.PerfNumbers[Reg];
-  };
   uint8_t Flags = 0;
   if (M.Flags & MemAtomic)
     Flags |= OperandAtomic;
@@ -237,8 +232,8 @@ void OperandWriter::operand(const Place &P, Role What) {
   auto Unknown = [](int8_t Reg) { return Reg != NoReg && !isFollowed(Reg); };
   Holds Held = Unknown(M.Base) || Unknown(M.Index) ? Holds::Never : P.Held;
   Operands.push_back(
-      {B.op(P.Row).Ip, int64_t(P.Displacement), Perf(P.BaseNow),
-       Perf(P.IndexNow), uint8_t(1u << std::min<unsigned>(M.Shift, 7)),
+      {B.op(P.Row).Ip, int64_t(P.Displacement), C.perfNumber(P.BaseNow),
+       C.perfNumber(P.IndexNow), uint8_t(1u << std::min<unsigned>(M.Shift, 7)),
        uint8_t(In), uint16_t(std::min<uint32_t>(M.Size, UINT16_MAX)),
        uint8_t(M.Kind), Flags, uint8_t(What), uint8_t(Held), 0,
        int32_t(Points.size())});
@@ -251,10 +246,9 @@ void OperandWriter::operand(const Place &P, Role What) {
 /// the constant is the operation with the private flag flipped.
 uint8_t OperandWriter::futex(std::span<const uint32_t> Run,
                              uint32_t Here) const {
-  const Convention &C = B.convention();
-  if (Here == 0 || C.SystemCallNumber == NoReg || C.Arguments.size() < 2 ||
-      B.control(Run[Here - 1]) != Control::SystemCall)
+  if (Here == 0 || B.control(Run[Here - 1]) != Control::SystemCall)
     return 0;
+  const Convention &C = B.convention();
   constexpr int64_t Unknown = -1;
   int64_t Number = Unknown, Operation = Unknown;
   bool HasNumber = false;
@@ -263,16 +257,19 @@ uint8_t OperandWriter::futex(std::span<const uint32_t> Run,
     Control How = B.control(Run[At]);
     if (How == Control::Call || How == Control::SystemCall)
       break;
-    if (!HasNumber && O.First == C.SystemCallNumber && O.FirstWidth >= 4) {
+    if (O.First == NoReg)
+      continue;
+    int8_t First = C.perfNumber(O.First);
+    if (!HasNumber && First == Futex.NumberRegister && O.FirstWidth >= 4) {
       HasNumber = true;
       if (O.How == Transfer::Constant)
         Number = O.Imm;
     }
-    if (Operation == Unknown && O.First == C.Arguments[1] &&
+    if (Operation == Unknown && First == Futex.OperationRegister &&
         O.Traits & HasSmall && O.Small >= 0)
       Operation = O.Small & FutexOperation;
   }
-  if (Number != C.Futex)
+  if (Number == Unknown || Number != Futex.Number)
     return 0;
   bool Wakes = Operation >= 0 && Operation < 32 && FutexWakes >> Operation & 1;
   return Wakes ? PointFutex | PointWakes : PointFutex;

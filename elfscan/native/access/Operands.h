@@ -62,10 +62,19 @@ struct PointRow {
 };
 static_assert(sizeof(PointRow) == 32);
 
+/// How a call of the futex system call is known: its number, and by perf's
+/// numbers the registers of the number and of the operation.
+struct FutexCall {
+  int32_t Number = -1;
+  int8_t NumberRegister = NoReg;
+  int8_t OperationRegister = NoReg;
+};
+
 /// Turns sampled addresses into rows, function by function.
 class OperandWriter {
 public:
-  explicit OperandWriter(const Body &B) : B(B), Loops(B) {}
+  OperandWriter(const Body &B, const FutexCall &Futex)
+      : B(B), Futex(Futex), Loops(B) {}
 
   /// The body is of another function from now on.
   void enter() { Loops.clear(); }
@@ -83,6 +92,7 @@ private:
   struct Place;
 
   const Body &B;
+  const FutexCall &Futex;
   Waiting Loops;
 
   void operand(const Place &P, Role What);

@@ -22,6 +22,9 @@ struct Header {
   char Magic[8];
   uint32_t Arch, Kind;
   uint64_t ImageBegin, ImageEnd;
+  int32_t FutexNumber;
+  int8_t NumberRegister, OperationRegister;
+  uint16_t Reserved;
   uint64_t Functions, Addresses;
 };
 
@@ -68,30 +71,25 @@ bool write(std::FILE *Out, QueryKind Kind, const std::vector<First> &One,
 
 void answerOperands(const Query &Q, Decoder &D, Answer &Out) {
   Body B(D.convention());
-  OperandWriter Writer(B);
-  auto Asked = Q.Addresses.begin();
-  auto Nothing = [&](uint64_t End, int32_t Function) {
-    for (; Asked != Q.Addresses.end() && *Asked < End; ++Asked)
-      Writer.nothing(*Asked, Function);
-  };
-  for (size_t I = 0; I < Q.Functions.size(); ++I) {
-    const Bytes &F = Q.Functions[I];
-    Nothing(F.Begin, -1);
-    if (Asked == Q.Addresses.end() || *Asked >= F.end())
+  OperandWriter Writer(B, Q.Futex);
+  int32_t Built = -1;
+  for (const AskedAddress &Asked : Q.Addresses) {
+    if (Asked.Function < 0) {
+      Writer.nothing(Asked.Ip, -1);
       continue;
-    B.build(D, F.Data, F.Begin);
-    Writer.enter();
-    for (; Asked != Q.Addresses.end() && *Asked < F.end(); ++Asked) {
-      uint32_t Row = B.at(*Asked);
-      if (Row == NoRow)
-        Writer.nothing(*Asked, int32_t(I));
-      else
-        Writer.point(Row, int32_t(I));
     }
+    if (Asked.Function != Built) {
+      Built = Asked.Function;
+      B.build(D, Q.Functions[size_t(Built)].Data,
+              Q.Functions[size_t(Built)].Begin);
+      Writer.enter();
+    }
+    uint32_t Row = B.at(Asked.Ip);
+    if (Row == NoRow)
+      Writer.nothing(Asked.Ip, Built);
+    else
+      Writer.point(Row, Built);
   }
-  Nothing(UINT64_MAX, -1);
-  if (Asked != Q.Addresses.end())
-    Writer.nothing(*Asked, -1);
   Out.Points = std::move(Writer.Points);
   Out.Operands = std::move(Writer.Operands);
 }
@@ -153,23 +151,28 @@ std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
   Machine = Arch(Head[0].Arch);
   Kind = QueryKind(Head[0].Kind);
   Image = {Head[0].ImageBegin, Head[0].ImageEnd};
-  uint64_t End = 0;
+  Futex = {Head[0].FutexNumber, Head[0].NumberRegister,
+           Head[0].OperationRegister};
   for (const RawFunction &F : Extents) {
     if (F.Size > MaxFunctionBytes)
       return "the query has a function of " + std::to_string(F.Size) + " bytes";
     if (F.Size > Raw.size())
       return "the query lacks code of a function";
-    if (F.Address < End || F.Address + F.Size < F.Address)
-      return "the query's functions are not in order";
+    if (F.Address + F.Size < F.Address)
+      return "the query has a function that wraps the address space";
     Functions.push_back({F.Address, Raw.first(F.Size)});
     Raw = Raw.subspan(F.Size);
-    End = F.Address + F.Size;
   }
   if (!Raw.empty())
     return "the query has a tail";
-  if (std::ranges::adjacent_find(Addresses, std::ranges::greater_equal()) !=
-      Addresses.end())
-    return "the query's addresses are not in order";
+  int32_t Last = -1;
+  for (const AskedAddress &A : Addresses) {
+    if (A.Function < -1 || A.Function >= int64_t(Functions.size()))
+      return "the query names a function that it does not have";
+    if (A.Function >= 0 && A.Function < Last)
+      return "the query's addresses are not in order";
+    Last = std::max(Last, A.Function);
+  }
   return std::nullopt;
 }
 

@@ -26,13 +26,22 @@ enum class QueryKind : uint32_t {
   Instructions = 3, ///< of functions, for comparison
 };
 
+/// An instruction whose operands are asked for.
+struct AskedAddress {
+  uint64_t Ip;
+  int32_t Function; ///< that it is part of, -1 none that is known
+  uint32_t Reserved;
+};
+
 class Query {
 public:
   QueryKind Kind = QueryKind::Operands;
   Arch Machine = Arch::X86_64;
+  FutexCall Futex;
   Range Image; ///< numbers in it are addresses, for Instructions
-  std::vector<Bytes> Functions;    ///< ascending, not overlapping
-  std::vector<uint64_t> Addresses; ///< ascending, distinct
+  std::vector<Bytes> Functions; ///< in any order, and they may overlap
+  /// By function, so that each is decoded once.
+  std::vector<AskedAddress> Addresses;
 
   /// Reads the query in \p Raw, which has to stay.  Returns why it failed, or
   /// nothing.

@@ -60,7 +60,7 @@ class Machine:
     compilers call it.  ``page_sizes``: bytes of a page, by configuration of the kernel.  ``decoder``: the number of its
     decoder in linemate-access, 0: none, only the layout can be read.  ``objects``: what the relocations of object code
     change, by number; needed where there is a decoder.  ``derives``: operands of sampled instructions are decoded
-    (``elfscan.operands``), so that ``perf`` registers give addresses.  ``code_mask``: bits of a function symbol's value
+    (``linemate-access``), so that ``perf`` registers give addresses.  ``code_mask``: bits of a function symbol's value
     that are no part of the address.  ``packed_types``: r_info holds three types of a byte each.
     """
 
