@@ -11,19 +11,23 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sharing.explain.joint import student
 from sharing.explain.statistics import (
     ALPHA,
     benjamini_hochberg,
     compare_counts,
     compare_samples,
     holm,
+    paired_change,
     permutation_test,
     ratio_of_shares,
     two_proportions,
 )
+from sharing.sampled.interval import wilson
 
 
 def exact_fisher(x: int, n: int, y: int, m: int) -> float:
@@ -41,6 +45,43 @@ def test_small_counts_are_tested_exactly(n: int, m: int, data: st.DataObject) ->
     expected = exact_fisher(x, n, y, m) if 0 < x + y < n + m else 1.0
     assert two_proportions(x, n, y, m) == pytest.approx(expected, rel=1e-6)
     assert two_proportions(x, n, y, m) == pytest.approx(two_proportions(y, m, x, n), rel=1e-9)
+
+
+@given(st.integers(1, 60_000), st.integers(1, 60_000), st.integers(0, 900), st.integers(0, 900))
+@settings(deadline=None, max_examples=25)
+def test_fisher_is_that_of_scipy(n: int, m: int, x: int, y: int) -> None:
+    x, y = min(x, n), min(y, m)
+    expected = scipy.stats.fisher_exact([[x, n - x], [y, m - y]]).pvalue
+    assert two_proportions(x, n, y, m) == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
+@settings(deadline=None)
+def test_the_correction_for_many_rows_is_that_of_scipy(p: list[float]) -> None:
+    assert benjamini_hochberg(np.array(p)) == pytest.approx(scipy.stats.false_discovery_control(p))
+
+
+@pytest.mark.parametrize("pairs", [3, 6, 12])
+def test_signed_ranks_are_those_of_scipy(pairs: int) -> None:
+    rng = np.random.default_rng(pairs)
+    old, new = rng.lognormal(0, 0.1, pairs), rng.lognormal(0.05, 0.1, pairs)
+    expected = scipy.stats.wilcoxon(np.log(new) - np.log(old), method="exact").pvalue
+    assert paired_change(old, new).p == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("free", "bound"), [(1, 12.706), (2, 4.303), (3, 3.182), (10, 2.228), (1000, 1.962)])
+def test_the_bounds_of_few_repetitions_are_those_of_the_tables(free: int, bound: float) -> None:
+    """A series in the degrees of freedom gave 4.17 for two and 9.71 for one."""
+    assert student(0.95, free) == pytest.approx(bound, abs=5e-4)
+
+
+@given(st.integers(0, 2000), st.integers(1, 2000))
+@settings(deadline=None, max_examples=40)
+def test_intervals_of_shares_are_those_of_scipy(part: int, whole: int) -> None:
+    part = min(part, whole)
+    expected = scipy.stats.binomtest(part, whole).proportion_ci(method="wilson")
+    share = wilson(part, whole)
+    assert (share.low, share.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
 
 
 def test_both_methods_agree_where_they_meet() -> None:
