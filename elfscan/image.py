@@ -37,7 +37,7 @@ from sharing.model import (
     TypeTable,
 )
 from sharing.model.guard import check_inputs, mark
-from sharing.model.image import Unit
+from sharing.model.image import CLONE_CALLS, Unit
 
 Array = npt.NDArray[Any]
 
@@ -144,6 +144,10 @@ def read_image(
             functions_from_unwind=int((code.table["flags"] & FunctionFlag.FROM_UNWIND != 0).sum()),
             sites=len(accesses["sites"]),
         )
+        if kind in (ImageKind.EXECUTABLE, ImageKind.PIE) and not len(program.linkage.placeholders):
+            from elfscan.clones import clone_calls
+
+            counts[CLONE_CALLS] = clone_calls(program)
         if not len(program.symbols.table):
             notes += ("no symbols: variables can only be recovered from access sites",)
         if program.linkage.unread:

@@ -67,13 +67,15 @@ def audit(
     symbols: Iterable[str] = (),
     min_severity: Severity = Severity.LOW,
     min_confidence: Confidence = Confidence.LAYOUT,
+    assume_threads: bool = False,
     config: Config = None,
 ) -> Report:
     """Judge every global of ``binary`` by the cache line that it is on: ``linemate audit``.
 
     ``samples`` are profiles of it, ``counts`` exact executions, ``facts`` streams of linemate-facts.  ``line_size`` is
     the bytes of a line (None: the project's or the architecture's).  ``rules`` are rule ids and ``symbols`` globs; none
-    means all.  ``config`` is the project file; None: the nearest ``linemate.toml`` here or above, False: none.
+    means all.  ``assume_threads``: where no start of a thread is seen, functions that may be entered run on several.
+    ``config`` is the project file; None: the nearest ``linemate.toml`` here or above, False: none.
     """
     from linemate.options import AuditOptions
     from linemate.pipeline import audit as run
@@ -91,6 +93,7 @@ def audit(
         symbols=_texts(symbols),
         debug_file=_text_or_none(debug_file),
         project=project,
+        assume_threads=assume_threads,
     )
     return run(options)
 
@@ -140,6 +143,7 @@ def check(
     symbols: Iterable[str] = (),
     min_severity: Severity = Severity.LOW,
     min_confidence: Confidence = Confidence.LAYOUT,
+    assume_threads: bool = False,
     config: Config = None,
 ) -> Report:
     """Judge the globals of a program from its source: ``linemate check``.
@@ -165,6 +169,7 @@ def check(
         rules=_known(rules),
         symbols=_texts(symbols),
         project=project,
+        assume_threads=assume_threads,
     )
     against = Against(
         base=base or "",

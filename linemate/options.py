@@ -17,6 +17,7 @@ class AuditOptions:
     ``line_size`` is in bytes, None means the architecture's.  Findings below ``min_severity`` or
     ``min_confidence`` are counted in ``Report.hidden``.  ``rules`` are rule ids and ``symbols`` globs over
     participant names; empty means all.  ``fail_on`` None means that findings never fail the run.
+    ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
     """
 
     binary: str
@@ -31,6 +32,7 @@ class AuditOptions:
     fail_on: Severity | None = Severity.HIGH
     debug_file: str | None = None
     project: ProjectConfig = field(default_factory=ProjectConfig)
+    assume_threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +71,4 @@ class CheckOptions:
     symbols: tuple[str, ...] = ()
     fail_on: Severity | None = Severity.HIGH
     project: ProjectConfig = field(default_factory=ProjectConfig)
+    assume_threads: bool = False

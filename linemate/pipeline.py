@@ -76,12 +76,14 @@ def check_program(program: Program, options: CheckOptions) -> Report:
     counts: dict[str, int] = dict(program.counts)
     notes = list(program.notes)
     hidden = 0
+    unknown = False
     heats: list[tuple[dict[str, int], Judgement]] = []
     size = pair = options.line_size or DEFAULT_LINE_SIZE
     for part, image in images(program, options, knowledge):
         size, pair = line_sizes(options.line_size, image)
         result = judge(image, judge_options(size, pair, options), knowledge)
         hidden += result.hidden
+        unknown |= result.threads_unknown
         targets.append(target_of(image, size))
         heats.append(({name: address for address, name in image.identities.items()}, result))
         for finding in result.findings:
@@ -111,7 +113,7 @@ def check_program(program: Program, options: CheckOptions) -> Report:
         targets,
         Coverage(dict(sorted(counts.items())), tuple(notes)),
         hidden,
-        bool(program.failed) or any(u.errors for u in program.units),
+        unknown or bool(program.failed) or any(u.errors for u in program.units),
     )
 
 

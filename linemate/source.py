@@ -13,6 +13,7 @@ from pathlib import Path
 from elfscan.image import read_images
 from linemate.options import CheckOptions
 from sharing.knowledge import Knowledge
+from sharing.knowledge.runtimes import imports_threads
 from sharing.model import LinemateError
 from sharing.model.arch import find_architecture, target_architecture
 from sharing.model.folders import walk
@@ -47,7 +48,7 @@ def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Ite
     built = _built(options.objects, program) if options.objects else {}
     for path, part in [("", program)] if linked is not None else executables(program):
         arch = architecture(part)
-        if linked is None and path and not may_start_threads(part, knowledge):
+        if linked is None and path and not (options.assume_threads or may_start_threads(part, knowledge)):
             continue
         if linked is not None:
             yield part, at_link_addresses(part, linked, knowledge)
@@ -64,7 +65,7 @@ def may_start_threads(program: Program, knowledge: Knowledge) -> bool:
     if any(d.facts.starts for d in program.functions.values()):
         return True
     symbols = {symbol for i in program.members for symbol in program.units[i].symbols}
-    return any(map(knowledge.starts_thread, symbols))
+    return any(map(knowledge.starts_thread, symbols)) or imports_threads(symbols) is not None
 
 
 def architecture(program: Program) -> Architecture:

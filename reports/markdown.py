@@ -85,7 +85,7 @@ def fold(summary: str, blocks: Sequence[str]) -> list[str]:
 
 
 def _headline(report: Report) -> str:
-    state = " (incomplete: a part of the input failed)" if report.incomplete else ""
+    state = " (incomplete: not all could be analysed)" if report.incomplete else ""
     return f"### linemate: {prose(tally(report))}{state}"
 
 

@@ -75,7 +75,7 @@ def _summary(report: Report, width: int) -> Iterator[Line]:
     for note in report.coverage.notes:
         yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
     if report.incomplete:
-        yield from wrapped("incomplete: a part of the input failed, see above", width, INDENT, style="bold yellow")
+        yield from wrapped("incomplete: not all could be analysed, see above", width, INDENT, style="bold yellow")
     yield from wrapped(tally(report), width, INDENT, hang=2, style="bold")
     if any(finding.picture for finding in report.findings):
         key = (

@@ -82,7 +82,7 @@ def audit_image(image: Image, options: AuditOptions, knowledge: Knowledge, runs:
     counts: dict[str, int] = {}
     notes: list[str] = []
     trust: list[str] = []
-    passes = run_passes(image, knowledge, how.demangle)
+    passes = run_passes(image, knowledge, how.demangle, assume_threads=how.assume_threads)
     result = judge_passes(passes, how)
     if runs.executions is not None:
         result = _with_counts(runs.executions, passes, result, how, counts, notes)
@@ -95,7 +95,10 @@ def audit_image(image: Image, options: AuditOptions, knowledge: Knowledge, runs:
     if runs.profiles is not None:
         findings = _with_samples(findings, runs.profiles, result, image, options, knowledge, counts, trust)
     target = target_of(image, size)
-    return AuditedImage(target, tuple(findings), counts, tuple(notes), tuple(trust), result.hidden, image.incomplete)
+    # A run shows the threads that the code does not.
+    unknown = result.threads_unknown and runs.executions is None and runs.profiles is None
+    incomplete = image.incomplete or unknown
+    return AuditedImage(target, tuple(findings), counts, tuple(notes), tuple(trust), result.hidden, incomplete)
 
 
 def _with_counts(
@@ -179,6 +182,7 @@ def judge_options(size: int, pair: int, options: AuditOptions | CheckOptions) ->
         macro=options.project.fix.align_macro or "",
         min_severity=options.min_severity,
         demangle=demangle,
+        assume_threads=options.assume_threads,
     )
 
 

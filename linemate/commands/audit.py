@@ -32,6 +32,7 @@ from sharing.model.finding import Confidence
     metavar="FILE",
     help="What the source says: a stream of linemate-facts; may be repeated.",
 )
+@common.threads_option
 @common.debug_option
 @common.common_options
 def command(
@@ -46,6 +47,7 @@ def command(
     counts: tuple[str, ...],
     facts: tuple[str, ...],
     line_size: str | None,
+    assume_threads: bool,
     debug_file: str | None,
     config: str | None,
     output: str | None,
@@ -72,6 +74,7 @@ def command(
         fail_on=limit,
         debug_file=debug_file,
         project=project,
+        assume_threads=assume_threads,
     )
     inputs = (binary, debug_file, project.path or None, *facts, *samples, *counts)
     check_output(output, inputs)

@@ -51,6 +51,7 @@ class WithFlags(click.Command):
 @click.option("--binary", metavar="FILE", help="The linked program: its addresses instead of a prediction.")
 @click.option("-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units at once; default: one a core.")
 @click.option("--no-cache", is_flag=True, help="Keep nothing between runs, use nothing kept.")
+@common.threads_option
 @common.finding_options
 @common.common_options
 @click.pass_context
@@ -67,6 +68,7 @@ def command(
     binary: str | None,
     jobs: int,
     no_cache: bool,
+    assume_threads: bool,
     format_name: str | None,
     fail_on: str | None,
     min_severity: str | None,
@@ -104,6 +106,7 @@ def command(
         symbols=symbols,
         fail_on=limit,
         project=project,
+        assume_threads=assume_threads,
     )
     inputs = (request.database or None, *sources, binary, baseline, project.path or None)
     check_output(output, (*inputs, write_baseline))

@@ -68,6 +68,20 @@ def debug_option(command: Command) -> Command:
     )
 
 
+def threads_option(command: Command) -> Command:
+    """What holds where no start of a thread is seen."""
+    return _apply(
+        command,
+        (
+            click.option(
+                "--assume-threads",
+                is_flag=True,
+                help="Where no start of a thread is seen: exported and address-taken functions run on several.",
+            ),
+        ),
+    )
+
+
 def finding_options(command: Command) -> Command:
     """The options of every command that reports findings: format, limits and filters."""
     severities = [severity.value for severity in Severity]

@@ -72,14 +72,14 @@ class Profiled:
         )
 
 
-def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle) -> Passes:
+def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume_threads: bool = False) -> Passes:
     """Threads and frequencies, lock calls, all accesses, recovered objects, attribution.
 
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
     image = without_tls(image)
-    calls = callgraph.build(image, knowledge)
+    calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
     events = flow.lock_events(image, knowledge)

@@ -45,7 +45,10 @@ MAX_RELATED = 3  # places in source a participant
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """``line_size`` in bytes; ``rules`` are ids, empty for all; ``macro`` is the project's alignment macro."""
+    """``line_size`` in bytes; ``rules`` are ids, empty for all; ``macro`` is the project's alignment macro.
+
+    ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
+    """
 
     line_size: int
     pair_size: int
@@ -53,11 +56,15 @@ class JudgeOptions:
     macro: str = ""
     min_severity: Severity = Severity.NOTE  # findings below are counted, not made
     demangle: Demangle = lambda names: names
+    assume_threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Findings, worst first, the image with recovered objects, and what was counted on the way."""
+    """Findings, worst first, the image with recovered objects, and what was counted on the way.
+
+    ``threads_unknown``: the image can run threads that were not seen to start, so that no finding proves nothing.
+    """
 
     findings: tuple[Finding, ...]
     image: Image
@@ -65,6 +72,7 @@ class Judgement:
     notes: tuple[str, ...]
     hidden: int = 0  # drafts below the asked severity
     actors: Callable[[int, int], tuple[Actor, ...]] = lambda start, size: ()  # all with bytes in a range of addresses
+    threads_unknown: bool = False
 
     def heat(self, address: int, offset: int) -> Heat:
         """How busy the byte at an offset of an object is."""
@@ -76,7 +84,7 @@ Grade = Callable[[list[Draft]], list[Draft]]
 
 def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
     """Who touches what (``run_passes``), then what is wrong."""
-    return judge_passes(run_passes(image, knowledge, options.demangle), options)
+    return judge_passes(run_passes(image, knowledge, options.demangle, assume_threads=options.assume_threads), options)
 
 
 def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = None) -> Judgement:
@@ -91,7 +99,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     if not image.arch.decodes:
         notes.append(f"access sites are not decoded for {image.arch.name}: the layout is shown, nothing is judged")
     if not calls.threaded or not len(accesses.sites):
-        return Judgement((), image, counts, tuple(notes))
+        return Judgement((), image, counts, tuple(notes), threads_unknown=bool(calls.unknown))
     profiled = passes.profiled()
     profiler, table = profiled.profiler, profiled.table
     context = profiled.context(options.line_size, options.pair_size)
@@ -112,7 +120,8 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     findings = [finding_of(d, profiler, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = _distinct(findings)
-    return Judgement(tuple(findings), image, counts, tuple(notes), len(merged) - len(made), profiler.within)
+    hidden = len(merged) - len(made)
+    return Judgement(tuple(findings), image, counts, tuple(notes), hidden, profiler.within, bool(calls.unknown))
 
 
 def _threads_text(calls: callgraph.CallGraph) -> str:

@@ -54,6 +54,7 @@ class AccessKind(IntEnum):
 
 
 ALLOCATED = "allocated"  # section name of record instances
+CLONE_CALLS = "clone_system_calls"  # of Image.counts: system calls that start a thread, where no import could
 
 
 class SiteFlag(IntFlag):

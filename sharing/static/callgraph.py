@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.knowledge.runtimes import starts_threads
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
 from sharing.static.coldness import coldness
 from sharing.static.phases import Phases, find_phases, place
@@ -63,6 +64,7 @@ class CallGraph:
     caller_start: npt.NDArray[np.int64]
     entered: npt.NDArray[np.bool_]  # may be called from where no direct call shows it
     apart: tuple[int, ...] = ()  # masks of roots that never meet those of another one: processes
+    unknown: str = ""  # why threads may run that were not seen to start, "" where all is known or assumed
 
     def callers(self, function: int) -> list[int]:
         """Rows of the functions that call this one directly, each once."""
@@ -115,8 +117,10 @@ def names_of_callees(image: Image, addresses: npt.NDArray[np.uint64]) -> list[st
     ]
 
 
-def build(image: Image, knowledge: Knowledge) -> CallGraph:
+def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -> CallGraph:
     """Frequencies and thread reach of every function.
+
+    ``assume_threads``: where no start of a thread is seen, functions that may be entered run on several.
 
     1. edges from direct calls; 2. roots from thread creation, main, exports; 3. reach by breadth-first marking;
     4. functions run once: called from one place outside loops, by functions run once; 5. frequencies by
@@ -128,7 +132,8 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
     exported = (image.functions["flags"] & FunctionFlag.EXPORTED) != 0
     init = (image.functions["flags"] & FunctionFlag.INIT) != 0
     factor = coldness(image, knowledge)
-    roots, base, how, threaded = _roots(image, knowledge, exported, taken)
+    found = _roots(image, knowledge, exported, taken, assume_threads=assume_threads)
+    roots, base, threaded = found.roots, found.base, found.threaded
     entries = tuple(roots[: MAX_ROOTS + 1])
     root_rows = [r.function for r in roots if r.function >= 0]
     dispatched = taken & ~init
@@ -161,10 +166,11 @@ def build(image: Image, knowledge: Knowledge) -> CallGraph:
         entries,
         many,
         threaded,
-        how,
+        found.how,
         edges.caller[order],
         start,
         entered,
+        unknown=found.unknown,
     )
 
 
@@ -256,19 +262,35 @@ def _reach(edges: _Edges, seeds: npt.NDArray[Any], n: int) -> npt.NDArray[np.boo
     return seen
 
 
+@dataclass(frozen=True, slots=True)
+class _Starts:
+    """How threads start: ``base`` are functions that may be entered at any time; the rest as of ``CallGraph``."""
+
+    roots: list[Root]
+    base: npt.NDArray[np.bool_]
+    how: str
+    threaded: bool
+    unknown: str = ""
+
+
 def _roots(
-    image: Image, knowledge: Knowledge, exported: npt.NDArray[np.bool_], taken: npt.NDArray[np.bool_]
-) -> tuple[list[Root], npt.NDArray[np.bool_], str, bool]:
+    image: Image,
+    knowledge: Knowledge,
+    exported: npt.NDArray[np.bool_],
+    taken: npt.NDArray[np.bool_],
+    *,
+    assume_threads: bool,
+) -> _Starts:
     n = len(image.functions)
     base = np.zeros(n, bool)
+    code = (image.functions["flags"] & (FunctionFlag.INIT | FunctionFlag.STUB)) == 0
     if image.kind in _LIBRARIES:
-        code = (image.functions["flags"] & (FunctionFlag.INIT | FunctionFlag.STUB)) == 0
         base = code & (exported | taken)
         if image.kind in (ImageKind.KERNEL, ImageKind.MODULE) or not base.any():
             base = code
         what = {ImageKind.KERNEL: "kernel entry points", ImageKind.MODULE: "module entry points"}
         name = what.get(image.kind, "exported functions")
-        return [Root(name, -1, True)], base, f"any of the {name} may run on several threads at once", True
+        return _Starts([Root(name, -1, True)], base, f"any of the {name} may run on several threads at once", True)
     roots: list[Root] = []
     for address in image.entry_points:
         row = int(function_at(image, np.array([address], np.uint64))[0])
@@ -289,15 +311,23 @@ def _roots(
     if thread_names:
         many = sum(r.many for r in thread_names)
         how = f"{len(thread_names)} thread entries found, {many} of them started more than once"
-        return _one_main(merged), base, how, True
-    if creators:
-        base = taken.copy()
-        if not base.any():
-            base = (image.functions["flags"] & FunctionFlag.STUB) == 0
-        pseudo = Root("functions called through pointers", -1, True)
-        how = f"{creators[0]} is called, its entry is not visible: address-taken functions may run on any thread"
-        return [*_one_main(merged), pseudo], base, how, True
-    return _one_main(merged), base, "nothing in this image starts a thread", False
+        return _Starts(_one_main(merged), base, how, True)
+    unknown = starts_threads(image, creators)
+    if not unknown and not assume_threads:
+        return _Starts(_one_main(merged), base, "nothing in this image starts a thread", False)
+    if not creators and not assume_threads:
+        how = f"thread structure unknown: {unknown}, and no start of a thread is seen; nothing is judged"
+        return _Starts(_one_main(merged), base, f"{how} without --assume-threads", False, unknown)
+    base = code & (taken | exported if assume_threads else taken)
+    if not base.any():
+        base = code
+    pseudo = Root("functions called through pointers", -1, True)
+    if assume_threads:
+        pseudo = Root("functions called through pointers or from outside", -1, True)
+        how = f"assumed: {pseudo.name} may run on several threads at once"
+        return _Starts([*_one_main(merged), pseudo], base, how, True)
+    how = f"thread structure unknown: {unknown}, its entry is not visible; address-taken functions may run on any"
+    return _Starts([*_one_main(merged), pseudo], base, f"{how} thread", True, unknown)
 
 
 def _one_main(roots: list[Root]) -> list[Root]:
