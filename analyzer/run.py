@@ -70,28 +70,12 @@ def run_facts(request: Request, project: ProjectConfig | None = None) -> Path:
     return stream
 
 
-def project_rows(project: ProjectConfig) -> bytes:
-    """The locks and threads of ``linemate.toml`` as ``--project-rows`` reads them: rows as in the knowledge tables."""
-    locks = [
-        {
-            "name": row.type,
-            "kind": "mutex",
-            "types": [row.type],
-            "lock": [(name, 0) for name in row.lock],
-            "unlock": [(name, 0) for name in row.unlock],
-        }
-        for row in project.lock
-    ]
-    threads = [{"function": row.function, "entry": row.entry_argument} for row in project.thread]
-    return msgspec.json.encode({"locks": locks, "threads": threads})
-
-
 def _arguments(request: Request, project: ProjectConfig, folder: Path) -> list[str]:
     jobs = request.jobs or len(os.sched_getaffinity(0))
     out = ["-j", str(jobs), "--knowledge", str(_KNOWLEDGE)]
-    if project.lock or project.thread:
+    if project.has_rows:
         rows = folder / "rows.json"
-        rows.write_bytes(project_rows(project))
+        rows.write_bytes(msgspec.json.encode(project.rows))
         out += ["--project-rows", str(rows)]
     if request.cache is not None:
         out += ["--cache", request.cache]

@@ -7,13 +7,14 @@ import fnmatch
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import msgspec
 
 from sharing.model.errors import LinemateError
 from sharing.model.inputs import read_input
 from sharing.model.project import ProjectConfig
+from sharing.model.vocabulary import mistakes
 
 FILE_NAME = "linemate.toml"
 LINE_SIZES = (32, 64, 128, 256)
@@ -46,8 +47,8 @@ def load_config(path: Path) -> ProjectConfig:
         raise LinemateError(f"{path}: {error}") from error
     except RecursionError as error:
         raise LinemateError(f"{path}: nested too deeply") from error
-    if "path" in data:
-        raise LinemateError(_unknown_key(path, "", "path", ()))
+    if taken := next((key for key in ("path", "library") if key in data), None):
+        raise LinemateError(_unknown_key(path, "", taken, ()))
     _check_keys(path, "", data, ProjectConfig)
     try:
         config = msgspec.convert(data | {"path": str(path)}, ProjectConfig)
@@ -59,23 +60,31 @@ def load_config(path: Path) -> ProjectConfig:
 
 def _check_keys(path: Path, where: str, value: Any, shape: Any) -> None:
     """Raise for the first key that ``shape`` does not have; msgspec names the key but not what was meant."""
-    if not (isinstance(shape, type) and issubclass(shape, msgspec.Struct)):
+    struct, is_table = _struct_in(shape)
+    if struct is None:
         return
-    rows = value if isinstance(value, list) else [value]
-    fields = {field.encode_name: field.type for field in msgspec.structs.fields(shape)}
-    known = tuple(name for name in fields if where or name != "path")
-    for row in rows:
+    if is_table and isinstance(value, dict):
+        for key, inner in value.items():
+            _check_keys(path, f"{where}.{key}", inner, struct)
+        return
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(struct)}
+    known = tuple(name for name in fields if where or name not in ("path", "library"))
+    for row in value if isinstance(value, list) else [value]:
         if not isinstance(row, dict):
             continue
         for key, inner in row.items():
             if key not in known:
                 raise LinemateError(_unknown_key(path, where, key, known))
-            _check_keys(path, f"{where}.{key}" if where else key, inner, _struct_in(fields[key]))
+            _check_keys(path, f"{where}.{key}" if where else key, inner, fields[key])
 
 
-def _struct_in(annotation: Any) -> Any:
-    arguments = getattr(annotation, "__args__", ())
-    return next((inner for inner in arguments if isinstance(inner, type)), annotation) if arguments else annotation
+def _struct_in(annotation: Any) -> tuple[Any, bool]:
+    """The struct that a field holds, one or several, and whether it is a table with keys of its own."""
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        return annotation, False
+    is_table = get_origin(annotation) is dict
+    found = (_struct_in(inner)[0] for inner in get_args(annotation))
+    return next((struct for struct in found if struct is not None), None), is_table
 
 
 def _unknown_key(path: Path, where: str, key: str, known: tuple[str, ...]) -> str:
@@ -94,15 +103,10 @@ def _check_values(path: Path, config: ProjectConfig) -> None:
     size = config.project.line_size
     if size is not None and size not in LINE_SIZES:
         raise LinemateError(f"{path}: project.line_size: {size} is not one of {', '.join(map(str, LINE_SIZES))}")
-    for number, lock in enumerate(config.lock):
-        for start, end in lock.hot:
-            if not 0 <= start < end:
-                raise LinemateError(f"{path}: lock[{number}].hot: [{start}, {end}] is not a range of bytes")
+    for key, why in mistakes(config):
+        raise LinemateError(f"{path}: {key}: {why}")
     if config.suppress:
         _check_rules(path, config)
-    for number, thread in enumerate(config.thread):
-        if thread.entry_argument < 0:
-            raise LinemateError(f"{path}: thread[{number}].entry_argument: arguments count from 0")
     for number, row in enumerate(config.suppress):
         if not row.reason.strip():
             raise LinemateError(f"{path}: suppress[{number}].reason: say why the finding is accepted")

@@ -15,7 +15,7 @@ from linemate.auditing.image import AuditedImage, Runs, add_counts, audit_image,
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
 from sharing.basics.target import target_of
 from sharing.judge.static import Judgement, judge
-from sharing.knowledge import Knowledge, LockAbi, LockRow, ThreadRow, default_knowledge
+from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Target
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
@@ -156,23 +156,7 @@ def _layer(finding: Finding) -> int:
 
 def vocabulary(project: ProjectConfig) -> Knowledge:
     """The built-in tables with the project's rows in front."""
-    if not project.lock and not project.thread:
-        return default_knowledge()
-    locks = tuple(
-        LockRow(
-            name=row.type,
-            kind="lock",
-            types=(row.type,),
-            abi={"any": LockAbi(max(end for _, end in row.hot), row.hot)} if row.hot else {},
-            lock=tuple((name, 0) for name in row.lock),
-            unlock=tuple((name, 0) for name in row.unlock),
-            init=(),
-            source=project.path,
-        )
-        for row in project.lock
-    )
-    threads = tuple(ThreadRow(row.function, row.entry_argument) for row in project.thread)
-    return Knowledge(locks, threads)
+    return Knowledge(project) if project.has_rows else default_knowledge()
 
 
 def suppressed(finding: Finding, project: ProjectConfig) -> bool:

@@ -1,6 +1,7 @@
 //===- Knowledge.cpp - The vocabulary rows, indexed -----------------------===//
 //
-// Owns the checks on rows that a project wrote.
+// Owns the step from rows to what single names mean;
+// sharing/knowledge/locks.py takes the same for binaries.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,14 +9,13 @@
 
 #include "RegularFile.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/GlobPattern.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
-
-#include <optional>
 
 using namespace llvm;
 
@@ -42,296 +42,262 @@ Error malformed(StringRef Path, const Twine &Why) {
   return createStringError(inconvertibleErrorCode(), Path + ": " + Why);
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> readTable(StringRef Path) {
-  auto Buffer = readRegularFile(Path, MaxTableBytes);
-  if (!Buffer)
-    return malformed(Path, Buffer.getError().message());
-  return std::move(*Buffer);
+/// Kinds of lock rows that exclude others while they are held.
+bool excludes(StringRef Kind) {
+  return Kind == "mutex" || Kind == "spinlock" || Kind == "rwlock" ||
+         Kind == "rwsem";
 }
 
-/// A lock that is only sometimes held afterwards.
-bool isAttempt(StringRef Name) {
-  for (StringRef Word : {"try", "Try", "timed", "clocklock", "clockrd",
-                         "clockwr", "Conditional", "interruptible", "killable"})
-    if (Name.contains(Word) && !Name.contains("cond") && !Name.contains("cnd"))
-      return true;
-  return false;
-}
-
-bool isShared(StringRef Name) {
-  for (StringRef Word : {"rdlock", "shared", "Reader", "read_lock", "down_read",
-                         "up_read", "read_unlock", "read_trylock"})
-    if (Name.contains(Word))
-      return !Name.contains("shared_mutex4lock") &&
-             !Name.contains("shared_mutex6unlock") &&
-             !Name.contains("shared_mutex8try_lock") &&
-             !Name.contains("unique_lock") && !Name.contains("lock_guard") &&
-             !Name.contains("scoped_lock");
-  return false;
-}
-
-std::optional<std::vector<std::string>> names(const json::Object &Row,
-                                              StringRef Key) {
-  std::vector<std::string> Out;
-  const json::Array *List = Row.getArray(Key);
-  if (!List)
-    return Out;
-  for (const json::Value &Item : *List) {
-    auto Name = Item.getAsString();
-    if (!Name)
-      return std::nullopt;
-    Out.push_back(Name->str());
-  }
-  return Out;
-}
-
-struct Pair {
-  StringRef Name;
-  int Arg;
+/// The lists of a lock row by what calling their functions does.
+struct Group {
+  Called LockRow::*Calls;
+  LockEffect Effect;
+  bool Shared;
+  bool Holds;
 };
 
-/// A list of [name, argument].
-std::optional<std::vector<Pair>> pairs(const json::Object &Row, StringRef Key) {
-  std::vector<Pair> Out;
-  const json::Array *List = Row.getArray(Key);
-  if (!List)
-    return Out;
-  for (const json::Value &Item : *List) {
-    const json::Array *Two = Item.getAsArray();
-    if (!Two || Two->size() != 2)
-      return std::nullopt;
-    auto Name = (*Two)[0].getAsString();
-    auto Arg = (*Two)[1].getAsInteger();
-    if (!Name || !Arg || *Arg < 0 || *Arg > 64)
-      return std::nullopt;
-    Out.push_back({*Name, int(*Arg)});
-  }
-  return Out;
+constexpr Group Groups[] = {
+    {&LockRow::Lock, LockEffect::Lock, false, true},
+    {&LockRow::LockShared, LockEffect::Lock, true, true},
+    {&LockRow::TryLock, LockEffect::TryLock, false, true},
+    {&LockRow::TryLockShared, LockEffect::TryLock, true, true},
+    {&LockRow::Unlock, LockEffect::Unlock, false, true},
+    {&LockRow::UnlockShared, LockEffect::Unlock, true, true},
+    {&LockRow::Use, LockEffect::Lock, false, false},
+    {&LockRow::Init, LockEffect::Init, false, false},
+};
+
+StringRef method(StringRef Name) {
+  Name.consume_front(".");
+  return Name;
 }
 
 } // namespace
 
-void NameTable::add(StringRef Name, int Row) {
+template <typename T> void NameTable<T>::add(StringRef Name, T Value) {
   if (isGlob(Name))
-    Globs.emplace_back(Name.str(), Row);
+    Globs.emplace_back(Name.str(), std::move(Value));
   else
-    Exact.try_emplace(Name, Row);
+    Exact[Name].push_back(std::move(Value));
 }
 
-int NameTable::find(StringRef Name) const {
-  for (StringRef Tag : {"struct ", "class ", "union "})
-    Name.consume_front(Tag);
+template <typename T>
+ArrayRef<T> NameTable<T>::find(llvm::StringRef Name) const {
   auto Known = Exact.find(Name);
   if (Known != Exact.end())
     return Known->second;
-  auto [Slot, IsNew] = Seen.try_emplace(Name, -1);
+  if (Globs.empty())
+    return {};
+  auto [Slot, IsNew] = Seen.try_emplace(Name);
   if (IsNew)
-    for (const auto &[Glob, Row] : Globs)
-      if (matches(Glob, Name)) {
-        Slot->second = Row;
-        break;
-      }
+    for (const auto &[Glob, Value] : Globs)
+      if (matches(Glob, Name))
+        Slot->second.push_back(Value);
   return Slot->second;
 }
 
-Error Knowledge::readLocks(const json::Value &Document, StringRef Path) {
-  const json::Array *List = Document.getAsArray();
-  if (!List)
-    return malformed(Path, "expected a list of lock rows");
-  for (const auto &[Index, Item] : enumerate(*List)) {
-    const json::Object *Row = Item.getAsObject();
-    auto Bad = [Path, At = size_t(Index)](StringRef What) {
-      return malformed(Path, "lock row " + Twine(At) + ": " + What);
-    };
-    if (!Row)
-      return Bad("expected an object");
-    auto Name = Row->getString("name");
-    if (!Name)
-      return Bad("expected a name");
-    auto Types = names(*Row, "types");
-    if (!Types)
-      return Bad("expected a list of type names");
-    int Number = int(Locks.size());
-    for (const std::string &Type : *Types)
-      LockTypes.add(Type, Number);
-    Locks.push_back({Name->str(),
-                     Row->getString("kind").value_or("mutex").str(),
-                     std::move(*Types)});
-    for (auto [Key, Effect] : {std::pair{"lock", LockEffect::Lock},
-                               std::pair{"unlock", LockEffect::Unlock},
-                               std::pair{"init", LockEffect::Init}}) {
-      auto Functions = pairs(*Row, Key);
-      if (!Functions)
-        return Bad(std::string("expected [function, argument] pairs in ") +
-                   Key);
-      for (const Pair &F : *Functions) {
-        LockEffect Exact = Effect == LockEffect::Lock && isAttempt(F.Name)
-                               ? LockEffect::TryLock
-                               : Effect;
-        LockCall Call{Number, F.Arg, Exact, isShared(F.Name)};
-        if (isGlob(F.Name))
-          LockGlobs.emplace_back(F.Name.str(), Call);
-        else
-          LockCalls[F.Name].push_back(Call);
-      }
-    }
+template class NameTable<LockCall>; // the header's functions use it
+
+/// Without the namespaces that rows leave out.
+std::string Knowledge::plain(StringRef Name) const {
+  auto [Root, Rest] = Name.split("::");
+  std::string Out = Root.str();
+  while (!Rest.empty()) {
+    auto [Scope, After] = Rest.split("::");
+    bool Skips =
+        !After.empty() && any_of(Inline, [&, Scope = Scope](const auto &Known) {
+          return Known.first == Root &&
+                 any_of(Known.second, [&](const std::string &Glob) {
+                   return matches(Glob, Scope);
+                 });
+        });
+    if (!Skips)
+      Out.append("::").append(Scope);
+    Rest = After;
   }
-  return Error::success();
+  return Out;
 }
 
-Error Knowledge::readThreads(const json::Object &Document, StringRef Path) {
-  for (auto [Key, Table] : {std::pair{"threads", &Threads},
-                            std::pair{"signal_handlers", &Signals}}) {
-    const json::Array *List = Document.getArray(Key);
-    if (!List)
-      continue;
-    for (const auto &[Index, Item] : enumerate(*List)) {
-      const json::Object *Row = Item.getAsObject();
-      auto Function = Row ? Row->getString("function") : std::nullopt;
-      auto Entry = Row ? Row->getInteger("entry") : std::nullopt;
-      if (!Function || !Entry || *Entry < 0 || *Entry > 64)
-        return malformed(Path, "row " + Twine(Index) + " of " + Key +
-                                   ": expected function and entry");
-      Table->try_emplace(
-          *Function,
-          ThreadRow{int(*Entry), Row->getBoolean("many").value_or(false)});
-    }
+/// A method is one of each type.  `::name` is a C++ function in no namespace.
+void Knowledge::addCall(const LockRow &Row, const CalledRow &Call,
+                        LockCall What) {
+  StringRef Name = Call.Function;
+  if (Name.starts_with(".")) {
+    for (StringRef Type : Row.Types)
+      Qualified.add((Type + "::" + Name.drop_front()).str(), What);
+  } else if (Name.contains("::")) {
+    Name.consume_front("::");
+    Qualified.add(Name, What);
+  } else {
+    Plain.add(Name, What);
   }
-  auto Joined = names(Document, "joins");
-  if (!Joined)
-    return malformed(Path, "expected a list of names in joins");
-  for (const std::string &Name : *Joined)
-    Joins.insert(Name);
-  return Error::success();
 }
 
-Error Knowledge::readAccess(const json::Object &Document, StringRef Path) {
-  for (auto [Key, Kind] : {std::pair{"rmw", CalledAccess::Rmw},
-                           std::pair{"load", CalledAccess::Load},
-                           std::pair{"store", CalledAccess::Store},
-                           std::pair{"memory_store", CalledAccess::Store},
-                           std::pair{"memory_load", CalledAccess::Load}}) {
-    auto Functions = pairs(Document, Key);
-    if (!Functions)
-      return malformed(Path,
-                       Twine("expected [prefix, argument] pairs in ") + Key);
-    for (const Pair &F : *Functions)
-      AccessPrefixes.emplace_back(F.Name.str(), AccessCall{F.Arg, Kind});
+void Knowledge::addLock(const LockRow &Row, int Number) {
+  for (const Group &G : Groups)
+    for (const CalledRow &Call : Row.*G.Calls)
+      addCall(Row, Call,
+              {Number, Call.Argument, G.Effect, G.Shared,
+               G.Holds && excludes(Row.Kind),
+               Call.Success.value_or(Row.Success) == 0});
+  for (const CalledRow &Wait : Row.Wait) {
+    int Other = Wait.Releases ? lockType(Wait.Of) : -1;
+    if (Other >= 0)
+      addCall(Row, Wait,
+              {Other, *Wait.Releases, LockEffect::Lock, false, false, false});
+    addCall(Row, Wait,
+            {Number, Wait.Argument, LockEffect::Lock, false, false, false});
   }
-  auto Types = names(Document, "atomic_types");
-  if (!Types)
-    return malformed(Path, "expected a list of names in atomic_types");
-  for (const std::string &Type : *Types)
-    AtomicTypes.add(Type, 0);
-  return Error::success();
+}
+
+void Knowledge::addUsual(const VocabularyRows &Rows) {
+  for (const LockRow &Row : Rows.Locks)
+    for (const Group &G : Groups)
+      for (const CalledRow &Call : Row.*G.Calls)
+        UsualMethods.try_emplace(
+            method(Call.Function),
+            LockCall{-1, 0, G.Effect, G.Shared, G.Holds, false});
+  for (const GuardRow &Row : Rows.Guards)
+    for (auto [List, What] : {std::pair{&Row.Lock, GuardCall::Lock},
+                              std::pair{&Row.Unlock, GuardCall::Unlock},
+                              std::pair{&Row.TryLock, GuardCall::TryLock},
+                              std::pair{&Row.Release, GuardCall::Release},
+                              std::pair{&Row.Owns, GuardCall::Owns}})
+      for (const std::string &Name : *List)
+        UsualGuard.Methods.try_emplace(method(Name), What);
+}
+
+void Knowledge::add(VocabularyRows Rows) {
+  for (auto &[Root, Globs] : Rows.InlineNamespaces)
+    Inline.emplace_back(Root, std::move(Globs));
+  for (LockRow &Row : Rows.Locks) {
+    for (const std::string &Type : Row.Types)
+      LockTypes.add(Type, int(Locks.size()));
+    Locks.push_back(std::move(Row));
+  }
+  for (const GuardRow &Row : Rows.Guards) {
+    Guard &G = Guards.emplace_back();
+    G.Shared = Row.Shared;
+    for (auto [List, Mode] : {std::pair{&Row.Defer, GuardMode::Defers},
+                              std::pair{&Row.Adopt, GuardMode::Adopts},
+                              std::pair{&Row.Attempt, GuardMode::Tries}})
+      for (const std::string &Name : *List)
+        G.Modes.try_emplace(Name, Mode);
+    for (auto [List, What] : {std::pair{&Row.Lock, GuardCall::Lock},
+                              std::pair{&Row.Unlock, GuardCall::Unlock},
+                              std::pair{&Row.TryLock, GuardCall::TryLock},
+                              std::pair{&Row.Release, GuardCall::Release},
+                              std::pair{&Row.Owns, GuardCall::Owns}})
+      for (const std::string &Name : *List)
+        G.Methods.try_emplace(method(Name), What);
+    if (!Row.namesMethods())
+      G.Methods = UsualGuard.Methods;
+    for (const std::string &Type : Row.Types)
+      GuardTypes.add(Type, &G);
+  }
+  for (ThreadRow &Row : Rows.Threads) {
+    const ThreadRow *Kept = &Threads.emplace_back(std::move(Row));
+    for (StringRef Name : Kept->Functions) {
+      Name.consume_front("::");
+      ThreadFunctions.add(Name, Kept);
+    }
+    for (const std::string &Name : Kept->Types)
+      ThreadTypes.add(Name, Kept);
+  }
+  for (const std::string &Name : Rows.Joins)
+    Joins.add(Name, true);
 }
 
 Expected<Knowledge> Knowledge::load(StringRef Directory,
                                     StringRef ProjectRows) {
   Knowledge K;
   SHA256 Hasher;
-  auto Parse = [&](StringRef Path) -> Expected<json::Value> {
-    auto Buffer = readTable(Path);
+  auto Read = [&](StringRef Path) -> Expected<VocabularyRows> {
+    auto Buffer = readRegularFile(Path, MaxTableBytes);
     if (!Buffer)
-      return Buffer.takeError();
+      return malformed(Path, Buffer.getError().message());
     Hasher.update((*Buffer)->getBuffer());
-    Expected<json::Value> Document = json::parse((*Buffer)->getBuffer());
-    if (!Document)
-      return malformed(Path, toString(Document.takeError()));
-    return Document;
-  };
-  auto ParseObject = [&](StringRef Path) -> Expected<json::Object> {
-    Expected<json::Value> Document = Parse(Path);
-    if (!Document)
-      return Document.takeError();
-    json::Object *O = Document->getAsObject();
-    if (!O)
-      return malformed(Path, "expected an object");
-    return std::move(*O);
+    return readRows((*Buffer)->getBuffer(), Path);
   };
 
-  if (!ProjectRows.empty()) {
-    Expected<json::Object> Own = ParseObject(ProjectRows);
-    if (!Own)
-      return Own.takeError();
-    if (const json::Value *Rows = Own->get("locks"))
-      if (Error E = K.readLocks(*Rows, ProjectRows))
-        return std::move(E);
-    if (Error E = K.readThreads(*Own, ProjectRows))
-      return std::move(E);
-    if (Error E = K.readAccess(*Own, ProjectRows))
-      return std::move(E);
+  SmallString<256> Usual(Directory), Libraries(Directory);
+  sys::path::append(Usual, "lockable.json");
+  sys::path::append(Libraries, "libraries");
+  Expected<VocabularyRows> UsualRows = Read(Usual);
+  if (!UsualRows)
+    return UsualRows.takeError();
+  K.addUsual(*UsualRows);
+
+  std::vector<std::string> Paths;
+  std::error_code Problem;
+  for (sys::fs::directory_iterator At(Libraries, Problem), End;
+       !Problem && At != End; At.increment(Problem))
+    if (sys::path::extension(At->path()) == ".json")
+      Paths.push_back(At->path());
+  if (Problem)
+    return malformed(Libraries, Problem.message());
+  sort(Paths);
+  if (!ProjectRows.empty())
+    Paths.insert(Paths.begin(), ProjectRows.str());
+  for (const std::string &Path : Paths) {
+    Expected<VocabularyRows> Rows = Read(Path);
+    if (!Rows)
+      return Rows.takeError();
+    K.add(std::move(*Rows));
   }
-
-  auto In = [&](StringRef Name) {
-    SmallString<256> Path(Directory);
-    sys::path::append(Path, Name);
-    return std::string(Path);
-  };
-  Expected<json::Value> LockRows = Parse(In("locks.json"));
-  if (!LockRows)
-    return LockRows.takeError();
-  if (Error E = K.readLocks(*LockRows, In("locks.json")))
-    return std::move(E);
-  Expected<json::Object> ThreadRows = ParseObject(In("threads.json"));
-  if (!ThreadRows)
-    return ThreadRows.takeError();
-  if (Error E = K.readThreads(*ThreadRows, In("threads.json")))
-    return std::move(E);
-  Expected<json::Object> AccessRows = ParseObject(In("access.json"));
-  if (!AccessRows)
-    return AccessRows.takeError();
-  if (Error E = K.readAccess(*AccessRows, In("access.json")))
-    return std::move(E);
+  // A wait names the row of another lock.
+  for (const auto &[Number, Row] : enumerate(K.Locks))
+    K.addLock(Row, int(Number));
 
   K.Hash = toHex(Hasher.final(), /*LowerCase=*/true);
   return K;
 }
 
-ArrayRef<LockCall> Knowledge::lockCalls(StringRef Function) const {
-  auto Known = LockCalls.find(Function);
-  if (Known != LockCalls.end())
-    return Known->second;
-  if (!Function.starts_with("_ZN"))
-    return {};
-  auto [Slot, IsNew] = GlobSeen.try_emplace(Function);
-  if (IsNew)
-    for (const auto &[Glob, Call] : LockGlobs)
-      if (matches(Glob, Function))
-        Slot->second.push_back(Call);
-  return Slot->second;
+std::optional<LockCall> Knowledge::usualMethod(int Row,
+                                               StringRef Method) const {
+  const LockRow &Of = Locks[size_t(Row)];
+  auto Known = UsualMethods.find(Method);
+  if (Known == UsualMethods.end() || Of.namesMethods())
+    return std::nullopt;
+  LockCall Out = Known->second;
+  Out.Row = Row;
+  Out.Holds = Out.Holds && excludes(Of.Kind);
+  return Out;
 }
 
-int Knowledge::lockType(StringRef Name) const { return LockTypes.find(Name); }
+int Knowledge::lockType(StringRef Name) const {
+  for (StringRef Tag : {"struct ", "class ", "union "})
+    Name.consume_front(Tag);
+  ArrayRef<int> Found = LockTypes.find(Name);
+  if (Found.empty() && Name.contains("::"))
+    Found = LockTypes.find(plain(Name));
+  return Found.empty() ? -1 : Found.front();
+}
+
+const Guard *Knowledge::guard(StringRef Class) const {
+  ArrayRef<const Guard *> Found = GuardTypes.find(plain(Class));
+  return Found.empty() ? nullptr : Found.front();
+}
+
+GuardMode Knowledge::guardMode(const Guard &G, StringRef Class) const {
+  auto Known = G.Modes.find(plain(Class));
+  return Known == G.Modes.end() ? GuardMode::Locks : Known->second;
+}
 
 const ThreadRow *Knowledge::thread(StringRef Function) const {
-  auto Known = Threads.find(Function);
-  return Known == Threads.end() ? nullptr : &Known->second;
+  ArrayRef<const ThreadRow *> Found = ThreadFunctions.find(Function);
+  if (Found.empty() && Function.contains("::"))
+    Found = ThreadFunctions.find(plain(Function));
+  return Found.empty() ? nullptr : Found.front();
 }
 
-const ThreadRow *Knowledge::signalHandler(StringRef Function) const {
-  auto Known = Signals.find(Function);
-  return Known == Signals.end() ? nullptr : &Known->second;
+const ThreadRow *Knowledge::threadClass(StringRef Class) const {
+  ArrayRef<const ThreadRow *> Found = ThreadTypes.find(plain(Class));
+  return Found.empty() ? nullptr : Found.front();
 }
 
 bool Knowledge::joins(StringRef Function) const {
-  return Joins.contains(Function);
-}
-
-ArrayRef<AccessCall> Knowledge::accesses(StringRef Function) const {
-  auto [Slot, IsNew] = AccessSeen.try_emplace(Function);
-  if (IsNew)
-    for (const auto &[Prefix, Call] : AccessPrefixes) {
-      // A prefix ends where a size or a suffix may follow.
-      if (Prefix.back() == '_' ? Function.starts_with(Prefix)
-                               : Function == Prefix)
-        Slot->second.push_back(Call);
-    }
-  return Slot->second;
-}
-
-bool Knowledge::isAtomicType(StringRef Name) const {
-  return AtomicTypes.find(Name) >= 0;
+  return !Joins.find(plain(Function)).empty();
 }
 
 } // namespace linemate

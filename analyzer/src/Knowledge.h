@@ -1,42 +1,31 @@
 //===- Knowledge.h - The vocabulary rows, indexed -----------------*- C++
 //-*-===//
 //
-// Owns reading sharing/knowledge/*.json (and a project's own rows, which come
-// first and win) and looking names up in it.  Judges nothing.
+// Owns reading the rows below sharing/knowledge (and a project's own, which
+// come first and win) and looking names up in them.  Judges nothing.
+//
+// Names of C functions are as they are; those of C++ are scopes joined by `::`
+// without template arguments and inline namespaces (QualifiedName.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LINEMATE_ANALYZER_KNOWLEDGE_H
 #define LINEMATE_ANALYZER_KNOWLEDGE_H
 
+#include "Rows.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Error.h"
 
 #include <cstdint>
-#include <string>
+#include <deque>
 #include <utility>
-#include <vector>
-
-namespace llvm::json {
-class Value;
-class Array;
-class Object;
-} // namespace llvm::json
 
 namespace linemate {
 
 /// Values as in LOCK_OP_COLUMNS.
 enum class LockEffect : int64_t { Lock = 1, Unlock = 2, Init = 3, TryLock = 4 };
-
-struct LockRow {
-  std::string Name;
-  std::string Kind;
-  std::vector<std::string> Types;
-};
 
 /// What a called function does to the lock behind its argument number Arg,
 /// where `this` is 0.
@@ -44,86 +33,93 @@ struct LockCall {
   int Row; ///< index into Knowledge::locks()
   int Arg;
   LockEffect Effect;
-  bool Shared; ///< for reading
+  bool Shared;        ///< for reading
+  bool Holds;         ///< whether somebody holds the lock because of it
+  bool ZeroIsSuccess; ///< of an attempt
 };
 
-struct ThreadRow {
-  int Entry; ///< argument that is the function
-  bool Many;
+/// What constructing a guard with an argument of some type means.
+enum class GuardMode : uint8_t { Locks, Defers, Tries, Adopts };
+
+/// What a method of a guard does to the locks that it was made for.
+enum class GuardCall : uint8_t { None, Lock, Unlock, TryLock, Release, Owns };
+
+struct Guard {
+  bool Shared = false;
+  llvm::StringMap<GuardMode> Modes; ///< by type of argument
+  llvm::StringMap<GuardCall> Methods;
 };
 
-/// sharing.model.image.AccessKind of what a called function does with the
-/// bytes behind its argument.
-enum class CalledAccess { Load, Store, Rmw };
-
-struct AccessCall {
-  int Arg;
-  CalledAccess Kind;
-};
-
-/// Names to rows: exact ones first, then globs in order.
-class NameTable {
+/// Names to values: exact ones first, then globs in order.
+template <typename T> class NameTable {
 public:
-  void add(llvm::StringRef Name, int Row);
-  /// -1 for none.
-  int find(llvm::StringRef Name) const;
+  void add(llvm::StringRef Name, T Value);
+  llvm::ArrayRef<T> find(llvm::StringRef Name) const;
 
 private:
-  llvm::StringMap<int> Exact;
-  std::vector<std::pair<std::string, int>> Globs;
-  mutable llvm::StringMap<int> Seen;
+  llvm::StringMap<llvm::SmallVector<T, 2>> Exact;
+  std::vector<std::pair<std::string, T>> Globs;
+  mutable llvm::StringMap<llvm::SmallVector<T, 2>> Seen;
 };
 
 class Knowledge {
 public:
   /// Reads the tables of \p Directory and, unless it is "", the file
-  /// \p ProjectRows: an object with `locks` (rows as in locks.json),
-  /// `threads` (rows as in threads.json) and `atomic_types`, each optional.
+  /// \p ProjectRows.
   static llvm::Expected<Knowledge> load(llvm::StringRef Directory,
                                         llvm::StringRef ProjectRows);
 
   llvm::ArrayRef<LockRow> locks() const { return Locks; }
 
-  /// By linkage name; globs of mangled names included.
-  llvm::ArrayRef<LockCall> lockCalls(llvm::StringRef Function) const;
+  /// Of a C function by its name, of others by linkage name.
+  llvm::ArrayRef<LockCall> lockCalls(llvm::StringRef Function) const {
+    return Plain.find(Function);
+  }
+  /// Of a C++ function.
+  llvm::ArrayRef<LockCall> qualifiedLockCalls(llvm::StringRef Function) const {
+    return Qualified.find(plain(Function));
+  }
+  /// Of a method, by its name, of a lock row that names no methods itself.
+  std::optional<LockCall> usualMethod(int Row, llvm::StringRef Method) const;
 
   /// Row of a lock type by name ("pthread_mutex_t", "std::mutex"), -1 none.
   int lockType(llvm::StringRef Name) const;
 
+  /// A class whose objects hold locks while they live; null for others.
+  const Guard *guard(llvm::StringRef Class) const;
+  /// One that the source marks itself.
+  const Guard &usualGuard() const { return UsualGuard; }
+  /// \p Class is the type of an argument of a guard's constructor.
+  GuardMode guardMode(const Guard &G, llvm::StringRef Class) const;
+
   /// The functions that start a thread; null for others.
   const ThreadRow *thread(llvm::StringRef Function) const;
-  const ThreadRow *signalHandler(llvm::StringRef Function) const;
+  /// The classes whose constructor does; null for others.
+  const ThreadRow *threadClass(llvm::StringRef Class) const;
   bool joins(llvm::StringRef Function) const;
-
-  /// The bytes that a library function or builtin accesses, by the prefix of
-  /// its name (as access.json states them).
-  llvm::ArrayRef<AccessCall> accesses(llvm::StringRef Function) const;
-
-  bool isAtomicType(llvm::StringRef Name) const;
 
   /// Of everything that was read; part of the cache's keys.
   llvm::StringRef hash() const { return Hash; }
 
 private:
-  llvm::Error readLocks(const llvm::json::Value &Document,
-                        llvm::StringRef Path);
-  llvm::Error readThreads(const llvm::json::Object &Document,
-                          llvm::StringRef Path);
-  llvm::Error readAccess(const llvm::json::Object &Document,
-                         llvm::StringRef Path);
-
   std::vector<LockRow> Locks;
-  llvm::StringMap<llvm::SmallVector<LockCall, 2>> LockCalls;
-  std::vector<std::pair<std::string, LockCall>> LockGlobs;
-  mutable llvm::StringMap<llvm::SmallVector<LockCall, 2>> GlobSeen;
-  llvm::StringMap<ThreadRow> Threads;
-  llvm::StringMap<ThreadRow> Signals;
-  llvm::StringSet<> Joins;
-  std::vector<std::pair<std::string, AccessCall>> AccessPrefixes;
-  mutable llvm::StringMap<llvm::SmallVector<AccessCall, 2>> AccessSeen;
-  NameTable LockTypes;
-  NameTable AtomicTypes;
+  std::deque<ThreadRow> Threads;
+  std::deque<Guard> Guards;
+  std::vector<std::pair<std::string, NameList>> Inline;
+  NameTable<LockCall> Plain, Qualified;
+  llvm::StringMap<LockCall> UsualMethods;
+  Guard UsualGuard;
+  NameTable<int> LockTypes;
+  NameTable<const Guard *> GuardTypes;
+  NameTable<const ThreadRow *> ThreadFunctions, ThreadTypes;
+  NameTable<bool> Joins;
   std::string Hash;
+
+  std::string plain(llvm::StringRef Name) const;
+  void add(VocabularyRows Rows);
+  void addUsual(const VocabularyRows &Rows);
+  void addLock(const LockRow &Row, int Number);
+  void addCall(const LockRow &Row, const CalledRow &Call, LockCall What);
 };
 
 } // namespace linemate

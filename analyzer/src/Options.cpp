@@ -30,7 +30,7 @@ constexpr const char *Usage =
     "  -p PATH              compile_commands.json or its folder; SOURCEs then\n"
     "                       choose from it\n"
     "  -j N                 processes (default 1)\n"
-    "  --knowledge DIR      folder of locks.json, threads.json, access.json\n"
+    "  --knowledge DIR      folder of lockable.json and libraries/*.json\n"
     "  --project-rows FILE  further rows, which win\n"
     "  --cache DIR          keeps the facts of unchanged units\n"
     "  --cache-size MB      bound of that folder (default 1024)\n"

@@ -1,66 +1,38 @@
 """The vocabulary: lock, atomic, list-head and thread-creation names as data, one row each.
 
-Owns the JSON tables beside this file (shared with the Clang tool) and their lookup by type name and by
-called function.  Judges nothing.
+Owns the tables beside this file and below ``libraries/`` (one file a library, in the schema of
+``sharing.model.vocabulary``; the Clang tool reads the same files) and their lookup by type and by called function.
+Judges nothing.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import functools
-import re
+from collections.abc import Iterable
 from importlib import resources
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
+from sharing.knowledge.locks import LockCalls, LockEffect
+from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames
 from sharing.model.image import Image, ImageKind
+from sharing.model.vocabulary import CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary
 
 _T = TypeVar("_T")
 
-
-class LockAbi(msgspec.Struct, frozen=True):
-    """Byte ranges of a lock under one ABI: written by lock and unlock (hot), only read by them (read)."""
-
-    size: int
-    hot: tuple[tuple[int, int], ...]
-    read: tuple[tuple[int, int], ...] = ()
-
-
-class LockRow(msgspec.Struct, frozen=True):
-    """One lock type: names it goes by, functions that take and release it, bytes by ABI."""
-
-    name: str
-    kind: str
-    types: tuple[str, ...]
-    abi: dict[str, LockAbi]
-    lock: tuple[tuple[str, int], ...]
-    unlock: tuple[tuple[str, int], ...]
-    init: tuple[tuple[str, int], ...]
-    source: str = ""
-
-
-class ThreadRow(msgspec.Struct, frozen=True):
-    """A function that starts a thread: which argument is its entry; ``many``: starts several at once.
-
-    ``data`` is the argument that the entry gets as its first, None for the one behind the entry, -1 for none.
-    """
-
-    function: str
-    entry: int
-    many: bool = False
-    data: int | None = None
-
-
-class ThreadTable(msgspec.Struct, frozen=True):
-    threads: tuple[ThreadRow, ...]
-    entry_patterns: tuple[str, ...]
-    entry_takers: tuple[str, ...]  # callees (std::thread's constructors, containers of threads) given a function
-    creators_without_entry: tuple[str, ...]
-    signal_handlers: tuple[ThreadRow, ...]
-    joins: frozenset[str]
-    runtime_functions: frozenset[str]
-    handles: frozenset[str]
+__all__ = [
+    "Knowledge",
+    "LockAbi",
+    "LockEffect",
+    "LockRow",
+    "ThreadRow",
+    "TypeNames",
+    "abi_keys",
+    "default_knowledge",
+    "libraries",
+]
 
 
 class AccessTable(msgspec.Struct, frozen=True):
@@ -88,77 +60,100 @@ class ColdWords(msgspec.Struct, frozen=True):
         return self.start | self.stop | self.diagnostic
 
 
-class TypeNames:
-    """Exact names first, then globs; the answer is the row index, -1 for none."""
-
-    def __init__(self, patterns: list[tuple[str, int]]) -> None:
-        self._exact = {name: row for name, row in reversed(patterns) if not _is_glob(name)}
-        self._globs = [(name, row) for name, row in patterns if _is_glob(name)]
-        self._seen: dict[str, int] = {}
-
-    def find(self, name: str) -> int:
-        row = self._seen.get(name)
-        if row is None:
-            bare = name.removeprefix("struct ").removeprefix("class ").removeprefix("union ")
-            row = self._exact.get(bare, -1)
-            if row < 0:
-                row = next((r for p, r in self._globs if fnmatch.fnmatchcase(bare, p)), -1)
-            self._seen[name] = row
-        return row
-
-
-def _is_glob(name: str) -> bool:
-    return any(c in name for c in "*?[")
-
-
 class Knowledge:
-    """All tables, indexed.  ``extra`` rows (a project's own) come first and win."""
+    """All tables, indexed.  The rows of ``project`` come first and win."""
 
-    def __init__(self, extra_locks: tuple[LockRow, ...] = (), extra_threads: tuple[ThreadRow, ...] = ()) -> None:
-        self.locks: tuple[LockRow, ...] = extra_locks + _table("locks.json", tuple[LockRow, ...])
-        threads = _table("threads.json", ThreadTable)
-        self.threads = msgspec.structs.replace(threads, threads=extra_threads + threads.threads)
+    def __init__(self, project: Vocabulary | None = None) -> None:
+        tables = (*([project] if project is not None else []), *libraries())
+        self.namespaces = Namespaces(t.inline_namespaces for t in tables)
+        self.locks: tuple[LockRow, ...] = tuple(replace(row, name=row.label) for t in tables for row in t.lock)
         self.access: AccessTable = _table("access.json", AccessTable)
         self.cold: ColdWords = _table("cold_words.json", ColdWords)
-        self.lock_types = TypeNames([(t, i) for i, row in enumerate(self.locks) for t in row.types])
-        self.atomic_types = TypeNames([(t, 0) for t in self.access.atomic_types])
-        self.list_types = TypeNames([(t, 0) for t in self.access.list_types])
-        self.thread_rows = {row.function: row for row in self.threads.threads}
-        self._creators = re.compile("|".join(map(fnmatch.translate, self.threads.creators_without_entry)))
-        self._lock_calls: dict[str, list[tuple[int, int, str]]] = {}
-        self._lock_globs: list[tuple[str, tuple[int, int, str]]] = []
-        for i, row in enumerate(self.locks):
-            for effect in ("lock", "unlock", "init"):
-                self._lock_calls.setdefault(f"{row.name}.{effect}", []).append((0, i, effect))
-            for effect, calls in (("lock", row.lock), ("unlock", row.unlock), ("init", row.init)):
-                for name, arg in calls:
-                    if _is_glob(name):
-                        self._lock_globs.append((name, (arg, i, effect)))
-                    else:
-                        self._lock_calls.setdefault(name, []).append((arg, i, effect))
+        named = [(name, i) for i, row in enumerate(self.locks) for name in row.types]
+        self.lock_types = TypeNames(named, self.namespaces)
+        self.atomic_types = TypeNames([(t, 0) for t in self.access.atomic_types], self.namespaces)
+        self.list_types = TypeNames([(t, 0) for t in self.access.list_types], self.namespaces)
+        self.thread_handles = TypeNames([(name, 0) for t in tables for name in t.thread_handle], self.namespaces)
+        self.runtime_functions = frozenset(name for t in tables for name in t.runtime_function)
+        linkage = LinkageNames(self.namespaces)
+        guards = (row for t in tables for row in t.guard)
+        self._lock_calls = LockCalls(
+            self.locks, guards, _table("lockable.json", Vocabulary).lock[0], self.lock_types, linkage
+        )
+        self._threads: FunctionNames[ThreadRow] = FunctionNames(linkage)
+        self._callbacks: FunctionNames[CallbackRow] = FunctionNames(linkage)
+        self._joins: FunctionNames[bool] = FunctionNames(linkage)
+        self._entries: FunctionNames[bool] = FunctionNames(linkage)
+        self._read_threads(tables)
 
-    def lock_calls(self, name: str) -> list[tuple[int, int, str]]:
+    def _read_threads(self, tables: Iterable[Vocabulary]) -> None:
+        # Calls of these names stand for thread starts that source shows; their argument 0 is the entry.
+        self._source_starts: dict[str, ThreadRow] = {}
+        classes: list[str] = []
+        for table in tables:
+            for row in table.thread:
+                for name in row.functions:
+                    self._threads.add(name, row)
+                for name in (*row.types, *(f for f in row.functions if "::" in f or " " in f)):
+                    self._source_starts.setdefault(name, ThreadRow(function=name, entry_argument=0, many=row.many))
+                classes += row.types
+            for callback in table.callback:
+                for name in callback.functions:
+                    self._callbacks.add(name, callback)
+            for name in table.join:
+                self._joins.add(name, True)
+            for name in table.thread_entry:
+                self._entries.add(name, True)
+        self._mentions_thread = self.namespaces.mention(classes)
+
+    def lock_calls(self, name: str) -> list[LockEffect]:
         """What a called function does to locks: (argument, lock row, "lock", "unlock" or "init")."""
-        known = self._lock_calls.get(name)
-        if known is not None or not name.startswith("_ZN"):
-            return known or []
-        return [effect for glob, effect in self._lock_globs if fnmatch.fnmatchcase(name, glob)]
-
-    def starts_thread(self, name: str) -> bool:
-        """Does a function of this name start a thread, whether or not its entry is seen passed?"""
-        return name in self.thread_rows or self._creators.match(name) is not None
+        return self._lock_calls.find(name)
 
     def operation(self, row_name: str, effect: str) -> str:
         """A callee name for a lock operation that is known by its row ("" no such row), see ``lock_calls``."""
-        name = f"{row_name}.{effect}"
-        return name if name in self._lock_calls else ""
+        return self._lock_calls.operation(row_name, effect)
+
+    def thread_start(self, name: str) -> ThreadRow | None:
+        """How a function of this name starts a thread, None where it does not."""
+        known = self._source_starts.get(name)
+        if known is None:
+            found = self._threads.find(name)
+            known = found[0] if found else None
+        return known
+
+    def starts_thread(self, name: str) -> bool:
+        """Does a function of this name start a thread, whether or not its entry is seen passed?"""
+        return self.thread_start(name) is not None
+
+    def source_start(self, api: str) -> str:
+        """The callee name for a thread start in source, see ``thread_start``."""
+        return api if api in self._source_starts else "std::thread"
+
+    def takes_entry(self, name: str) -> bool:
+        """Is what this C++ function is handed perhaps a thread's: a thread's constructor, a container of threads?"""
+        return name.startswith("_ZN") and self._mentions_thread(name) is not None
+
+    def is_thread_entry(self, name: str) -> bool:
+        """Does a function of this name run on a thread of its own, whoever starts it?"""
+        return bool(self._entries.find(name))
+
+    def joins_thread(self, name: str) -> bool:
+        return bool(self._joins.find(name))
+
+    def callback(self, name: str) -> CallbackRow | None:
+        """How a function of this name has a function called that it is handed, None where it does not."""
+        found = self._callbacks.find(name)
+        return found[0] if found else None
 
     def lock_abi(self, row: int, image: Image) -> LockAbi | None:
         """The byte ranges of a lock row in this image, None where the table does not know them."""
-        table = self.locks[row].abi
+        known = self.locks[row]
         for key in abi_keys(image):
-            if key in table:
-                return table[key]
+            if key in known.abi:
+                return known.abi[key]
+        if known.hot:
+            return LockAbi(max(end for _, end in (*known.hot, *known.read)), known.hot, known.read)
         return None
 
 
@@ -174,6 +169,17 @@ def abi_keys(image: Image) -> tuple[str, ...]:
 @functools.cache
 def default_knowledge() -> Knowledge:
     return Knowledge()
+
+
+@functools.cache
+def libraries() -> tuple[Vocabulary, ...]:
+    """The built-in rows, a file a library."""
+    folder = resources.files(__name__).joinpath("libraries")
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".json")), key=lambda f: f.name)
+    return tuple(_DECODER.decode(file.read_bytes()) for file in files)
+
+
+_DECODER = msgspec.json.Decoder(Vocabulary)
 
 
 def _table(name: str, kind: type[_T]) -> _T:

@@ -42,9 +42,10 @@ from sharing.model.image import (
     SiteFlag,
     VariableFlag,
 )
-from sharing.model.project import FixSettings, LockRow, ProjectConfig, ProjectSettings, SuppressRow, ThreadRow
+from sharing.model.project import FixSettings, ProjectConfig, ProjectSettings, SuppressRow
 from sharing.model.rule import RuleInfo
 from sharing.model.types import Member, TypeKind, TypeMember, TypeRecord, TypeTable
+from sharing.model.vocabulary import LockAbi, LockCall, LockKind, LockRow, ThreadRow, Vocabulary, WaitCall
 
 __all__ = [
     "ARG_DTYPE",
@@ -68,6 +69,9 @@ __all__ = [
     "LinePicture",
     "LineRef",
     "LinemateError",
+    "LockAbi",
+    "LockCall",
+    "LockKind",
     "LockRow",
     "Malformed",
     "Member",
@@ -95,4 +99,6 @@ __all__ = [
     "Unrecognized",
     "VariableFlag",
     "Verdict",
+    "Vocabulary",
+    "WaitCall",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from sharing.model.finding import Severity
+from sharing.model.vocabulary import Vocabulary
 
 
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -15,26 +16,6 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     line_size: int | None = None
     fail_on: Severity | None = None
-
-
-class LockRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One ``[[lock]]``: a lock type of the project.
-
-    ``type`` is a type name or glob.  ``hot`` are [start, end) byte ranges of the object that a lock operation
-    writes; empty means the whole object.  ``lock`` and ``unlock`` name the functions that take its address first.
-    """
-
-    type: str
-    hot: tuple[tuple[int, int], ...] = ()
-    lock: tuple[str, ...] = ()
-    unlock: tuple[str, ...] = ()
-
-
-class ThreadRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One ``[[thread]]``: ``function`` starts a thread at its argument number ``entry_argument`` (from 0)."""
-
-    function: str
-    entry_argument: int
 
 
 class SuppressRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,12 +35,19 @@ class FixSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     align_macro: str | None = None
 
 
-class ProjectConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole file.  ``path`` is where it was read from, "" when there is none."""
+class ProjectConfig(Vocabulary, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The whole file: settings, and rows as the built-in ones are.  ``path`` is where it was read from, "" for none."""
 
     project: ProjectSettings = ProjectSettings()
-    lock: tuple[LockRow, ...] = ()
-    thread: tuple[ThreadRow, ...] = ()
     suppress: tuple[SuppressRow, ...] = ()
     fix: FixSettings = FixSettings()
     path: str = ""
+
+    @property
+    def has_rows(self) -> bool:
+        return any(getattr(self, name) for name in Vocabulary.__struct_fields__)
+
+    @property
+    def rows(self) -> Vocabulary:
+        """The rows alone, as the analyzer reads them."""
+        return Vocabulary(**{name: getattr(self, name) for name in Vocabulary.__struct_fields__})

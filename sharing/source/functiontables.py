@@ -383,10 +383,8 @@ def _start_calls(
 ) -> tuple[Table, Table]:
     """Thread starts as calls of what starts them, the entry as argument 0."""
     table, args = np.zeros(len(starts), CALL_DTYPE), np.zeros(len(starts), ARG_DTYPE)
-    known = {row.function for row in knowledge.threads.threads if row.entry == 0}
     for at, (function, start) in enumerate(starts):
-        name = start.api if start.api in known else "std::thread"
-        callee = imported("omp parallel" if start.many else name)
+        callee = imported("omp parallel" if start.many else knowledge.source_start(start.api))
         depth = min(max(start.loop_depth, 0), 255)
         entry = int(functions.find(unit[function : function + 1], np.array([start.entry]))[0])
         table[at]["ip"], table[at]["callee"], table[at]["function"] = ip[at], callee, function

@@ -7,7 +7,6 @@ and are never presented as measured.
 
 from __future__ import annotations
 
-import fnmatch
 from dataclasses import dataclass
 from typing import Any
 
@@ -354,11 +353,11 @@ def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[
     wanted: dict[tuple[int, int], bool] = {}
     starts_many: dict[tuple[int, int], bool] = {}
     for i, name in enumerate(names_of_callees(image, callees)):
-        row = knowledge.thread_rows.get(name)
-        if row is not None:
-            wanted[(i, row.entry)] = True
-            starts_many[(i, row.entry)] = row.many
-        elif name.startswith("_ZN") and any(fnmatch.fnmatchcase(name, g) for g in knowledge.threads.entry_takers):
+        row = knowledge.thread_start(name)
+        if row is not None and row.entry_argument is not None:
+            wanted[(i, row.entry_argument)] = True
+            starts_many[(i, row.entry_argument)] = row.many
+        elif knowledge.takes_entry(name):
             wanted.update({(i, argument): True for argument in range(1, 6)})
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     found: dict[int, list[bool]] = {}
@@ -387,10 +386,8 @@ def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[
                     wanted[(wrapper, int(arg["source"]))] = True
                     starts_many[(wrapper, int(arg["source"]))] = repeated
     for row_at, nm in enumerate(image.functions["name"].tolist()):
-        if nm >= 0 and image.names[nm].startswith("_ZNSt"):
-            name = image.names[nm]
-            if any(fnmatch.fnmatchcase(name, p) for p in knowledge.threads.entry_patterns):
-                found.setdefault(row_at, []).append(True)
+        if nm >= 0 and image.names[nm].startswith("_Z") and knowledge.is_thread_entry(image.names[nm]):
+            found.setdefault(row_at, []).append(True)
     roots = [Root(function_name(image, row), row, len(times) > 1 or any(times)) for row, times in sorted(found.items())]
     return roots, creators
 

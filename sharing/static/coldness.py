@@ -27,7 +27,7 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
     """Per function, 1 or the factor for cold sections, the run-time's own start-up, and cold first or last words."""
     factor = np.where(image.functions["flags"] & FunctionFlag.COLD, COLD, 1.0)
     words, anywhere = knowledge.cold.all, knowledge.cold.anywhere
-    runtime = knowledge.threads.runtime_functions
+    runtime = knowledge.runtime_functions
     for row, name in enumerate(image.functions["name"].tolist()):
         if name < 0:
             continue

@@ -148,12 +148,11 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
 
     Addresses are signed as in the arguments: a kernel's have the top bit.
     """
-    creators = {row.function: row for row in knowledge.threads.threads}
     callees = np.unique(image.args["callee"])
     known = {
-        address: creators[name]
+        address: start
         for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True)
-        if name in creators
+        if (start := knowledge.thread_start(name)) is not None and start.entry_argument is not None
     }
     rows = image.args[np.isin(image.args["callee"], np.array(list(known), np.uint64))]
     given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
@@ -163,9 +162,10 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
     found = []
     for (_, callee), values in given.items():
         creator = known[callee]
-        data = creator.entry + 1 if creator.data is None else creator.data
-        if creator.entry in values and data in values:
-            entry = np.array([values[creator.entry][0] & ADDRESS_MASK], np.uint64)
+        at = creator.entry_argument or 0
+        data = at + 1 if creator.data_argument is None else creator.data_argument
+        if creator.data_parameter == 0 and at in values and data in values:
+            entry = np.array([values[at][0] & ADDRESS_MASK], np.uint64)
             row = int(function_at(image, entry)[0])
             if row >= 0:
                 found.append((row, *values[data]))

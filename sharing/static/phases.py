@@ -119,7 +119,7 @@ def _calls_named(image: Image, knowledge: Knowledge) -> tuple[Bools, Bools]:
     for address, name in image.callee_names.items():
         if knowledge.starts_thread(name):
             starts.append(address)
-        elif name in knowledge.threads.joins:
+        elif knowledge.joins_thread(name):
             joins.append(address)
     known = image.calls["function"] >= 0
     return np.isin(image.calls["callee"], starts) & known, np.isin(image.calls["callee"], joins) & known

@@ -299,7 +299,7 @@ class Profiler:
         if draft.lock is not None:
             hot = tuple((draft.span[0] + a, draft.span[0] + b) for a, b in draft.lock.hot)
             read = tuple((draft.span[0] + a, draft.span[0] + b) for a, b in draft.lock.read)
-            kind, type_name = self.knowledge.locks[draft.lock.row].kind, draft.lock.type_name
+            kind, type_name = str(self.knowledge.locks[draft.lock.row].kind), draft.lock.type_name
         else:
             hot, read, kind = (draft.span,), (), ""
             leaf = draft.leaf
@@ -308,7 +308,8 @@ class Profiler:
         shared = [a for a in accesses if a.mask]
         writes = [a for a in shared if a.writes or a.locks]
         reads = [a for a in shared if a.reads and not a.locks]
-        if draft.leaf is not None and not self.knowledge.threads.handles.isdisjoint((*draft.leaf.via, type_name)):
+        handle = self.knowledge.thread_handles.find
+        if draft.leaf is not None and any(handle(name) >= 0 for name in (*draft.leaf.via, type_name)):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
         return Actor(
             name=draft.name,

@@ -38,6 +38,9 @@ align_macro = "MY_ALIGNED"
 """
 
 
+LOCK = LockRow("my_spin*", hot=((0, 4), (16, 24)), lock=("my_lock", "my_trylock"), unlock=("my_unlock",))
+
+
 def load(tmp_path: Path, text: str | bytes) -> Any:
     path = tmp_path / FILE_NAME
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -47,7 +50,7 @@ def load(tmp_path: Path, text: str | bytes) -> Any:
 def test_every_table_is_read(tmp_path: Path) -> None:
     config = load(tmp_path, COMPLETE)
     assert (config.project.line_size, config.project.fail_on) == (128, Severity.MEDIUM)
-    assert config.lock == (LockRow("my_spin*", ((0, 4), (16, 24)), ("my_lock", "my_trylock"), ("my_unlock",)),)
+    assert config.lock == (LOCK,)
     assert config.thread == (ThreadRow("pool_submit", 1),)
     assert config.suppress == (SuppressRow("written once a second", "safe-by-luck", "stats_*"),)
     assert config.fix.align_macro == "MY_ALIGNED"

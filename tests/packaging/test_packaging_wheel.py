@@ -26,7 +26,7 @@ def test_nothing_but_the_package_and_its_metadata_is_in_it(wheel: Path) -> None:
         names = archive.namelist()
     assert {name.split("/")[0] for name in names} == {"linemate", f"{wheel.name.split('-py3')[0]}.dist-info"}
     assert [name for name in names if name.endswith((".cpp", ".pyc", "CMakeLists.txt"))] == []
-    assert {"linemate/py.typed", "linemate/sharing/knowledge/locks.json"} <= set(names)
+    assert {"linemate/py.typed", "linemate/sharing/knowledge/libraries/std.json"} <= set(names)
     assert wheel.stat().st_size < MAX_WHEEL_MB << 20
 
 

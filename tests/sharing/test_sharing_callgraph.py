@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sharing.knowledge import Knowledge, ThreadRow, default_knowledge
-from sharing.model import FunctionFlag, Image, ImageKind
+from sharing.model import FunctionFlag, Image, ImageKind, Vocabulary
 from sharing.static import callgraph
 from sharing.static.callgraph import CallGraph
 from sharing.static.coldness import last_component
@@ -123,7 +123,7 @@ class TestThreadRoots:
         b.function("main").call("my_spawn", None, "worker")
         b.function("worker")
         image = b.image()
-        graph = callgraph.build(image, Knowledge(extra_threads=(ThreadRow("my_spawn", 1),)))
+        graph = callgraph.build(image, Knowledge(Vocabulary(thread=(ThreadRow("my_spawn", 1),))))
         assert set(roots(graph)) == {"main", "worker"}
 
     def test_main_of_a_stripped_program_is_what_start_up_code_passes(self) -> None:

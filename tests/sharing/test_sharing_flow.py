@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sharing.knowledge import Knowledge, LockRow, default_knowledge
-from sharing.model import AccessKind, SiteFlag
+from sharing.model import AccessKind, SiteFlag, Vocabulary
 from sharing.static import flow
 from sharing.static.flow import INIT, LOCK, UNLOCK
 from tests.sharing.builder import AARCH64, Address, Builder, Element, Param
@@ -104,11 +104,14 @@ class TestLockEvents:
         assert events(b) == [("f", lock, "lock", "std::mutex")]
 
     def test_a_project_names_its_own_lock(self) -> None:
-        own = LockRow("Latch", "lock", ("Latch",), {}, (("latch_enter", 0),), (("latch_leave", 0),), ())
+        own = LockRow("Latch", lock=("latch_enter",), unlock=("latch_leave",))
         b = Builder()
         latch = b.variable("latch", 8)
         b.function("f").call("latch_enter", "latch").call("latch_leave", "latch")
-        assert events(b, Knowledge((own,))) == [("f", latch, "lock", "Latch"), ("f", latch, "unlock", "Latch")]
+        assert events(b, Knowledge(Vocabulary(lock=(own,)))) == [
+            ("f", latch, "lock", "Latch"),
+            ("f", latch, "unlock", "Latch"),
+        ]
 
     def test_wrappers_that_call_each_other_end(self) -> None:
         b = Builder()

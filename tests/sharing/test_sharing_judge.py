@@ -22,6 +22,7 @@ from sharing.model import (
     Finding,
     ImageKind,
     LinemateError,
+    LockAbi,
     LockRow,
     ProjectConfig,
     Report,
@@ -274,12 +275,13 @@ class TestSuppression:
 
 
 def test_a_projects_rows_become_vocabulary() -> None:
-    project = ProjectConfig(lock=(LockRow("Latch", ((0, 4),), ("enter",), ("leave",)),), thread=(ThreadRow("go", 1),))
+    latch = LockRow("Latch", hot=((0, 4),), lock=("enter",), unlock=("leave",))
+    project = ProjectConfig(lock=(latch,), thread=(ThreadRow("go", 1),))
     knowledge = vocabulary(project)
     row = knowledge.lock_types.find("Latch")
-    assert knowledge.locks[row].abi["any"].hot == ((0, 4),)
+    assert knowledge.lock_abi(row, Builder().image()) == LockAbi(4, ((0, 4),))
     assert knowledge.lock_calls("enter") == [(0, row, "lock")]
-    assert (knowledge.threads.threads[0].function, knowledge.threads.threads[0].entry) == ("go", 1)
+    assert knowledge.thread_start("go") == ThreadRow("go", 1)
     assert vocabulary(ProjectConfig()) is default_knowledge()
 
 

@@ -8,13 +8,25 @@ from collections import Counter
 
 import pytest
 
-from sharing.knowledge import Knowledge, LockAbi, LockRow, ThreadRow, TypeNames, abi_keys, default_knowledge
-from sharing.model import ImageKind
+from sharing.knowledge import (
+    Knowledge,
+    LockAbi,
+    LockRow,
+    ThreadRow,
+    TypeNames,
+    abi_keys,
+    default_knowledge,
+    libraries,
+)
+from sharing.knowledge.locks import EFFECTS, functions
+from sharing.model import ImageKind, Vocabulary
+from sharing.model.vocabulary import mistakes
 from tests.sharing.builder import AARCH64, X86_64, Builder
 from tests.sharing.conftest import Compile
 
 KNOWLEDGE = default_knowledge()
 ROWS = {row.name: row for row in KNOWLEDGE.locks}
+ROW_NUMBERS = {row.name: number for number, row in enumerate(KNOWLEDGE.locks)}
 HERE = {"x86_64": X86_64, "aarch64": AARCH64}.get(platform.machine(), X86_64)
 GLIBC = platform.libc_ver()[0] == "glibc" and platform.machine() in ("x86_64", "aarch64")
 needs_glibc = pytest.mark.skipif(not GLIBC, reason="the oracle is glibc on x86-64 or aarch64")
@@ -26,6 +38,17 @@ def abi(name: str) -> LockAbi:
     return found
 
 
+def linkage_name(name: str) -> str:
+    """What a compiler makes of a function without parameters; a C function's name is its own."""
+    scope, _, own = name.rpartition("::")
+    if not scope:
+        return name
+    parts = [f"{len(part)}{part}" for part in scope.split("::")]
+    special = {scope.rpartition("::")[2]: "C2", f"~{scope.rpartition('::')[2]}": "D2"}
+    start = "St" + "".join(parts[1:]) if parts[0] == "3std" else "".join(parts)
+    return f"_ZN{start}{special.get(own, f'{len(own)}{own}')}Ev"
+
+
 class TestTables:
     def test_no_lock_has_two_rows(self) -> None:
         assert [n for n, times in Counter(row.name for row in KNOWLEDGE.locks).items() if times > 1] == []
@@ -35,12 +58,23 @@ class TestTables:
         assert [name for name, n in times.items() if n > 1] == []
 
     def test_no_function_does_two_things_to_one_argument(self) -> None:
-        times = Counter(call for row in KNOWLEDGE.locks for call in (*row.lock, *row.unlock, *row.init))
+        times: Counter[tuple[str, int]] = Counter()
+        for row in KNOWLEDGE.locks:
+            calls = [call for group in (*EFFECTS, "wait") for call in getattr(row, group)]
+            times.update({(n, getattr(call, "argument", 0)) for call in calls for n in functions(row, call)})
+            assert len(set(calls)) == len(calls), row.name
         assert [call for call, n in times.items() if n > 1] == []
 
     def test_threads_and_joins_are_listed_once(self) -> None:
-        assert len({row.function for row in KNOWLEDGE.threads.threads}) == len(KNOWLEDGE.threads.threads)
-        assert KNOWLEDGE.threads.joins.isdisjoint(row.function for row in KNOWLEDGE.threads.threads)
+        rows = libraries()
+        starts = [name for table in rows for row in table.thread for name in row.functions]
+        joins = [name for table in rows for name in table.join]
+        assert [name for name, n in Counter(starts + joins).items() if n > 1] == []
+
+    @pytest.mark.parametrize("table", libraries(), ids=lambda table: table.library)
+    def test_a_librarys_rows_have_no_mistakes(self, table: Vocabulary) -> None:
+        assert list(mistakes(table)) == []
+        assert table.library, "a file says which library it is of"
 
     @pytest.mark.parametrize("row", KNOWLEDGE.locks, ids=lambda row: row.name)
     def test_ranges_lie_in_order_within_the_lock(self, row: LockRow) -> None:
@@ -60,9 +94,11 @@ class TestTables:
         for name in row.types:
             plain = name.replace("*", "x")
             assert KNOWLEDGE.locks[KNOWLEDGE.lock_types.find(plain)] is row
-        assert any(e in ("lock", "unlock") for name, _ in row.lock for _, _, e in KNOWLEDGE.lock_calls(name)) == bool(
-            row.lock
-        )
+        for group, effect in EFFECTS.items():
+            for call in getattr(row, group):
+                for name in functions(row, call):
+                    found = KNOWLEDGE.lock_calls(linkage_name(name.replace("*", "x")))
+                    assert (ROW_NUMBERS[row.name], effect) in [(r, e) for _, r, e in found]
 
 
 class TestTypeNames:
@@ -94,11 +130,12 @@ class TestAbiKeys:
 
 
 def test_rows_of_a_project_come_first() -> None:
-    own = LockRow("mine", "lock", ("pthread_mutex_t",), {}, (("pthread_mutex_lock", 0),), (), ())
-    knowledge = Knowledge((own,), (ThreadRow("spawn", 1),))
+    own = LockRow("pthread_mutex_t", name="mine", lock=("pthread_mutex_lock",))
+    knowledge = Knowledge(Vocabulary(lock=(own,), thread=(ThreadRow("spawn", 1), ThreadRow("pthread_create", 0))))
     assert knowledge.locks[knowledge.lock_types.find("pthread_mutex_t")].name == "mine"
     assert knowledge.lock_calls("pthread_mutex_lock")[0] == (0, 0, "lock")
-    assert knowledge.threads.threads[0].function == "spawn"
+    assert knowledge.starts_thread("spawn")
+    assert knowledge.thread_start("pthread_create") == ThreadRow("pthread_create", 0)
     assert KNOWLEDGE.locks[KNOWLEDGE.lock_types.find("pthread_mutex_t")].name == "pthread_mutex_t"
 
 

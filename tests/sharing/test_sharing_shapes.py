@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sharing.knowledge import Knowledge, LockAbi, LockRow, default_knowledge
-from sharing.model import ImageKind, TypeKind, TypeMember, TypeRecord
+from sharing.model import ImageKind, TypeKind, TypeMember, TypeRecord, Vocabulary
 from sharing.static.shapes import MAX_LOCKS, LockPlace, Shapes
 from tests.sharing.builder import Builder
 
@@ -65,13 +65,13 @@ def test_a_wrapper_that_is_known_itself_is_one_lock_with_all_its_bytes() -> None
 
 def test_a_known_wrapper_without_known_bytes_is_looked_into() -> None:
     b = Builder()
-    row = b.struct("boost::mutex", 40, ("m", 0, mutex(b)))
+    row = b.struct("boost::shared_mutex", 40, ("m", 0, mutex(b)))
     assert locks(b, row) == [("m", 0, 40)]
 
 
 def test_a_known_lock_that_hides_its_bytes_is_hot_all_over() -> None:
     b = Builder()
-    row = b.struct("folly::SpinLock", 4, ("word", 0, b.base("unsigned", 4)))
+    row = b.struct("std::latch", 4, ("word", 0, b.base("unsigned", 4)))
     (place,) = shapes(b).locks(row)
     assert (place.size, place.hot) == (4, ((0, 4),))
 
@@ -129,10 +129,10 @@ def test_kernel_locks_are_found_in_kernel_images() -> None:
 
 
 def test_a_project_row_wins_over_the_built_in_one() -> None:
-    own = LockRow("pthread_mutex_t", "lock", ("pthread_mutex_t",), {"any": LockAbi(40, ((4, 8),))}, (), (), ())
+    own = LockRow("pthread_mutex_t", abi={"any": LockAbi(40, ((4, 8),))})
     b = Builder()
     row = mutex(b)
-    (place,) = shapes(b, Knowledge((own,))).locks(row)
+    (place,) = shapes(b, Knowledge(Vocabulary(lock=(own,)))).locks(row)
     assert place.hot == ((4, 8),)
 
 

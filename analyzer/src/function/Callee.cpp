@@ -1,95 +1,19 @@
 //===- Callee.cpp - What calling a function does to locks -----------------===//
 //
-// Owns the names that the C++ standard gives to the operations of lockable
-// types ([thread.req.lockable]) and their usual spellings elsewhere.
+// Owns the order in which rows, annotations and bodies are believed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Callee.h"
 
+#include "QualifiedName.h"
+
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
-#include "llvm/ADT/StringSwitch.h"
-
-#include <optional>
 
 using namespace clang;
 
 namespace linemate {
-
-namespace {
-
-struct MethodEffect {
-  LockEffect What;
-  bool Shared;
-};
-
-std::optional<MethodEffect> methodEffect(StringRef Name) {
-  using E = LockEffect;
-  using O = std::optional<MethodEffect>;
-  return llvm::StringSwitch<O>(Name)
-      .Cases("lock", "Lock", "WriterLock", "wr_lock", "lockForWrite",
-             MethodEffect{E::Lock, false})
-      .Cases("unlock", "Unlock", "WriterUnlock", "wr_unlock",
-             MethodEffect{E::Unlock, false})
-      .Cases("try_lock", "TryLock", "WriterTryLock", "tryLock", "try_lock_for",
-             "try_lock_until", MethodEffect{E::TryLock, false})
-      .Cases("lock_shared", "ReaderLock", "rd_lock", "lockForRead",
-             MethodEffect{E::Lock, true})
-      .Cases("unlock_shared", "ReaderUnlock", "rd_unlock",
-             MethodEffect{E::Unlock, true})
-      .Cases("try_lock_shared", "ReaderTryLock", "try_lock_shared_for",
-             "try_lock_shared_until", MethodEffect{E::TryLock, true})
-      .Default(std::nullopt);
-}
-
-/// Attempts of C libraries and lockers that a signal may interrupt return 0
-/// when the lock is held; those of the kernel and of C++ return true.
-bool zeroIsSuccess(StringRef Name) {
-  for (StringRef Start : {"pthread_", "__pthread_", "mtx_", "uv_", "__gthread",
-                          "psi_", "inline_mysql"})
-    if (Name.starts_with(Start))
-      return true;
-  return Name.contains("interruptible") || Name.contains("killable") ||
-         Name == "down_trylock" || Name == "down_timeout";
-}
-
-bool isWait(StringRef Name) {
-  return Name.contains("cond_") || Name.starts_with("cnd_");
-}
-
-GuardKind guardOfName(StringRef Name) {
-  return llvm::StringSwitch<GuardKind>(Name)
-      .Cases("std::lock_guard", "std::unique_lock", "std::scoped_lock",
-             GuardKind::Exclusive)
-      .Cases("boost::lock_guard", "boost::unique_lock",
-             "boost::mutex::scoped_lock", GuardKind::Exclusive)
-      .Cases("absl::MutexLock", "absl::WriterMutexLock",
-             "absl::ReleasableMutexLock", "absl::MutexLockMaybe",
-             GuardKind::Exclusive)
-      .Cases("QMutexLocker", "QWriteLocker", GuardKind::Exclusive)
-      .Cases("std::shared_lock", "boost::shared_lock", "absl::ReaderMutexLock",
-             "QReadLocker", GuardKind::Shared)
-      .Default(GuardKind::None);
-}
-
-} // namespace
-
-GuardMode guardMode(QualType T) {
-  const RecordDecl *R = T.getNonReferenceType()->getAsRecordDecl();
-  if (!R || !R->getIdentifier())
-    return GuardMode::Locks;
-  return llvm::StringSwitch<GuardMode>(R->getName())
-      .Case("defer_lock_t", GuardMode::Defers)
-      .Cases("try_to_lock_t", "duration", "time_point", GuardMode::Tries)
-      .Case("adopt_lock_t", GuardMode::Adopts)
-      .Default(GuardMode::Locks);
-}
-
-bool excludes(StringRef Kind) {
-  return Kind == "mutex" || Kind == "spinlock" || Kind == "rwlock" ||
-         Kind == "rwsem";
-}
 
 const Callees::RecordInfo &Callees::info(const CXXRecordDecl &R) {
   const auto *Key = cast<RecordDecl>(R.getCanonicalDecl());
@@ -98,17 +22,12 @@ const Callees::RecordInfo &Callees::info(const CXXRecordDecl &R) {
     return Known->second;
   RecordInfo Info;
   if (R.getIdentifier()) {
-    std::string Name = R.getQualifiedNameAsString();
+    std::string Name = qualifiedName(R);
     Info.Row = Unit.knowledge().lockType(Name);
-    Info.Guard = guardOfName(Name);
-    const auto *Outer = dyn_cast<CXXRecordDecl>(R.getDeclContext());
-    // tbb::spin_mutex::scoped_lock and its kin.
-    if (Info.Guard == GuardKind::None && R.getName() == "scoped_lock" &&
-        Outer && lockRow(Outer) >= 0)
-      Info.Guard = GuardKind::Exclusive;
+    Info.Holds = Unit.knowledge().guard(Name);
   }
-  if (Info.Guard == GuardKind::None && R.hasAttr<ScopedLockableAttr>())
-    Info.Guard = GuardKind::Exclusive;
+  if (!Info.Holds && R.hasAttr<ScopedLockableAttr>())
+    Info.Holds = &Unit.knowledge().usualGuard();
   return Records.try_emplace(Key, Info).first->second;
 }
 
@@ -132,8 +51,15 @@ int Callees::lockRowOf(QualType T) {
   return R && R->getIdentifier() ? Unit.knowledge().lockType(R->getName()) : -1;
 }
 
-GuardKind Callees::guard(const CXXRecordDecl *R) {
-  return R ? info(*R).Guard : GuardKind::None;
+const Guard *Callees::guard(const CXXRecordDecl *R) {
+  return R ? info(*R).Holds : nullptr;
+}
+
+GuardMode Callees::guardMode(const Guard &G, QualType T) {
+  const RecordDecl *R = T.getNonReferenceType()->getAsRecordDecl();
+  return R && R->getIdentifier()
+             ? Unit.knowledge().guardMode(G, qualifiedName(*R))
+             : GuardMode::Locks;
 }
 
 const CXXMethodDecl *Callees::method(const CXXRecordDecl &R, StringRef Name) {
@@ -170,51 +96,49 @@ const Callee &Callees::of(const FunctionDecl &F) {
   if (F.hasAttrs())
     annotated(F, C);
   if (C.Effects.empty())
-    if (const auto *M = dyn_cast<CXXMethodDecl>(&F))
-      byMethod(*M, C);
-  if (C.Effects.empty() && !F.isInStdNamespace())
     byName(F, C);
   return *Known.try_emplace(Key, std::move(Made)).first->second;
 }
 
-void Callees::byMethod(const CXXMethodDecl &M, Callee &Out) {
-  if (!M.getIdentifier() || M.isStatic())
-    return;
-  auto Known = methodEffect(M.getName());
-  int Row = Known ? lockRow(M.getParent()) : -1;
-  if (Row < 0)
-    return;
+void Callees::add(const LockCall &Call, Callee &Out) {
   Effect E;
   E.Where.In = Place::Kind::Parameter;
-  E.Where.Param = 0;
-  E.What = Known->What;
-  E.Shared = Known->Shared;
-  E.Row = Row;
-  E.Excludes = excludes(Unit.knowledge().locks()[unsigned(Row)].Kind);
+  E.Where.Param = unsigned(Call.Arg);
+  E.What = Call.Effect;
+  E.Shared = Call.Shared;
+  E.Row = Call.Row;
+  E.Excludes = Call.Holds;
+  E.ZeroIsSuccess = Call.ZeroIsSuccess;
   Out.Effects.push_back(E);
   Out.IsPrimitive = true;
 }
 
 void Callees::byName(const FunctionDecl &F, Callee &Out) {
-  if (!F.getIdentifier())
+  const Knowledge &Rows = Unit.knowledge();
+  const auto *M = dyn_cast<CXXMethodDecl>(&F);
+  if (!M && (F.isExternC() || !Unit.context().getLangOpts().CPlusPlus ||
+             F.isInAnonymousNamespace())) {
+    if (F.getIdentifier())
+      for (const LockCall &Call : Rows.lockCalls(F.getName()))
+        add(Call, Out);
     return;
-  std::string Name = F.isExternC() || !Unit.context().getLangOpts().CPlusPlus ||
-                             F.isInAnonymousNamespace()
-                         ? F.getName().str()
-                         : Unit.linkageName(F);
-  for (const LockCall &Call : Unit.knowledge().lockCalls(Name)) {
-    Effect E;
-    E.Where.In = Place::Kind::Parameter;
-    E.Where.Param = unsigned(Call.Arg);
-    E.What = Call.Effect;
-    E.Shared = Call.Shared;
-    E.Row = Call.Row;
-    E.Excludes = excludes(Unit.knowledge().locks()[unsigned(Call.Row)].Kind) &&
-                 !isWait(Name);
-    E.ZeroIsSuccess = zeroIsSuccess(Name);
-    Out.Effects.push_back(E);
-    Out.IsPrimitive = true;
   }
+  std::string Name = qualifiedName(F);
+  if (Name.empty())
+    return;
+  ArrayRef<LockCall> Calls = Rows.qualifiedLockCalls(Name);
+  if (Calls.empty() && !F.isInStdNamespace())
+    Calls = Rows.lockCalls(Unit.linkageName(F)); // as a project may say it
+  for (const LockCall &Call : Calls)
+    // What else a library does to its objects stands in Body::library.
+    if (Call.Effect != LockEffect::Init &&
+        (!Out.IsLibrary || (M && Call.Holds)))
+      add(Call, Out);
+  if (!Calls.empty() || !M || M->isStatic() || !M->getIdentifier())
+    return;
+  if (int Row = lockRow(M->getParent()); Row >= 0)
+    if (auto Call = Rows.usualMethod(Row, M->getName()))
+      add(*Call, Out);
 }
 
 /// Clang's thread-safety attributes; their arguments speak of the callee's
@@ -223,8 +147,7 @@ void Callees::annotated(const FunctionDecl &F, Callee &Out) {
   Places At(Unit.context(), &F, nullptr);
   bool InGuard = false;
   if (const auto *M = dyn_cast<CXXMethodDecl>(&F))
-    InGuard = guard(M->getParent()) != GuardKind::None &&
-              M->getParent()->hasAttr<ScopedLockableAttr>();
+    InGuard = M->getParent()->hasAttr<ScopedLockableAttr>();
   auto Say = [&](llvm::iterator_range<Expr **> Args, LockEffect What,
                  bool Shared, bool ZeroIsSuccess,
                  llvm::SmallVectorImpl<Effect> &To) {

@@ -32,9 +32,6 @@ struct Effect {
   std::string Text;  ///< as the callee says it; "" where only callers can
 };
 
-/// A class whose objects hold locks while they live.
-enum class GuardKind : uint8_t { None, Exclusive, Shared };
-
 struct Callee {
   llvm::SmallVector<Effect, 1> Effects;
   llvm::SmallVector<Effect, 1> Requires;
@@ -55,7 +52,10 @@ public:
   int lockRow(const clang::CXXRecordDecl *R);
   /// Row of the lock type that \p T is or points to, -1 none.
   int lockRowOf(clang::QualType T);
-  GuardKind guard(const clang::CXXRecordDecl *R);
+  /// What objects of a class hold while they live; null for other classes.
+  const Guard *guard(const clang::CXXRecordDecl *R);
+  /// What an argument of that type means to a guard's constructor.
+  GuardMode guardMode(const Guard &G, clang::QualType ArgumentType);
   /// The functions that lock and unlock objects of a class of the project.
   const clang::CXXMethodDecl *method(const clang::CXXRecordDecl &R,
                                      llvm::StringRef Name);
@@ -63,7 +63,7 @@ public:
 private:
   struct RecordInfo {
     int Row = -1;
-    GuardKind Guard = GuardKind::None;
+    const Guard *Holds = nullptr;
   };
   UnitBuilder &Unit;
   llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<Callee>> Known;
@@ -71,16 +71,9 @@ private:
 
   const RecordInfo &info(const clang::CXXRecordDecl &R);
   void annotated(const clang::FunctionDecl &F, Callee &Out);
-  void byMethod(const clang::CXXMethodDecl &M, Callee &Out);
+  void add(const LockCall &Call, Callee &Out);
   void byName(const clang::FunctionDecl &F, Callee &Out);
 };
-
-/// The constructor's mode of a guard, from the type of an argument.
-enum class GuardMode : uint8_t { Locks, Defers, Tries, Adopts };
-GuardMode guardMode(clang::QualType ArgumentType);
-
-/// Kinds of lock rows that exclude others while they are held.
-bool excludes(llvm::StringRef Kind);
 
 } // namespace linemate
 

@@ -7,6 +7,8 @@
 
 #include "Body.h"
 
+#include "QualifiedName.h"
+
 #include "clang/Basic/Builtins.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -164,8 +166,13 @@ void Body::call(const CallExpr &C) {
   }
   Actual A = actual(C);
   const Callee &Info = Known.of(*F);
-  if (Info.IsPrimitive)
-    return effects(Info, A, &C, Where);
+  if (Info.IsPrimitive) {
+    effects(Info, A, &C, Where);
+    for (const Expr *Arg : C.arguments()) // a condition to wait for
+      if (const FunctionDecl *Asked = lambdaOf(Arg) ? callable(Arg) : nullptr)
+        callRow(Asked, false, Where);
+    return;
+  }
   if (Method && A.HasThis && !A.Args.empty()) {
     if (Method->isTrivial() && (Method->isCopyAssignmentOperator() ||
                                 Method->isMoveAssignmentOperator())) {
@@ -250,7 +257,7 @@ bool Body::library(const CXXMethodDecl &M, const CallExpr &C,
            onlyReads(M) ? AccessKind::Load : AccessKind::Rmw,
            MemoryOrder::Plain, Where);
   }
-  if (M.getIdentifier() && M.getName() == "join")
+  if (Unit.knowledge().joins(qualifiedName(M)))
     callRow(&M, false, Where);
   bool IsCall = M.getOverloadedOperator() == OO_Call;
   if (IsCall)

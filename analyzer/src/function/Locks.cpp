@@ -165,7 +165,7 @@ const void *Body::guardKey(const Expr *E) {
 bool Body::guardMade(const CXXConstructExpr &C) {
   const CXXConstructorDecl *D = C.getConstructor();
   const CXXRecordDecl *R = D->getParent();
-  GuardKind Kind = Known.guard(R);
+  const Guard *Holds = Known.guard(R);
   const Callee &Info = Known.of(*D);
   Actual A;
   A.Args.push_back(nullptr);
@@ -181,7 +181,7 @@ bool Body::guardMade(const CXXConstructExpr &C) {
       End && llvm::any_of(Known.of(*End).Effects, [](const Effect &E) {
         return E.What == LockEffect::Unlock;
       });
-  if (!Info.Effects.empty() && (Kind != GuardKind::None || Unlocks)) {
+  if (!Info.Effects.empty() && (Holds || Unlocks)) {
     int Guard = Locks.guard(Key);
     uint32_t Row = callRow(D, false, Where);
     for (size_t I = 1; I < A.Args.size(); ++I)
@@ -197,7 +197,7 @@ bool Body::guardMade(const CXXConstructExpr &C) {
     }
     return true;
   }
-  if (Kind == GuardKind::None || R->hasAttr<ScopedLockableAttr>())
+  if (!Holds || R->hasAttr<ScopedLockableAttr>())
     return false;
 
   int Guard = Locks.guard(Key);
@@ -209,15 +209,16 @@ bool Body::guardMade(const CXXConstructExpr &C) {
   }
   GuardMode Mode = GuardMode::Locks;
   for (const Expr *Arg : C.arguments())
-    if (GuardMode M = guardMode(Arg->getType()); M != GuardMode::Locks)
+    if (GuardMode M = Known.guardMode(*Holds, Arg->getType());
+        M != GuardMode::Locks)
       Mode = M;
   for (const Expr *Arg : C.arguments()) {
     QualType T = Arg->getType().getNonReferenceType();
     if (T->isAnyPointerType())
       T = T->getPointeeType();
-    if (!T->isRecordType() || guardMode(T) != GuardMode::Locks)
+    if (!T->isRecordType() || Known.guardMode(*Holds, T) != GuardMode::Locks)
       continue;
-    int Lock = lockOf(Arg, Kind == GuardKind::Shared);
+    int Lock = lockOf(Arg, Holds->Shared);
     Locks.bind(Guard, Lock);
     if (Lock < 0)
       continue;
@@ -246,26 +247,34 @@ bool Body::guardCall(const CXXMemberCallExpr &C) {
   }
   if (!M->getIdentifier())
     return false;
-  StringRef Name = M->getName();
+  const linemate::Guard *Holds = Known.guard(M->getParent());
   auto Rows = [&](LockEffect What) {
     for (unsigned I = 0; I < Locksets::MaxLocks; ++I)
       if (Locks.bound(Guard) >> I & 1)
         lockRow(int(I), What, C.getExprLoc());
   };
-  if (Name == "lock" || Name == "Lock" || Name == "relock") {
+  if (!Holds) // a class of the project that locks while it lives
+    Holds = &Unit.knowledge().usualGuard();
+  switch (Holds->Methods.lookup(M->getName())) {
+  case GuardCall::Lock:
     Rows(LockEffect::Lock);
     step({LockStep::Op::GuardTakes, -1, Guard});
-  } else if (Name == "unlock" || Name == "Unlock" || Name == "Release") {
+    break;
+  case GuardCall::Unlock:
     Rows(LockEffect::Unlock);
     step({LockStep::Op::GuardDrops, -1, Guard});
-  } else if (Name == "release") {
+    break;
+  case GuardCall::Release:
     step({LockStep::Op::GuardForgets, -1, Guard});
-  } else if (Name.starts_with("try_lock")) {
+    break;
+  case GuardCall::TryLock:
     Rows(LockEffect::TryLock);
     Attempts[&C] = {-1, Guard, false};
-  } else if (Name == "owns_lock") {
+    break;
+  case GuardCall::Owns:
     Attempts[&C] = {-1, Guard, false};
-  } else {
+    break;
+  case GuardCall::None:
     for (const Effect &E : Known.of(*M).Effects)
       if (E.OfGuard)
         step({E.What == LockEffect::Unlock ? LockStep::Op::GuardDrops
@@ -295,7 +304,7 @@ bool Body::standardLock(const CallExpr &C) {
   }
   const auto *M = dyn_cast<CXXMethodDecl>(F);
   if (!M || !M->isMoveAssignmentOperator() || C.getNumArgs() < 2 ||
-      Known.guard(M->getParent()) == GuardKind::None)
+      !Known.guard(M->getParent()))
     return false;
   int To = Locks.guard(guardKey(C.getArg(0)));
   int From = Locks.guard(guardKey(C.getArg(1)));

@@ -7,6 +7,8 @@
 
 #include "Body.h"
 
+#include "QualifiedName.h"
+
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/OpenMPKinds.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -19,28 +21,20 @@ namespace {
 
 constexpr unsigned MaxCallableDepth = 8;
 
-StringRef threadClass(const CXXRecordDecl *R) {
-  if (!R || !R->getIdentifier())
-    return {};
-  bool Std = R->isInStdNamespace();
-  if (Std && R->getName() == "thread")
-    return "std::thread";
-  if (Std && R->getName() == "jthread")
-    return "std::jthread";
-  const auto *Space = dyn_cast<NamespaceDecl>(R->getDeclContext());
-  if (Space && Space->getName() == "boost" && R->getName() == "thread")
-    return "boost::thread";
-  return {};
-}
-
-/// The thread class that a container holds.
-StringRef heldThreads(const CXXRecordDecl *R) {
-  const auto *Of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(R);
-  if (!Of || !Of->isInStdNamespace() || !Of->getTemplateArgs().size() ||
-      Of->getTemplateArgs()[0].getKind() != TemplateArgument::Type)
-    return {};
-  return threadClass(
-      Of->getTemplateArgs()[0].getAsType()->getAsCXXRecordDecl());
+/// The method of \p R or of the nearest class that it is derived from.
+const CXXMethodDecl *methodOf(const CXXRecordDecl *R, StringRef Name,
+                              unsigned Depth = 0) {
+  R = R ? R->getDefinition() : nullptr;
+  if (!R || Depth > MaxCallableDepth)
+    return nullptr;
+  for (const CXXMethodDecl *M : R->methods())
+    if (M->getIdentifier() && M->getName() == Name)
+      return M;
+  for (const CXXBaseSpecifier &Base : R->bases())
+    if (const CXXMethodDecl *M =
+            methodOf(Base.getType()->getAsCXXRecordDecl(), Name, Depth + 1))
+      return M;
+  return nullptr;
 }
 
 const FunctionDecl *callOperator(const CXXRecordDecl &R) {
@@ -127,8 +121,24 @@ void Body::addStart(int64_t Entry, StringRef Api, bool Many,
   Out.Starts.push_back(std::move(S));
 }
 
+/// What a class is called whose constructor starts a thread, "" for others.
+std::string Body::threadClass(const CXXRecordDecl *R) {
+  std::string Name = R && R->getIdentifier() ? qualifiedName(*R) : "";
+  return Unit.knowledge().threadClass(Name) ? Name : std::string();
+}
+
+/// The thread class that a container holds.
+std::string Body::heldThreads(const CXXRecordDecl *R) {
+  const auto *Of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(R);
+  if (!Of || !Of->isInStdNamespace() || !Of->getTemplateArgs().size() ||
+      Of->getTemplateArgs()[0].getKind() != TemplateArgument::Type)
+    return {};
+  return threadClass(
+      Of->getTemplateArgs()[0].getAsType()->getAsCXXRecordDecl());
+}
+
 bool Body::starts(const CXXConstructExpr &C) {
-  StringRef Api = threadClass(C.getConstructor()->getParent());
+  std::string Api = threadClass(C.getConstructor()->getParent());
   if (Api.empty())
     return false;
   if (C.getNumArgs() && !C.getConstructor()->isCopyOrMoveConstructor()) {
@@ -139,48 +149,46 @@ bool Body::starts(const CXXConstructExpr &C) {
   return true;
 }
 
+/// Plain functions that C functions are handed are found by their address.
 bool Body::starts(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   if (!F->getIdentifier())
     return false;
-  StringRef Name = F->getName();
-  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(&C)) {
-    StringRef Held = Name.starts_with("emplace")
-                         ? heldThreads(Member->getRecordDecl())
-                         : StringRef();
+  const auto *Member = dyn_cast<CXXMemberCallExpr>(&C);
+  if (Member) {
+    std::string Held = F->getName().starts_with("emplace")
+                           ? heldThreads(Member->getRecordDecl())
+                           : std::string();
     if (!Held.empty() && C.getNumArgs()) {
       start(callable(C.getArg(0)), Held, false, C.getExprLoc());
       return false; // the container itself is written
     }
   }
-  if (Name == "async" && F->isInStdNamespace()) {
-    for (const Expr *Arg : C.arguments())
-      if (const FunctionDecl *Entry = callable(Arg)) {
-        start(Entry, "std::async", false, C.getExprLoc());
-        break;
-      }
-    return true;
-  }
-  // A pool of the project: plain functions are found by their address.
-  const ThreadRow *Row = Unit.knowledge().thread(F->getQualifiedNameAsString());
-  if (!Row && Context.getLangOpts().CPlusPlus && !F->isExternC() &&
-      !Unit.inSystemHeader(F->getLocation()))
+  std::string Name = qualifiedName(*F);
+  const ThreadRow *Row = Unit.knowledge().thread(Name);
+  bool IsCxx = Context.getLangOpts().CPlusPlus && !F->isExternC();
+  if (!Row && IsCxx && !Unit.inSystemHeader(F->getLocation()))
     Row = Unit.knowledge().thread(Unit.linkageName(*F));
-  if (!Row)
+  if (!Row || !IsCxx)
     return false;
-  unsigned Entry = unsigned(Row->Entry);
-  if (isa<CXXMemberCallExpr>(C)) {
-    if (!Entry)
-      return false;
-    --Entry; // `this` is 0
+  Actual A = actual(C);
+  bool HasThis = A.HasThis;
+  const FunctionDecl *Run = nullptr;
+  if (!Row->Entry) {
+    for (const Expr *Arg : C.arguments())
+      if (!Run)
+        Run = callable(Arg);
+  } else if (size_t(*Row->Entry) < A.Args.size()) {
+    const Expr *Arg = A.Args[size_t(*Row->Entry)]->IgnoreParenImpCasts();
+    QualType T = Arg->getType();
+    if (T->isAnyPointerType())
+      T = T->getPointeeType();
+    Run = Row->Runs.empty() ? callable(Arg)
+                            : methodOf(T->getAsCXXRecordDecl(), Row->Runs);
   }
-  if (Entry >= C.getNumArgs())
-    return false;
-  const Expr *Arg = C.getArg(Entry)->IgnoreParenImpCasts();
-  if (const FunctionDecl *Run = callable(Arg);
-      Run && (Context.getLangOpts().CPlusPlus && !F->isExternC()))
-    start(Run, F->getQualifiedNameAsString(), Row->Many, C.getExprLoc());
-  return false;
+  start(Run, Name, Row->Many, C.getExprLoc());
+  // What is handed to a library's template is not called here.
+  return Run && !HasThis && Known.of(*F).IsLibrary;
 }
 
 void Body::regions(const OMPExecutableDirective &D) {
