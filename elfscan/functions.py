@@ -137,8 +137,8 @@ def build_functions(
     )
     cold = np.array([bool(_COLD_SECTION.match(s.name)) for s in sections] + [False])
     init = np.array([bool(_INIT_SECTION.match(s.name)) for s in sections] + [False])
-    table["flags"][cold[table["section"]]] |= np.uint32(FunctionFlag.COLD)
-    table["flags"][init[table["section"]]] |= np.uint32(FunctionFlag.INIT)
+    table["flags"] |= np.where(cold, np.uint32(FunctionFlag.COLD), np.uint32(0))[table["section"]]
+    table["flags"] |= np.where(init, np.uint32(FunctionFlag.INIT), np.uint32(0))[table["section"]]
     order = np.argsort(table["address"], kind="stable")
     return table[order], names[order]
 
