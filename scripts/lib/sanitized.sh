@@ -4,27 +4,25 @@
 # programs with sanitizers.  The build tool knows what changed, so that there is no stamp.
 # shellcheck shell=bash
 
-sanitized_targets='linemate-dwarf linemate-access fuzz_elf fuzz_dwarf fuzz_access'
+sanitized_targets='linemate-dwarf linemate-access linemate-facts fuzz_elf fuzz_dwarf fuzz_access fuzz_facts'
 sanitized_files='tests/dwarf/test_dwarf_hostile.py tests/dwarf/test_dwarf_damaged_units.py tests/dwarf/test_dwarf_files.py
-  tests/access/test_access_hostile.py tests/access/test_access_query.py tests/fuzz/test_fuzz_native.py'
-# The analyzer takes three minutes more on two cores, and so only comes in where it is asked for.
-if [ -n "${LINEMATE_SANITIZE_ALL:-}" ]; then
-  sanitized_targets="$sanitized_targets linemate-facts fuzz_facts"
-  sanitized_files="$sanitized_files tests/analyzer_functions tests/analyzer/test_analyzer_driver.py
-    tests/analyzer/test_analyzer_records.py tests/analyzer/test_analyzer_stream.py tests/analyzer/test_analyzer_variables.py"
-fi
+  tests/access/test_access_hostile.py tests/access/test_access_query.py tests/fuzz/test_fuzz_native.py
+  tests/analyzer_functions tests/analyzer/test_analyzer_driver.py
+  tests/analyzer/test_analyzer_records.py tests/analyzer/test_analyzer_stream.py
+  tests/analyzer/test_analyzer_variables.py'
 
 # Memory limits count the shadow memory of a sanitizer.  The tools end without giving back what they hold; LLVM's code
 # as installed does not undo the poisoning that its headers do where they are compiled with the sanitizer.
 export LINEMATE_NATIVE_UNLIMITED=1 ASAN_OPTIONS=detect_leaks=0:allow_user_poisoning=0
 
+# Nice: scripts/test runs checks beside it that one processor is enough for.
 build_sanitized() (
   cd "$root" || exit
   if [ -e build/fuzz-native/CMakeCache.txt ] &&
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" build/fuzz-native/CMakeCache.txt; then
     rm -f build/fuzz-native/CMakeCache.txt
   fi
-  cmake --preset fuzz -DPython_EXECUTABLE="$python" && cmake --build --preset fuzz --target "$@"
+  cmake --preset fuzz -DPython_EXECUTABLE="$python" && nice cmake --build --preset fuzz --target "$@"
 )
 
 # ensure_sanitized TARGET…
@@ -33,5 +31,5 @@ ensure_sanitized() { step "build with sanitizers" build_sanitized "$@"; }
 # sanitized_tests ARGUMENT…: the tests of hostile input, and every kept input of the fuzz targets.
 sanitized_tests() {
   # shellcheck disable=SC2086 # a list of names
-  LINEMATE_NATIVE_DIR=$root/build/fuzz-native/bin "$python" -m pytest -q -n 2 $sanitized_files "$@"
+  LINEMATE_NATIVE_DIR=$root/build/fuzz-native/bin "$python" -m pytest -q -n 2 --dist worksteal $sanitized_files "$@"
 }

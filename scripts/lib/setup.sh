@@ -177,7 +177,8 @@ ensure_native() {
   set_stamp "$stamp" "$want"
 }
 
-# set_up run|package|test: bring everything up to date, one process at a time.
+# set_up run|package|test [COMMAND]: bring everything up to date, one process at a time.  COMMAND runs beside what comes
+# after the packages; whoever wants it done waits for it.
 set_up() {
   mkdir -p "$log_dir" 2>/dev/null || fail "cannot write to $root/build: a checkout of your own is needed"
   exec 9>"$root/build/.setup-lock"
@@ -189,6 +190,7 @@ set_up() {
     [ "$1" = test ] || test_needs=
     install_packages "$runtime_needs$package_needs$test_needs"
     touch "$log_dir/started"
+    [ -z "${2:-}" ] || "$2" 9>&- &
     ensure_environment "$root/.venv/.test-ready" requirements.txt requirements-dev.txt
     set_stamp "$root/.venv/.run-ready" "$(environment_hash requirements.txt)"
   else
