@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -20,23 +21,31 @@ MAX_LINE_BYTES = 256 << 20  # a unit with all of a large program's headers has s
 _MEMORY_NAME = "facts"  # what bytes are called in errors
 
 
-def read_facts(source: bytes | Path) -> Iterator[FactsLine]:
-    """The lines of a stream, each decoded when it is asked for.
+@dataclass(slots=True)
+class Position:
+    """Where the last line that was read begins, for errors that show up in what it says."""
+
+    name: str = ""
+    offset: int = 0
+
+
+def read_facts(source: bytes | Path, at: Position | None = None) -> Iterator[FactsLine]:
+    """The lines of a stream, each decoded when it is asked for; ``at`` is kept at the last one.
 
     Raises ``Malformed`` with the byte offset of a line that is not one of facts, for lines out of place and for a
     stream without its end line, and ``LinemateError`` for a file that cannot be read or is of another schema.
     """
     if isinstance(source, bytes):
-        yield from _lines(io.BytesIO(source), _MEMORY_NAME)
+        yield from _lines(io.BytesIO(source), _MEMORY_NAME, at or Position())
         return
     try:
         with open_input(source, "a stream of facts") as stream:
-            yield from _lines(stream, str(source))
+            yield from _lines(stream, str(source), at or Position())
     except OSError as error:
         raise LinemateError(f"{source}: {error.strerror or error}") from error
 
 
-def _lines(stream: IO[bytes], name: str) -> Iterator[FactsLine]:
+def _lines(stream: IO[bytes], name: str, at: Position) -> Iterator[FactsLine]:
     decoder = msgspec.json.Decoder(FactsLine)
     offset = 0
     seen_header = False
@@ -55,6 +64,7 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[FactsLine]:
             seen_header = True
         elif not seen_header:
             raise Malformed(name, offset, "facts without a header")
+        at.name, at.offset = name, offset
         yield line
         offset += len(raw)
         if isinstance(line, FactsEnd):

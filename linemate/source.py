@@ -14,7 +14,7 @@ from elfscan.image import read_images
 from linemate.options import CheckOptions
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
-from sharing.model import LinemateError
+from sharing.model import LinemateError, Malformed
 from sharing.model.arch import find_architecture, target_architecture
 from sharing.model.folders import walk
 from sharing.model.image import Architecture, Image, ImageKind
@@ -37,9 +37,15 @@ def read_program(options: CheckOptions) -> Program:
 
 def read_streams(paths: Iterable[str | Path]) -> Program:
     """The program in files of facts."""
-    from analyzer.stream import read_facts
+    from analyzer.stream import Position, read_facts
 
-    return merge(line for path in paths for line in read_facts(Path(path)))
+    at = Position()
+    try:
+        return merge(line for path in paths for line in read_facts(Path(path), at))
+    except Malformed as error:
+        if error.offset is not None:
+            raise
+        raise Malformed(at.name, at.offset, f"{error.path}: {error.why}") from error
 
 
 def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Iterator[tuple[Program, Image]]:

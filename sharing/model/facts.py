@@ -16,10 +16,29 @@ Rows that occur in thousands (accesses, calls, arguments, lock operations) are f
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag
+from typing import Annotated
 
 import msgspec
 
+from sharing.model.types import TypeKind
+
 FACTS_SCHEMA = "linemate-facts-1"
+
+MOST = 1 << 47  # of sizes, offsets, strides and bytes of a file: what a process can address
+MOST_LINE = (1 << 31) - 1
+MOST_ALIGN = 1 << 30
+MOST_EVENT = 1 << 15  # of loops within each other, and of rarity
+
+# Ranges that decoding holds documents to.  Of what is an index, ``sharing.source.checked`` knows the table.
+Line = Annotated[int, msgspec.Meta(ge=0, le=MOST_LINE)]
+Column = Annotated[int, msgspec.Meta(ge=0, le=MOST_LINE)]
+Order = Annotated[int, msgspec.Meta(ge=0, le=MOST_LINE)]
+Offset = Annotated[int, msgspec.Meta(ge=0, le=MOST)]  # in a file; also a size that is known
+Size = Annotated[int, msgspec.Meta(ge=-1, le=MOST)]  # -1 unknown
+Align = Annotated[int, msgspec.Meta(ge=0, le=MOST_ALIGN)]
+Bits = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
+Event = Annotated[int, msgspec.Meta(ge=0, le=MOST_EVENT)]
+Signed = Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
 
 
 class Base(IntEnum):
@@ -154,11 +173,11 @@ LOCK_OP_COLUMNS = (
 class LockFact(msgspec.Struct, frozen=True, array_like=True):
     """One lock expression of a function.  ``row`` is the name of its row in knowledge/locks.json (or the project's)."""
 
-    base: int
+    base: Annotated[int, msgspec.Meta(ge=int(min(Base)), le=int(max(Base)))]
     id: int
     record: int
-    offset: int
-    stride: int
+    offset: Signed
+    stride: Signed
     shared: bool  # held for reading
     row: str
     text: str  # as written: "&cache->lock"
@@ -174,11 +193,11 @@ class StartFact(msgspec.Struct, frozen=True, array_like=True):
     api: str
     many: bool  # several at once by its nature; starts in loops show in loop_depth
     file: int
-    line: int
-    column: int
-    loop_depth: int
-    rarity: int
-    order: int
+    line: Line
+    column: Column
+    loop_depth: Event
+    rarity: Event
+    order: Order
 
 
 class AllocationFact(msgspec.Struct, frozen=True, array_like=True):
@@ -189,10 +208,10 @@ class AllocationFact(msgspec.Struct, frozen=True, array_like=True):
 
     api: str
     record: int
-    guarantee: int
+    guarantee: Align
     file: int
-    line: int
-    column: int
+    line: Line
+    column: Column
 
 
 class FunctionFacts(msgspec.Struct, frozen=True):
@@ -205,9 +224,9 @@ class FunctionFacts(msgspec.Struct, frozen=True):
     symbol: str
     name: str  # readable, qualified
     file: int
-    line: int
-    column: int
-    bits: int
+    line: Line
+    column: Column
+    bits: Bits
     accesses: tuple[int, ...] = ()
     calls: tuple[int, ...] = ()
     args: tuple[int, ...] = ()
@@ -228,28 +247,28 @@ class FunctionFacts(msgspec.Struct, frozen=True):
 # inner is null.  ARRAY: inner is the element, count the number of elements (-1 unknown).  TYPEDEF, CONST, VOLATILE,
 # ATOMIC, RESTRICT: inner is what they wrap.  POINTER and REFERENCE have a readable name and no inner.
 class TypeTree(msgspec.Struct, frozen=True, array_like=True):
-    kind: int
+    kind: Annotated[int, msgspec.Meta(ge=0, le=int(max(TypeKind)))]
     name: str
-    size: int
-    align: int
+    size: Size
+    align: Align
     inner: TypeTree | None = None
-    count: int = -1
+    count: Size = -1
 
 
 class MemberFact(msgspec.Struct, frozen=True, array_like=True):
     """One direct member or base.  ``text`` is its declaration as written, cut at 200 characters."""
 
     name: str
-    offset_bits: int
+    offset_bits: Annotated[int, msgspec.Meta(ge=-1, le=8 * MOST)]
     type: TypeTree
-    bit_size: int
+    bit_size: Annotated[int, msgspec.Meta(ge=0, le=8 * MOST)]
     is_base: bool
-    declared_align: int  # that it asks for itself, 0 none
+    declared_align: Align  # that it asks for itself, 0 none
     file: int
-    line: int
-    column: int
-    begin: int
-    end: int
+    line: Line
+    column: Column
+    begin: Offset
+    end: Offset
     macros: tuple[str, ...]  # that produced its alignment or padding
     guarded_by: str  # annotation as written, "" none
     text: str
@@ -260,15 +279,15 @@ class RecordFacts(msgspec.Struct, frozen=True):
 
     key: str
     name: str
-    bits: int
-    size: int
-    align: int
-    declared_align: int
+    bits: Bits
+    size: Size
+    align: Align
+    declared_align: Align
     file: int
-    line: int
-    column: int
-    begin: int
-    end: int  # behind the closing brace
+    line: Line
+    column: Column
+    begin: Offset
+    end: Offset  # behind the closing brace
     members: tuple[MemberFact, ...]
     macros: tuple[str, ...] = ()
     align_text: str = ""  # the attribute as written
@@ -286,25 +305,25 @@ class VariableFacts(msgspec.Struct, frozen=True):
     name: str  # readable, qualified
     scope: str  # readable name of the function it is local to, "" none
     type: TypeTree
-    size: int
-    align: int
-    declared_align: int
+    size: Offset
+    align: Align
+    declared_align: Align
     section: str  # by attribute, "" none
-    bits: int
-    init: int
-    order: int
+    bits: Bits
+    init: Annotated[int, msgspec.Meta(ge=0, le=int(max(Init)))]
+    order: Order
     file: int
-    line: int
-    column: int
-    begin: int
-    end: int
-    name_begin: int
+    line: Line
+    column: Column
+    begin: Offset
+    end: Offset
+    name_begin: Offset
     type_text: str = ""
     align_text: str = ""
     text: str = ""
     macros: tuple[str, ...] = ()
     guarded_by: str = ""
-    declarations: tuple[tuple[int, int, int, int], ...] = ()
+    declarations: tuple[tuple[int, Line, Offset, Offset], ...] = ()
     refers: tuple[int, ...] = ()  # symbols whose addresses its initialiser holds, in the order of the text
 
 

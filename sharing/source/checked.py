@@ -1,13 +1,13 @@
 """Facts held to their own tables: every index leads somewhere, every number is one that later code can take.
 
-Owns the table of which number is an index into what, and the ranges of the others.  ``merge`` asks it before anything
-else sees a unit, so that later code may trust facts, wherever they come from.  Types of fields are msgspec's.
+Owns the table of which number is an index into what, and the ranges of numbers in flat lists.  ``merge`` asks it before
+anything else sees a unit, so that later code may trust facts, wherever they come from.  Types and ranges of fields are
+msgspec's (``sharing.model.facts``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from sharing.model.errors import Malformed
 from sharing.model.facts import (
@@ -15,6 +15,7 @@ from sharing.model.facts import (
     ARG_COLUMNS,
     CALL_COLUMNS,
     LOCK_OP_COLUMNS,
+    MOST,
     AccessFlag,
     Base,
     FunctionFacts,
@@ -26,21 +27,12 @@ from sharing.model.facts import (
     VariableFacts,
 )
 from sharing.model.image import AccessKind
-from sharing.model.types import RECORD_KINDS, TypeKind
+from sharing.model.types import RECORD_KINDS
 
-MOST = 1 << 47  # of sizes, offsets, strides and bytes of a file: what a process can address
-MOST_LINE = (1 << 31) - 1
-MOST_ALIGN = 1 << 30
-MOST_BITS = (1 << 31) - 1
 MOST_PARAMETERS = 1 << 15
 MOST_TREE = 64  # types within each other; compilers refuse far fewer
-MOST_NAMES = 1 << 16  # macros, declarations and other lists of one thing
 
-_PLACE = {"line": (0, MOST_LINE), "column": (0, MOST_LINE)}
-_EVENT = _PLACE | {"loop_depth": (0, 1 << 15), "rarity": (0, 1 << 15), "order": (0, MOST_LINE)}
-_EXTENT = {"begin": (0, MOST), "end": (0, MOST)}
-_SHAPE = {"size": (-1, MOST), "align": (0, MOST_ALIGN)}
-# Ranges of fields and columns that are no indexes, by the struct or table that has them.
+# Ranges of columns that are no indexes, by the table that has them.
 RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "accesses": {
         "base": (min(Base), max(Base)),
@@ -52,26 +44,6 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "calls": {},
     "args": {"kind": (min(Passed), max(Passed)), "arg": (0, MOST_PARAMETERS)},
     "lock_ops": {"effect": (1, 4)},
-    "LockFact": {"base": (min(Base), max(Base)), "offset": (-MOST, MOST), "stride": (-MOST, MOST)},
-    "StartFact": _EVENT,
-    "AllocationFact": _PLACE | {"guarantee": (0, MOST_ALIGN)},
-    "FunctionFacts": _PLACE | {"bits": (0, MOST_BITS)},
-    "TypeTree": _SHAPE | {"kind": (0, max(TypeKind)), "count": (-1, MOST)},
-    "MemberFact": _PLACE
-    | _EXTENT
-    | {"offset_bits": (-1, 8 * MOST), "bit_size": (0, 8 * MOST), "declared_align": (0, MOST_ALIGN)},
-    "RecordFacts": _PLACE | _EXTENT | _SHAPE | {"bits": (0, MOST_BITS), "declared_align": (0, MOST_ALIGN)},
-    "VariableFacts": _PLACE
-    | _EXTENT
-    | _SHAPE
-    | {
-        "size": (0, MOST),
-        "bits": (0, MOST_BITS),
-        "declared_align": (0, MOST_ALIGN),
-        "init": (0, 3),
-        "order": (0, MOST_LINE),
-        "name_begin": (0, MOST),
-    },
 }
 # Columns that are indexes: into which table, and whether -1 (none, unknown) is one.
 INDEXES: dict[str, dict[str, str]] = {
@@ -127,10 +99,8 @@ def check_record(record: RecordFacts, key: str, unit: UnitFacts) -> None:
     try:
         if record.key != key:
             raise _Wrong(f"is listed as {key!r:.80}")
-        _fields(record)
         _index(record.file, len(unit.files), "file")
         for member in record.members:
-            _fields(member)
             _index(member.file, len(unit.files), "file of a member")
             _tree(member.type, unit)
     except _Wrong as wrong:
@@ -138,7 +108,6 @@ def check_record(record: RecordFacts, key: str, unit: UnitFacts) -> None:
 
 
 def _function(function: FunctionFacts, unit: UnitFacts) -> None:
-    _fields(function)
     sizes = {
         "symbols": len(unit.symbols),
         "records": len(unit.records),
@@ -168,7 +137,6 @@ def _function(function: FunctionFacts, unit: UnitFacts) -> None:
     _bases(function.accesses[0 :: len(ACCESS_COLUMNS)], function.accesses[1 :: len(ACCESS_COLUMNS)], sizes, "accesses")
     _passed(function, sizes)
     for lock in function.locks:
-        _fields(lock)
         _index(lock.record, sizes["records"], "record of a lock")
         _bases((lock.base,), (lock.id,), sizes, "locks")
     if not function.locksets:
@@ -178,11 +146,9 @@ def _function(function: FunctionFacts, unit: UnitFacts) -> None:
     for name, into in _LISTS.items():
         _all(getattr(function, name), sizes[into], name)
     for start in function.starts:
-        _fields(start)
         _index(start.entry, sizes["symbols"], "entry of a thread")
         _index(start.file, sizes["files"], "file of a thread's start")
     for allocation in function.allocations:
-        _fields(allocation)
         _index(allocation.record, sizes["records"], "record of an allocation")
         _index(allocation.file, sizes["files"], "file of an allocation")
 
@@ -228,33 +194,22 @@ def _passed(function: FunctionFacts, sizes: dict[str, int]) -> None:
 
 
 def _variable(variable: VariableFacts, unit: UnitFacts) -> None:
-    _fields(variable)
     _index(variable.file, len(unit.files), "file")
     _tree(variable.type, unit)
     _all(variable.refers, len(unit.symbols), "refers")
-    for file, line, begin, end in variable.declarations:
+    for file, *_ in variable.declarations:
         _index(file, len(unit.files), "file of a declaration")
-        if not (0 <= line <= MOST_LINE and 0 <= begin <= MOST and 0 <= end <= MOST):
-            raise _Wrong("a declaration has a place out of range")
 
 
 def _tree(tree: TypeTree | None, unit: UnitFacts) -> None:
     depth = 0
     while tree is not None:
-        _fields(tree)
         if tree.kind in RECORD_KINDS and tree.count >= len(unit.records):
             raise _Wrong(f"type {tree.name!r:.80}: record {tree.count} of {len(unit.records)}")
         tree = tree.inner
         depth += 1
         if depth > MOST_TREE:
             raise _Wrong(f"a type of more than {MOST_TREE} levels")
-
-
-def _fields(value: Any) -> None:
-    for name, (low, high) in RANGES[type(value).__name__].items():
-        number = getattr(value, name)
-        if not low <= number <= high:
-            raise _Wrong(f"{name} {number:.6g} is out of range")
 
 
 def _index(number: int, size: int, what: str) -> None:

@@ -144,22 +144,22 @@ def _variables(
 
 
 def _function(raw: msgspec.Raw, identity: str, unit: UnitFacts) -> FunctionFacts:
-    function = _decode(_FUNCTION, raw, unit)
+    function = _decode(_FUNCTION, raw, unit, f"function {identity!r:.80}")
     check_function(function, identity, unit)
     return function
 
 
 def _record(raw: msgspec.Raw, key: str, unit: UnitFacts) -> RecordFacts:
-    record = _decode(_RECORD, raw, unit)
+    record = _decode(_RECORD, raw, unit, f"record {key!r:.80}")
     check_record(record, key, unit)
     return record
 
 
-def _decode(decoder: msgspec.json.Decoder[_T], raw: msgspec.Raw, unit: UnitFacts) -> _T:
+def _decode(decoder: msgspec.json.Decoder[_T], raw: msgspec.Raw, unit: UnitFacts, what: str) -> _T:
     try:
         return decoder.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Malformed(unit.path, None, f"facts do not have the form of their schema: {error}") from None
+        raise Malformed(unit.path, None, f"facts: {what}: not of the form of the schema: {error}") from None
 
 
 def executables(program: Program) -> Iterator[tuple[str, Program]]:

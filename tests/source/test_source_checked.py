@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analyzer.stream import read_facts
+from linemate.source import read_streams
 from sharing.judge.static import JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import LinemateError, Malformed
@@ -93,19 +95,30 @@ def test_sound_facts_are_judged() -> None:
     ("where", "number", "why"),
     [
         (("variables", 0, "file"), 99, r"variable 'lock': file: 99 of 1"),
-        (("variables", 2, "size"), -1, r"variable 'first': size -1 is out of range"),
-        (("variables", 0, "size"), 1 << 62, r"variable 'lock': size .* is out of range"),
+        (("variables", 2, "size"), -1, r"offset 0x\w+: not a line of facts: .*>= 0 - at `\$.variables\[2\].size`"),
+        (("variables", 0, "size"), 1 << 62, r"<= 140737488355328 - at `\$.variables\[0\].size`"),
         (("functions", 0, 1, "file"), 7, r"function 'worker': file: 7 of 1"),
         (("functions", 0, 1, "accesses", 2), 99, r"accesses: record: row 0: 99 is not in -1\.\.0"),
         (("functions", 0, 1, "accesses", 5), 77, r"accesses: kind: row 0: 77"),
         (("functions", 0, 1, "lock_ops", 0), 5, r"lock_ops: lock: row 0: 5"),
         (("functions", 1, 1, "calls", 0), 1000, r"calls: callee: row 0: 1000"),
-        (("records", 0, 1, "line"), -1, r"record 'node': line -1 is out of range"),
+        (("records", 0, 1, "line"), -1, r"record 'node#16': .*>= 0 - at `\$.line`"),
+        (("functions", 0, 1, "locks", 0, 3), 1 << 48, r"function 'worker': .* - at `\$.locks\[0\]\[3\]`"),
+        (("records", 0, 1, "members", 0, 2, 0), 200, r"record 'node#16': .* - at `\$.members\[0\]\[2\]\[0\]`"),
     ],
 )
 def test_what_leads_nowhere_is_named(where: tuple[Any, ...], number: int, why: str) -> None:
     with pytest.raises(Malformed, match=why):
         judged(changed(where, number))
+
+
+def test_the_line_of_a_stream_is_named(tmp_path: Path) -> None:
+    header, end = (msgspec.json.encode(x) for x in (FactsHeader(FACTS_SCHEMA, "test", "19"), FactsEnd(1, 0, 0)))
+    unit = json.dumps(changed(("functions", 0, 1, "file"), 7)).encode()
+    (tmp_path / "facts").write_bytes(b"\n".join((header, unit, end, b"")))
+    with pytest.raises(Malformed, match=r"server\.c: facts: function 'worker': file: 7 of 1") as caught:
+        read_streams([tmp_path / "facts"])
+    assert (caught.value.path, caught.value.offset) == (str(tmp_path / "facts"), len(header) + 1)
 
 
 def test_a_row_that_is_cut_and_a_type_that_is_too_deep_are_named() -> None:

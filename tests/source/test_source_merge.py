@@ -108,5 +108,5 @@ def test_a_function_that_breaks_the_schema_is_malformed(document: bytes) -> None
     maker = UnitMaker("/src/a.c")
     maker.function("f", access("load", maker.variable("x", INT)))
     broken = msgspec.structs.replace(maker.build(), functions=(("f", msgspec.Raw(document)),))
-    with pytest.raises(Malformed, match="form of their schema"):
+    with pytest.raises(Malformed, match="form of the schema"):
         assemble([broken])
