@@ -42,6 +42,10 @@ def accesses(participant: Participant) -> list[tuple[str, tuple[str, ...]]]:
 def terms(remedy: Remedy) -> str:
     """What an edit costs and keeps: ``+64 bytes, ABI unchanged, protects the tail``."""
     cost = f"{remedy.cost_bytes:+,} bytes" if remedy.cost_bytes else "no added bytes"
+    if remedy.each_bytes and remedy.objects:
+        cost += f" ({remedy.each_bytes:,} × {remedy.objects:,} objects)"
+    elif remedy.each_bytes:
+        cost += " in each object that is allocated"
     abi = "changes the ABI" if remedy.breaks_abi else "ABI unchanged"
     tail = "protects the tail" if remedy.protects_tail else "leaves the tail open"
     return f"{cost}, {abi}, {tail}"

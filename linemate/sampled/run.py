@@ -68,7 +68,7 @@ def with_samples(
     gains = GainsOf(paths, placed, runs, lambda path: _placed(profiles.read(path), image, knowledge))
     names = Names(judgement.image, knowledge, judgement.actors)
     verdicts = judge_lines(run, names, line_size, rules=rules, gains=gains)
-    sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, macro))
+    sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, macro), judgement.image)
     findings, joined = join(static, sampled, verdicts, run, _coverages(placed))
     counts: dict[str, int] = {}
     for one in placed:

@@ -16,7 +16,7 @@ MAX_FINDINGS = 20
 def new_findings(builds: Builds, macro: str = "") -> tuple[Finding, ...]:
     """The findings of pairs that are on one line in the new build only, worst first; notes are left out."""
     activity = builds.new
-    if activity.profiler is None:
+    if activity.profiler is None or activity.context is None:
         return ()
     style = Style(builds.line_size, activity.image.kind, macro)
     found: dict[str, Finding] = {}
@@ -29,7 +29,7 @@ def new_findings(builds: Builds, macro: str = "") -> tuple[Finding, ...]:
             (d for d in drafts if d.rule == meeting.mates.finding and names <= {a.name for a in d.actors}), None
         )
         if draft is not None:
-            made = finding_of(draft, activity.profiler, style, activity.image)
+            made = finding_of(draft, activity.profiler, activity.context, style, activity.image)
             found.setdefault(made.id, made)
         if len(found) == MAX_FINDINGS:
             break

@@ -1,7 +1,8 @@
-"""The edit that separates an object from its line mates and keeps it separated.
+"""The words of an edit that separates an object from its line mates and keeps it separated.
 
-Owns the wording of remedies per language.  Every edit protects the front and the tail of the object: alignment on
-a type rounds the size up (C11 6.5.3.4 with 6.2.8; [basic.align]), alignment on a variable does not.
+Owns the wording of remedies per language; which edits are proposed is chosen in ``sharing.judge.remedies``.  Every edit
+protects the front and the tail of the object: alignment on a type rounds the size up (C11 6.5.3.4 with 6.2.8;
+[basic.align]), alignment on a variable does not.
 """
 
 from __future__ import annotations
@@ -10,11 +11,17 @@ import re
 from dataclasses import dataclass
 
 from sharing.basics.geometry import round_up
+from sharing.judge.remedies.applied import Edit, Kind, stride_of
+from sharing.judge.remedies.choice import cost_of
+from sharing.judge.remedies.paths import Paths, Step, path_text
+from sharing.judge.remedies.spelling import declaration
 from sharing.model.finding import Remedy
-from sharing.model.image import ImageKind
+from sharing.model.image import ALLOCATED, ImageKind
 from sharing.model.profile import Actor, Role
 
 _NAMELESS = ("", "struct", "class", "union")
+_UNKNOWN = "T: the type it has now"
+_NO_TYPES = Paths(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,49 +32,25 @@ class Style:
     kind: ImageKind
     macro: str = ""
 
+    @property
+    def kernel(self) -> bool:
+        return self.kind in (ImageKind.KERNEL, ImageKind.MODULE)
 
-def remedy(actor: Actor, style: Style, *, inside: bool = False, others: tuple[str, ...] = ()) -> Remedy:
-    """The edit for one actor.  ``inside``: its line mates, called ``others``, are members of the same variable."""
-    size = actor.owner_span[1] - actor.owner_span[0]
-    line = style.line_size
-    rounded = round_up(max(size, 1), line)
-    member = inside and actor.span != actor.owner_span
-    language = language_of(actor, style.kind)
-    if not actor.sized:
-        return _unnamed(actor, style)
-    if style.kind in (ImageKind.KERNEL, ImageKind.MODULE):
-        return _kernel(actor, style, member, rounded - size)
-    of_array = actor.count > 1 or (any(a.stride for a in actor.accesses) and size > max(_stride(actor), 1))
-    if of_array and not actor.name.startswith(actor.owner + "."):  # not of a member that is an array
-        return _array(actor, style, language)
-    if member:
-        return _member(actor, style, language, others)
-    name, kind = _identifier(actor.owner), _owner_type(actor) or "T"
-    cost = rounded - size + line - 1
-    note = "" if _owner_type(actor) else "  // T: the type it has now"
-    if language == "C++":
-        edit = (
-            f"struct {_align(style)} Line_{name} {{ {kind} value; }};{note}\n"
-            f"Line_{name} {name};  // sizeof is {rounded}: front and tail of its lines are its own"
-        )
-    else:
-        edit = (
-            f"struct line_{name} {{ {kind} value; }} {_attribute(style)};{note.replace('//', '/*')}"
-            f"{' */' if note else ''}\nstruct line_{name} {name};  /* sizeof is {rounded}: tail included */"
-        )
-    return Remedy(
-        kind="pad-type",
-        text=(
-            f"give {actor.owner} a type of its own that is aligned and rounded up to {line} bytes; keep scope and "
-            f"storage class, brace its initialiser once more, change its extern declarations alike, and write .value "
-            f"where it is used"
-        ),
-        edit=edit,
-        language=language,
-        cost_bytes=cost,
-        breaks_abi=style.kind is ImageKind.SHARED,  # an exported variable changes its size
-        protects_tail=True,
-    )
+
+def remedy(edit: Edit, style: Style, paths: Paths = _NO_TYPES) -> Remedy:
+    """The edit in words and as source text."""
+    words = _Words(edit, style, paths)
+    if not edit.actor.sized:
+        return _unnamed(edit, style)
+    if edit.kind is Kind.ELEMENTS:
+        return words.elements()
+    if edit.kind is Kind.MEMBER:
+        return words.member()
+    if edit.kind is Kind.ELSEWHERE:
+        return words.elsewhere()
+    if edit.actor.section == ALLOCATED:
+        return words.record()
+    return words.kernel_variable() if style.kernel else words.variable()
 
 
 def language_of(actor: Actor, kind: ImageKind) -> str:
@@ -79,7 +62,8 @@ def language_of(actor: Actor, kind: ImageKind) -> str:
     return "C++" if "::" in actor.owner or actor.owner.startswith("_Z") else "C"
 
 
-def _unnamed(actor: Actor, style: Style) -> Remedy:
+def _unnamed(edit: Edit, style: Style) -> Remedy:
+    actor = edit.actor
     return Remedy(
         kind="pad-type",
         text=(
@@ -94,87 +78,211 @@ def _unnamed(actor: Actor, style: Style) -> Remedy:
     )
 
 
-def _kernel(actor: Actor, style: Style, member: bool, cost: int) -> Remedy:
-    name = _identifier(actor.owner)
-    kind = _owner_type(actor) or "..."
-    if actor.role in (Role.READ_MOSTLY, Role.CONSTANT) and not member:
-        edit, text, cost = (
-            f"{kind} {name} __read_mostly;",
-            f"move {actor.owner} to the section of read-mostly data",
-            0,
-        )
-    elif member:
-        field = actor.name.rsplit(".", 1)[-1]
-        edit = f"... {field} ____cacheline_aligned_in_smp;\n/* and the member after it as well */"
-        text = f"start {actor.name} and the member after it on a line of their own"
-        cost = 2 * style.line_size
-    else:
-        edit = f"{kind} {name} __cacheline_aligned_in_smp;"
+class _Words:
+    """One edit, with what its forms have in common."""
+
+    def __init__(self, edit: Edit, style: Style, paths: Paths) -> None:
+        self._edit, self._style, self._paths = edit, style, paths
+        self._actor = edit.actor
+        self._name = _identifier(edit.actor.owner)
+        self._language = language_of(edit.actor, style.kind)
+        self._cxx = self._language == "C++"
+        self._home = paths.home(edit.actor)
+        self._storage = "static " if self._home.local else ""
+        self._unknown = False  # a type had to be left to the reader
+
+    def variable(self) -> Remedy:
+        """A type of its own around the variable."""
+        name, line = self._name, self._style.line_size
+        inner = self._of_variable("value")
+        rounded = round_up(max(self._actor.owner_span[1] - self._actor.owner_span[0], 1), line)
+        if self._cxx:
+            edit = (
+                f"struct {_align(self._style)} Line_{name} {{ {inner}; }};{self._note()}\n"
+                f"{self._storage}Line_{name} {name};  // sizeof is {rounded}: front and tail of its lines are its own"
+            )
+        else:
+            edit = (
+                f"struct line_{name} {{ {inner}; }} {_attribute(self._style)};{self._note()}\n"
+                f"{self._storage}struct line_{name} {name};  /* sizeof is {rounded}: tail included */"
+            )
         text = (
-            f"move {actor.owner} to .data..cacheline_aligned, where each object starts a line: the next one cannot use "
-            f"its tail"
+            f"give {self._actor.owner} a type of its own that is aligned and rounded up to {line} bytes; keep scope "
+            f"and storage class, brace its initialiser once more, change its extern declarations alike, and write "
+            f".value where it is used"
         )
-        cost += style.line_size - 1
-    return Remedy("section", text, edit, "C (kernel)", cost, member, True)
+        # An exported variable changes its size.
+        return self._made("pad-type", text, edit, breaks_abi=self._style.kind is ImageKind.SHARED)
 
-
-def _array(actor: Actor, style: Style, language: str) -> Remedy:
-    name, stride = _identifier(actor.owner), _stride(actor)
-    size = actor.owner_span[1] - actor.owner_span[0]
-    count = max(size // stride, 1) if stride else actor.count
-    rounded = round_up(max(stride, 1), style.line_size)
-    element = re.sub(r"\[\d*\]$", "", _owner_type(actor))
-    element = element if element not in _NAMELESS else "T"
-    if language == "C++":
-        edit = (
-            f"struct {_align(style)} Slot_{name} {{ {element} value; }};  // {rounded} bytes\n"
-            f"Slot_{name} {name}[{count}];"
+    def record(self) -> Remedy:
+        """Every object of a type that is allocated."""
+        line = self._style.line_size
+        name = _identifier(re.sub(r"^(struct|union|class) ", "", self._actor.owner))
+        keyword = "union" if self._actor.owner.startswith("union ") else "struct"
+        if self._cxx:
+            edit = f"{keyword} {_align(self._style)} {name} {{\n    // its members as they are\n}};"
+        else:
+            edit = f"{keyword} {name} {{\n    /* its members as they are */\n}} {self._on_type()};"
+        text = (
+            f"align {self._actor.owner} to {line} bytes, which rounds its size up, and allocate its objects with that "
+            f"alignment (aligned_alloc, an aligned operator new)"
         )
-    else:
-        edit = (
-            f"struct slot_{name} {{ {element} value; }} {_attribute(style)};  /* sizeof is {rounded} */\n"
-            f"struct slot_{name} {name}[{count}];"
+        return self._made("pad-type", text, edit, breaks_abi=True)
+
+    def kernel_variable(self) -> Remedy:
+        """A section of the kernel, in which each object starts a line."""
+        kind = self._of_variable(self._name)
+        if self._actor.role in (Role.READ_MOSTLY, Role.CONSTANT):
+            text = f"move {self._actor.owner} to the section of read-mostly data"
+            edit = f"{self._storage}{kind} __read_mostly;{self._note()}"
+            return self._made("section", text, edit, breaks_abi=False, cost=0)
+        text = (
+            f"move {self._actor.owner} to .data..cacheline_aligned, where each object starts a line: the next one "
+            f"cannot use its tail"
         )
-    return Remedy(
-        kind="pad-element",
-        text=f"round the element type of {actor.owner} up to {style.line_size} bytes (the element, not the array)",
-        edit=edit,
-        language=language,
-        cost_bytes=(rounded - stride) * count + style.line_size - 1,
-        breaks_abi=False,
-        protects_tail=True,
-    )
+        edit = f"{self._storage}{kind} __cacheline_aligned_in_smp;{self._note()}"
+        return self._made("section", text, edit, breaks_abi=False)
+
+    def elements(self) -> Remedy:
+        """A type of whole lines for the elements of an array, a variable or a member."""
+        steps, line = self._edit.steps, self._style.line_size
+        actor, size = self._actor, self._actor.owner_span[1] - self._actor.owner_span[0]
+        stride = steps[-1].stride if steps else stride_of(actor)
+        count = steps[-1].count if steps else max(size // stride, 1) if stride else actor.count
+        rounded = round_up(max(stride, 1), line)
+        array = path_text(actor.owner, steps[:-1])
+        whole = len(steps) < 2
+        name = self._name if whole else _identifier(steps[-2].name)
+        inner = self._spelled(steps[-1].type, "value") if steps else self._untyped_element()
+        storage = self._storage if whole else ""
+        where = "" if whole else self._inside(steps[-2])
+        if self._cxx:
+            edit = (
+                f"struct {_align(self._style)} Slot_{name} {{ {inner}; }};  // {rounded} bytes{self._note(', ')}\n"
+                f"{storage}Slot_{name} {name}[{count}];{where}"
+            )
+        else:
+            edit = (
+                f"struct slot_{name} {{ {inner}; }} {self._on_type()};  /* sizeof is {rounded}{self._note(', ')} */\n"
+                f"{storage}struct slot_{name} {name}[{count}];{where}"
+            )
+        shown = actor.owner if whole else _in_words(actor.owner, array)
+        text = f"round the element type of {shown} up to {line} bytes (the element, not the array)"
+        return self._made("pad-element", text, edit, breaks_abi=not whole)
+
+    def member(self) -> Remedy:
+        """Alignment on a member, and on the one behind it."""
+        steps, actor = self._edit.steps, self._actor
+        full = path_text(actor.owner, steps) if steps else actor.name
+        shown = _in_words(actor.owner, full)
+        field = steps[-1].name if steps else _identifier(re.sub(r"[^A-Za-z0-9_].*$", "", full.rsplit(".", 1)[-1]))
+        field = field if re.match(r"[A-Za-z_]", field) and full != actor.owner else "member"
+        own = self._spelled(steps[-1].type, field) if steps else self._of_type("", field)
+        lines = [self._aligned(own) + self._inside(steps[-1] if steps else None, also=self._note(", "))]
+        behind = steps[-1].next if steps else None
+        if behind is not None and behind.name and not behind.bit_size:
+            self._unknown = False
+            lines.append(self._aligned(self._spelled(behind.type, behind.name)) + self._note())
+            next_one = f" and {behind.name} behind it on the next"
+        elif steps and behind is None:
+            next_one = ""  # its size is rounded up
+        else:
+            lines.append(self._remark("the member behind it likewise").strip())
+            next_one = " and the member behind it on the next"
+        text = f"start {shown} on a line of its own{next_one}"
+        if actor.section == ALLOCATED:
+            text += f"; its objects have to be allocated with an alignment of {self._style.line_size} bytes"
+        kind = "section" if self._style.kernel else "align-member"
+        return self._made(kind, text, "\n".join(lines), breaks_abi=True)
+
+    def elsewhere(self) -> Remedy:
+        """A member in another place of its record: nothing grows."""
+        edit, step = self._edit, self._edit.steps[-1]
+        types = self._paths.types
+        shown = _in_words(self._actor.owner, path_text(self._actor.owner, edit.steps))
+        before = next(m for m in types[step.holder].members if m.name == edit.behind)
+        first, second = self._spelled(before.type, before.name), self._spelled(step.type, step.name)
+        text = (
+            f"move {shown} behind {edit.behind}, a line away: no object grows; check initialisers that give values in "
+            f"order"
+        )
+        return self._made("move-member", text, f"{first};\n{second};{self._inside(step)}", breaks_abi=True)
+
+    def _made(self, kind: str, text: str, edit: str, *, breaks_abi: bool, cost: int | None = None) -> Remedy:
+        costs = cost_of(self._edit, self._style.line_size)
+        return Remedy(
+            kind=kind,
+            text=text,
+            edit=edit,
+            language=self._language,
+            cost_bytes=costs.total if cost is None else cost,
+            breaks_abi=breaks_abi,
+            protects_tail=True,
+            objects=costs.objects,
+            each_bytes=costs.each if costs.objects != 1 else 0,
+        )
+
+    def _aligned(self, text: str) -> str:
+        """A member's declaration that starts a line."""
+        if self._style.kernel:
+            return f"{text} ____cacheline_aligned_in_smp;"
+        return f"{_align(self._style) if self._cxx else _alignas_c(self._style)} {text};"
+
+    def _on_type(self) -> str:
+        return "____cacheline_aligned_in_smp" if self._style.kernel else _attribute(self._style)
+
+    def _of_variable(self, name: str) -> str:
+        """The variable's type around a name: as declared where that is known, else the lock's that is all of it."""
+        found = declaration(self._paths.types, self._home.type, name, self._language)
+        if found:
+            return found
+        actor = self._actor
+        known = actor.owner_type if actor.owner_type not in _NAMELESS else ""
+        return self._of_type(known or (actor.type_name if actor.span == actor.owner_span else ""), name)
+
+    def _of_type(self, kind: str, name: str) -> str:
+        """A type that is known by name only around a name."""
+        bounds = "".join(re.findall(r"\[\d+\]", kind))
+        kind = re.sub(r"\[\d*\]", "", kind)
+        if kind in _NAMELESS or not re.fullmatch(r"[\w:<>, *&]+", kind):
+            self._unknown = True
+            kind = "T"
+        return f"{kind}{'' if kind.endswith('*') else ' '}{name}{bounds if kind != 'T' else ''}"
+
+    def _spelled(self, row: int, name: str) -> str:
+        found = declaration(self._paths.types, row, name, self._language)
+        if not found:
+            self._unknown = True
+        return found or f"T {name}"
+
+    def _untyped_element(self) -> str:
+        """The element of what is an array by its use."""
+        return self._of_type(re.sub(r"\[\d*\]$", "", self._actor.owner_type), "value")
+
+    def _inside(self, step: Step | None, also: str = "") -> str:
+        """A comment that names the record."""
+        name = self._paths.types[step.holder].name if step is not None and step.holder >= 0 else ""
+        text = f"in {'' if self._cxx else 'struct '}{name}" if name else ""
+        return self._remark(text + (also if text else also.removeprefix(", ")))
+
+    def _note(self, lead: str = "") -> str:
+        """What the reader fills in; ``lead``: within a comment."""
+        if not self._unknown:
+            return ""
+        return f"{lead}{_UNKNOWN}" if lead else self._remark(_UNKNOWN)
+
+    def _remark(self, text: str) -> str:
+        if not text:
+            return ""
+        return f"  // {text}" if self._cxx else f"  /* {text} */"
 
 
-def _member(actor: Actor, style: Style, language: str, others: tuple[str, ...]) -> Remedy:
-    field = actor.name[len(actor.owner) :].lstrip(".") or actor.name
-    array = field.partition("[")[0]
-    if array != field and any(not name.startswith(f"{actor.owner}.{array}[") for name in others):
-        field = array  # the array moves: an edit in its elements would blow up each of them
-    leaf = re.sub(r"[^A-Za-z0-9_].*$", "", field.rsplit(".", 1)[-1]) or "member"
-    spec = _align(style) if language == "C++" else _alignas_c(style)
-    edit = f"{spec} … {leaf};\n{spec} /* the member that follows */"  # debug information lacks the type as written
-    return Remedy(
-        kind="align-member",
-        text=(
-            f"start {field} of {actor.owner} on a line of its own and the member after it on the next, or move {field} "
-            f"beside members that the same functions use"
-        ),
-        edit=edit,
-        language=language,
-        cost_bytes=2 * style.line_size - (actor.span[1] - actor.span[0]) % style.line_size,
-        breaks_abi=True,
-        protects_tail=True,
-    )
-
-
-def _stride(actor: Actor) -> int:
-    """Bytes of an element.  Code may take several of a plain array in one step (vectors, unrolled loops); of a table
-    or of an object without a type, the largest step is what one thread has."""
-    size = actor.owner_span[1] - actor.owner_span[0]
-    if actor.stride > 0 and actor.owner_type.endswith(f"[{size // actor.stride}]") and actor.owner_type.count("[") == 1:
-        return actor.stride
-    return max([actor.stride, *(a.stride for a in actor.accesses)])
+def _in_words(owner: str, path: str) -> str:
+    """``slots[0].op of ring`` for ``ring.slots[0].op``, ``op of ring[0]`` for ``ring[0].op``."""
+    index = re.match(r"(\[\d+\])*", path[len(owner) :])
+    end = len(owner) + (index.end() if index else 0)
+    inner = path[end:].lstrip(".")
+    return f"{inner} of {path[:end]}" if inner else path
 
 
 def _align(style: Style) -> str:
@@ -192,10 +300,3 @@ def _attribute(style: Style) -> str:
 def _identifier(name: str) -> str:
     """The last component of a qualified name, as it stands in the declaration."""
     return re.sub(r"[^A-Za-z0-9_]", "_", name.rsplit("::", 1)[-1]) or "object"
-
-
-def _owner_type(actor: Actor) -> str:
-    """The variable's type: its own where known, else the lock's when the lock is all of it."""
-    if actor.owner_type and actor.owner_type not in _NAMELESS:
-        return actor.owner_type
-    return actor.type_name if actor.span == actor.owner_span else ""

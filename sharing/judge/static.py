@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 
 from sharing.basics import geometry
 from sharing.basics.naming import Demangle
-from sharing.judge import conflicts as graph
 from sharing.judge import positions
 from sharing.judge.passes import Passes, run_passes
+from sharing.judge.remedies.again import edits_for
+from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedy import Style, remedy
 from sharing.knowledge import Knowledge
 from sharing.model.finding import (
@@ -29,6 +30,7 @@ from sharing.model.finding import (
     LineRef,
     Participant,
     Related,
+    Remedy,
     Severity,
 )
 from sharing.model.image import ALLOCATED, Image
@@ -117,7 +119,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     style = Style(options.line_size, image.kind, options.macro)
     merged = _merge(drafts if grade is None else grade(drafts))
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
-    findings = [finding_of(d, profiler, style, image) for d in made]
+    findings = [finding_of(d, profiler, context, style, image) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = _distinct(findings)
     hidden = len(merged) - len(made)
@@ -204,23 +206,8 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
     return [msgspec.structs.replace(f, id=numbered[i]) if i in numbered else f for i, f in enumerate(findings)]
 
 
-def finding_of(draft: Draft, profiler: Profiler, style: Style, image: Image) -> Finding:
+def finding_of(draft: Draft, profiler: Profiler, context: Context, style: Style, image: Image) -> Finding:
     actors = draft.actors[:MAX_PARTICIPANTS]
-    names = [a.name for a in draft.separate]
-    others = [a.name for a in draft.actors if a.name not in names[:1]]
-    weights = (
-        [(names[0], other, 1.0) for other in others]
-        if len(names) == 1
-        else [
-            (a.name, b.name, min(a.weight, b.weight))
-            for i, a in enumerate(draft.separate)
-            for b in draft.separate[i + 1 :]
-        ]
-    )
-    moved = graph.fewest_to_move(names, weights) if len(names) > 1 else tuple(names)
-    by_name = {a.name: a for a in draft.actors}
-    inside = len({a.owner for a in draft.actors}) == 1
-    remedies = list(dict.fromkeys(remedy(by_name[n], style, inside=inside, others=tuple(by_name)) for n in moved))
     ref = _line_ref(draft, style.line_size)
     shown = LineProfile(int(ref.address, 16), ref.size, ())
     # By name, so that it survives moves; statics of one name in two units are told apart by their source.
@@ -240,10 +227,19 @@ def finding_of(draft: Draft, profiler: Profiler, style: Style, image: Image) -> 
             *(Evidence(Confidence.STATIC, text) for text in (*draft.evidence, *guard_evidence(actors))),
         ),
         related=tuple(place for a in actors for place in related(a)),
-        remedies=tuple(remedies),
+        remedies=_remedies(draft, profiler, context, style, image),
         picture=_pictures(draft, profiler, style.line_size, image),
         score=round(draft.score, 3),
     )
+
+
+def _remedies(draft: Draft, profiler: Profiler, context: Context, style: Style, image: Image) -> tuple[Remedy, ...]:
+    """The edits after which the line, judged again, has nothing of the finding left; none where none are known."""
+    paths = Paths(image)
+    if draft.line.size == context.pair_size > context.line_size:
+        style = replace(style, line_size=context.pair_size)  # a line of its own may be the other half of the pair
+    edits = edits_for(draft, profiler, context, paths, style.line_size)
+    return tuple(dict.fromkeys(remedy(edit, style, paths) for edit in edits))
 
 
 def _line_ref(draft: Draft, line_size: int) -> LineRef:

@@ -145,6 +145,9 @@ class SourceEdit(msgspec.Struct, frozen=True):
 class Remedy(msgspec.Struct, frozen=True):
     """One edit.  ``edit`` is source text in the declaration's language; ``cost_bytes`` is added storage.
 
+    Where several objects grow, ``each_bytes`` is what each of ``objects`` does, and ``cost_bytes`` of all together; 0
+    objects are as many as the program allocates, then ``cost_bytes`` is one's.
+
     ``edits`` are the same as replacements in files, where the source is known; they hold together or not at all.
     """
 
@@ -156,6 +159,8 @@ class Remedy(msgspec.Struct, frozen=True):
     breaks_abi: bool
     protects_tail: bool
     edits: tuple[SourceEdit, ...] = ()
+    objects: int = 1
+    each_bytes: int = 0
 
 
 class Slice(msgspec.Struct, frozen=True):

@@ -119,6 +119,18 @@ def test_elements_that_were_seen_belong_to_the_array_that_code_names() -> None:
     assert len(joined(finding("packed-thread-slots", ("misses",)), (seen,), coverage=Coverage(0, 0))[0]) == 2
 
 
+def test_elements_of_a_member_belong_to_the_member_that_code_names() -> None:
+    """Code speaks of the variable and its member, samples of elements: one finding, not two."""
+    known = finding("packed-thread-slots", ("stats",))
+    known = msgspec.structs.replace(
+        known, participants=(msgspec.structs.replace(known.participants[0], member="slots"),)
+    )
+    seen = finding("sampled-thread-slots", ("stats.slots[0]", "stats.slots[1]"), confidence=Confidence.DERIVED)
+    assert len(joined(known, (seen,))[0]) == 1
+    other = finding("sampled-thread-slots", ("stats.spare[0]", "stats.spare[1]"), confidence=Confidence.DERIVED)
+    assert len(joined(known, (other,), coverage=Coverage(0, 0))[0]) == 2
+
+
 def test_a_line_of_one_thread_contradicts() -> None:
     (lowered,), counts = joined(finding("independent-writers"), (), (judged(Outcome.ONE_THREAD),))
     assert lowered.severity is Severity.NOTE

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sharing.judge.remedies.applied import Edit, Kind
 from sharing.judge.remedy import Style, language_of, remedy
 from sharing.model import ImageKind, Remedy
 from sharing.model.profile import Access, Actor, Role
@@ -51,6 +52,10 @@ def actor(
     )
 
 
+def whole(one: Actor) -> Edit:
+    return Edit(Kind.WHOLE, one)
+
+
 def check(tool: str, suffix: str, text: str, folder: Path) -> None:
     """The text compiles, static assertions and all."""
     source = folder / f"edit.{suffix}"
@@ -79,7 +84,7 @@ TYPES = {
 @pytest.mark.parametrize("line", [64, 128])
 @pytest.mark.parametrize("one", ONE, ids=lambda a: f"{a.language} {a.name} {a.span[1] - a.span[0]}")
 def test_a_variable_gets_a_type_of_whole_lines(one: Actor, line: int, tmp_path: Path) -> None:
-    found = remedy(one, Style(line, ImageKind.PIE))
+    found = remedy(Edit(Kind.WHOLE, one), Style(line, ImageKind.PIE))
     size = one.span[1] - one.span[0]
     name = one.name.rsplit("::", 1)[-1]
     unknown = f"typedef struct {{ char bytes[{size}]; }} T;\n"
@@ -104,7 +109,10 @@ def test_a_variable_gets_a_type_of_whole_lines(one: Actor, line: int, tmp_path: 
 @pytest.mark.parametrize("stride", [1, 8, 40, 64, 72])
 def test_an_array_is_rounded_by_element(language: str, stride: int, tmp_path: Path) -> None:
     """Alignment on the array would move its first element only."""
-    found = remedy(actor("slots", stride, language=language, owner_size=8 * stride, stride=stride, count=8), USER)
+    found = remedy(
+        Edit(Kind.ELEMENTS, actor("slots", stride, language=language, owner_size=8 * stride, stride=stride, count=8)),
+        USER,
+    )
     cplusplus = "++" in language
     rounded = -(-stride // 64) * 64
     word = "static_assert" if cplusplus else "_Static_assert"
@@ -118,10 +126,11 @@ def test_an_array_is_rounded_by_element(language: str, stride: int, tmp_path: Pa
 @pytest.mark.parametrize("language", ["C11", "C++17"])
 def test_a_member_starts_a_line_and_so_does_the_next(language: str, tmp_path: Path) -> None:
     one = actor("server.clock", 8, owner="server", owner_size=400, at=24, language=language, type_name="long")
-    found = remedy(one, USER, inside=True)
+    found = remedy(Edit(Kind.MEMBER, one), USER)
     cplusplus = "++" in language
     record = (
-        f"#include <stddef.h>\nstruct server {{ char before[24];\n{found.edit.replace('…', 'long')} int next; }};\n"
+        "#include <stddef.h>\ntypedef long T;\nstruct server { char before[24];\n"
+        f"{found.edit}\n{found.edit.split()[0]} int next; }};\n"
     )
     word = "static_assert" if cplusplus else "_Static_assert"
     record += f'{word}(offsetof(struct server, clock) % 64 == 0, "front");\n'
@@ -132,43 +141,38 @@ def test_a_member_starts_a_line_and_so_does_the_next(language: str, tmp_path: Pa
     assert "clock of server" in found.text
 
 
-def test_a_member_that_is_disturbed_from_outside_moves_with_its_variable() -> None:
-    one = actor("server.clock", 8, owner="server", owner_size=400, owner_type="struct server", at=24)
-    assert remedy(one, USER, inside=False).kind == "pad-type"
-
-
 class TestKernel:
     def test_its_own_section_keeps_the_tail(self) -> None:
-        found = remedy(actor("tasklist_lock", 8, type_name="rwlock_t", owner_type="rwlock_t"), KERNEL)
+        found = remedy(whole(actor("tasklist_lock", 8, type_name="rwlock_t", owner_type="rwlock_t")), KERNEL)
         assert found.edit == "rwlock_t tasklist_lock __cacheline_aligned_in_smp;"
         assert (found.kind, found.language, found.protects_tail) == ("section", "C (kernel)", True)
         assert "tail" in found.text
 
     def test_what_is_only_read_moves_to_where_such_data_is(self) -> None:
         one = actor("sysctl_limit", 4, type_name="int", owner_type="int", role=Role.READ_MOSTLY)
-        found = remedy(one, KERNEL)
+        found = remedy(whole(one), KERNEL)
         assert (found.edit, found.cost_bytes) == ("int sysctl_limit __read_mostly;", 0)
 
     def test_a_member_starts_a_line_and_the_next_one_too(self) -> None:
         one = actor("zone.lock", 4, owner="zone", owner_size=256, at=8, type_name="spinlock_t")
-        found = remedy(one, KERNEL, inside=True)
+        found = remedy(Edit(Kind.MEMBER, one), KERNEL)
         assert "lock ____cacheline_aligned_in_smp;" in found.edit
-        assert "member after it" in found.edit
+        assert "the member behind it likewise" in found.edit
         assert found.breaks_abi
 
     def test_modules_are_kernel_code(self) -> None:
-        assert remedy(actor(), Style(64, ImageKind.MODULE)).language == "C (kernel)"
+        assert remedy(whole(actor()), Style(64, ImageKind.MODULE)).language == "C (kernel)"
 
 
 class TestUnnamed:
     def test_says_that_the_definition_is_to_be_found(self) -> None:
-        found = remedy(actor("bss+0x40 (mutex)", 40, sized=False, language=""), USER)
+        found = remedy(whole(actor("bss+0x40 (mutex)", 40, sized=False, language="")), USER)
         assert "find the definition behind bss+0x40 (mutex)" in found.text
         assert found.protects_tail
 
     @pytest.mark.parametrize(("tool", "suffix"), [("g++", "cc")])
     def test_its_edit_compiles_as_well(self, tool: str, suffix: str, tmp_path: Path) -> None:
-        found = remedy(actor("bss+0x40", 40, sized=False, language=""), USER)
+        found = remedy(whole(actor("bss+0x40", 40, sized=False, language="")), USER)
         text = f"typedef struct {{ char bytes[40]; }} T;\n{found.edit}\nstatic_assert(sizeof(line_T) == 64);\n"
         check(tool, suffix, text, tmp_path)
 
@@ -179,11 +183,11 @@ class TestMacro:
     def test_a_projects_own_macro_is_used_everywhere(self, language: str, form: str) -> None:
         style = Style(64, ImageKind.PIE, "MY_ALIGNED")
         one = {
-            "variable": actor(language=language),
-            "array": actor("slots", 8, language=language, owner_size=64, stride=8, count=8),
-            "member": actor("s.a", 8, language=language, owner="s", owner_size=64),
+            "variable": whole(actor(language=language)),
+            "array": Edit(Kind.ELEMENTS, actor("slots", 8, language=language, owner_size=64, stride=8, count=8)),
+            "member": Edit(Kind.MEMBER, actor("s.a", 8, language=language, owner="s", owner_size=64)),
         }[form]
-        edit = remedy(one, style, inside=form == "member").edit
+        edit = remedy(one, style).edit
         assert "MY_ALIGNED" in edit
         assert "alignas" not in edit
         assert "aligned(" not in edit
@@ -216,39 +220,22 @@ def every_remedy() -> list[Remedy]:
         actor("odd[3].m", 8, owner="odd", owner_size=64, at=8, count=4, stride=16),
     ]
     styles = [USER, KERNEL, Style(128, ImageKind.SHARED, "ALIGNED")]
-    return [remedy(a, s, inside=i) for a in forms for s in styles for i in (False, True)]
+    return [
+        remedy(Edit(kind, a), s) for a in forms for s in styles for kind in (Kind.WHOLE, Kind.MEMBER, Kind.ELEMENTS)
+    ]
 
 
 def test_no_remedy_leaves_the_tail_to_the_next_variable() -> None:
     assert all(r.protects_tail and r.text and r.edit and r.cost_bytes >= 0 for r in every_remedy())
 
 
-def test_a_member_that_is_an_array_does_not_make_its_variable_one() -> None:
-    ring = actor("ring.buffer", 4096, owner="ring", owner_size=4112, owner_type="Ring", at=16, stride=4, count=1024)
-    assert remedy(ring, USER).kind == "pad-type"
-
-
-def test_an_array_moves_away_from_members_beside_it_and_its_elements_stay() -> None:
-    one = actor("ring.slots[0].op", 4, owner="ring", owner_size=16392, at=8, language="C++17", type_name="unsigned int")
-    found = remedy(one, USER, inside=True, others=("ring.head", "ring.slots[0].op"))
-    assert found.text.startswith("start slots of ring on a line of its own")
-    assert found.edit.startswith("alignas(64) … slots;")
-    within = remedy(one, USER, inside=True, others=("ring.slots[0].op", "ring.slots[0].key"))
-    assert within.text.startswith("start slots[0].op of ring on a line of its own")
-
-
-def test_a_member_keeps_its_type_as_written() -> None:
-    """Of std::atomic<unsigned> the layout knows an unsigned: not what belongs into the declaration."""
-    one = actor("ring.head", 4, owner="ring", owner_size=400, language="C++17", type_name="unsigned int")
-    assert remedy(one, USER, inside=True).edit.startswith("alignas(64) … head;")
-
-
 def test_declarations_elsewhere_are_mentioned() -> None:
-    assert "change its extern declarations alike" in remedy(actor(), USER).text
+    assert "change its extern declarations alike" in remedy(whole(actor()), USER).text
 
 
 def test_elements_of_a_type_without_a_name_get_no_name_that_is_none() -> None:
-    found = remedy(actor("r[0].v", 8, owner="r", owner_size=16, owner_type="struct[2]", stride=8, count=2), USER)
+    one = actor("r[0].v", 8, owner="r", owner_size=16, owner_type="struct[2]", stride=8, count=2)
+    found = remedy(Edit(Kind.ELEMENTS, one), USER)
     assert "{ T value; }" in found.edit
 
 
@@ -265,4 +252,4 @@ def test_elements_are_counted_by_their_type_and_not_by_the_step_of_a_vector(
 ) -> None:
     sums = actor("partial", 64, owner_type=owner_type, type_name="double", role=Role.WRITTEN, stride=8, count=8)
     sums = replace(sums, accesses=(Access("f", 1.0, 1, True, True, False, False, stride=step),))
-    assert f"partial{elements}" in remedy(sums, USER).edit
+    assert f"partial{elements}" in remedy(Edit(Kind.ELEMENTS, sums), USER).edit

@@ -11,11 +11,13 @@ import hashlib
 import msgspec
 
 from sharing.basics import geometry
+from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.remedies import remedies
 from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.attribution import Basis
 from sharing.model.finding import Confidence, Evidence, Finding, LinePicture, LineRef, Participant
+from sharing.model.image import Image
 from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, bytes_text, functions_of, threads_of
 from sharing.sampled.blame import Item
@@ -30,10 +32,11 @@ _SEEN = {
 }
 
 
-def findings_of(verdicts: Verdicts, totals: Totals, style: Style) -> list[Finding]:
-    """Worst first; of equal severity, by cost."""
+def findings_of(verdicts: Verdicts, totals: Totals, style: Style, image: Image | None = None) -> list[Finding]:
+    """Worst first; of equal severity, by cost.  ``image`` is of the variables, for their types."""
+    paths = Paths(image)
     out = [
-        _finding(draft, judged.line, SampledContext(style.line_size, totals), style)
+        _finding(draft, judged.line, SampledContext(style.line_size, totals), style, paths)
         for judged in verdicts.judged
         for draft in judged.drafts
     ]
@@ -57,7 +60,7 @@ def confidence_of(line: SampledLine) -> Confidence:
     return Confidence.SAMPLED if line.use.basis is Basis.ADDRESS else Confidence.DERIVED
 
 
-def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style: Style) -> Finding:
+def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style: Style, paths: Paths) -> Finding:
     use, how = line.use, confidence_of(line)
     numbers = draft.items[:MAX_PARTICIPANTS]
     base = use.link if use.link >= 0 else use.address
@@ -77,7 +80,7 @@ def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style:
         participants=tuple(_participant(line.actors[i], line.items[i], base, whole=whole) for i in numbers),
         message=draft.message,
         evidence=tuple(Evidence(how, text) for text in (*texts, *advice)),
-        remedies=remedies(draft, line, style),
+        remedies=remedies(draft, line, style, paths),
         picture=_picture(line, base),
         score=round(draft.cost / ctx.totals.timed * 1e6, 3) if ctx.totals.timed else 0.0,
     )

@@ -94,16 +94,18 @@ def _at(finding: Finding, by_line: dict[int, list[Finding]]) -> list[Finding]:
 
 def _same(static: Finding, sampled: Finding) -> bool:
     """The same line and the same objects: two of them, or the only one."""
-    mine, theirs = _names(static), _names(sampled)
-    needed = min(2, len(mine), len(theirs))
     if Verdict.SPLIT_ACCESS in (static.verdict, sampled.verdict) and static.verdict is not sampled.verdict:
         return False  # where an access lies and who disturbs it are two things
-    return static.verdict in _JOINED and len(mine & theirs) >= needed
+    if static.verdict not in _JOINED:
+        return False
+    # Of an array inside a record one side may name the variable, the other the member.
+    pairs = [(_names(static, full=full), _names(sampled, full=full)) for full in (False, True)]
+    return any(len(mine & theirs) >= min(2, len(mine), len(theirs)) for mine, theirs in pairs)
 
 
-def _names(finding: Finding) -> set[str]:
+def _names(finding: Finding, *, full: bool) -> set[str]:
     """Code seldom knows which element of an array it touches: samples do, and which member of it."""
-    return {re.sub(r"\[\d+\].*", "", p.name) for p in finding.participants}
+    return {re.sub(r"\[\d+\].*", "", p.full_name if full else p.name) for p in finding.participants}
 
 
 def _joined(static: Finding, sampled: Finding) -> Finding:

@@ -5,21 +5,23 @@ Owns the wording for memory without a declaration.  Static variables have theirs
 
 from __future__ import annotations
 
+from sharing.judge.remedies.applied import Edit, Layout, touched
+from sharing.judge.remedies.choice import Conflict, choose
+from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedy import Style, remedy
 from sharing.model.attribution import Region
-from sharing.model.finding import Remedy
+from sharing.model.finding import Remedy, Verdict
+from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledDraft, SampledLine, walks
 
 
-def remedies(draft: SampledDraft, line: SampledLine, style: Style) -> tuple[Remedy, ...]:
+def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths) -> tuple[Remedy, ...]:
     """None for true sharing and contention, and for lines of structures that padding would blow up."""
     if not draft.separate or walks(line):
         return ()
-    actors = [line.actors[i] for i in draft.separate]
     if line.use.link >= 0 and line.use.target:
-        inside = len({line.actors[i].owner for i in draft.items}) == 1
-        others = tuple(line.actors[i].name for i in draft.items)
-        return tuple(dict.fromkeys(remedy(actor, style, inside=inside, others=others) for actor in actors))
+        edits = _edits(draft, line, style, paths)
+        return tuple(dict.fromkeys(remedy(edit, style, paths) for edit in edits))
     if line.use.link >= 0:
         return ()  # a library's variable: its sources are not at hand
     size = style.line_size
@@ -54,3 +56,32 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style) -> tuple[Reme
             protects_tail=True,
         ),
     )
+
+
+def _edits(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths) -> tuple[Edit, ...]:
+    """Edits after which no two things that cost each other time are on one line, and nothing is on two."""
+    actors = [line.actors[i] for i in draft.items]
+    split = draft.verdict is Verdict.SPLIT_ACCESS
+    first = Conflict(tuple(actors), tuple(line.actors[i] for i in draft.separate), split)
+
+    def left(layout: Layout) -> list[Conflict]:
+        after = [layout.after(actor) for actor in actors]
+        lines = [_lines(actor, style.line_size) for actor in after]
+        if split:
+            return [Conflict((a,), (a,), True) for a, on in zip(actors[:1], lines, strict=False) if len(on) > 1]
+        return [
+            Conflict((a, b), (a, b))
+            for at, a in enumerate(actors)
+            for other, b in enumerate(actors[:at])
+            if lines[at] & lines[other] and _cost_each_other(draft.items[at], draft.items[other], draft, line)
+        ]
+
+    return choose(first, left, paths, style.line_size)
+
+
+def _cost_each_other(a: int, b: int, draft: SampledDraft, line: SampledLine) -> bool:
+    return line.blame.between(a, b) > 0 or a in draft.separate or b in draft.separate
+
+
+def _lines(actor: Actor, size: int) -> set[int]:
+    return {at for start, end in touched(actor) for at in range(start // size * size, end, size)}

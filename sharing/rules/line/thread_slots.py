@@ -45,7 +45,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         stride = max((a.stride for a in writers), default=0)
         if not 0 < stride < line.size or sum(a.weight for a in writers) < WARM_ELEMENT:
             continue  # of the elements together: which of them a line holds makes no difference here
-        start, end = actor.owner_span
+        inside = actor.count > 1 and actor.span[1] - actor.span[0] >= MIN_SLOTS * stride  # an array in a record
+        start, end = actor.span if inside else actor.owner_span
         if not line.address <= max(start, line.address) < line.end or start < line.address:
             continue  # reported once, on the line where the array starts
         # One record stands for those on the heap: an index says that there are several, not how many.
@@ -71,6 +72,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             severity = severity.lowered(1)  # elements of all threads: sharing of the elements themselves as well
         if confined:
             severity = severity.lowered(3)
+        array = actor.name if inside else actor.owner
         count = f"{slots} elements of {stride} bytes" if sized else f"elements of {stride} bytes"
         yield Draft(
             rule=RULE.id,
@@ -80,7 +82,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             actors=(actor,),
             separate=(actor,),
             message=(
-                f"{actor.owner}: {count}, {line.size // stride} to a line, updated at a computed index by "
+                f"{array}: {count}, {line.size // stride} to a line, updated at a computed index by "
                 f"{who(writers)}, which several threads run: neighbouring elements take the line from each other"
             ),
             evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),

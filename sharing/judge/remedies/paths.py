@@ -1,0 +1,162 @@
+"""The way from a variable to a part of it, by its type: members and elements with their bytes.
+
+Owns the descent through records and arrays.  It ends where an edit cannot go on: in unions, whose members share
+their bytes, and in types that are not the project's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharing.model.image import Image
+from sharing.model.profile import Actor
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeMember, TypeRecord, TypeTable
+
+_FOREIGN_NAMES = ("std::", "__gnu_cxx::", "boost::", "absl::", "folly::")
+_FOREIGN_FILES = ("/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One level of the way.  Bytes are offsets from the start of the variable.
+
+    A member: ``name``, its record ``holder`` at ``held``, and ``following``, where the member behind it begins, or the
+    record ends (``next`` is that member, None).  An element: ``stride`` bytes each, ``count`` of them.
+    """
+
+    name: str
+    type: int
+    start: int
+    end: int
+    held: tuple[int, int]
+    holder: int = -1
+    following: int = 0
+    next: TypeMember | None = None
+    stride: int = 0
+    count: int = 1
+
+    @property
+    def of_array(self) -> bool:
+        return self.stride > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The variable of an actor: its row of types (-1 unknown), and whether its name is its file's alone."""
+
+    type: int
+    local: bool = False
+
+
+class Paths:
+    """Ways into the variables of one image; without an image nothing is known."""
+
+    def __init__(self, image: Image | None) -> None:
+        self._image = image
+        self.types = image.types if image is not None else TypeTable()
+
+    def home(self, actor: Actor) -> Home:
+        from sharing.model.image import VariableFlag
+
+        if self._image is None:
+            return Home(-1)
+        table = self._image.variables
+        start, end = actor.owner_span
+        first, last = np.searchsorted(table["address"], [np.uint64(max(start, 0)), np.uint64(max(start, 0) + 1)])
+        for row in range(int(first), int(last)):
+            if int(table["size"][row]) == end - start:
+                return Home(int(table["type"][row]), bool(int(table["flags"][row]) & VariableFlag.LOCAL))
+        return Home(-1)
+
+    def steps(self, actor: Actor) -> tuple[Step, ...]:
+        """The way to the actor's bytes, () where the type is not known or is the actor itself."""
+        start, end = (at - actor.owner_span[0] for at in actor.span)
+        if start < 0 or (actor.span == actor.owner_span and not actor.stride):
+            return ()
+        return tuple(self._walk(self.home(actor).type, start, max(end, start + 1)))
+
+    def element(self, row: int, base: int) -> Step | None:
+        """The first element of an array that starts at ``base``, None for another type."""
+        core, _, _ = self.types.strip(row)
+        if core < 0 or self.types[core].kind != TypeKind.ARRAY:
+            return None
+        return self._element(self.types[core], base, base, base + 1)
+
+    def _walk(self, row: int, start: int, end: int) -> list[Step]:
+        out: list[Step] = []
+        base = 0
+        for _ in range(MAX_DEPTH):
+            core, _, _ = self.types.strip(row)
+            if core < 0 or (out and self._foreign(self.types[core])):
+                break
+            record = self.types[core]
+            if record.kind == TypeKind.ARRAY:
+                step = self._element(record, base, start, end)
+            elif record.kind in RECORD_KINDS and record.kind != TypeKind.UNION:
+                step = self._member(core, base, start, end)
+            else:
+                break
+            if step is None:
+                break
+            out.append(step)
+            base, row = step.start, step.type
+            if (step.start, step.end) == (start, end) and (step.name or step.of_array):
+                break
+        return out
+
+    def _foreign(self, record: TypeRecord) -> bool:
+        assert self._image is not None
+        path = self._image.files[record.file] if 0 <= record.file < len(self._image.files) else ""
+        return record.name.startswith(_FOREIGN_NAMES) or path.startswith(_FOREIGN_FILES)
+
+    def _element(self, record: TypeRecord, base: int, start: int, end: int) -> Step | None:
+        size = self.types.size(record.target)
+        if size <= 0 or record.count <= 0:
+            return None
+        index = (start - base) // size
+        at = base + index * size
+        if end > at + size or not 0 <= index < record.count:
+            return None
+        whole = (base, base + size * record.count)
+        return Step("", record.target, at, at + size, whole, stride=size, count=record.count)
+
+    def _member(self, core: int, base: int, start: int, end: int) -> Step | None:
+        record = self.types[core]
+        placed = [(base + m.offset_bits // 8, m) for m in record.members if not m.bit_size]
+        for at, member in placed:
+            size = self.types.size(member.type)
+            if size > 0 and at <= start and end <= at + size:
+                behind = behind_of(self.types, record.members, member)
+                stop = base + record.size
+                following = base + behind.offset_bits // 8 if behind is not None else stop
+                return Step(member.name, member.type, at, at + size, (base, stop), core, following, behind)
+        return None
+
+
+def behind_of(types: TypeTable, members: Sequence[TypeMember], member: TypeMember) -> TypeMember | None:
+    """The member whose bytes come next."""
+    end = member.offset_bits + 8 * max(types.size(member.type), 1)
+    later = [m for m in members if m.offset_bits >= end and m is not member]
+    return min(later, key=lambda m: m.offset_bits, default=None)
+
+
+def common(a: Sequence[Step], b: Sequence[Step]) -> int:
+    """How many levels two ways have in common."""
+    for level, (x, y) in enumerate(zip(a, b, strict=False)):
+        if (x.start, x.end, x.name) != (y.start, y.end, y.name):
+            return level
+    return min(len(a), len(b))
+
+
+def path_text(owner: str, steps: Sequence[Step]) -> str:
+    """``server.conns[3].bytes``."""
+    text = owner
+    for step in steps:
+        if step.of_array:
+            text += f"[{(step.start - step.held[0]) // step.stride}]"
+        elif step.name:
+            text += f".{step.name}"
+    return text

@@ -1,0 +1,29 @@
+// expect: independent-writers move-member changes
+// cost: 64 objects
+#include <pthread.h>
+struct connection {
+  volatile long changes; // decl: changes
+  volatile long refs; // decl: refs
+  char address[72]; // decl: address
+  long limits[13]; // decl: limits
+};
+_Alignas(64) char anchor[64];
+static struct connection pool[64];
+static void *first(void *argument) {
+  for (;;)
+    pool[3].refs++;
+  return argument;
+}
+static void *second(void *argument) {
+  for (;;)
+    pool[3].changes++;
+  return argument;
+}
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, first, 0);
+  pthread_create(&b, 0, second, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return pool[1].address[3] + (int)pool[2].limits[1];
+}
