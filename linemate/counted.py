@@ -14,6 +14,7 @@ import numpy as np
 
 from elfscan.boundaries import on_instructions
 from elfscan.elf import ElfFile, map_file
+from linemate.placing import Placed, placed
 from pmu.executions import read_executions
 from sharing.counted.join import join
 from sharing.counted.meet import graded
@@ -21,7 +22,7 @@ from sharing.counted.weigh import Counted, weigh
 from sharing.judge.passes import Passes
 from sharing.judge.static import Judgement, JudgeOptions, judge_passes
 from sharing.model.errors import LinemateError
-from sharing.model.executions import Executions, Table
+from sharing.model.executions import FIRST, CountedThread, Executions, Table
 from sharing.model.finding import Finding
 from sharing.model.image import Image, SectionKind
 
@@ -41,7 +42,7 @@ class CountedFindings:
 def read_counts(paths: Sequence[str]) -> Executions:
     """The counts of a run.  Raises LinemateError also where nothing was executed."""
     executions = read_executions(paths)
-    if not len(executions.table):
+    if not len(executions.table) and not executions.named:
         raise LinemateError(f"{paths[0]}: counts no instruction")
     return executions
 
@@ -49,20 +50,32 @@ def read_counts(paths: Sequence[str]) -> Executions:
 def with_counts(executions: Executions, passes: Passes, judgement: Judgement, options: JudgeOptions) -> CountedFindings:
     """1. the counts of this image; 2. the same rules on counted weights; 3. join with the findings from code."""
     image = passes.image
-    rows = _of_image(executions, image)
-    weighed = weigh(passes, Counted(rows, executions.threads))
+    if image.synthetic:
+        raise LinemateError(f"{image.path}: is not linked: no run can have executed it")
+    if executions.named:
+        found = placed(executions.named, passes)
+        threads = (CountedThread(0, FIRST, round(found.instructions)),)
+        counted_here = Counted(
+            found.table, threads, together=True, estimated=found.estimated, unknown=found.unknown
+        )
+        weighed = weigh(passes, counted_here)
+        notes = _named_notes(executions, found)
+    else:
+        rows = _of_image(executions, image)
+        weighed = weigh(passes, Counted(rows, executions.threads))
+        notes = _notes(executions, rows, weighed.counted.reused)
     counted = judge_passes(weighed.passes, options, lambda drafts: graded(drafts, weighed))
     findings, joined = join(judgement.findings, counted.findings, weighed)
     sites = weighed.passes.accesses.sites
     ran = weighed.executions.any(axis=1)
     counts = {
         "counted_threads": len(executions.threads),
-        "counted_instructions": len(np.unique(rows["address"])),
+        "counted_instructions": len(np.unique(weighed.counted.table["address"])),
         "counted_accesses": int(ran.sum()),
-        "accesses_not_executed": int(len(sites) - ran.sum()),
+        "accesses_not_executed": int((~ran & ~np.isin(sites["ip"], weighed.counted.unknown)).sum()),
         **joined,
     }
-    return CountedFindings(findings, counts, _notes(executions, rows, weighed.counted.reused))
+    return CountedFindings(findings, counts, notes)
 
 
 def _of_image(executions: Executions, image: Image) -> Table:
@@ -70,8 +83,6 @@ def _of_image(executions: Executions, image: Image) -> Table:
 
     Raises LinemateError where the counts have none of them, or are of another build.
     """
-    if image.synthetic:
-        raise LinemateError(f"{image.path}: is not linked: no run can have executed it")
     modules = _modules(executions, image)
     rows = executions.of_module(modules)
     addresses = np.unique(rows["address"])
@@ -101,6 +112,17 @@ def _modules(executions: Executions, image: Image) -> list[int]:
     totals = np.bincount(executions.table["module"], executions.table["executions"], len(names))
     order = [names[i] for i in np.argsort(-totals, kind="stable").tolist() if totals[i]]
     raise LinemateError(f"{image.path}: the counts have nothing of it; they have {', '.join(order[:MAX_NAMED])}")
+
+
+def _named_notes(executions: Executions, found: Placed) -> list[str]:
+    what = "samples in proportion to executions" if executions.named.sampled else "executions"
+    notes = [
+        f"counts: {what} by {found.how}, from {executions.recorder}, of all threads together; which threads use what, "
+        f"and whether they do so at the same time, is what the code says"
+    ]
+    if len(found.unknown):
+        notes.append(f"counts: {len(found.unknown):,} instructions that matter here are in code that was not counted")
+    return notes
 
 
 def _notes(executions: Executions, rows: Table, reused: Collection[int]) -> list[str]:

@@ -30,9 +30,14 @@ def read_program(options: CheckOptions) -> Program:
     """The facts of all units, from streams that were gathered before or by running the Clang tool."""
     if options.streams:
         return read_streams(options.streams)
+    return read_streams((gather_facts(options),))
+
+
+def gather_facts(options: CheckOptions) -> Path:
+    """Run the Clang tool; the file with its stream, which is removed when this process ends."""
     from analyzer.run import run_facts
 
-    return read_streams((run_facts(options.facts, options.project),))
+    return run_facts(options.facts, options.project)
 
 
 def read_streams(paths: Iterable[str | Path]) -> Program:

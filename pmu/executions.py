@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sharing.model.errors import LinemateError, Unrecognized
-from sharing.model.executions import EXECUTION_DTYPE, CountedThread, Executions, summed
+from sharing.model.executions import EXECUTION_DTYPE, CountedThread, Executions, NamedCounts, summed
 
 MAX_FILES = 1 << 13
 # What callgrind appends to the name that it was given: the number of the dump, of the thread, or of both.
@@ -33,9 +33,16 @@ class CountReader:
 
 def count_readers() -> tuple[CountReader, ...]:
     """Every reader, the strictest about what it accepts first."""
-    from pmu import callgrind
+    from pmu import autofdo, bolt, callgrind, gcov, llvmcov, llvmprofdata
 
-    return (CountReader("callgrind", "what callgrind writes for each thread, with --dump-instr=yes", callgrind.read),)
+    return (
+        CountReader("callgrind", "what callgrind writes for each thread, with --dump-instr=yes", callgrind.read),
+        CountReader("gcov", "gcov --json-format, also compressed", gcov.read),
+        CountReader("llvm-cov", "llvm-cov export --format=text", llvmcov.read),
+        CountReader("llvm-profdata", "llvm-profdata show --all-functions --counts", llvmprofdata.read),
+        CountReader("bolt", "BOLT's .fdata, of perf2bolt or of an instrumented program", bolt.read),
+        CountReader("autofdo", "AutoFDO's profile as text", autofdo.read),
+    )
 
 
 def read_executions(paths: Sequence[str | Path]) -> Executions:
@@ -108,4 +115,16 @@ def combined(several: Sequence[Executions]) -> Executions:
         tuple(part for one in several for part in one.parts),
         first.command,
         first.recorder,
+        _named(several),
     )
+
+
+def _named(several: Sequence[Executions]) -> NamedCounts:
+    """Counts that name no address, added up.  They do not go together with counts by thread."""
+    named = [one.named for one in several if one.named]
+    by_thread = [one.parts[0].path for one in several if one.parts]
+    if named and by_thread:
+        raise LinemateError(
+            f"{by_thread[0]}: counts each thread, and another file all threads together: give one kind at a time"
+        )
+    return sum(named, NamedCounts())

@@ -24,7 +24,8 @@ from sharing.model.finding import Confidence
     "--counts",
     multiple=True,
     metavar="FILE",
-    help="Exact executions by thread (callgrind, a file or the name it was given): may be repeated.",
+    help="Executions: by thread of callgrind (a file or the name it was given), by line or branch of gcov, llvm-cov, "
+    "llvm-profdata, BOLT or AutoFDO: may be repeated.",
 )
 @click.option(
     "--facts",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from sharing.counted.costs import BUSY_RATE, MIN_TRANSFERS
-from sharing.counted.meet import SERIAL, Place, busy, meeting
+from sharing.counted.meet import Place, busy, limit_of, meeting
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import Confidence, Evidence, Finding, Severity, Verdict
 
@@ -63,35 +63,45 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
     if finding.verdict not in _OF_SHARING:
         return finding
     places = [Place(p.full_name, _span(finding, p.address, p.size, p.hot or p.bytes)) for p in finding.participants]
+    if any(weighed.uncounted(place.span) for place in places):
+        return finding
     uses = [weighed.uses(place.span) for place in places]
     idle = [place.name for place, (_, used) in zip(places, uses, strict=True) if not used.any()]
     if len(idle) == len(places) or (len(places) > 1 and len(places) - len(idle) < 2):
         text = f"no instruction that names {_list(idle)} was executed while threads ran"
         # Another run may come there.
         lowered = min(finding.severity, Severity.LOW, key=lambda s: s.rank)
-        return _noted(finding, text, lowered)
+        return _noted(finding, text, lowered, weighed)
     found = meeting(weighed, places)
+    if weighed.counted.estimated:
+        return finding  # a function that was entered once can use something for hours
+    if found is None and weighed.counted.together:
+        return _noted(finding, "nothing wrote what was used", Severity.NOTE, weighed)
     if found is None:
         threads = sorted({t for _, used in uses for t in used.nonzero()[0].tolist()})
         names = _list([weighed.counted.label(t) for t in threads])
         if not weighed.counted.reused.isdisjoint(threads):
             text = f"{names} alone used the line, but several threads had that number one after the other"
-            return _noted(finding, text, finding.severity)
+            return _noted(finding, text, finding.severity, weighed)
         text = f"{names} alone used the line" if len(threads) == 1 else f"of {names} none wrote what another one used"
-        return _noted(finding, text, Severity.NOTE)
+        return _noted(finding, text, Severity.NOTE, weighed)
     if busy(found):
         # The rules saw more: used together, under one lock, or one object.
         text = "its threads use both often, but in the same functions, under one lock, or as one object"
-        return _noted(finding, text, min(finding.severity, Severity.LOW, key=lambda s: s.rank))
+        return _noted(finding, text, min(finding.severity, Severity.LOW, key=lambda s: s.rank), weighed)
+    if weighed.counted.together:
+        names = f"{found.written.name} was written and {found.used.name} used"
+        text = f"too seldom: {names} {found.transfers:.0f} times at most"
+        return _noted(finding, text, Severity.NOTE, weighed)
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
     if found.rate >= BUSY_RATE:
         text = f"too seldom: {t} and {u} met {found.transfers:.0f} times at most, and {MIN_TRANSFERS} are asked for"
-        return _noted(finding, text, Severity.NOTE)
+        return _noted(finding, text, Severity.NOTE, weighed)
     text = (
         f"too seldom: {t} wrote {found.written.name} {found.write_rate:.3g} times per million instructions, {u} used "
         f"{found.used.name} {found.use_rate:.3g} times; {BUSY_RATE:.0f} of both would matter"
     )
-    return _noted(finding, text, Severity.NOTE)
+    return _noted(finding, text, Severity.NOTE, weighed)
 
 
 def _span(finding: Finding, address: str, size: int, bytes_: Iterable[tuple[int, int]]) -> tuple[int, int]:
@@ -111,7 +121,7 @@ def _list(names: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _noted(finding: Finding, text: str, severity: Severity) -> Finding:
-    evidence = (*finding.evidence, Evidence(Confidence.COUNTED, f"{text}; {SERIAL}"))
+def _noted(finding: Finding, text: str, severity: Severity, weighed: Weighed) -> Finding:
+    evidence = (*finding.evidence, Evidence(Confidence.COUNTED, f"{text}; {limit_of(weighed.counted)}"))
     message = f"{finding.message} (in this run not: {text})" if severity is not finding.severity else finding.message
     return msgspec.structs.replace(finding, severity=severity, message=message, evidence=evidence)

@@ -21,6 +21,7 @@ from sharing.rules.line.base import Draft
 from sharing.rules.sampled.base import severity_of
 
 SERIAL = "counts show who uses what how often, not that two threads do so at the same time"
+TOGETHER = "all threads were counted together: which of them use what, and when, is what the code says"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ def meeting(weighed: Uses, places: Sequence[Place]) -> Meeting | None:
     instructions = np.maximum(weighed.counted.instructions, 1.0)
     process = np.array([t.process for t in weighed.counted.threads])
     uses = [weighed.uses(place.span) for place in places]
-    apart = (process[:, None] != process[None, :]) | np.eye(len(process), dtype=bool)
+    alone = np.eye(len(process), dtype=bool) & (not weighed.counted.together)
+    apart = (process[:, None] != process[None, :]) | alone
     best: Meeting | None = None
     pairs = [(a, b) for a in range(len(places)) for b in range(len(places)) if a != b] or [(0, 0)] * len(places)
     for a, b in pairs:
@@ -124,7 +126,13 @@ def evidence(found: Meeting, weighed: Weighed) -> tuple[str, ...]:
         f"{t} wrote {found.written.name} {_times(found.write_rate)} per million instructions, {u} {use} "
         f"{found.used.name} {_times(found.use_rate)}{element}"
     )
-    return (text, f"at most {100 * found.share:.2g} % of the run's time if each use misses; {SERIAL}")
+    most = f"at most {100 * found.share:.2g} % of the run's time if each use misses"
+    return (text, f"{most}; {limit_of(weighed.counted)}")
+
+
+def limit_of(counted: Counted) -> str:
+    """What these counts cannot say."""
+    return TOGETHER if counted.together else SERIAL
 
 
 def _times(rate: float) -> str:

@@ -7,7 +7,7 @@ the thread, the roots of the call graph are the counted threads, and each access
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Executions of one image's instructions, as placed: ``table`` is EXECUTION_DTYPE of this image, by address."""
+    """Executions of one image's instructions, as placed: ``table`` is EXECUTION_DTYPE of this image, by address.
+
+    ``together``: of all threads, as one; which of them made an access is then what the code says.  ``unknown`` are
+    addresses of instructions that were not counted.  ``estimated``: only how often functions were entered was counted.
+    """
 
     table: Table
     threads: tuple[CountedThread, ...]
@@ -35,9 +39,14 @@ class Counted:
         tuple[str, ...], ...
     ] = ()  # by thread, the functions that threads are known to start in and it was in
     reused: frozenset[int] = frozenset()  # threads that are several one after the other, under one number
+    together: bool = False
+    estimated: bool = False
+    unknown: Table = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def label(self, thread: int) -> str:
         """What a report calls a thread: its number, and where it started if that is known."""
+        if self.together:
+            return "all threads together"
         names = self.entries[thread] if self.entries else ()
         return f"{self.threads[thread].label} ({', '.join(names)})" if names else self.threads[thread].label
 
@@ -78,11 +87,17 @@ class Weighed:
     def ran(self, span: Range) -> bool:
         return bool(self.uses(span)[1].any())
 
+    def uncounted(self, span: Range) -> bool:
+        """Was there no count for some instruction that names these bytes?"""
+        sites = self.passes.accesses.sites
+        first, last = np.searchsorted(sites["target"], np.array(span, np.uint64))
+        return bool(np.isin(sites["ip"][first:last], self.counted.unknown).any())
+
 
 def weigh(passes: Passes, counted: Counted) -> Weighed:
     """1. executions of each access by thread; 2. without what no second thread can overlap; 3. rates, threads, heat."""
     accesses, calls, image = passes.accesses, passes.calls, passes.image
-    counted = _started(counted, passes)
+    counted = counted if counted.together else _started(counted, passes)
     sites = accesses.sites
     executions = counted.at(sites["ip"])
     executions[calls.phases.sequential(sites["function"], place(image, sites))] = 0.0
@@ -91,13 +106,16 @@ def weigh(passes: Passes, counted: Counted) -> Weighed:
     weighed = Accesses(
         sites,
         rates.sum(axis=1),
-        _masks(rates, counted),
+        accesses.mask if counted.together else _masks(rates, counted),
         accesses.lock,
         accesses.variable,
         np.asarray(~executions.any(axis=1)),
     )
     of_functions = counted.at(image.functions["address"]) * PER_MILLION / np.maximum(counted.instructions, 1.0)
-    graph = _graph(calls, of_functions, counted)
+    frequency, cold = of_functions.sum(axis=1), np.asarray(~of_functions.any(axis=1))
+    graph = dataclasses.replace(calls, frequency=frequency, cold=cold)
+    if not counted.together:
+        graph = _graph(graph, of_functions, counted)
     limits = Thresholds(*(float(np.log10(1.0 + BUSY_RATE)),) * 2, hot_weight=BUSY_RATE)
     return Weighed(dataclasses.replace(passes, accesses=weighed, calls=graph, limits=limits), counted, executions)
 
@@ -165,9 +183,7 @@ def _graph(calls: CallGraph, of_functions: Floats, counted: Counted) -> CallGrap
     how = f"{len(counted.threads)} threads were counted"
     return dataclasses.replace(
         calls,
-        frequency=of_functions.sum(axis=1),
         mask=masks,
-        cold=np.asarray(~of_functions.any(axis=1)),
         roots=tuple(roots),
         many_mask=many,
         threaded=together,
