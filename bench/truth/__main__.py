@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.truth.build import BUILDS, BUILT, SUFFIX, build, built_programs, program_of
 from bench.truth.corpus import KEPT, compared, held_against, kept, name_of
 from bench.truth.drive import NotRun, count
 from bench.truth.misses import misses
@@ -31,18 +32,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.truth", description=__doc__.split("\n")[0] if __doc__ else ""
     )
-    parser.add_argument("action", choices=("count", "keep", "score", "misses", "packages"))
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(p.name for p in PROGRAMS)}")
+    parser.add_argument("action", choices=("build", "count", "keep", "score", "misses", "packages"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a program; all without one")
     parser.add_argument("--in", dest="folder", type=Path, help="keep: the folder of a run that is already there")
     options = parser.parse_args()
     if options.action == "score":
         return _score(options.names)
     if options.action == "misses":
         return _misses(options.names)
-    chosen = [p for p in PROGRAMS if not options.names or p.name in options.names]
+    known = {p.name: p for p in (*PROGRAMS, *built_programs())}
+    unknown = sorted(set(options.names) - known.keys())
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: not of the corpus, which has {', '.join(known)}")
+    chosen = [known[name] for name in options.names or [p.name for p in PROGRAMS]]
     if options.action == "packages":
         print(*sorted({"valgrind"}.union(*({p.package, *p.needs} for p in chosen))))
         return 0
+    if options.action == "build":
+        return _build(options.names)
     failed = 0
     for program in chosen:
         try:
@@ -61,18 +68,40 @@ def _keep(program: Program, files: list[Path]) -> None:
     executions = read_executions(files)
     KEPT.mkdir(parents=True, exist_ok=True)
     for name, binary in program.kept().items():
-        path = os.path.realpath(binary)
+        path = os.path.realpath(binary.format(built=BUILT))
         modules = [i for i, module in enumerate(executions.modules) if os.path.realpath(module) == path]
         if not modules:
             raise NotRun(f"nothing of {path} was executed")
-        query = ["dpkg-query", "-W", "-f=${Version}", program.package]
-        version = subprocess.run(query, capture_output=True, text=True, check=True).stdout
         build_id = ElfFile(path, map_file(path)).build_id or ""
         command = " ".join(program.command)
         into = KEPT / f"{name}.json.xz"
-        made = Made(name, path, program.package, version, build_id, command, executions.recorder)
+        kept_path = path.removeprefix(f"{ROOT}/")
+        made = Made(name, kept_path, program.package, _version(program), build_id, command, executions.recorder)
         save(into, made, executions, modules)
         print(f"{name}: {into.stat().st_size:,} bytes")
+
+
+def _version(program: Program) -> str:
+    """Of the Debian package, or of the source that was built."""
+    for one in BUILDS:
+        if f"{one.name}{SUFFIX}" == program.name:
+            return next(p.stem.rpartition("_")[2] for p in program_of(one).parent.glob("*.dsc"))
+    query = ["dpkg-query", "-W", "-f=${Version}", program.package]
+    return subprocess.run(query, capture_output=True, text=True, check=True).stdout
+
+
+def _build(names: list[str]) -> int:
+    failed = 0
+    for one in BUILDS:
+        if names and one.name not in names:
+            continue
+        try:
+            build(one)
+            print(program_of(one))
+        except LinemateError as error:
+            print(f"{one.name}: {error}", file=sys.stderr)
+            failed = 1
+    return failed
 
 
 def _score(names: list[str]) -> int:

@@ -6,6 +6,7 @@ Owns valgrind's and callgrind_control's command lines.  Reads no counts (``bench
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import socket
@@ -13,6 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from bench.truth.build import BUILT
 from bench.truth.programs.program import PORT, Program
 
 RUN = ("valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--separate-threads=yes", "--fair-sched=yes")
@@ -31,7 +33,7 @@ def count(program: Program, where: Path) -> list[Path]:
     if program.prepare is not None:
         program.prepare(where)
     counts = where / ("counts.%p" if program.forks else "counts")
-    command = [part.format(port=PORT, where=where) for part in program.command]
+    command = [part.format(port=PORT, where=where, built=BUILT) for part in program.command]
     steady = () if program.load is not None else STEADY
     with (where / "log").open("wb") as log, program.beside(where):
         started = subprocess.Popen(
@@ -54,7 +56,7 @@ def count(program: Program, where: Path) -> list[Path]:
             _control("--zero", serving)
             program.load(where, 1)
             _control("--dump", serving)
-            return _parts(where, f"counts.{serving}.1-" if program.forks else "counts.1-")
+            return _parts(where, r"counts\.\d+\.1-" if program.forks else r"counts\.1-")
         except subprocess.TimeoutExpired as late:
             raise NotRun(f"{program.name}: did not end in {late.timeout:.0f} s") from late
         finally:
@@ -88,13 +90,19 @@ def _child(pid: int) -> int:
 
 
 def _control(what: str, pid: int) -> None:
-    subprocess.run(["callgrind_control", what, str(pid)], check=True, timeout=START_S, stdout=subprocess.DEVNULL)
+    command = ["callgrind_control", what, str(pid)]
+    done = subprocess.run(command, timeout=START_S, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise NotRun(f"{' '.join(command)}: ended with {done.returncode}")
 
 
-def _parts(where: Path, prefix: str) -> list[Path]:
-    found = sorted(p for p in where.iterdir() if p.name.startswith(prefix))
+def _parts(where: Path, beginning: str) -> list[Path]:
+    """Files of counts whose names begin so."""
+    found = sorted(p for p in where.iterdir() if re.match(beginning, p.name))
     if not found:
-        raise NotRun(f"callgrind wrote no file {prefix}…: {(where / 'log').read_text(errors='replace')[-300:]}")
+        there = ", ".join(sorted(p.name for p in where.iterdir() if p.name.startswith("counts"))[:9])
+        said = (where / "log").read_text(errors="replace")[-300:]
+        raise NotRun(f"callgrind wrote no file {beginning}… but {there or 'nothing'}: {said}")
     return found
 
 

@@ -5,6 +5,7 @@ Owns the wording of the page.  Every figure and every name on it comes from the 
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
@@ -75,8 +76,11 @@ def _ways(compared: Sequence[Compared]) -> list[str]:
     table = [f"| {what} | {' | '.join(_of(_sum(of[v], get)) for v in VARIANTS)} |" for what, get in measures]
     return [
         "## Source, symbols, stripped\n",
-        f"The same counts of the programs that were built here ({names}), held against what the source says, what the",
-        "binary with debug information says, and what it says without.",
+        *textwrap.wrap(
+            f"The same counts of the programs that were built here ({names}), held against what the source says, what "
+            "the binary with debug information says, and what it says without.",
+            width=120,
+        ),
         "",
         f"| | {' | '.join(VARIANTS)} |",
         "|---|---|---|---|",
@@ -112,7 +116,7 @@ def _heat(rows: Sequence[Row]) -> list[str]:
         lambda s: s.shared_of_hot,
     )
     mean = sum(s.rank_correlation for s in bare) / max(len(bare), 1)
-    return [*out, f"| **all, stripped** | {' | '.join(_of(_sum(bare, g)) for g in gets)} | {mean:.2f} (mean) |", ""]
+    return [*out, f"| **all Debian's** | {' | '.join(_of(_sum(bare, g)) for g in gets)} | {mean:.2f} (mean) |", ""]
 
 
 def _findings(rows: Sequence[Row]) -> list[str]:
@@ -132,7 +136,8 @@ def _findings(rows: Sequence[Row]) -> list[str]:
         out.append(f"| {_name(one, s)} | {' | '.join(_of(s.precision[c]) for c in columns)} | {_of(s.recall)} |")
     bare = _stripped(rows)
     totals = [_sum(bare, _precision(c)) for c in columns]
-    return [*out, f"| **all, stripped** | {' | '.join(map(_of, totals))} | {_of(_sum(bare, lambda s: s.recall))} |", ""]
+    found = _of(_sum(bare, lambda s: s.recall))
+    return [*out, f"| **all Debian's** | {' | '.join(map(_of, totals))} | {found} |", ""]
 
 
 def _reach(rows: Sequence[Row]) -> list[str]:
@@ -149,7 +154,7 @@ def _reach(rows: Sequence[Row]) -> list[str]:
     bare = _stripped(rows)
     threads, unknown = sum(s.threads for s in bare), sum(s.unknown_threads for s in bare)
     entries, reached = _sum(bare, lambda s: s.entries), _sum(bare, lambda s: s.reached)
-    return [*out, f"| **all, stripped** | {threads} | {unknown} | {_of(entries)} | {_of(reached)} |", ""]
+    return [*out, f"| **all Debian's** | {threads} | {unknown} | {_of(entries)} | {_of(reached)} |", ""]
 
 
 def _misses(score: Score) -> dict[str, list[str]]:
@@ -183,7 +188,8 @@ def _meeting(score: Score, line: int) -> str:
 
 
 def _stripped(rows: Sequence[Row]) -> list[Score]:
-    return [score for _, score in rows if score.variant == "stripped"]
+    """Without programs that were built here: they are Debian's once more."""
+    return [score for one, score in rows if len(one.scores) == 1]
 
 
 def _sum(scores: Sequence[Score], get: Callable[[Score], Share]) -> Share:

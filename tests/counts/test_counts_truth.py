@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 
 from analyzer.run import run_facts
 from bench.truth import subject
+from bench.truth.build import wrapper
 from bench.truth.corpus import Compared
 from bench.truth.misses import misses
 from bench.truth.page import page
@@ -132,6 +134,17 @@ def test_the_page_names_the_program_and_its_misses(counted: Counted) -> None:
     assert "| server |" in text
     assert "`line 0x4080: shared / shared+0x8" in text
     assert "- other: is another build here" in text
+
+
+def test_the_compiler_that_writes_the_database_compiles(tmp_path: Path) -> None:
+    source, database = tmp_path / "a.c", tmp_path / "rows"
+    source.write_text("int main(void) { return 0; }\n")
+    gcc = wrapper(tmp_path / "gcc", "gcc", database)
+    subprocess.run([gcc, "-O1", "-c", "a.c"], check=True, cwd=tmp_path)
+    subprocess.run([gcc, "a.o", "-o", "a"], check=True, cwd=tmp_path)
+    (row,) = [json.loads(line) for line in database.read_text().splitlines()]
+    assert row == {"directory": str(tmp_path), "arguments": ["gcc", "-O1", "-c", "a.c"], "file": str(source)}
+    assert subprocess.run([tmp_path / "a"], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("path", KEPT, ids=[p.name.partition(".")[0] for p in KEPT])

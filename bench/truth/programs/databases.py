@@ -44,6 +44,16 @@ def _mariadb(where: Path, turn: int) -> None:
         run(*slap, *read, "--auto-generate-sql-execute-number=100", "--engine=innodb")
 
 
+def _points(where: Path, turn: int) -> None:
+    """Many small statements from more clients than there are threads: what each statement does for all shows."""
+    slap = ("mysqlslap", "--no-defaults", f"--socket={where}/sock", "-u", "root", "--concurrency=8", "--delimiter=;")
+    table = "CREATE TABLE t (k INT PRIMARY KEY, v INT) ENGINE=InnoDB"
+    rows = ",".join(f"({n},0)" for n in range(100))
+    statements = "SELECT 1;SELECT v FROM t WHERE k=37;UPDATE t SET v=v+1 WHERE k=RAND()*99;DO 1"
+    made = (f"--create={table};INSERT INTO t VALUES {rows}", f"--query={statements}")
+    run(*slap, *made, f"--number-of-queries={(160, 4800)[turn]}")
+
+
 def _directory(where: Path) -> None:
     """A directory of one suffix; its schema is what slapd brings."""
     (where / "db").mkdir()
@@ -91,6 +101,15 @@ def _sqlite_driver(where: Path) -> None:
     subprocess.run(["gcc", "-O2", "-pthread", source, "-o", f"{where}/driver", "-lsqlite3"], check=True)
 
 
+MARIADBD = (
+    *("/usr/sbin/mariadbd", "--no-defaults", "--user=root", "--datadir={where}/data", "--socket={where}/sock"),
+    *("--port={port}", "--bind-address=127.0.0.1", "--pid-file={where}/pid", "--skip-name-resolve"),
+    # Memory that is only reserved counts as used here, and there is no asynchronous input and output.
+    *("--innodb-buffer-pool-size=16M", "--innodb-buffer-pool-size-max=16M", "--innodb-use-native-aio=0"),
+    *("--innodb-log-file-size=8M", "--innodb-buffer-pool-load-at-startup=0", "--open-files-limit=2000"),
+    *("--innodb-buffer-pool-dump-at-shutdown=0", "--table-open-cache=200", "--thread-cache-size=8"),
+)
+
 ROWS = (
     Program(
         "redis-server",
@@ -113,15 +132,16 @@ ROWS = (
     Program(
         "mariadbd",
         "mariadb-server-core",
-        (
-            *("/usr/sbin/mariadbd", "--no-defaults", "--user=root", "--datadir={where}/data", "--socket={where}/sock"),
-            *("--port={port}", "--bind-address=127.0.0.1", "--pid-file={where}/pid", "--skip-name-resolve"),
-            # Memory that is only reserved counts as used here, and there is no asynchronous input and output.
-            *("--innodb-buffer-pool-size=16M", "--innodb-buffer-pool-size-max=16M", "--innodb-use-native-aio=0"),
-            *("--innodb-log-file-size=8M", "--innodb-buffer-pool-load-at-startup=0", "--open-files-limit=2000"),
-            *("--innodb-buffer-pool-dump-at-shutdown=0", "--table-open-cache=200", "--thread-cache-size=8"),
-        ),
+        MARIADBD,
         _mariadb,
+        _install,
+        needs=("mariadb-client",),
+    ),
+    Program(
+        "mariadbd-points",
+        "mariadb-server-core",
+        (*MARIADBD, "--thread-handling=pool-of-threads", "--thread-pool-size=4", "--performance-schema=OFF"),
+        _points,
         _install,
         needs=("mariadb-client",),
     ),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import socket
 import struct
-import subprocess
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
@@ -93,25 +95,11 @@ def _varnish(where: Path) -> None:
     (where / "default.vcl").write_text(f"vcl 4.1;\n{backend}\n")
 
 
-def _squid(where: Path) -> None:
-    _pages(where)
-    (where / "squid.conf").write_text(
-        f"http_port 127.0.0.1:{PORT}\nacl here src 127.0.0.1\nhttp_access allow here\ncache_mem 4 MB\n"
-        f"cache_dir aufs {where}/cache 64 4 4\npid_filename {where}/pid\naccess_log {where}/access\n"
-        f"cache_log {where}/cache.log\ncoredump_dir {where}\ncache_effective_user root\nminimum_object_size 0\n"
-        f"maximum_object_size_in_memory 2 KB\nnetdb_filename none\npinger_enable off\nshutdown_lifetime 1 seconds\n"
-        f"refresh_pattern . 60 100% 120\nvisible_hostname here\n"
-    )
-    subprocess.run(["/usr/sbin/squid", "-N", "-z", "-f", f"{where}/squid.conf"], check=True, stderr=subprocess.DEVNULL)
-
-
 def _through(where: Path, turn: int) -> None:
     """Requests for files behind a cache, most of them again and again."""
-    proxied = ("-X", f"127.0.0.1:{PORT}") if (where / "squid.conf").exists() else ()
-    at = f"127.0.0.1:{BEHIND if proxied else PORT}"
     with web_server(where / "pages", BEHIND):
         for number in range((4, 40)[turn]):
-            run("ab", "-q", "-s", "60", "-k", "-c", "4", "-n", ("8", "30")[turn], *proxied, f"http://{at}/{number}")
+            run("ab", "-q", "-s", "60", "-k", "-c", "4", "-n", ("8", "30")[turn], f"http://127.0.0.1:{PORT}/{number}")
 
 
 def _mqtt(where: Path, turn: int) -> None:
@@ -147,6 +135,45 @@ def _files(where: Path) -> None:
     for number in range(6):
         (where / f"pages/{number}").write_bytes(text_of(1 << 20, number))
     (where / "list").write_text("".join(f"http://127.0.0.1:{BEHIND}/{n}\n" for n in range(6)))
+
+
+def _coded(value: object) -> bytes:
+    """As torrent files write it."""
+    match value:
+        case int():
+            return b"i%de" % value
+        case bytes():
+            return b"%d:%s" % (len(value), value)
+        case dict():
+            return b"d" + b"".join(_coded(k) + _coded(v) for k, v in sorted(value.items())) + b"e"
+        case _:
+            raise TypeError(f"{type(value).__name__} has no form in a torrent file")
+
+
+def _torrents(where: Path) -> None:
+    """Files to be fetched in pieces from a web server, which needs no second client."""
+    _files(where)
+    (where / "settings.json").write_text(json.dumps({"dht-enabled": False, "lpd-enabled": False, "pex-enabled": False}))
+    for number in range(6):
+        body = (where / f"pages/{number}").read_bytes()
+        pieces = b"".join(hashlib.sha1(body[at : at + 32768]).digest() for at in range(0, len(body), 32768))
+        info = {b"length": len(body), b"name": b"%d" % number, b"piece length": 32768, b"pieces": pieces}
+        torrent = {b"info": info, b"url-list": b"http://127.0.0.1:%d/%d" % (BEHIND, number)}
+        (where / f"{number}.torrent").write_bytes(_coded(torrent))
+
+
+def _transmission(where: Path, turn: int) -> None:
+    """Two torrents to warm up, four to be counted; asked for their state all the while; all checked again."""
+    remote = ("transmission-remote", f"127.0.0.1:{PORT}")
+    for number in (range(2), range(2, 6))[turn]:
+        run(*remote, "-w", f"{where}/out", "-a", f"{where}/{number}.torrent")
+    for _ in range((5, 30)[turn]):
+        run(*remote, "-l")
+        run(*remote, "-t", "all", "-i")
+        time.sleep(0.5)
+    if turn:
+        run(*remote, "-t", "all", "-v")
+        time.sleep(5.0)
 
 
 def _served(where: Path) -> AbstractContextManager[None]:
@@ -189,15 +216,6 @@ ROWS = (
         forks=True,
     ),
     Program(
-        "squid",
-        "squid",
-        ("/usr/sbin/squid", "-N", "-f", "{where}/squid.conf"),
-        _through,
-        _squid,
-        needs=("apache2-utils",),
-        files=1024,
-    ),
-    Program(
         "mosquitto",
         "mosquitto",
         ("/usr/sbin/mosquitto", "-c", "{where}/conf"),
@@ -217,10 +235,16 @@ ROWS = (
         files=1024,
     ),
     Program(
-        "aria2c",
-        "aria2",
-        (*("/usr/bin/aria2c", "-q", "--no-conf", "-j", "4", "-x", "2", "-d", "{where}/out", "-i", "{where}/list"),),
-        prepare=_files,
+        "transmission-daemon",
+        "transmission-daemon",
+        (
+            *("/usr/bin/transmission-daemon", "-f", "-g", "{where}", "-w", "{where}/out", "-p", "{port}", "-T"),
+            *("-i", "127.0.0.1", "-a", "127.0.0.1", "-M"),
+        ),
+        _transmission,
+        _torrents,
+        needs=("transmission-cli",),
         beside=_served,
+        files=1024,
     ),
 )
