@@ -180,108 +180,103 @@ class TypeTable:
         if cached is None:
             out: list[Member] = []
             self._visits = 0
-            self._walk(row, "", 0, (), out, 0, frozenset(), 0, 1)
+            self._walk(row, _At(), out)
             out.sort(key=lambda m: (m.offset, m.bit_offset, -m.size))
             cached = self._flat[row] = tuple(out)
         return cached
 
-    def _walk(
-        self,
-        row: int,
-        path: str,
-        offset: int,
-        via: tuple[str, ...],
-        out: list[Member],
-        depth: int,
-        inherited: frozenset[TypeKind],
-        stride: int,
-        count: int,
-    ) -> None:
+    def _walk(self, row: int, at: _At, out: list[Member]) -> None:
+        """Appends the leaves of the type of ``row`` at a place: of a record its members', else one."""
         core, quals, names = self.strip(row)
-        quals |= inherited
         self._visits += 1
-        if core < 0 or depth > MAX_DEPTH or len(out) >= MAX_LEAVES or self._visits > MAX_VISITS:
+        if core < 0 or at.depth > MAX_DEPTH or len(out) >= MAX_LEAVES or self._visits > MAX_VISITS:
             return
         record = self._records[core]
-        via_here = via + names
-        if record.kind in RECORD_KINDS and not record.members and depth and record.size == 1:
-            return  # an empty class: its byte is the next member's, or padding
+        quals |= at.quals
+        via = at.via + names
         if record.kind in RECORD_KINDS and record.members:
-            for member in record.members:
-                name = "" if member.is_base else member.name
-                sub = f"{path}.{name}" if path and name else (path or name)
-                if member.bit_size:
-                    out.append(
-                        Member(
-                            sub,
-                            offset + member.offset_bits // 8,
-                            (member.offset_bits % 8 + member.bit_size + 7) // 8,
-                            self.name(member.type),
-                            TypeKind.BASE,
-                            member.offset_bits % 8,
-                            member.bit_size,
-                            stride,
-                            count,
-                            via=via_here,
-                        )
-                    )
-                    continue
-                self._walk(
-                    member.type,
-                    sub,
-                    offset + member.offset_bits // 8,
-                    via_here,
-                    out,
-                    depth + 1,
-                    quals & {TypeKind.VOLATILE, TypeKind.CONST},
-                    stride,
-                    count,
-                )
-            return
-        if record.kind == TypeKind.ARRAY:
-            element = self.size(record.target)
-            total = self.size(core)
-            count_here = record.count if record.count > 0 else (total // element if element > 0 else 0)
-            inner_core, inner_quals, _ = self.strip(record.target)
-            quals |= inner_quals
-            inner_kind = self._records[inner_core].kind if inner_core >= 0 else TypeKind.UNKNOWN
-            if element > 0 and inner_kind in RECORD_KINDS | {TypeKind.ARRAY} and stride == 0:
-                self._walk(
-                    record.target, f"{path}[]", offset, via_here, out, depth + 1, quals, element, max(count_here, 1)
-                )
-                return
+            self._record(record, at, quals, via, out)
+        elif record.kind in RECORD_KINDS and at.depth and record.size == 1:
+            return  # an empty class: its byte is the next member's, or padding
+        elif record.kind == TypeKind.ARRAY:
+            self._array(core, at, quals, via, out)
+        else:
+            out.append(_leaf(at, record.size, record.name or self.name(core), record.kind, quals, via))
+
+    def _record(
+        self, record: TypeRecord, at: _At, quals: frozenset[TypeKind], via: tuple[str, ...], out: list[Member]
+    ) -> None:
+        """Every member at its own place; bit-fields are leaves."""
+        passed_on = quals & {TypeKind.VOLATILE, TypeKind.CONST}
+        for member in record.members:
+            name = "" if member.is_base else member.name
+            path = f"{at.path}.{name}" if at.path and name else (at.path or name)
+            offset = at.offset + member.offset_bits // 8
+            if not member.bit_size:
+                self._walk(member.type, _At(path, offset, via, at.depth + 1, passed_on, at.stride, at.count), out)
+                continue
+            first = member.offset_bits % 8
             out.append(
                 Member(
                     path,
                     offset,
-                    max(total, 0),
-                    self.name(core),
-                    TypeKind.ARRAY,
-                    0,
-                    0,
-                    stride or (element if element > 0 else 0),
-                    count if stride else max(count_here, 1),
-                    TypeKind.VOLATILE in quals,
-                    TypeKind.ATOMIC in quals,
-                    TypeKind.CONST in quals,
-                    (*via_here, self.name(record.target)),
+                    (first + member.bit_size + 7) // 8,
+                    self.name(member.type),
+                    TypeKind.BASE,
+                    first,
+                    member.bit_size,
+                    at.stride,
+                    at.count,
+                    via=via,
                 )
             )
+
+    def _array(
+        self, core: int, at: _At, quals: frozenset[TypeKind], via: tuple[str, ...], out: list[Member]
+    ) -> None:
+        """An outermost array of records or arrays is one series of its element's leaves; any other is one leaf."""
+        record = self._records[core]
+        element, total = self.size(record.target), self.size(core)
+        count = max(record.count if record.count > 0 else (total // element if element > 0 else 0), 1)
+        inner, inner_quals, _ = self.strip(record.target)
+        quals |= inner_quals
+        kind = self._records[inner].kind if inner >= 0 else TypeKind.UNKNOWN
+        if element > 0 and kind in RECORD_KINDS | {TypeKind.ARRAY} and not at.stride:
+            series = _At(f"{at.path}[]", at.offset, via, at.depth + 1, quals, element, count)
+            self._walk(record.target, series, out)
             return
-        out.append(
-            Member(
-                path,
-                offset,
-                max(record.size, 0),
-                record.name or self.name(core),
-                record.kind,
-                0,
-                0,
-                stride,
-                count,
-                TypeKind.VOLATILE in quals,
-                TypeKind.ATOMIC in quals,
-                TypeKind.CONST in quals,
-                via_here,
-            )
-        )
+        if not at.stride:
+            at = _At(at.path, at.offset, at.via, at.depth, at.quals, max(element, 0), count)
+        out.append(_leaf(at, total, self.name(core), TypeKind.ARRAY, quals, (*via, self.name(record.target))))
+
+
+class _At(msgspec.Struct, frozen=True):
+    """A place in the variable that is flattened: in the ``count`` elements, ``stride`` bytes apart, of a series."""
+
+    path: str = ""
+    offset: int = 0
+    via: tuple[str, ...] = ()
+    depth: int = 0
+    quals: frozenset[TypeKind] = frozenset()
+    stride: int = 0
+    count: int = 1
+
+
+def _leaf(
+    at: _At, size: int, type_name: str, kind: int, quals: frozenset[TypeKind], via: tuple[str, ...]
+) -> Member:
+    return Member(
+        at.path,
+        at.offset,
+        max(size, 0),
+        type_name,
+        kind,
+        0,
+        0,
+        at.stride,
+        at.count,
+        TypeKind.VOLATILE in quals,
+        TypeKind.ATOMIC in quals,
+        TypeKind.CONST in quals,
+        via,
+    )
