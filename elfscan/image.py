@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,10 @@ from sharing.model import (
 )
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import CLONE_CALLS, Unit
+
+if TYPE_CHECKING:
+    from elfscan.accesses import AccessScan
+    from elfscan.debuginfo import DebugRun
 
 Array = npt.NDArray[Any]
 
@@ -82,77 +86,21 @@ def read_image(
     kind = image_kind(elf)
     with ExitStack() as running:
         # 1. The helpers first: debug information needs only the file, access sites also the functions.
-        debug = None
-        if types:
-            from elfscan.debuginfo import start_debug
-
-            debug = running.enter_context(start_debug(elf, debug_file, starter))
+        debug = _start_debug(elf, debug_file, starter, running) if types else None
         program = running.enter_context(open_program(elf))
         code = _read_functions(program, kind)
-        scan = None
-        if access:
-            from elfscan.accesses import start_access
-
-            scan = running.enter_context(start_access(program, code.table, starter))
+        scan = _start_access(program, code, starter, running) if access else None
 
         # 2. While they run: names, flags, variables.
-        named = np.flatnonzero(code.pool >= 0)
-        names = program.symbols.names.decode(code.pool[named].astype(np.uint64))
-        code.table["name"][named] = np.arange(len(named))
-        flag_by_name(code.table, program.symbols.names, code.pool)
-        initial = init_functions(elf, program.layout, program.symbols, program.address, program.linkage, kind)
-        _flag(code.table, np.array(initial, np.uint64), FunctionFlag.INIT)
-        _flag(code.table, stored_code_addresses(program, kind), FunctionFlag.ADDRESS_TAKEN)
-        found = variable_symbols(
-            program.symbols, program.address, program.section, program.layout.sections, program.linkage.copied
-        )
-        found.table["name"] = len(names) + np.arange(len(found.table))
-        names += program.symbols.names.decode(found.name.astype(np.uint64))
-        aliases = _alias_names(found, program)
+        named = _read_names(program, code, kind)
 
         # 3. What the helpers found.
-        variables, type_table, source = found.table, TypeTable(), ""
-        incomplete = False
-        units: tuple[Unit, ...] = ()
-        files: tuple[str, ...] = ()
-        if debug is not None:
-            info = debug.result(program)
-            notes += debug.notes
-            incomplete = debug.failed
-            if info is not None:
-                source, type_table, units, files = info.source, info.types, info.units, info.files
-                variables, aliases = join_debug(found, names, aliases, info.variables, program.layout.sections)
-        if program.symbols.names.starts_with(found.name.astype(np.uint64), b"_Z").any():
-            _demangle(variables, names, aliases)
-        tables = {"sites": SITE_DTYPE, "calls": CALL_DTYPE, "args": ARG_DTYPE, "params": PARAM_DTYPE}
-        accesses = {name: np.zeros(0, dtype) for name, dtype in tables.items()}
-        counts: dict[str, int] = {}
-        if scan is not None:
-            result = scan.result()
-            notes += result.notes
-            incomplete |= result.failed
-            counts.update(result.counts)
-            accesses = {"sites": result.sites, "calls": result.calls, "args": result.args, "params": result.params}
-            _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
-            for name in ("calls", "args"):
-                accesses[name] = _through_own_stubs(accesses[name], code.own_stubs)
-        counts.update(
-            symbols=len(program.symbols.table),
-            variables=len(variables),
-            variables_typed=int((variables["type"] >= 0).sum()),
-            functions=len(code.table),
-            functions_from_unwind=int((code.table["flags"] & FunctionFlag.FROM_UNWIND != 0).sum()),
-            sites=len(accesses["sites"]),
-        )
-        if kind in (ImageKind.EXECUTABLE, ImageKind.PIE) and not len(program.linkage.placeholders):
-            from elfscan.clones import clone_calls
+        typed = _with_types(debug, program, named)
+        accesses = _accesses(scan, code)
+        counts = _counts(program, code, typed, accesses, kind)
 
-            counts[CLONE_CALLS] = clone_calls(program)
-        if not len(program.symbols.table):
-            notes += ("no symbols: variables can only be recovered from access sites",)
-        if program.linkage.unread:
-            why = f"their numbers are not known on {elf.arch.name}"
-            notes += (f"{program.linkage.unread} relocations not read: {why}; pointers in data lead nowhere",)
+        notes += typed.notes + accesses.notes + _missing(program)
+        incomplete = typed.incomplete or accesses.incomplete
         build_id, needed = elf.build_id, program.needed()
         # Last: parts are read when they are asked for.
         notes = elf.losses.notes() + notes
@@ -165,27 +113,158 @@ def read_image(
             build_id=build_id,
             synthetic=program.layout.synthetic,
             sections=program.layout.sections,
-            names=names,
-            variables=variables,
+            names=named.names,
+            variables=typed.variables,
             functions=code.table,
-            types=type_table,
-            units=units,
-            files=files,
-            aliases=aliases,
+            types=typed.types,
+            units=typed.units,
+            files=typed.files,
+            aliases=typed.aliases,
             callee_names=_callee_names(program, code),
             entry_points=(elf.header.entry,) if elf.header.entry and elf.header.type != c.ET_REL else (),
-            init_functions=initial,
+            init_functions=named.initial,
             needed=needed,
             imports=frozenset(program.import_names()),
-            debug_source=source,
+            debug_source=typed.source,
             notes=notes,
             incomplete=incomplete,
             counts=counts,
-            sites=accesses["sites"],
-            calls=accesses["calls"],
-            args=accesses["args"],
-            params=accesses["params"],
+            sites=accesses.tables["sites"],
+            calls=accesses.tables["calls"],
+            args=accesses.tables["args"],
+            params=accesses.tables["params"],
         )
+
+
+def _start_debug(elf: ElfFile, debug_file: str | None, starter: Starter, running: ExitStack) -> DebugRun:
+    from elfscan.debuginfo import start_debug
+
+    return running.enter_context(start_debug(elf, debug_file, starter))
+
+
+def _start_access(program: Program, code: _Code, starter: Starter, running: ExitStack) -> AccessScan:
+    from elfscan.accesses import start_access
+
+    return running.enter_context(start_access(program, code.table, starter))
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What the symbols say.  ``names`` are those of the functions, then of the variables of ``found``."""
+
+    names: list[str]
+    found: VariableSymbols
+    aliases: dict[int, tuple[str, ...]]
+    initial: tuple[int, ...]
+
+
+def _read_names(program: Program, code: _Code, kind: ImageKind) -> _Named:
+    """Names and flags of the functions (written into their table), the variables, what runs before main."""
+    pool = program.symbols.names
+    named = np.flatnonzero(code.pool >= 0)
+    names = pool.decode(code.pool[named].astype(np.uint64))
+    code.table["name"][named] = np.arange(len(named))
+    flag_by_name(code.table, pool, code.pool)
+    initial = init_functions(program.elf, program.layout, program.symbols, program.address, program.linkage, kind)
+    _flag(code.table, np.array(initial, np.uint64), FunctionFlag.INIT)
+    _flag(code.table, stored_code_addresses(program, kind), FunctionFlag.ADDRESS_TAKEN)
+    found = variable_symbols(
+        program.symbols, program.address, program.section, program.layout.sections, program.linkage.copied
+    )
+    found.table["name"] = len(names) + np.arange(len(found.table))
+    names += pool.decode(found.name.astype(np.uint64))
+    return _Named(names, found, _alias_names(found, program), initial)
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """Variables with what debug information knows of them."""
+
+    variables: Array
+    aliases: dict[int, tuple[str, ...]]
+    types: TypeTable = field(default_factory=TypeTable)
+    source: str = ""
+    units: tuple[Unit, ...] = ()
+    files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    incomplete: bool = False
+
+
+def _with_types(debug: DebugRun | None, program: Program, named: _Named) -> _Typed:
+    """The symbols' variables joined with those of debug information, names readable."""
+    found = named.found
+    typed = _Typed(found.table, named.aliases)
+    if debug is not None:
+        info = debug.result(program)
+        typed = replace(typed, notes=debug.notes, incomplete=debug.failed)
+        if info is not None:
+            joined = join_debug(found, named.names, named.aliases, info.variables, program.layout.sections)
+            typed = replace(
+                typed,
+                variables=joined[0],
+                aliases=joined[1],
+                types=info.types,
+                source=info.source,
+                units=info.units,
+                files=info.files,
+            )
+    if program.symbols.names.starts_with(found.name.astype(np.uint64), b"_Z").any():
+        _demangle(typed.variables, named.names, typed.aliases)
+    return typed
+
+
+@dataclass(frozen=True, slots=True)
+class _Accesses:
+    """What the access scan found: the image's ``sites``, ``calls``, ``args`` and ``params``."""
+
+    tables: dict[str, Array]
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    incomplete: bool = False
+
+
+def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
+    """Calls of own stubs lead to their functions; functions whose address code takes are flagged."""
+    if scan is None:
+        tables = {"sites": SITE_DTYPE, "calls": CALL_DTYPE, "args": ARG_DTYPE, "params": PARAM_DTYPE}
+        return _Accesses({name: np.zeros(0, dtype) for name, dtype in tables.items()})
+    result = scan.result()
+    _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
+    found = {
+        "sites": result.sites,
+        "calls": _through_own_stubs(result.calls, code.own_stubs),
+        "args": _through_own_stubs(result.args, code.own_stubs),
+        "params": result.params,
+    }
+    return _Accesses(found, result.counts, result.notes, result.failed)
+
+
+def _counts(program: Program, code: _Code, typed: _Typed, accesses: _Accesses, kind: ImageKind) -> dict[str, int]:
+    counts = {
+        **accesses.counts,
+        "symbols": len(program.symbols.table),
+        "variables": len(typed.variables),
+        "variables_typed": int((typed.variables["type"] >= 0).sum()),
+        "functions": len(code.table),
+        "functions_from_unwind": int((code.table["flags"] & FunctionFlag.FROM_UNWIND != 0).sum()),
+        "sites": len(accesses.tables["sites"]),
+    }
+    if kind in (ImageKind.EXECUTABLE, ImageKind.PIE) and not len(program.linkage.placeholders):
+        from elfscan.clones import clone_calls
+
+        counts[CLONE_CALLS] = clone_calls(program)
+    return counts
+
+
+def _missing(program: Program) -> tuple[str, ...]:
+    """Notes on what the file does not have or what is not read of it."""
+    notes: tuple[str, ...] = ()
+    if not len(program.symbols.table):
+        notes += ("no symbols: variables can only be recovered from access sites",)
+    if program.linkage.unread:
+        why = f"their numbers are not known on {program.elf.arch.name}"
+        notes += (f"{program.linkage.unread} relocations not read: {why}; pointers in data lead nowhere",)
+    return notes
 
 
 @dataclass(frozen=True, slots=True)
