@@ -183,90 +183,122 @@ def _runs(heads: Indices, lengths: Indices) -> tuple[int, list[int]]:
     return 0, [0, len(heads)]
 
 
-def _fill(out: Room, at: Cursor, headers: Words, attr: Attr, *, big_endian: bool) -> None:
-    """Writes the columns of the records that ``at`` stands at."""
-    kind = attr.sample_type
-    misc = headers >> MISC_SHIFT
-    out["mode"][:] = misc & np.uint64(MISC_CPUMODE)
-    flags = out["flags"]
-    flags[:] = headers >> EXACT_SHIFT & np.uint64(SampleFlag.EXACT_IP)
-    filled = {"mode", "flags", "event"}
+@dataclass(slots=True)
+class _Columns:
+    """The columns of some records while they are written, and the order of bytes that the file has."""
 
-    def low(pair: Words) -> Words:
-        return pair >> np.uint64(32) if big_endian else pair & LOW_32
+    out: Room
+    big_endian: bool
+    filled: set[str]
 
-    def part(pair: Words, size: int, number: int) -> Table:
-        """Values of ``size`` bytes in words, in the order in which the file has them."""
-        if not pair.flags.c_contiguous and pair.strides[0] % 8:
-            pair = np.ascontiguousarray(pair)
-        count = 8 // size
-        narrow = np.lib.stride_tricks.as_strided(pair, (len(pair), 1), (pair.strides[0], 8))
-        each = narrow.view(f"<u{size}")
-        return each[:, count - 1 - number if big_endian else number]
-
-    def put(name: str, values: Table) -> None:
-        filled.add(name)
-        column = out[name]
+    def put(self, name: str, values: Table) -> None:
+        self.filled.add(name)
+        column = self.out[name]
         column[:] = values.view(column.dtype) if values.dtype.itemsize == column.dtype.itemsize else values
 
+    def low(self, pair: Words) -> Words:
+        """The half of each word that comes first in the file."""
+        return pair >> np.uint64(32) if self.big_endian else pair & LOW_32
+
+    def half(self, pair: Words, number: int) -> Table:
+        """Values of four bytes in words, in the order in which the file has them."""
+        if not pair.flags.c_contiguous and pair.strides[0] % 8:
+            pair = np.ascontiguousarray(pair)
+        narrow = np.lib.stride_tricks.as_strided(pair, (len(pair), 1), (pair.strides[0], 8))
+        each = narrow.view("<u4")
+        return each[:, 1 - number if self.big_endian else number]
+
+    def rest(self) -> None:
+        """What the records do not say."""
+        for name in self.out.keys() - self.filled:
+            self.out[name][:] = UNKNOWN.get(name, 0)
+
+
+def _fill(out: Room, at: Cursor, headers: Words, attr: Attr, *, big_endian: bool) -> None:
+    """Writes the columns of the records that ``at`` stands at, in the order of perf_event_open(2)."""
+    columns = _Columns(out, big_endian, {"mode", "flags", "event"})
+    out["mode"][:] = headers >> MISC_SHIFT & np.uint64(MISC_CPUMODE)
+    out["flags"][:] = headers >> EXACT_SHIFT & np.uint64(SampleFlag.EXACT_IP)
+    _single_words(columns, at, attr)
+    _lists(columns, at, attr)
+    _user_state(columns, at, attr)
+    _weight_and_source(columns, at, attr)
+    at.check()
+    columns.rest()
+
+
+def _single_words(columns: _Columns, at: Cursor, attr: Attr) -> None:
+    """Who, where and when: a word each."""
+    kind = attr.sample_type
     if kind & Sample.IDENTIFIER:
         at.step += 1
     if kind & Sample.IP:
-        put("ip", at.word())
+        columns.put("ip", at.word())
     if kind & Sample.TID:
         pair = at.word()
-        put("pid", part(pair, 4, 0))
-        put("tid", part(pair, 4, 1))
+        columns.put("pid", columns.half(pair, 0))
+        columns.put("tid", columns.half(pair, 1))
     if kind & Sample.TIME:
-        put("time", at.word())
+        columns.put("time", at.word())
     if kind & Sample.ADDR:
-        put("addr", at.word())
+        columns.put("addr", at.word())
     at.step += (kind & (Sample.ID | Sample.STREAM_ID)).bit_count()
     if kind & Sample.CPU:
-        half = part(at.word(), 4, 0)
-        put("cpu", half.astype(np.uint16))
+        columns.put("cpu", columns.half(at.word(), 0).astype(np.uint16))
     if kind & Sample.PERIOD:
-        put("period", at.word())
-    elif "period" in out:
-        filled.add("period")
-        out["period"][:] = period_of(attr)
+        columns.put("period", at.word())
+    elif "period" in columns.out:
+        columns.filled.add("period")
+        columns.out["period"][:] = period_of(attr)
+
+
+def _lists(columns: _Columns, at: Cursor, attr: Attr) -> None:
+    """Counts, call chains, raw data and branches: of different lengths, and not read."""
+    kind = attr.sample_type
     if kind & Sample.READ:
         _skip_counts(at, attr.read_format)
     if kind & Sample.CALLCHAIN:
         at.skip(at.word())
     if kind & Sample.RAW:
-        size = low(at.word())
+        size = columns.low(at.word())
         at.step -= 1  # the data begins in the same word
         at.skip((size + np.uint64(4 + 7)) >> np.uint64(3))
     if kind & Sample.BRANCH_STACK:
         entries = at.word()
         at.step += bool(attr.branch_sample_type & BRANCH_HW_INDEX)
         at.skip(entries, BRANCH_ENTRY_WORDS + bool(attr.branch_sample_type & BRANCH_COUNTERS))
+
+
+def _user_state(columns: _Columns, at: Cursor, attr: Attr) -> None:
+    """Registers and stack of the user's code."""
+    kind = attr.sample_type
     if kind & Sample.REGS_USER:
-        put("regs_user", _registers(at, attr.regs_user, flags))
+        columns.put("regs_user", _registers(at, attr.regs_user, columns.out["flags"]))
     if kind & Sample.STACK_USER:
         size = at.word()
         at.skip(np.where(size > 0, _words(size) + np.uint64(1), np.uint64(0)))
+
+
+def _weight_and_source(columns: _Columns, at: Cursor, attr: Attr) -> None:
+    """What the processor says of the access, the registers at it, and what follows."""
+    kind = attr.sample_type
     if kind & Sample.WEIGHT_STRUCT:
         word = at.word()  # its parts are named from the lowest bit on, whatever the order of bytes
-        put("weight", (word & LOW_32).astype(np.uint32))
-        put("ins_latency", (word >> np.uint64(32)).astype(np.uint16))
-        put("stage_cycles", (word >> np.uint64(48)).astype(np.uint16))
+        columns.put("weight", (word & LOW_32).astype(np.uint32))
+        columns.put("ins_latency", (word >> np.uint64(32)).astype(np.uint16))
+        columns.put("stage_cycles", (word >> np.uint64(48)).astype(np.uint16))
     elif kind & Sample.WEIGHT:
-        put("weight", np.minimum(at.word(), LOW_32).astype(np.uint32))
+        columns.put("weight", np.minimum(at.word(), LOW_32).astype(np.uint32))
     if kind & Sample.DATA_SRC:
-        put("data_src", at.word())
+        columns.put("data_src", at.word())
     at.step += bool(kind & Sample.TRANSACTION)
     if kind & Sample.REGS_INTR:
-        put("regs_intr", _registers(at, attr.regs_intr, flags))
+        columns.put("regs_intr", _registers(at, attr.regs_intr, columns.out["flags"]))
     if kind & Sample.PHYS_ADDR:
-        put("phys_addr", at.word())
+        columns.put("phys_addr", at.word())
     at.step += (kind & (Sample.CGROUP | Sample.DATA_PAGE_SIZE | Sample.CODE_PAGE_SIZE)).bit_count()
     if kind & Sample.AUX:
         at.skip(_words(at.word()))
-    at.check()
-    for name in out.keys() - filled:
-        out[name][:] = UNKNOWN.get(name, 0)
 
 
 def _words(size_bytes: Words) -> Words:
