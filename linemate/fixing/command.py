@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,7 +98,6 @@ def command(
     from linemate.options import CheckOptions, FactsRequest
 
     recover(common.say)
-
     if verify != (build is not None):
         raise LinemateError("--verify needs --build CMD" if verify else "--build is for --verify")
     if (bench or binaries) and not verify:
@@ -119,9 +119,7 @@ def command(
     )
     with progress("linemate: checking", quiet=quiet):
         program, findings, size = _check(options, ids, limit)
-    unread = [*program.failed, *((u.path, f"only in part: {u.errors[0]}") for u in program.units if u.errors)]
-    for path, reason in unread:
-        print(f"linemate: not analysed: {visible(path)}: {visible(reason)}", file=sys.stderr)
+    unread = _say_unread(program)
     if unread and (write or verify):
         # A use in there would be missed, and the tree would not build.
         return common.EXIT_INCOMPLETE
@@ -130,20 +128,12 @@ def command(
     chosen, edits = _plan(program, findings, options, size)
     for line in _explanations(chosen):
         print(visible(line), file=sys.stderr)
-    from linemate.fixing.write import changed_files, refuse_links_out, replacements_yaml, unified_diff
-
-    files = changed_files(edits)
-    if export_fixes is not None:
-        write_text(replacements_yaml(edits), export_fixes, tuple(str(path) for path in files))
-    complete = all(planned.plan is not None for _, plans in chosen for planned in plans)
-    done = common.EXIT_INCOMPLETE if unread else common.EXIT_CLEAN
-    if not edits:
-        return EXIT_FAILED if chosen else done
-    if verify and build is not None:
+    trial: VerifyOptions | None = None
+    if build is not None:
         from linemate.fixing.bench import Benchmark
         from linemate.fixing.verify import VerifyOptions
 
-        wanted = VerifyOptions(
+        trial = VerifyOptions(
             build=build,
             folder=Path.cwd(),
             binaries=binaries,
@@ -152,19 +142,55 @@ def command(
             timeout_s=timeout,
             project=project,
         )
-        held = _verify(files, chosen, wanted, output, quiet)
-        if not held:
-            return EXIT_FAILED
-    elif export_fixes is None and not write:
-        for_terminal = (output is None or output == "-") and sys.stdout.isatty()
-        write_text(unified_diff(files, Path.cwd(), for_terminal=for_terminal), output, tuple(map(str, files)))
-    if write:
+    held = _deliver(chosen, edits, _Delivery(output, export_fixes, trial, write, quiet))
+    done = common.EXIT_INCOMPLETE if unread else common.EXIT_CLEAN
+    if not edits:
+        return EXIT_FAILED if chosen else done
+    complete = all(planned.plan is not None for _, plans in chosen for planned in plans)
+    return done if held and complete else EXIT_FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    """What is to become of the edits: exported, tried in copies, written; shown where nothing else is asked for."""
+
+    output: str | None
+    export: str | None
+    trial: VerifyOptions | None
+    write: bool
+    quiet: bool
+
+
+def _deliver(chosen: Chosen, edits: Sequence[SourceEdit], to: _Delivery) -> bool:
+    """Whether the edits held, where they were tried; only then are they written."""
+    from linemate.fixing.write import changed_files, refuse_links_out, replacements_yaml, unified_diff
+
+    files = changed_files(edits)
+    if to.export is not None:
+        write_text(replacements_yaml(edits), to.export, tuple(str(path) for path in files))
+    if not edits:
+        return True
+    if to.trial is not None:
+        if not _verify(files, chosen, to.trial, to.output, to.quiet):
+            return False
+    elif to.export is None and not to.write:
+        for_terminal = (to.output is None or to.output == "-") and sys.stdout.isatty()
+        write_text(unified_diff(files, Path.cwd(), for_terminal=for_terminal), to.output, tuple(map(str, files)))
+    if to.write:
         from linemate.fixing.journal import write_all
 
         refuse_links_out(files, Path.cwd())
         write_all(files)
         print(f"wrote {count(len(edits), 'edit')} to {count(len(files), 'file')}", file=sys.stderr)
-    return done if complete else EXIT_FAILED
+    return True
+
+
+def _say_unread(program: Program) -> bool:
+    """Whether units were not read, or not whole; names them."""
+    unread = [*program.failed, *((u.path, f"only in part: {u.errors[0]}") for u in program.units if u.errors)]
+    for path, reason in unread:
+        print(f"linemate: not analysed: {visible(path)}: {visible(reason)}", file=sys.stderr)
+    return bool(unread)
 
 
 def _check(
