@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.truth import fit
 from bench.truth.build import BUILDS, BUILT, SUFFIX, build, built_programs, program_of
 from bench.truth.corpus import KEPT, compared, held_against, kept, name_of
 from bench.truth.drive import NotRun, count
@@ -32,7 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.truth", description=__doc__.split("\n")[0] if __doc__ else ""
     )
-    parser.add_argument("action", choices=("build", "count", "keep", "score", "misses", "packages"))
+    parser.add_argument("action", choices=("build", "count", "keep", "score", "misses", "fit", "packages"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="a program; all without one")
     parser.add_argument("--in", dest="folder", type=Path, help="keep: the folder of a run that is already there")
     options = parser.parse_args()
@@ -40,6 +41,9 @@ def main() -> int:
         return _score(options.names)
     if options.action == "misses":
         return _misses(options.names)
+    if options.action == "fit":
+        (ROOT / "docs" / "estimate.md").write_text(fit.page(list(fit.cases())), encoding="utf-8")
+        return 0
     known = {p.name: p for p in (*PROGRAMS, *built_programs())}
     unknown = sorted(set(options.names) - known.keys())
     if unknown:

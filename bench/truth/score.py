@@ -155,10 +155,10 @@ def _spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Rank correlation, ties with their mean rank; 0 where there is nothing to rank."""
     if len(a) < 3 or not np.ptp(a) or not np.ptp(b):
         return 0.0
-    return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
+    return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
+def ranks(values: np.ndarray) -> np.ndarray:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     end = np.cumsum(counts)
     mean: np.ndarray = (end - (counts - 1) / 2)[inverse]
@@ -176,7 +176,7 @@ class _Reach:
 
 def _reach(one: Judged, truth: Truth) -> _Reach:
     """Functions by thread: those that ran against those that the code says may run."""
-    calls, ran = one.passes.calls, _ran(one, truth)
+    calls, ran = one.passes.calls, ran_in(one, truth)
     roots = [r for r in calls.roots if r.function >= 0]
     reached, unknown = Share(), 0
     wrong: dict[str, float] = {}
@@ -211,7 +211,7 @@ def _reach(one: Judged, truth: Truth) -> _Reach:
     )
 
 
-def _ran(one: Judged, truth: Truth) -> np.ndarray:
+def ran_in(one: Judged, truth: Truth) -> np.ndarray:
     """Instructions that each thread executed in each function of the judgement."""
     counted, threads = truth.counted.table, len(truth.counted.threads)
     functions = truth.image.functions if not one.own else one.passes.image.functions

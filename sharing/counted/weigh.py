@@ -183,6 +183,7 @@ def _graph(calls: CallGraph, of_functions: Floats, counted: Counted) -> CallGrap
     how = f"{len(counted.threads)} threads were counted"
     return dataclasses.replace(
         calls,
+        by_thread=None,
         mask=masks,
         roots=tuple(roots),
         many_mask=many,

@@ -17,6 +17,7 @@ import numpy as np
 from sharing.basics import geometry
 from sharing.basics.naming import Demangle
 from sharing.judge import positions
+from sharing.judge.certainty import limited
 from sharing.judge.passes import Passes, run_passes
 from sharing.judge.remedies.again import edits_for
 from sharing.judge.remedies.paths import Paths
@@ -116,6 +117,8 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
         lines = correlate.lines_of_interest(accesses, table, options.line_size)
         counts["lines_profiled"] = len(lines)
         drafts = _run(profiler, lines, near, context, rules)
+    if grade is None:
+        drafts = limited(drafts, context)
     style = Style(options.line_size, image.kind, options.macro)
     merged = _merge(drafts if grade is None else grade(drafts))
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]

@@ -55,6 +55,19 @@ class Access:
     walks: bool = False  # the elements are taken in turn or at random, by whichever thread
 
 
+@dataclass(frozen=True, slots=True)
+class Often:
+    """Which roots write something, and use it, often by what each of them is seen to do: masks.
+
+    ``sure_writes`` and ``sure_uses`` are those that do so far more often than would matter.
+    """
+
+    writes: int = 0
+    uses: int = 0
+    sure_writes: int = 0
+    sure_uses: int = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Actor:
     """A run of bytes that is one thing to the program.
@@ -90,6 +103,7 @@ class Actor:
     identity: str = ""  # see Participant.identity
     file: str = ""  # of its declaration, as sharing.basics.sourcepath shortens it
     callers: frozenset[str] = frozenset()  # functions with data of their own here, whose helpers make the accesses
+    often: Often | None = None  # None: not estimated by root
     support: tuple[tuple[str, int, int], ...] = ()  # guards with (accesses under it, accesses in all), from source
     # Of ``accesses``, made once: rules ask for them for every pair.
     writers: tuple[Access, ...] = field(init=False)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import starts_threads
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
+from sharing.static import perthread
 from sharing.static.coldness import coldness
 from sharing.static.phases import Phases, find_phases, place
 
@@ -62,6 +63,7 @@ class CallGraph:
     caller_list: npt.NDArray[np.int64]  # callers by callee
     caller_start: npt.NDArray[np.int64]
     entered: npt.NDArray[np.bool_]  # may be called from where no direct call shows it
+    by_thread: perthread.Threads | None = None  # what each root runs how often, where roots are functions
     apart: tuple[int, ...] = ()  # masks of roots that never meet those of another one: processes
     unknown: str = ""  # why threads may run that were not seen to start, "" where all is known or assumed
 
@@ -155,6 +157,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     if main_bit and np.count_nonzero(mask & ~main_bit) >= BIG_PROGRAM:
         frequency[(mask == main_bit) & ~once] *= SET_UP
     many = sum(1 << i for i, r in enumerate(entries[:MAX_ROOTS]) if r.many)
+    by_thread = _by_thread(image, parallel, entries[:MAX_ROOTS], dispatched, factor) if threaded else None
     order = np.argsort(edges.callee, kind="stable")
     start = np.searchsorted(edges.callee[order], np.arange(n + 1))
     return CallGraph(
@@ -169,8 +172,27 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         edges.caller[order],
         start,
         entered,
+        by_thread,
         unknown=found.unknown,
     )
+
+
+def _by_thread(
+    image: Image, edges: _Edges, roots: tuple[Root, ...], dispatched: npt.NDArray[np.bool_], factor: Floats
+) -> perthread.Threads | None:
+    """What each root runs how often; None where no root is a function."""
+    if not any(root.function >= 0 for root in roots):
+        return None
+    n = len(image.functions)
+    calls = perthread.Calls(
+        edges.callee, edges.once * factor[edges.callee], perthread.in_loop(edges.depth), edges.start
+    )
+    pointers = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    made: Floats = np.bincount(
+        pointers["function"], perthread.times(pointers["loop_depth"], pointers["rarity"]), n
+    ).astype(np.float64)
+    entries = [root.function for root in roots]
+    return perthread.threads(calls, entries, dispatched, made, perthread.work_of(image))
 
 
 _LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
@@ -182,6 +204,7 @@ class _Edges:
     callee: npt.NDArray[np.int64]
     depth: npt.NDArray[np.int64]
     factor: Floats  # calls in one run of the caller
+    once: Floats  # the same by the estimate for one thread, see ``perthread``
     where: npt.NDArray[np.uint64]  # see phases.place
     start: npt.NDArray[np.int64]  # CSR by caller
 
@@ -189,7 +212,13 @@ class _Edges:
         """The edges of these rows, of a graph of ``n`` functions."""
         start = np.searchsorted(self.caller[rows], np.arange(n + 1))
         return _Edges(
-            self.caller[rows], self.callee[rows], self.depth[rows], self.factor[rows], self.where[rows], start
+            self.caller[rows],
+            self.callee[rows],
+            self.depth[rows],
+            self.factor[rows],
+            self.once[rows],
+            self.where[rows],
+            start,
         )
 
 
@@ -201,10 +230,11 @@ def _edges(image: Image) -> _Edges:
     depth = image.calls["loop_depth"][keep].astype(np.int64)
     depth[depth >= IMPLAUSIBLE_LOOPS] = 0
     factor = times(image.calls["loop_depth"][keep], image.calls["rarity"][keep])
+    once = perthread.times(image.calls["loop_depth"][keep], image.calls["rarity"][keep])
     where = place(image, image.calls[keep])
     order = np.argsort(caller, kind="stable")
     start = np.searchsorted(caller[order], np.arange(len(image.functions) + 1))
-    return _Edges(caller[order], callee[order], depth[order], factor[order], where[order], start)
+    return _Edges(caller[order], callee[order], depth[order], factor[order], once[order], where[order], start)
 
 
 def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:

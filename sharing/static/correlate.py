@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Heat
-from sharing.static import flow
+from sharing.static import flow, perthread
 from sharing.static.callgraph import CallGraph, times
 from sharing.static.phases import place
 
@@ -47,10 +47,17 @@ class Accesses:
     lock: npt.NDArray[np.int64]
     variable: npt.NDArray[np.int64]
     cold: npt.NDArray[np.bool_]
+    once: Floats | None = None  # in one run of its function, where a second thread may overlap it; see ``perthread``
 
     def take(self, rows: npt.NDArray[Any]) -> Accesses:
         return Accesses(
-            self.sites[rows], self.weight[rows], self.mask[rows], self.lock[rows], self.variable[rows], self.cold[rows]
+            self.sites[rows],
+            self.weight[rows],
+            self.mask[rows],
+            self.lock[rows],
+            self.variable[rows],
+            self.cold[rows],
+            self.once[rows] if self.once is not None else None,
         )
 
 
@@ -102,15 +109,16 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
     rows, lock_row = rows[order], lock_row[order]
     function = rows["function"]
     weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
-    weight = np.where(graph.phases.sequential(function, place(image, rows)), 0.0, weight)
-    weight = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, weight * VIA_CALL_WEIGHT, weight)
+    part = np.where(graph.phases.sequential(function, place(image, rows)), 0.0, 1.0)
+    part = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, part * VIA_CALL_WEIGHT, part)
     variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
     if len(image.variables):
         safe = np.maximum(variable, 0)
         end = image.variables["address"][safe] + np.maximum(image.variables["size"][safe], 1)
         variable = np.where((variable >= 0) & (rows["target"] < end), variable, -1)
-    weight = np.where(_one_of_several(image, rows, variable), weight * INDEXED_WEIGHT, weight)
-    return Accesses(rows, weight, graph.mask[function], lock_row, variable, graph.cold[function])
+    part = np.where(_one_of_several(image, rows, variable), part * INDEXED_WEIGHT, part)
+    once = perthread.times(rows["loop_depth"], rows["rarity"]) * part
+    return Accesses(rows, weight * part, graph.mask[function], lock_row, variable, graph.cold[function], once)
 
 
 def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from sharing.basics.naming import Demangle, readable_names, without_internals
 from sharing.basics.sourcepath import in_project
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
-from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Range, Role
+from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Often, Range, Role
 from sharing.model.types import Member, TypeKind
 from sharing.static.callgraph import CallGraph, function_name
 from sharing.static.correlate import UNBOUNDED, Accesses, Thresholds
@@ -23,7 +23,7 @@ from sharing.static.flow import LOCK
 from sharing.static.held import held_on_entry
 from sharing.static.origins import GUARD_SHARE, Places, source_text
 from sharing.static.roles import role_of
-from sharing.static.shapes import LockPlace, Shapes
+from sharing.static.shapes import LockPlace, Shapes, place_at
 
 MAX_ELEMENTS = 64  # of an array that are told apart
 MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is looked for
@@ -121,8 +121,8 @@ class Profiler:
         base = self.variable_name(row)
         offset = address - int(variable["address"])
         for lock in self.shapes.locks(int(variable["type"])):
-            if _covers(lock, offset):
-                return _join(base, _indexed(lock.path, lock, offset))
+            if lock.covers(offset):
+                return _join(base, lock.path_at(lock.path, offset))
         return base if not offset else f"{base}+{offset:#x}"
 
     def variable_at(self, address: int) -> int:
@@ -197,11 +197,11 @@ class Profiler:
                 known = chosen[offset]
                 (known.rows if known is not None else loose).append(at)
                 continue
-            place = _place_at(places, offset) if places else None
+            place = place_at(places, offset) if places else None
             if place is not None:
-                start = base + place.offset + _element(place, offset) * place.stride
+                start = base + place.offset + place.element(offset) * place.stride
                 span = (start, start + place.size)
-                path = _indexed(place.path, place, offset)
+                path = place.path_at(place.path, offset)
                 draft = chosen[offset] = drafts.setdefault(span, _Draft(_join(name, path), row, span, lock=place))
                 draft.rows.append(at)
                 continue
@@ -258,7 +258,7 @@ class Profiler:
             if lock < 0 or offset in seen:
                 continue
             seen.add(offset)
-            if _place_at(places, offset) is not None:
+            if place_at(places, offset) is not None:
                 continue
             abi = self.shapes.abi(lock)
             row = self.knowledge.locks[lock]
@@ -308,11 +308,14 @@ class Profiler:
         shared = [a for a in accesses if a.mask]
         writes = [a for a in shared if a.writes or a.locks]
         reads = [a for a in shared if a.reads and not a.locks]
+        often = self._often(draft.rows)
         handle = self.knowledge.thread_handles.find
         if draft.leaf is not None and any(handle(name) >= 0 for name in (*draft.leaf.via, type_name)):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
+            often = often and Often()
         return Actor(
             name=draft.name,
+            often=often,
             owner=owner.name,
             owner_span=owner.span,
             span=draft.span,
@@ -341,6 +344,14 @@ class Profiler:
             stride=draft.leaf.stride if draft.leaf else (draft.lock.stride if draft.lock else 0),
             count=draft.leaf.count if draft.leaf else (draft.lock.count if draft.lock else 1),
         )
+
+    def _often(self, rows: list[int]) -> Often | None:
+        """Roots that write these bytes, and that use them, as often as costs a program something."""
+        threads, once = self.graph.by_thread, self.accesses.once
+        if threads is None or once is None:
+            return None
+        at = np.array(rows)
+        return threads.often(self.accesses.sites[at], once[at])
 
     def _callers(self, rows: list[int]) -> frozenset[str]:
         """Functions that call those which make these accesses: helpers, as nothing else enters them."""
@@ -465,18 +476,6 @@ class Profiler:
         return own
 
 
-def _place_at(places: list[LockPlace], offset: int) -> LockPlace | None:
-    """The lock, or series of locks, that covers an offset of its variable."""
-    return next((p for p in places if _covers(p, offset)), None)
-
-
-def _covers(place: LockPlace, offset: int) -> bool:
-    if not place.stride:
-        return place.offset <= offset < place.offset + place.size
-    element, within = divmod(offset - place.offset, place.stride)
-    return 0 <= element < place.count and within < place.size
-
-
 def _join(base: str, path: str) -> str:
     if not path:
         return base
@@ -486,11 +485,3 @@ def _join(base: str, path: str) -> str:
 def _leaf_type(leaf: Member) -> str:
     """The innermost name of the leaf's own type; typedefs around it come last in ``via``."""
     return leaf.type_name or (leaf.via[-1] if leaf.via else "")
-
-
-def _element(place: LockPlace, offset: int) -> int:
-    return (offset - place.offset) // place.stride if place.stride else 0
-
-
-def _indexed(path: str, place: LockPlace, offset: int) -> str:
-    return path.replace("[]", f"[{_element(place, offset)}]", 1)

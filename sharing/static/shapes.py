@@ -33,6 +33,25 @@ class LockPlace:
     count: int
     type_name: str
 
+    def covers(self, offset: int) -> bool:
+        if not self.stride:
+            return self.offset <= offset < self.offset + self.size
+        element, within = divmod(offset - self.offset, self.stride)
+        return 0 <= element < self.count and within < self.size
+
+    def element(self, offset: int) -> int:
+        """Which lock of a series an offset is in."""
+        return (offset - self.offset) // self.stride if self.stride else 0
+
+    def path_at(self, path: str, offset: int) -> str:
+        """A path with the element's number where it says that there are several."""
+        return path.replace("[]", f"[{self.element(offset)}]", 1)
+
+
+def place_at(places: list[LockPlace], offset: int) -> LockPlace | None:
+    """The lock, or series of locks, that covers an offset of its variable."""
+    return next((place for place in places if place.covers(offset)), None)
+
 
 class Shapes:
     """Lock places and leaves by type row, remembered."""

@@ -1,0 +1,192 @@
+"""How often each kind of thread uses what, for each million instructions of its work.
+
+Owns the estimate by thread.  ``callgraph`` has one frequency for each function, whoever runs it, and says who may.
+Here the question is which of all the functions that a thread may run are its work.  What a thread's entry calls, and
+what that calls in loops, is; what stands at the end of a long chain of calls is so more seldom, and what is only called
+through pointers that anybody may have stored hardly ever.  Runs of functions therefore fall with each call (``CALL``)
+and start over small behind a pointer (``POINTER``).  They are set against the instructions of all that the thread runs:
+the result has the unit of exact counts (``sharing.counted``), and often means here what it means there.
+
+Three of the numbers were fitted on counted programs, each judged by what the others gave (docs/estimate.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import AccessKind, FunctionFlag, Image, Table
+from sharing.model.profile import Often
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+LOOP = 3.0  # iterations: of many loops one inside the other, in callers and callees, most are short or not taken
+MAX_LOOPS = 3
+# A switch whose table could not be bounded joins unrelated code into cycles.
+IMPLAUSIBLE_LOOPS = 8
+# A thread lives in its loop: the outermost ones of its entry, and of what the entry calls once, go on while it lives.
+STEADY = 1000.0
+CALL = 0.3  # share of the runs of a function that make one of its calls
+POINTER = 0.02  # share of the calls through pointers that end at any of the functions whose address is stored
+INSTRUCTION_BYTES = 4.0
+STUB_INSTRUCTIONS = 20.0  # a call that leaves the file: the way there, and what it at least does
+PER_MILLION = 1e6
+OFTEN = 86.0  # uses per million instructions: ``sharing.counted.costs.BUSY_RATE``, from what a miss costs
+SURE = 10.0 * OFTEN  # estimates are off by so much as often as not
+ROUNDS = 12  # calls that are followed from an entry
+FAINT = 1e-6  # runs for each run of the entry below which nothing is followed
+MOST = 1e9
+
+
+def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
+    """Executions of a place in one run of its function (see SITE_DTYPE)."""
+    depth = np.where(loop_depth >= IMPLAUSIBLE_LOOPS, 0, np.minimum(loop_depth, MAX_LOOPS))
+    result: Floats = LOOP**depth * np.exp2(-rarity.astype(np.float64) / 4.0)
+    return result
+
+
+def in_loop(loop_depth: npt.NDArray[Any]) -> Bools:
+    """Is it in a loop?  Code with implausibly many is, in fewer."""
+    result: Bools = loop_depth > 0
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Instructions of each function in one run of it: of the parts outside of loops, and of loops."""
+
+    straight: Floats
+    looped: Floats
+
+
+def work_of(image: Image) -> Work:
+    """Each function's length, its parts executed as often as the accesses and calls in them are."""
+    n = len(image.functions)
+    count, looped = np.zeros(n), np.zeros(n)
+    straight = np.zeros(n)
+    for table in (image.sites, image.calls):
+        rows = table[table["function"] >= 0]
+        often, inside = times(rows["loop_depth"], rows["rarity"]), in_loop(rows["loop_depth"])
+        straight += np.bincount(rows["function"], often * ~inside, n)
+        looped += np.bincount(rows["function"], often * inside, n)
+        count += np.bincount(rows["function"], minlength=n)
+    size = np.maximum(image.functions["size"] / INSTRUCTION_BYTES, 1.0)
+    size = np.where((image.functions["flags"] & FunctionFlag.STUB) != 0, STUB_INSTRUCTIONS, size)
+    part = size / np.maximum(count, 1.0)
+    return Work(np.where(count > 0, straight * part, size), looped * part)
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Direct calls by caller: ``start`` is their index, ``times`` how often one run of the caller makes each."""
+
+    callee: Ints
+    times: Floats
+    looped: Bools
+    start: Ints
+
+    def of(self, functions: Ints) -> tuple[Ints, Ints]:
+        """(rows of the calls that these functions make, how many each makes)"""
+        counts = self.start[functions + 1] - self.start[functions]
+        first = np.repeat(self.start[functions] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        return first + np.arange(int(counts.sum())), counts
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """What each kind of thread runs (rows: roots, columns: functions).
+
+    ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
+    it does while it lives (``STEADY``), and the rest once.
+    """
+
+    rates: Floats
+    once: Bools
+
+    def uses(self, sites: Table, once: Floats) -> Floats:
+        """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times."""
+        function, looped = sites["function"], in_loop(sites["loop_depth"])
+        result: Floats = self.rates[:, function] * once
+        return np.where(self.once[:, function], result * looped * STEADY, result)
+
+    def often(self, sites: Table, once: Floats) -> Often:
+        """Roots that write, and that use, what these accesses are to, as often as costs a program something."""
+        kinds = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
+        by_access = self.uses(sites, once)
+        writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
+        return Often(_bits(writes >= OFTEN), _bits(uses >= OFTEN), _bits(writes >= SURE), _bits(uses >= SURE))
+
+
+def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
+    """Runs of every function, where those of ``base`` are run so often: what is called, and what that calls, ..."""
+    total = base.copy()
+    active = np.flatnonzero(base)
+    runs = base[active]
+    floor = FAINT * float(base.max(initial=0.0))
+    for _ in range(ROUNDS):
+        at, counts = calls.of(active)
+        if not len(at):
+            break
+        flow = np.repeat(runs, counts) * calls.times[at] * CALL
+        if once is not None:
+            flow = np.where(np.repeat(once[active], counts) & calls.looped[at], flow * STEADY, flow)
+        active, place = np.unique(calls.callee[at], return_inverse=True)
+        runs = np.minimum(np.bincount(place, flow, len(active)), MOST)
+        keep = runs > floor
+        active, runs = active[keep], runs[keep]
+        total[active] = np.minimum(total[active] + runs, MOST)
+    return total
+
+
+def once_of(calls: Calls, entry: int) -> Bools:
+    """The entry and what it calls outside of loops, and so on; without what one of them calls in a loop."""
+    n = len(calls.start) - 1
+    once = np.zeros(n, bool)
+    repeated = np.zeros(n, bool)
+    front = np.array([entry])
+    while len(front):
+        once[front] = True
+        at, _ = calls.of(front)
+        repeated[calls.callee[at[calls.looped[at]]]] = True
+        front = np.unique(calls.callee[at[~calls.looped[at]]])
+        front = front[~once[front]]
+    once &= ~repeated
+    once[entry] = True
+    return once
+
+
+def threads(calls: Calls, entries: Sequence[int], dispatched: Bools, pointer_calls: Floats, work: Work) -> Threads:
+    """Runs of every function per million instructions of each entry's thread; zeros for an entry of -1.
+
+    ``pointer_calls``: calls through pointers for each run of a function.  ``dispatched``: functions that such calls
+    may end at, all alike.
+    """
+    n = len(dispatched)
+    rates, once = np.zeros((len(entries), n)), np.zeros((len(entries), n), bool)
+    anywhere, again = np.zeros(n), 0.0
+    if dispatched.any():
+        anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
+        again = float(anywhere @ pointer_calls)
+    for row, entry in enumerate(entries):
+        if entry < 0:
+            continue
+        base = np.zeros(n)
+        base[entry] = 1.0
+        once[row] = once_of(calls, entry)
+        runs = spread(calls, base, once[row])
+        through = POINTER * float(runs @ pointer_calls)
+        # Handlers make calls through pointers as well: a geometric series, and that of one thread ends.
+        runs += through / (1.0 - min(POINTER * again, 0.9)) * anywhere
+        total = float(runs @ work.straight + runs @ (work.looped * np.where(once[row], STEADY, 1.0)))
+        rates[row] = runs * (PER_MILLION / max(total, 1.0))
+    return Threads(rates, once)
+
+
+def _bits(chosen: Bools) -> int:
+    return sum(1 << root for root in np.flatnonzero(chosen).tolist())

@@ -1,0 +1,66 @@
+"""How severe a finding may be, by which threads are seen to do what: each limit with what is just not enough for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from sharing.judge.certainty import limit
+from sharing.model.finding import Confidence, Severity
+from sharing.model.profile import Access, Actor, Heat, Often, Role
+from sharing.rules.line.base import Context
+
+ONE, OTHER, MANY = 1, 2, 4  # two threads, and one of which several run
+
+
+def concurrent(a: int, b: int) -> bool:
+    return bool(a and b) and (bool(a & b & MANY) or a != b or a.bit_count() > 1)
+
+
+CONTEXT = Context(64, 128, Confidence.STATIC, concurrent, 7, lambda mask: (), lambda a, b: 8)
+
+
+def actor(often: Often, *, by: int = ONE | OTHER, heat: Heat = Heat.HOT) -> Actor:
+    access = Access("f", 10.0, by, writes=True, reads=True, atomic=False, locks=False)
+    return Actor("a", "a", (0, 8), (0, 8), ((0, 8),), Role.WRITTEN, accesses=(access,), write_heat=heat, often=often)
+
+
+SURE_ONE = Often(ONE, ONE, ONE, ONE)
+SURE_OTHER = Often(OTHER, OTHER, OTHER, OTHER)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "most"),
+    [
+        pytest.param(actor(SURE_ONE), actor(SURE_OTHER), Severity.CRITICAL, id="both sure, on two threads"),
+        pytest.param(actor(SURE_ONE), actor(SURE_ONE), Severity.LOW, id="both sure, on one thread alone"),
+        pytest.param(
+            actor(Often(MANY, MANY, MANY, MANY)),
+            actor(Often(MANY, MANY, MANY, MANY)),
+            Severity.CRITICAL,
+            id="both sure, on threads of one kind",
+        ),
+        pytest.param(actor(SURE_ONE), actor(Often(OTHER, OTHER)), Severity.MEDIUM, id="one of them less sure"),
+        pytest.param(actor(Often(0, ONE, 0, ONE)), actor(Often(0, OTHER, 0, OTHER)), Severity.LOW, id="both only read"),
+        pytest.param(actor(SURE_ONE), actor(Often()), Severity.LOW, id="the other one merely may"),
+        pytest.param(actor(SURE_ONE), actor(Often(), by=ONE), Severity.NOTE, id="the other one only on that thread"),
+        pytest.param(actor(SURE_ONE), actor(Often(), heat=Heat.COLD), Severity.NOTE, id="the other one is cold"),
+        pytest.param(actor(Often()), actor(Often()), Severity.NOTE, id="neither is seen to be busy"),
+    ],
+)
+def test_limit(first: Actor, second: Actor, most: Severity) -> None:
+    assert limit((first, second), CONTEXT) is most
+    assert limit((second, first), CONTEXT) is most
+
+
+def test_one_actor_is_met_by_itself_on_another_thread() -> None:
+    several = actor(Often(MANY, MANY, MANY, MANY), by=MANY)
+    alone = actor(SURE_ONE, by=ONE)
+    assert limit((several,), CONTEXT) is Severity.CRITICAL
+    assert limit((alone,), CONTEXT) is Severity.NOTE
+
+
+def test_of_several_the_surest_pair_decides() -> None:
+    checked: Callable[..., Severity] = limit
+    assert checked((actor(Often()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT) is Severity.CRITICAL
