@@ -5,10 +5,13 @@ Owns .comment, .gnu.version_r, program headers and the interpreter as ``FileTrai
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from elfscan import constants as c
 from elfscan.elf import ElfFile, map_file
+from elfscan.query import read_instructions
 from sharing.model.comparison import FileTraits, SegmentTrait
 
 MAX_COMMENT_BYTES = 1 << 20  # linkers merge equal strings: more than a page is rare
@@ -40,6 +43,7 @@ def read_traits(path: str) -> FileTraits:
         ),
         interpreter=interpreter,
         code=memoryview(data.data),
+        instructions=partial(read_instructions, elf.arch),
         notes=elf.losses.notes(),
     )
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from sharing.model.finding import Confidence, Coverage, Finding, Target
+from sharing.model.instructions import InstructionReader, not_decoded
 
 EXPLAIN_SCHEMA = "linemate-explain-1"
 
@@ -312,7 +313,8 @@ class FileTraits(msgspec.Struct, frozen=True):
     """What a file says of how it was made, beyond its ``Image``.  Input of a comparison; a reader of files fills it.
 
     ``comments`` are the strings of .comment, ``versions`` needed symbol versions as "libc.so.6:GLIBC_2.34", ``code``
-    the bytes of the file by offset, empty when they are not at hand.  ``notes`` name what could not be read.
+    the bytes of the file by offset, empty when they are not at hand, ``instructions`` what reads functions of them.
+    ``notes`` name what could not be read.
     """
 
     comments: tuple[str, ...] = ()
@@ -320,4 +322,5 @@ class FileTraits(msgspec.Struct, frozen=True):
     segments: tuple[SegmentTrait, ...] = ()
     interpreter: str = ""
     code: memoryview = memoryview(b"")
+    instructions: InstructionReader = not_decoded
     notes: tuple[str, ...] = ()

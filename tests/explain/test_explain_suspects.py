@@ -7,19 +7,23 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from elfscan.query import read_instructions
+from elfscan.traits import read_traits
 from reports.explain import EXPLAIN_EMITTERS
 from reports.options import RenderOptions
 from sharing.explain.bench import with_measurements
 from sharing.explain.causes.dependency import allocator_of_library
 from sharing.explain.causes.toolchain import parse_producer
-from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
+from sharing.explain.code import Code, CodeChange, addresses_of, code_of, compare_code, loop_heads, read_code
 from sharing.explain.compare import ExplainOptions, explain
 from sharing.explain.tables import read_measurements
 from sharing.knowledge import default_knowledge
 from sharing.model import Image
 from sharing.model.comparison import CauseKind, Comparison, FileTraits, SegmentTrait
+from sharing.model.errors import LinemateError
 from sharing.model.image import Unit
 from tests.explain.conftest import BuildTableCache, Explain, read
 from tests.sharing.builder import Builder
@@ -215,8 +219,10 @@ def image(table_cache: BuildTableCache) -> Image:
 CODE = "e8 00 01 00 00  48 8b 05 00 20 00 00  48 83 c0 08  eb ee  c3"
 
 
-def code(text: str, at: int = 0x1200) -> Code:
-    return Code(bytes.fromhex(text), at)
+def code(image: Image, text: str, at: int = 0x1200) -> Code:
+    data = bytes.fromhex(text)
+    (instructions,) = read_instructions(image.arch, [(at, data)], addresses_of(image)) or [None]
+    return Code(data, at, instructions)
 
 
 @pytest.mark.parametrize(
@@ -232,17 +238,17 @@ def code(text: str, at: int = 0x1200) -> Code:
     ],
 )
 def test_operands_that_a_linker_sets_are_no_change(image: Image, other: str, change: CodeChange) -> None:
-    assert compare_code(image, code(CODE), image, code(other)) is change
+    assert compare_code(code(image, CODE), code(image, other)) is change
 
 
 def test_the_same_code_at_another_address_is_the_same_code(image: Image) -> None:
     there = CODE.replace("00 01 00 00", "80 00 00 00").replace("00 20 00 00", "80 1f 00 00")
-    assert compare_code(image, code(CODE), image, code(there, 0x1280)) is CodeChange.RELOCATED
+    assert compare_code(code(image, CODE), code(image, there, 0x1280)) is CodeChange.RELOCATED
 
 
 def test_loops_are_where_jumps_lead_back_to(image: Image) -> None:
-    assert loop_heads(image, code(CODE)) == [0]
-    assert loop_heads(image, code("90 90 eb 00 c3")) == []
+    assert loop_heads(code(image, CODE)) == [0]
+    assert loop_heads(code(image, "90 90 eb 00 c3")) == []
 
 
 @pytest.mark.parametrize(
@@ -251,11 +257,65 @@ def test_loops_are_where_jumps_lead_back_to(image: Image) -> None:
     ids=["rip-relative", "absolute", "table", "register", "prefixed"],
 )
 def test_an_indirect_jump_leads_to_no_loop_head(image: Image, jump: str) -> None:
-    assert loop_heads(image, code(f"90 {jump} c3")) == []
+    assert loop_heads(code(image, f"90 {jump} c3")) == []
     back = 256 - len(f"90 {jump} eb 00".split())
-    assert loop_heads(image, code(f"90 {jump} eb {back:02x}")) == [0]  # the direct jump behind it does
+    assert loop_heads(code(image, f"90 {jump} eb {back:02x}")) == [0]  # the direct jump behind it does
 
 
 def test_without_bytes_nothing_is_said(image: Image) -> None:
     assert code_of(image, memoryview(b""), 0) is None
-    assert compare_code(image, None, image, code(CODE)) is CodeChange.UNKNOWN
+    assert compare_code(None, code(image, CODE)) is CodeChange.UNKNOWN
+
+
+def test_bytes_that_differ_and_were_not_decoded_are_not_compared(image: Image) -> None:
+    one, other = (
+        dataclasses.replace(code(image, text), instructions=None) for text in (CODE, CODE.replace("08", "10"))
+    )
+    assert compare_code(one, other) is CodeChange.UNKNOWN
+    assert compare_code(one, one) is CodeChange.SAME
+    assert loop_heads(one) is None
+
+
+def test_a_decoder_that_fails_is_a_note(image: Image, table_cache: BuildTableCache) -> None:
+    def failing(*_: object) -> None:
+        raise LinemateError("linemate-access: crashed (SIGSEGV); the file is probably damaged")
+
+    traits = msgspec.structs.replace(read_traits(str(table_cache())), instructions=failing)
+    found, notes = read_code(image, traits, [0, 1])
+    assert all(one is None or one.instructions is None for one in found)
+    assert notes == (f"code: {image.path}: linemate-access: crashed (SIGSEGV); the file is probably damaged",)
+
+
+# A function that calls itself, and loops, before and behind another one of another size.
+RECURSIVE = """int counter, other_counter;
+__attribute__((noipa)) int g(int n) { %s return n + other_counter; }
+__attribute__((noipa)) int f(int n) {
+  while (counter < n) counter += g(n);
+  return n > 9 ? n : f(n + 1) * f(n + g(n));
+}
+int main(int argc, char **argv) { return f(argc); }
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "aarch64-linux-gnu-gcc"])
+def test_code_that_only_moved_is_the_same_and_a_call_is_no_loop(tmp_path: Path, compiler: str) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    codes = []
+    for name, more in (("old", ""), ("new", "for (int i = 0; i < n; i++) other_counter ^= i * n;")):
+        (tmp_path / f"{name}.c").write_text(RECURSIVE % more)
+        line = [compiler, "-O1", "-fno-inline", "-o", str(tmp_path / name), str(tmp_path / f"{name}.c")]
+        subprocess.run(line, check=True, capture_output=True)
+        built, traits = read(tmp_path / name), read_traits(str(tmp_path / name))
+        rows = {built.names[int(f["name"])]: row for row, f in enumerate(built.functions) if f["name"] >= 0}
+        found, notes = read_code(built, traits, [rows["f"], rows["g"]])
+        assert notes == ()
+        codes.append(found)
+    (old_f, old_g), (new_f, new_g) = codes
+    assert old_f is not None
+    assert new_f is not None
+    assert compare_code(old_f, new_f) is CodeChange.RELOCATED
+    assert compare_code(old_g, new_g) is CodeChange.CHANGED
+    heads = loop_heads(new_f)
+    assert heads
+    assert heads[0] > 0  # where it begins, and where its calls of itself lead

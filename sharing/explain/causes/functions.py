@@ -16,7 +16,7 @@ from sharing.basics.naming import readable_names
 from sharing.explain import recognised
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, Verdicts, counted, first_of, is_file, quoted
-from sharing.explain.code import Code, CodeChange, code_of, compare_code, loop_heads
+from sharing.explain.code import Code, CodeChange, compare_code, loop_heads, read_code
 from sharing.explain.match import function_bodies
 from sharing.model.comparison import Cause, CauseKind, RuledOut
 from sharing.model.finding import Confidence
@@ -42,21 +42,22 @@ class _Busy:
     new_row: int
     change: CodeChange
     sizes: tuple[int, int]
+    code: Code | None  # of the new build
 
 
 def ask(builds: Builds) -> Verdicts:
     """Changed code of busy functions, then of others; else their places; else the code is ruled out."""
-    shown = _busy(builds)
     if not (is_file(builds.old.image) and is_file(builds.new.image)):
         return _by_size(builds)
+    shown, failed = _busy(builds)
     if not shown:
-        return Verdicts(notes=("code: no busy functions are known to compare",))
+        return Verdicts(notes=("code: no busy functions are known to compare", *failed))
     known = [f for f in shown if f.change is not CodeChange.UNKNOWN]
     changed = [f for f in known if f.change is CodeChange.CHANGED]
     fresh = _fresh(builds)
-    notes: tuple[str, ...] = ()
+    notes = failed
     if len(known) < len(shown):
-        notes = (f"code: {len(shown) - len(known)} of {len(shown)} busy functions could not be compared",)
+        notes = (*failed, f"code: {len(shown) - len(known)} of {len(shown)} busy functions could not be compared")
     unknown = _not_recognised(builds)
     if changed or fresh:
         total = sum(f.weight for f in shown) + sum(w for _, w in fresh)
@@ -192,10 +193,10 @@ def _top(activity: Activity) -> list[int]:
     return [int(r) for r in rows if weight[r] >= least]
 
 
-def _busy(builds: Builds) -> list[_Busy]:
-    """Functions of both builds that are busy in one of them, by weight."""
+def _busy(builds: Builds) -> tuple[list[_Busy], tuple[str, ...]]:
+    """(functions of both builds that are busy in one of them, by weight; notes)"""
     if not builds.old.known or not builds.new.known:
-        return []
+        return [], ()
     matching = builds.functions
     chosen: dict[int, float] = {}
     for activity, of in ((builds.old, matching.of_old), (builds.new, matching.of_new)):
@@ -204,19 +205,21 @@ def _busy(builds: Builds) -> list[_Busy]:
             pair = int(of[row])
             if pair >= 0:
                 chosen[pair] = max(chosen.get(pair, 0.0), float(weight[row]))
+    old_rows, new_rows = (matching.pairs[side][list(chosen)].tolist() for side in ("old", "new"))
+    before, of_old = read_code(builds.old.image, builds.old_traits, old_rows)
+    after, of_new = read_code(builds.new.image, builds.new_traits, new_rows)
     out = []
-    for pair, weight_here in chosen.items():
-        old_row, new_row = int(matching.pairs["old"][pair]), int(matching.pairs["new"][pair])
-        one = code_of(builds.old.image, builds.old_traits.code, old_row)
-        other = code_of(builds.new.image, builds.new_traits.code, new_row)
+    for old_row, new_row, one, other, weight_here in zip(
+        old_rows, new_rows, before, after, chosen.values(), strict=True
+    ):
         sizes = (int(matching.old.size[old_row]), int(matching.new.size[new_row]))
-        change = compare_code(builds.old.image, one, builds.new.image, other)
+        change = compare_code(one, other)
         if change is CodeChange.UNKNOWN and sizes[0] != sizes[1] and min(sizes) > 0:
             change = CodeChange.CHANGED
-        out.append(_Busy(matching.new.label(new_row), weight_here, old_row, new_row, change, sizes))
+        out.append(_Busy(matching.new.label(new_row), weight_here, old_row, new_row, change, sizes, other))
     out.sort(key=lambda f: (-f.weight, f.name))
     shown = readable_names([f.name for f in out], builds.demangle)
-    return [replace(f, name=shown[f.name]) for f in out]
+    return [replace(f, name=shown[f.name]) for f in out], (*of_old, *of_new)
 
 
 def _fresh(builds: Builds) -> list[tuple[str, float]]:
@@ -296,8 +299,7 @@ def _elsewhere(builds: Builds, function: _Busy) -> str:
     other = int(builds.functions.new.address[function.new_row]) % FETCH_BYTES
     if one == other:
         return ""
-    code: Code | None = code_of(builds.new.image, builds.new_traits.code, function.new_row)
-    heads = loop_heads(builds.new.image, code) if code is not None else None
+    heads = loop_heads(function.code) if function.code is not None else None
     if heads is None:
         return f"{function.name}: entry at {one} of {FETCH_BYTES} bytes, now at {other}"
     if not heads:
