@@ -102,13 +102,18 @@ class ScanJob:
 
 
 def start_scan(
-    plan: AccessPlan, *, threads: int | None = None, timeout_s: float = _TIMEOUT_S, starter: Starter = ToolJob
+    plan: AccessPlan,
+    *,
+    threads: int | None = None,
+    timeout_s: float = _TIMEOUT_S,
+    memory_bytes: int = _MEMORY_BYTES,
+    starter: Starter = ToolJob,
 ) -> ScanJob:
     """Start the scan and return at once.  ``threads``: None for one per processor; ``starter`` starts the helper."""
     args = [str(tool_path("linemate-access")), plan.path]
     if threads is not None:
         args.append(str(threads))
-    job = starter.start(args, stdin=encode_plan(plan), timeout_s=timeout_s, memory_bytes=_MEMORY_BYTES)
+    job = starter.start(args, stdin=encode_plan(plan), timeout_s=timeout_s, memory_bytes=memory_bytes)
     return ScanJob(plan, job)
 
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+TIMEOUT_S = 60.0
+BYTES_A_SECOND = 1 << 20  # of code, more than ten times slower than one processor decodes it
+MEMORY_BYTES = 1 << 30
+MEMORY_FACTOR = 16  # bytes of tables and working memory by byte of code, several times what servers need
+
 # Per-CPU and thread-local data are reached through a segment or thread register: no static address names them.
 _WANTED = (SectionKind.WRITABLE, SectionKind.RELRO)
 
@@ -92,4 +97,11 @@ def start_access(program: Program, functions: Array, starter: Starter = ToolJob)
         slots=program.linkage.slots,
         absolute=program.absolute,
     )
-    return AccessScan(start_scan(plan, starter=starter), "", (program.code_path, program.elf.label))
+    size = sum(part[2] for part in code)
+    scan = start_scan(
+        plan,
+        starter=starter,
+        timeout_s=TIMEOUT_S + size / BYTES_A_SECOND,
+        memory_bytes=MEMORY_BYTES + size * MEMORY_FACTOR,
+    )
+    return AccessScan(scan, "", (program.code_path, program.elf.label))

@@ -18,6 +18,7 @@ from elfscan import constants as c
 from elfscan.archive import is_archive, open_members
 from elfscan.elf import ElfFile, map_file
 from elfscan.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
+from elfscan.gaps import find_gaps
 from elfscan.kernel import image_kind, init_functions
 from elfscan.placement import open_program
 from elfscan.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from elfscan.debuginfo import DebugRun
 
 Array = npt.NDArray[Any]
+
+DECODED_SHARE = 0.9  # of the bytes of code; below, what was not seen may be most of what matters
 
 
 def read_images(
@@ -92,15 +95,16 @@ def read_image(
         scan = _start_access(program, code, starter, running) if access else None
 
         # 2. While they run: names, flags, variables.
-        named = _read_names(program, code, kind)
+        named = _read_names(program, code)
 
         # 3. What the helpers found.
         typed = _with_types(debug, program, named)
         accesses = _accesses(scan, code)
         counts = _counts(program, code, typed, accesses, kind)
 
-        notes += typed.notes + accesses.notes + _missing(program)
-        incomplete = typed.incomplete or accesses.incomplete
+        undecoded = _little_decoded(counts)
+        notes += typed.notes + accesses.notes + undecoded + _missing(program)
+        incomplete = typed.incomplete or accesses.incomplete or bool(undecoded)
         build_id, needed = elf.build_id, program.needed()
         # Last: parts are read when they are asked for.
         notes = elf.losses.notes() + notes
@@ -122,7 +126,7 @@ def read_image(
             aliases=typed.aliases,
             callee_names=_callee_names(program, code),
             entry_points=(elf.header.entry,) if elf.header.entry and elf.header.type != c.ET_REL else (),
-            init_functions=named.initial,
+            init_functions=code.initial,
             needed=needed,
             imports=frozenset(program.import_names()),
             debug_source=typed.source,
@@ -155,25 +159,23 @@ class _Named:
     names: list[str]
     found: VariableSymbols
     aliases: dict[int, tuple[str, ...]]
-    initial: tuple[int, ...]
 
 
-def _read_names(program: Program, code: _Code, kind: ImageKind) -> _Named:
-    """Names and flags of the functions (written into their table), the variables, what runs before main."""
+def _read_names(program: Program, code: _Code) -> _Named:
+    """Names and flags of the functions (written into their table), and the variables."""
     pool = program.symbols.names
     named = np.flatnonzero(code.pool >= 0)
     names = pool.decode(code.pool[named].astype(np.uint64))
     code.table["name"][named] = np.arange(len(named))
     flag_by_name(code.table, pool, code.pool)
-    initial = init_functions(program.elf, program.layout, program.symbols, program.address, program.linkage, kind)
-    _flag(code.table, np.array(initial, np.uint64), FunctionFlag.INIT)
-    _flag(code.table, stored_code_addresses(program, kind), FunctionFlag.ADDRESS_TAKEN)
+    _flag(code.table, np.array(code.initial, np.uint64), FunctionFlag.INIT)
+    _flag(code.table, code.stored, FunctionFlag.ADDRESS_TAKEN)
     found = variable_symbols(
         program.symbols, program.address, program.section, program.layout.sections, program.linkage.copied
     )
     found.table["name"] = len(names) + np.arange(len(found.table))
     names += pool.decode(found.name.astype(np.uint64))
-    return _Named(names, found, _alias_names(found, program), initial)
+    return _Named(names, found, _alias_names(found, program))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,13 +249,26 @@ def _counts(program: Program, code: _Code, typed: _Typed, accesses: _Accesses, k
         "variables_typed": int((typed.variables["type"] >= 0).sum()),
         "functions": len(code.table),
         "functions_from_unwind": int((code.table["flags"] & FunctionFlag.FROM_UNWIND != 0).sum()),
+        "functions_from_calls": int((code.table["flags"] & FunctionFlag.FROM_CALLS != 0).sum()),
         "sites": len(accesses.tables["sites"]),
     }
+    if "code_bytes" in counts:
+        counts["executable_bytes"] = max(code.bytes, counts["code_bytes"])
+        counts["decoded_bytes"] = counts["code_bytes"] - counts["undecoded_bytes"]
     if kind in (ImageKind.EXECUTABLE, ImageKind.PIE) and not len(program.linkage.placeholders):
         from elfscan.clones import clone_calls
 
         counts[CLONE_CALLS] = clone_calls(program)
     return counts
+
+
+def _little_decoded(counts: dict[str, int]) -> tuple[str, ...]:
+    """A note where too much of the code was not decoded."""
+    whole, decoded = counts.get("executable_bytes", 0), counts.get("decoded_bytes", 0)
+    if decoded >= DECODED_SHARE * whole:
+        return ()
+    why = "the rest is in no function that symbols, unwind frames or calls tell, or is no code"
+    return (f"{decoded / whole:.1%} of {whole:,} bytes of code were decoded: {why}",)
 
 
 def _missing(program: Program) -> tuple[str, ...]:
@@ -271,13 +286,17 @@ def _missing(program: Program) -> tuple[str, ...]:
 class _Code:
     """Functions with, for each, the pool offset of its name (-1 none); stubs by (address, callee's name offset).
 
-    ``own_stubs`` (sorted by "slot"): stub address to the function of this image that it leads to.
+    ``own_stubs`` (sorted by "slot"): stub address to the function of this image that it leads to.  ``initial`` runs
+    before main, ``stored`` are addresses that data may hold, ``bytes`` all code but padding and stubs.
     """
 
     table: Array
     pool: Array
     stub_names: list[tuple[int, int]]
     own_stubs: Array
+    initial: tuple[int, ...]
+    stored: Array
+    bytes: int
 
 
 def _read_functions(program: Program, kind: ImageKind) -> _Code:
@@ -292,10 +311,22 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
     inside = [known.start[(known.start >= low) & (known.start < high)] for low, high in plt]
     stubs = stubs[~np.isin(stubs["address"], np.concatenate(inside))] if inside else stubs
     holes = fill_holes(known, extents, where, plt)
+    initial = init_functions(elf, layout, symbols, program.address, program.linkage, kind)
+    stored = stored_code_addresses(program, kind)
+    extents_known = [(known.start, known.end), holes[:2], (stubs["address"], stubs["address"] + stubs["size"])]
+    roots = np.concatenate([np.array((*initial, elf.header.entry), np.uint64), stored])
+    gaps = find_gaps(program, extents_known, plt, roots)
+    holes = (
+        np.concatenate([holes[0], gaps.start]),
+        np.concatenate([holes[1], gaps.end]),
+        np.concatenate([holes[2], gaps.section]),
+    )
     entered = kind in (ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
     table, pool = build_functions(
         symbols, known, holes, stubs, layout.locate(stubs["address"]), layout.sections, globals_enter=entered
     )
+    found = rows_starting_at(table, gaps.start)
+    table["flags"][found] ^= np.uint32(FunctionFlag.FROM_UNWIND | FunctionFlag.FROM_CALLS)
     # A stub is called what its slot leads to: an import's placeholder, or a function of this image.
     slots, imports = program.linkage.slots, program.linkage.placeholders
     stub_names: list[tuple[int, int]] = []
@@ -318,7 +349,7 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
         offsets = symbols.table["name"][row[good]].astype(np.int64)
         pool[np.searchsorted(table["address"], stubs["address"][good])] = offsets
         stub_names = list(zip(stubs["address"][good].tolist(), offsets.tolist(), strict=True))
-    return _Code(table, pool, stub_names, own)
+    return _Code(table, pool, stub_names, own, initial, stored, gaps.code_bytes)
 
 
 def stored_code_addresses(program: Program, kind: ImageKind) -> Array:

@@ -5,6 +5,8 @@ Owns phrases, not markup: names in them are as they were read, and each emitter 
 
 from __future__ import annotations
 
+import math
+
 from reports.escape import count
 from reports.order import by_severity
 from sharing.model import Participant, Remedy, Report, Target
@@ -84,4 +86,8 @@ _FACTS = {
 def facts(report: Report) -> str:
     """The coverage counts in one sentence: ``18,311 variables, 231,112 access sites``; without the ones that are 0."""
     counts = report.coverage.counts
-    return ", ".join(count(counts[name], *words) for name, words in _FACTS.items() if counts.get(name))
+    parts = [count(counts[name], *words) for name, words in _FACTS.items() if counts.get(name)]
+    if whole := counts.get("executable_bytes", 0):
+        share = min(counts.get("decoded_bytes", 0) / whole, 1.0)
+        parts.append(f"{math.floor(share * 1000) / 10:g} % of {count(whole, 'byte')} of code decoded")
+    return ", ".join(parts)

@@ -74,6 +74,7 @@ class FunctionFlag(IntFlag):
     INIT = 8  # constructor, .init.text, or reachable from those only
     ADDRESS_TAKEN = 16  # its address is stored or passed somewhere
     STUB = 32  # a PLT entry or an import placeholder: not code of this image
+    FROM_CALLS = 64  # no symbol and no frame: begins where something is called or an address leads
 
 
 class VariableFlag(IntFlag):

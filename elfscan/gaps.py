@@ -1,0 +1,141 @@
+"""Code that no symbol and no unwind frame names: which bytes these are, and the functions that can be told apart there.
+
+Owns padding, and where functions begin by calls, by addresses that are taken and by words in data.  Compilers may leave
+unwind frames out (``-fno-asynchronous-unwind-tables``), and nothing else is left of a function in a stripped file.
+Bytes that nothing refers to stay unclaimed: they may be data between functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.arrays import distinct, words_at
+from elfscan.program import Program
+from sharing.model import SectionKind
+from sharing.model.image import Section
+
+Array = npt.NDArray[Any]
+
+# Intel SDM volume 2, "Recommended Multi-Byte Sequence of NOP Instruction", with the prefixes that assemblers add;
+# breakpoints and zeros are put between functions as well.
+_X86_PADDING = re.compile(
+    rb"(?:[\x90\xcc\0]|\x66+\x90|[\x66\x2e]*\x0f\x1f(?:\0|\x40.|\x44..|\x80.{4}|\x84.{5}))*", re.DOTALL
+)
+_A64_PADDING = re.compile(rb"(?:\x1f\x20\x03\xd5|\0\0\0\0|\0)*")
+SMALL = 16  # bytes; compilers align functions to this
+SEARCHED_SHARE = 0.005  # of the code; less is start-up code of the C library
+CHUNK = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Functions found (start, end, layout row), sorted by start; ``code_bytes`` are all but padding and stubs."""
+
+    start: Array
+    end: Array
+    section: Array
+    code_bytes: int
+
+
+def find_gaps(
+    program: Program, extents: Iterable[tuple[Array, Array]], stubs: list[tuple[int, int]], roots: Array
+) -> Gaps:
+    """What is between the extents that are known.
+
+    ``extents`` are (starts, ends) of functions, ``stubs`` ranges of stubs, ``roots`` addresses that the loader or data
+    refer to.
+    """
+    parts = list(extents)
+    start = np.concatenate([a for a, _ in parts]).astype(np.int64)
+    end = np.concatenate([b for _, b in parts]).astype(np.int64)
+    order = np.argsort(start, kind="stable")
+    start, end = start[order], np.maximum.accumulate(end[order]) if len(order) else end
+    skip = set(stubs)
+    total, low, high, row = 0, [], [], []
+    for number, section in enumerate(program.layout.sections):
+        if section.kind is not SectionKind.CODE or (section.address, section.end) in skip:
+            continue
+        begin, limit = _signed(section.address), _signed(section.address) + section.size
+        if limit >= 1 << 63:
+            continue
+        first, last = np.searchsorted(start, [begin, limit])
+        before = np.append(begin, end[first:last])
+        before[0] = max(begin, int(end[first - 1]) if first else begin)
+        after = np.append(start[first:last], limit)
+        large = np.flatnonzero(after - before >= SMALL)
+        small = after - before
+        total += section.size - int(small[(small > 0) & (small < SMALL)].sum())
+        for a, b in zip(before[large].tolist(), after[large].tolist(), strict=True):
+            inner = _behind_padding(program, section, a, b)
+            total -= inner - a
+            if b > inner:
+                low.append(inner)
+                high.append(b)
+                row.append(number)
+    missing = sum(high) - sum(low)
+    none = np.zeros(0, np.int64)
+    if missing <= total * SEARCHED_SHARE:
+        return Gaps(none.astype(np.uint64), none.astype(np.uint64), none, total)
+    lows, highs, rows = np.array(low, np.int64), np.array(high, np.int64), np.array(row, np.int64)
+    order = np.argsort(lows)
+    lows, highs, rows = lows[order], highs[order], rows[order]
+    wanted = [_inside(roots.astype(np.int64), lows, highs)]
+    for section in program.layout.sections:
+        if section.kind is SectionKind.CODE:
+            wanted += [_inside(targets, lows, highs) for targets in _targets(program, section)]
+    starts = distinct(np.concatenate(wanted))
+    gap = np.searchsorted(lows, starts, "right") - 1
+    ends = np.minimum(highs[gap], np.append(starts[1:], np.iinfo(np.int64).max))
+    return Gaps(starts.astype(np.uint64), ends.astype(np.uint64), rows[gap], total)
+
+
+def _signed(address: int) -> int:
+    """Addresses are compared as signed numbers: kernels lie at the end of the address space."""
+    return address - (1 << 64) if address >= 1 << 63 else address
+
+
+def _bytes(program: Program, section: Section, low: int, high: int) -> Array:
+    """The file's bytes of a range of a section; none of one that is not in the file."""
+    if section.file_offset is None:
+        return program.elf.data[:0]
+    at = section.file_offset - program.elf.base - _signed(section.address)
+    return program.elf.data[at + low : at + high]
+
+
+def _behind_padding(program: Program, section: Section, low: int, high: int) -> int:
+    """Where padding at the start of a gap ends."""
+    pattern = _X86_PADDING if program.elf.arch.name == "x86-64" else _A64_PADDING
+    found = pattern.match(_bytes(program, section, low, high).tobytes())
+    return low + (found.end() if found else 0)
+
+
+def _inside(addresses: Array, lows: Array, highs: Array) -> Array:
+    gap = np.searchsorted(lows, addresses, "right") - 1
+    hit: Array = addresses[(gap >= 0) & (addresses < highs[np.maximum(gap, 0)])]
+    return hit
+
+
+def _targets(program: Program, section: Section) -> Iterable[Array]:
+    """Addresses that instructions of a section call, or take, piece by piece; what only looks like one is rare."""
+    begin = _signed(section.address)
+    end = begin + min(section.size, program.elf.data.size)  # a hostile size is not walked through
+    for low in range(begin, end, CHUNK):
+        data = _bytes(program, section, low, min(low + CHUNK + 8, end))
+        if program.elf.arch.name == "aarch64":
+            words = data[: data.size // 4 * 4].view("<u4")
+            at = np.flatnonzero(words >> 26 == 0b100101)  # bl
+            distance = (words[at].astype(np.int64) << 38 >> 38) * 4
+            yield low + at * 4 + distance
+        elif program.elf.arch.name == "x86-64" and data.size > 8:
+            call = np.flatnonzero(data[:-4] == 0xE8)
+            yield low + call + 5 + words_at(data, call + 1, "<i4")
+            lea = np.flatnonzero(data[:-6] == 0x8D)
+            lea = lea[lea > 0]
+            lea = lea[((data[lea - 1] & 0xFB) == 0x48) & ((data[lea + 1] & 0xC7) == 0x05)]  # relative to rip
+            yield low + lea + 6 + words_at(data, lea + 2, "<i4")
