@@ -24,13 +24,13 @@ from sharing.model import (
     LinemateError,
     Malformed,
 )
+from sharing.model.arch import machine_named
 from sharing.model.inputs import open_input
 
 Table = npt.NDArray[Any]
 
 _PLAN_MAGIC = b"LMPLAN1\0"
 _PLAN_HEADER = struct.Struct("<8sIIQQQQQ")
-_ARCHITECTURES = {"x86-64": 1, "aarch64": 2}
 _ABSOLUTE = 1
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
@@ -119,7 +119,8 @@ def start_scan(
 
 def encode_plan(plan: AccessPlan) -> bytes:
     """The plan in the form that the scanner reads: a header of counts, then the tables, little-endian."""
-    if plan.arch not in _ARCHITECTURES:
+    machine = machine_named(plan.arch)
+    if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
     extents = np.zeros(len(plan.functions), dtype=_EXTENT_DTYPE)
     for name in ("address", "size", "flags"):
@@ -137,7 +138,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
         slots,
     ]
     header = _PLAN_HEADER.pack(
-        _PLAN_MAGIC, _ARCHITECTURES[plan.arch], _ABSOLUTE if absolute else 0, *(len(part) for part in parts)
+        _PLAN_MAGIC, machine.decoder, _ABSOLUTE if absolute else 0, *(len(part) for part in parts)
     )
     return b"".join([header, *(part.tobytes() for part in parts)])
 

@@ -85,4 +85,10 @@ def _page_plus_offset(here: Array, first: Array, second: Array) -> Array:
     return np.asarray((here & ~np.uint64(0xFFF)) + (pages << 12).view(np.uint64) + offset.view(np.uint64))
 
 
-_SLOTS = {SlotOperand.PAGE_PLUS_OFFSET: _page_plus_offset}
+def _pc_plus_parts(here: Array, first: Array, second: Array) -> Array:
+    upper = (first >> 12 << 12) - ((first >> 31) << 32)
+    lower = (second >> 20) - ((second >> 31) << 12)
+    return np.asarray(here + (upper + lower).view(np.uint64))
+
+
+_SLOTS = {SlotOperand.PAGE_PLUS_OFFSET: _page_plus_offset, SlotOperand.PC_PLUS_PARTS: _pc_plus_parts}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,16 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan import constants as c
-from elfscan.arrays import distinct, words_at
+from elfscan.arrays import distinct, positions, words_at
 from elfscan.elf import ElfFile
 from elfscan.program import Program
-from elfscan.relocops import apply
+from elfscan.relocops import compute, extent, store
 from elfscan.relocs import PLACEHOLDER_BYTES, SLOT_DTYPE, Linkage, placeholder_base
 from elfscan.reloctables import RELOC_DTYPE, parse_relocations
 from elfscan.sections import Layout, relocatable_layout
 from elfscan.symbols import COMMON, UNDEFINED, Symbols, place
 from sharing.model import Section, SectionKind
-from sharing.model.arch.relocation import Field, Formula
+from sharing.model.arch.relocation import Formula
 from sharing.model.process import scratch
 
 Array = npt.NDArray[Any]
@@ -186,25 +187,54 @@ def _relocate(
             unread += len(relocs)
         if not operations or not relocs["explicit"].all():
             continue
-        for kind in distinct(relocs["type"]).tolist():
-            operation = operations.get(kind)
-            if operation is None:
-                continue
-            mine = relocs["type"] == kind
-            fits = relocs["where"] + np.uint64(operation.size) <= np.uint64(section.size)
-            if not fits[mine].all():
-                why = f"{int((mine & ~fits).sum())} relocations reach outside of section {section.name[:80]!r}"
-                elf.losses.add("relocations", elf.malformed(int(elf.sections["offset"][index]), why))
-                mine &= fits
-            where = relocs["where"][mine]
-            symbol = rows[mine]
-            if operation.through_slot:
-                used[symbol] = True
-                value = slots["slot"][symbol]
-            else:
-                value = target[symbol]
-            in_code = section.kind is SectionKind.CODE
-            absolute |= in_code and operation.formula is Formula.ABSOLUTE and operation.field is Field.DATA
-            apply(operation, body, where, np.uint64(section.address) + where, value, addend[mine])
+        absolute |= _patch(elf, _Relocations(relocs, rows, addend, section, index), body, target, slots, used)
     stored_words = np.concatenate(words)
     return slots[used], stored_words[np.argsort(stored_words["slot"], kind="stable")], absolute, unread
+
+
+@dataclass(frozen=True, slots=True)
+class _Relocations:
+    """The records of relocation section ``index`` for a placed section, with the symbol row and addend of each."""
+
+    records: Array
+    rows: Array
+    addend: Array
+    section: Section
+    index: int
+
+
+def _patch(elf: ElfFile, relocs: _Relocations, body: Array, target: Array, slots: Array, used: Array) -> bool:
+    """Change the operands in ``body``; note which slots are ``used``.  Whether its code names whole addresses."""
+    operations, section = elf.machine.objects or {}, relocs.section
+    in_code, absolute = section.kind is SectionKind.CODE, False
+    kinds = [kind for kind in distinct(relocs.records["type"]).tolist() if kind in operations]
+    uppers = [np.zeros(0, SLOT_DTYPE)]  # the place and the value of each upper half
+    # Paired ones last: they take what others computed.
+    for kind in sorted(kinds, key=lambda kind: operations[kind].formula is Formula.PAIRED):
+        operation = operations[kind]
+        mine = relocs.records["type"] == kind
+        fits = relocs.records["where"] + np.uint64(extent(operation)) <= np.uint64(section.size)
+        if not fits[mine].all():
+            why = f"{int((mine & ~fits).sum())} relocations reach outside of section {section.name[:80]!r}"
+            elf.losses.add("relocations", elf.malformed(int(elf.sections["offset"][relocs.index]), why))
+            mine &= fits
+        where, symbol, addend = relocs.records["where"][mine], relocs.rows[mine], relocs.addend[mine]
+        place = np.uint64(section.address) + where
+        named = target[symbol]
+        if operation.through_slot:
+            used[symbol] = True
+            named = slots["slot"][symbol]
+        if operation.formula is Formula.PAIRED:
+            pairs = np.concatenate(uppers)
+            pairs = pairs[np.argsort(pairs["slot"], kind="stable")]
+            at = positions(pairs["slot"], named)
+            where, place, addend = where[at >= 0], place[at >= 0], np.zeros(int((at >= 0).sum()), np.uint64)
+            named = pairs["value"][at[at >= 0]]
+        value = compute(operation, place, named, addend)
+        if operation.field.rounds and operation.formula is Formula.RELATIVE:
+            part = np.zeros(len(place), SLOT_DTYPE)
+            part["slot"], part["value"] = place, value
+            uppers.append(part)
+        absolute |= in_code and operation.whole and bool(len(where))
+        store(operation, body, where, value)
+    return absolute

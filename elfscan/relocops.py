@@ -1,8 +1,8 @@
 """How a relocation changes bytes.
 
-Owns the arithmetic of formulas and operand fields (``sharing.model.arch.relocation``).  Which relocation is which
-operation stands in the rows of ``sharing.model.arch``; types that name thread-local storage are left out there, since
-their operands name no static address.
+Owns the arithmetic of formulas and of pieces of operands (``sharing.model.arch.relocation``).  Which relocation is
+which operation stands in the rows of ``sharing.model.arch``; types that name thread-local storage are left out there,
+since their operands name no static address.
 """
 
 from __future__ import annotations
@@ -12,40 +12,56 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arch.relocation import Field, Formula, Operation
+from sharing.model.arch.relocation import Formula, Operation
 
 Array = npt.NDArray[Any]
 
 PAGE_MASK = ~np.uint64(0xFFF)
 
 
-def apply(operation: Operation, data: Array, where: Array, place: Array, symbol: Array, addend: Array) -> None:
-    """Patch ``data`` (uint8, in place) at offsets ``where``; all other arrays are uint64 of the same length.
-
-    The caller has checked that ``where + operation.size`` is inside of ``data``.
-    """
+def compute(operation: Operation, place: Array, symbol: Array, addend: Array) -> Array:
+    """The value of each relocation.  All are uint64 of one length; of paired ones ``symbol`` is what the pair has."""
     value = symbol + addend
     if operation.formula is Formula.RELATIVE:
         value = value - place
     elif operation.formula is Formula.PAGE:
         value = (value & PAGE_MASK) - (place & PAGE_MASK)
-    index = where.astype(np.int64)[:, None] + np.arange(operation.size)
-    if operation.field is Field.DATA:
-        data[index] = np.ascontiguousarray(value).astype("<u8").view(np.uint8).reshape(-1, 8)[:, : operation.size]
-        return
-    word = np.ascontiguousarray(data[index]).view("<u4").ravel().astype(np.uint64)
-    data[index] = _insert(operation, word, value).astype("<u4").view(np.uint8).reshape(-1, 4)
+    return np.asarray(value)
+
+
+def extent(operation: Operation) -> int:
+    """Bytes from the place to the end of what is changed."""
+    own = operation.at + operation.size
+    return max(own, extent(operation.then)) if operation.then is not None else own
+
+
+def store(operation: Operation, data: Array, where: Array, value: Array) -> None:
+    """Patch ``data`` (uint8, in place) at offsets ``where`` with the values (uint64).
+
+    The caller has checked that ``where + extent(operation)`` is inside of ``data``.
+    """
+    index = where.astype(np.int64)[:, None] + operation.at + np.arange(operation.size)
+    old = np.zeros((len(where), 8), np.uint8)
+    old[:, : operation.size] = data[index]
+    word = old.view("<u8").ravel().astype(np.uint64)
+    if operation.formula is Formula.ADDED:
+        new = word + value
+    elif operation.formula is Formula.SUBTRACTED:
+        new = word - value
+    else:
+        new = _insert(operation, word, value) if operation.field.pieces else value
+    data[index] = np.ascontiguousarray(new).astype("<u8").view(np.uint8).reshape(-1, 8)[:, : operation.size]
+    if operation.then is not None:
+        store(operation.then, data, where, value)
 
 
 def _insert(operation: Operation, word: Array, value: Array) -> Array:
     """Instruction words with the value in their operand field (arithmetic shift: distances are signed)."""
-    if operation.field is Field.IMM12:
-        scaled = (value & np.uint64(0xFFF)) >> np.uint64(operation.shift)
-        return np.asarray(word & ~np.uint64(0xFFF << 10) | scaled << np.uint64(10))
-    scaled = (value.view(np.int64) >> operation.shift).view(np.uint64)
-    if operation.field is Field.ADR:
-        low, high = scaled & np.uint64(3), scaled >> np.uint64(2) & np.uint64(0x7FFFF)
-        return np.asarray(word & ~np.uint64(3 << 29 | 0x7FFFF << 5) | low << np.uint64(29) | high << np.uint64(5))
-    bits, at = {Field.IMM14: (14, 5), Field.IMM19: (19, 5), Field.IMM26: (26, 0)}[operation.field]
-    mask = np.uint64((1 << bits) - 1)
-    return np.asarray(word & ~(mask << np.uint64(at)) | (scaled & mask) << np.uint64(at))
+    field = operation.field
+    if field.low < 64:
+        value = value & np.uint64((1 << field.low) - 1)
+    scaled = ((value + np.uint64(field.rounds)).view(np.int64) >> operation.shift).view(np.uint64)
+    for high, low, at in field.pieces:
+        mask = np.uint64((1 << (high - low + 1)) - 1)
+        word = word & ~(mask << np.uint64(at)) | (scaled >> np.uint64(low) & mask) << np.uint64(at)
+    return np.asarray(word)

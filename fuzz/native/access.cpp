@@ -24,6 +24,7 @@ enum Switch : uint8_t {
   Absolute = 4,
   ManyFunctions = 8,
   WholeQuery = 16,
+  RiscV = 32, ///< before AArch64
 };
 constexpr uint64_t CodeAddress = 0x401000, DataAddress = 0x402000,
                    ConstantAddress = 0x404000, SlotAddress = 0x402100;
@@ -40,13 +41,19 @@ public:
   std::vector<uint8_t> Bytes;
 };
 
+uint32_t machine(uint8_t Switches) {
+  if (Switches & RiscV)
+    return uint32_t(Arch::RiscV64);
+  return uint32_t(Switches & AArch64 ? Arch::AArch64 : Arch::X86_64);
+}
+
 /// Everything that code can touch is near: data, constants, one GOT slot.
 std::vector<uint8_t> planFor(uint8_t Switches, size_t CodeBytes) {
   uint64_t Step = Switches & ManyFunctions ? FunctionBytes : CodeBytes;
   uint64_t Count = Step ? (CodeBytes + Step - 1) / Step : 0;
   Writer Out;
   Out.add("LMPLAN1", 8);
-  Out.u32(uint32_t(Switches & AArch64 ? Arch::AArch64 : Arch::X86_64));
+  Out.u32(machine(Switches));
   Out.u32(Switches & Absolute ? 1 : 0);
   for (uint64_t Number :
        {uint64_t(1), uint64_t(1), uint64_t(1), Count, uint64_t(1)})
@@ -92,7 +99,7 @@ std::vector<uint8_t> queryFor(uint8_t Switches, QueryKind Kind,
   uint64_t Count = Step ? (Code.size() + Step - 1) / Step : 0;
   Writer Out;
   Out.add("LMQUERY1", 8);
-  Out.u32(uint32_t(Switches & AArch64 ? Arch::AArch64 : Arch::X86_64));
+  Out.u32(machine(Switches));
   Out.u32(uint32_t(Kind));
   for (uint64_t Field : {CodeAddress, SlotAddress})
     Out.u64(Field); // the image

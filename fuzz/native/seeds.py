@@ -39,7 +39,7 @@ int main() { static ns::box<char, 2> local; return ns::global.t[0] + local.t[1] 
 SECTIONS = ["info", "types", "abbrev", "str", "line_str", "str_offsets", "addr", "line", "cu_index", "tu_index"]
 RELA, SECOND = 10, 0x10
 BIG, NARROW, RELOCATABLE, PACKAGE, ALL_RECORDS = 1, 2, 4, 8, 32
-AARCH64, WHOLE_PLAN, MANY_FUNCTIONS, WHOLE_QUERY = 1, 2, 8, 16
+AARCH64, WHOLE_PLAN, MANY_FUNCTIONS, WHOLE_QUERY, RISCV = 1, 2, 8, 16, 32
 MAX_INPUT_BYTES = 8192
 
 
@@ -125,6 +125,8 @@ def make_code_inputs(folder: Path) -> None:
         ("clang-19", C_SOURCE, 0),
         ("aarch64-linux-gnu-gcc", C_SOURCE, AARCH64),
         ("aarch64-linux-gnu-g++", CXX_SOURCE, AARCH64),
+        ("riscv64-linux-gnu-gcc", C_SOURCE, RISCV),
+        ("riscv64-linux-gnu-g++", CXX_SOURCE, RISCV),
     ):
         for flags in (("-O0",), ("-O2",), ("-O2", "-fpic")):
             code = text_of(compiled(folder, compiler, source, "-c", *flags))

@@ -16,7 +16,7 @@ from tests.builders import elf as b
 from tests.builders.elf import ElfBuilder
 
 _HEADER = struct.Struct("<BB")
-_AARCH64, _NARROW, _BIG, _BARE, _EXECUTABLE, _REL = 1, 2, 4, 8, 16, 32
+_AARCH64, _NARROW, _BIG, _BARE, _EXECUTABLE, _REL, _RISCV = 1, 2, 4, 8, 16, 32, 64
 _ADDRESS, _STEP = 0x401000, 0x1000
 _RELR, _HASH, _GNU_HASH, _VERNEED = 19, 5, 0x6FFF_FFF6, 0x6FFF_FFFE
 # Name, type, flags, which section it links to, size of an entry; in the order of the parts of the input.
@@ -80,7 +80,7 @@ def _seeds() -> Iterable[bytes]:
         b"\x90" * 16, plt, bytes(16), bytes(24), names, symbols, relocations, relr, cie + fde + bytes(4), header,
         gnu_hash, dynamic, needed, struct.pack("<Q", _address(0)),
     )  # fmt: skip
-    for choice in (0, _BARE, _EXECUTABLE, _AARCH64, _AARCH64 | _BARE, _NARROW, _BIG, _REL | _EXECUTABLE):
+    for choice in (0, _BARE, _EXECUTABLE, _AARCH64, _AARCH64 | _BARE, _RISCV, _NARROW, _BIG, _REL | _EXECUTABLE):
         yield _joined(choice, parts)
     yield _joined(0, (*parts[:9], b"", *parts[10:]))
 
@@ -90,7 +90,7 @@ def file_of(data: bytes) -> bytes:
     choice, _ = _HEADER.unpack_from(data.ljust(_HEADER.size, b"\0"))
     at = _HEADER.size
     bits = 32 if choice & _NARROW else 64
-    machine = b.AARCH64 if choice & _AARCH64 else b.I386 if bits == 32 else b.X86_64
+    machine = b.RISCV if choice & _RISCV else b.AARCH64 if choice & _AARCH64 else b.I386 if bits == 32 else b.X86_64
     elf = ElfBuilder(bits, ">" if choice & _BIG else "<", machine, b.ET_EXEC if choice & _EXECUTABLE else b.ET_DYN)
     for number, (name, kind, flags, link, entry) in enumerate(_PARTS):
         size = int.from_bytes(data[at : at + 2], "little") & 0xFFF

@@ -37,6 +37,8 @@ has ld.lld-19|lld-19
 has clang-format-19|clang-format-19
 has aarch64-linux-gnu-gcc|gcc-aarch64-linux-gnu
 has aarch64-linux-gnu-g++|g++-aarch64-linux-gnu
+has riscv64-linux-gnu-gcc|gcc-riscv64-linux-gnu
+has riscv64-linux-gnu-g++|g++-riscv64-linux-gnu
 has pahole|dwarves
 has eu-readelf|elfutils
 has dwz|dwz

@@ -17,7 +17,10 @@ COMPILERS: dict[str, tuple[list[str], list[str]]] = {
     "clang-x86-64": (["clang-19", "--target=x86_64-linux-gnu"], ["clang++-19", "--target=x86_64-linux-gnu"]),
     "gcc-aarch64": (["aarch64-linux-gnu-gcc"], ["aarch64-linux-gnu-g++"]),
     "clang-aarch64": (["clang-19", "--target=aarch64-linux-gnu"], ["clang++-19", "--target=aarch64-linux-gnu"]),
+    "gcc-riscv64": (["riscv64-linux-gnu-gcc"], ["riscv64-linux-gnu-g++"]),
+    "clang-riscv64": (["clang-19", "--target=riscv64-linux-gnu"], ["clang++-19", "--target=riscv64-linux-gnu"]),
 }
+CROSS = {"aarch64": "aarch64-linux-gnu-ld", "riscv64": "riscv64-linux-gnu-ld"}
 
 Build = Callable[..., str]
 
@@ -36,8 +39,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
         command = COMPILERS[compiler][path.suffix == ".cpp"]
         if shutil.which(command[0]) is None:
             pytest.skip(f"{command[0]} is not installed")
-        if "aarch64" in compiler and shutil.which("aarch64-linux-gnu-ld") is None:
-            pytest.skip("aarch64-linux-gnu-ld is not installed")
+        linker = CROSS.get(compiler.partition("-")[2])
+        if linker is not None and shutil.which(linker) is None:
+            pytest.skip(f"{linker} is not installed")
         out = str(root / f"program{len(done)}")
         run = subprocess.run([*command, *flags, str(path), "-o", out], capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr

@@ -18,7 +18,7 @@ from elftools.elf.sections import SymbolTableSection
 from elfscan.access import SLOT_DTYPE, AccessPlan
 from sharing.model import FUNCTION_DTYPE, FunctionFlag
 
-_ARCHITECTURES = {"EM_X86_64": "x86-64", "EM_AARCH64": "aarch64"}
+_ARCHITECTURES = {"EM_X86_64": "x86-64", "EM_AARCH64": "aarch64", "EM_RISCV": "riscv64"}
 _WRITE, _ALLOC, _EXEC, _TLS = 1, 2, 4, 0x400
 _NOT_DATA = (".got", ".dynamic", ".data.rel.ro", ".init_array", ".fini_array", ".eh_frame", ".rodata", ".vvar")
 _PERCPU = ".data..percpu"
@@ -36,6 +36,7 @@ class Elf:
     functions: dict[str, int] = field(default_factory=dict)  # name: address
     names: dict[int, str] = field(default_factory=dict)  # address of a function or import: name
     relocations: list[Relocation] = field(default_factory=list)
+    globals: int = 0  # what RISC-V's gp holds
 
 
 def read_elf(path: str, *, relocations: bool = False) -> Elf:
@@ -95,6 +96,8 @@ def _symbols(elf: ELFFile, result: Elf) -> list[tuple[int, int, str]]:
             if symbol["st_shndx"] == "SHN_UNDEF":
                 continue
             out.append((address, size, kind))
+            if symbol.name == "__global_pointer$":
+                result.globals = address
             if kind == "STT_OBJECT":
                 result.objects[symbol.name] = (address, size)
             elif kind == "STT_FUNC":
@@ -167,6 +170,10 @@ _X86_GOT = {9, 41, 42}  # GOTPCREL, GOTPCRELX, REX_GOTPCRELX
 _X86_ABSOLUTE = {1: 8, 10: 4, 11: -4}  # 64, 32, 32S: bytes of the field, negative: signed
 _A64_DIRECT = {274, 277, 278, 284, 285, 286, 299}  # ADR_PREL_LO21, ADD_ABS_LO12_NC, LDST8..128_ABS_LO12_NC
 _A64_GOT = {312}  # LD64_GOT_LO12_NC
+_RISCV_DIRECT = {27, 28}  # LO12_I, LO12_S
+_RISCV_GLOBAL = {47, 48}  # GPREL_I, GPREL_S: what the linker makes of them; the addend counts from gp
+_RISCV_LOWER = {24, 25}  # PCREL_LO12_I, PCREL_LO12_S: the symbol is the label of the auipc
+_RISCV_UPPER = {20, 23}  # GOT_HI20, PCREL_HI20
 
 
 @dataclass(frozen=True)
@@ -193,7 +200,9 @@ def _code_relocations(elf: ELFFile, result: Elf) -> list[Relocation]:
         body, base = patched.data(), patched["sh_addr"]
         starts = _instructions(body, base, result.plan)
         keys = sorted(starts)
-        for relocation in section.iter_relocations():
+        rows = list(section.iter_relocations())
+        uppers = {row["r_offset"]: row for row in rows if row["r_info_type"] in _RISCV_UPPER}
+        for relocation in rows:
             kind, offset = relocation["r_info_type"], relocation["r_offset"]
             index = bisect.bisect_right(keys, offset) - 1
             if index < 0 or offset >= starts[keys[index]]:
@@ -202,7 +211,18 @@ def _code_relocations(elf: ELFFile, result: Elf) -> list[Relocation]:
             named = symbols.get_symbol(relocation["r_info_sym"])
             symbol = named["st_value"]
             known = -1 if named["st_info"]["type"] == "STT_SECTION" else symbol
-            if result.plan.arch == "aarch64":
+            if result.plan.arch == "riscv64":
+                addend = relocation["r_addend"]
+                if kind in _RISCV_LOWER and (upper := uppers.get(symbol)) is not None:
+                    named, addend = symbols.get_symbol(upper["r_info_sym"]), upper["r_addend"]
+                    symbol = named["st_value"]
+                    known = -1 if named["st_info"]["type"] == "STT_SECTION" else symbol
+                    out.append(Relocation(ip, end, symbol + addend, known))
+                elif kind in _RISCV_GLOBAL:
+                    out.append(Relocation(ip, end, symbol + addend + result.globals, known))
+                elif kind in _RISCV_DIRECT:
+                    out.append(Relocation(ip, end, symbol + addend, known))
+            elif result.plan.arch == "aarch64":
                 if kind in _A64_DIRECT | _A64_GOT:
                     out.append(Relocation(ip, end, symbol + relocation["r_addend"], known))
             elif kind in _X86_PC:
@@ -228,6 +248,13 @@ def _instructions(body: bytes, base: int, plan: AccessPlan) -> dict[int, int]:
             continue
         if plan.arch == "aarch64":
             out.update({ip: ip + 4 for ip in range(base + at, base + at + size, 4)})
+            continue
+        if plan.arch == "riscv64":
+            end = at + size
+            while at < end:
+                length = 4 if body[at] & 3 == 3 else 2
+                out[base + at] = base + at + length
+                at += length
             continue
         for ip, length, _, _ in decoder.disasm_lite(body[at : at + size], base + at):
             out[ip] = ip + length

@@ -23,6 +23,8 @@ _ARCH_FLAGS = {
     "clang-aarch64": ("-mno-global-merge", "-mno-outline-atomics"),
     "clang-x86-64": ("-fno-unroll-loops",),
     "gcc-x86-64": (),
+    "gcc-riscv64": ("-fno-section-anchors",),
+    "clang-riscv64": ("-mno-global-merge",),
 }
 
 

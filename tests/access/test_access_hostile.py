@@ -45,7 +45,7 @@ def scan(plan: AccessPlan, **options: int) -> ScanResult:
     return start_scan(plan, **options).result()
 
 
-@pytest.mark.parametrize("arch", ["x86-64", "aarch64"])
+@pytest.mark.parametrize("arch", ["x86-64", "aarch64", "riscv64"])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_bytes_are_scanned_and_counted(tmp_path: Path, arch: str, seed: int) -> None:
     code = random.Random(seed).randbytes(200_000)
@@ -54,7 +54,7 @@ def test_random_bytes_are_scanned_and_counted(tmp_path: Path, arch: str, seed: i
     assert result.counts["undecoded_bytes"] > 0
 
 
-@pytest.mark.parametrize("arch", ["x86-64", "aarch64"])
+@pytest.mark.parametrize("arch", ["x86-64", "aarch64", "riscv64"])
 def test_every_truncation_of_a_function_is_scanned(tmp_path: Path, arch: str) -> None:
     code = random.Random(9).randbytes(64)
     for size in range(65):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-X86_64, AARCH64, I386, PPC64 = 62, 183, 3, 21
+X86_64, AARCH64, I386, PPC64, RISCV = 62, 183, 3, 21, 243
 ET_REL, ET_EXEC, ET_DYN = 1, 2, 3
 PROGBITS, SYMTAB, STRTAB, RELA, DYNAMIC, NOTE, NOBITS, DYNSYM = 1, 2, 3, 4, 6, 7, 8, 11
 WRITE, ALLOC, EXEC, TLS = 1, 2, 4, 0x400

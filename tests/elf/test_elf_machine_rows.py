@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from elfscan.tools import tool_path
 from sharing.model.arch import (
     MACHINES,
     find_architecture,
@@ -66,6 +67,12 @@ def test_what_is_decoded_has_all_that_decoding_needs() -> None:
             assert row.byteorder is not None, "and one byte order"
     numbers = [row.decoder for row in MACHINES if row.decoder]
     assert len(set(numbers)) == len(numbers)
+
+
+def test_the_native_decoders_are_those_of_the_table(native: None) -> None:
+    command = [str(tool_path("linemate-access")), "--architectures"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+    assert listed == [f"{row.decoder} {row.name}" for row in MACHINES if row.decoder]
 
 
 def test_names_are_of_one_row_each() -> None:

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "A64Registers.h"
+#include "Architectures.h"
 #include "Decoder.h"
 #include "MemoryForm.h"
 
@@ -415,5 +416,9 @@ std::unique_ptr<Decoder> makeAArch64Decoder() {
   cs_option(Handle, CS_OPT_DETAIL, CS_OPT_ON);
   return std::make_unique<AArch64Decoder>(Handle);
 }
+
+extern const Architecture AArch64Row;
+const Architecture AArch64Row = {Arch::AArch64, "aarch64", makeAArch64Decoder,
+                                 makeAArch64Normaliser};
 
 } // namespace linemate

@@ -26,7 +26,7 @@ struct Convention {
   std::span<const int8_t> Arguments;
   /// Our register numbers as perf's, in the order of perf's; empty: they are
   /// the same (arch/*/include/uapi/asm/perf_regs.h).
-  std::span<const int8_t> PerfNumbers;
+  std::span<const int8_t> PerfNumbers = {};
 
   int8_t perfNumber(int8_t Reg) const {
     return Reg == NoReg || PerfNumbers.empty() ? Reg : PerfNumbers[Reg];
@@ -42,15 +42,13 @@ public:
   /// Bytes to skip where nothing decodes.
   virtual unsigned step() const = 0;
   virtual const Convention &convention() const = 0;
+  /// What Architecture::GlobalPointer found, before anything is decoded.
+  virtual void useGlobalPointer(uint64_t) {}
 };
 
 /// Null when the disassembler library cannot be opened.
 std::unique_ptr<Decoder> makeX86Decoder();
 std::unique_ptr<Decoder> makeAArch64Decoder();
-
-inline std::unique_ptr<Decoder> makeDecoder(Arch Machine) {
-  return Machine == Arch::X86_64 ? makeX86Decoder() : makeAArch64Decoder();
-}
 
 } // namespace linemate
 

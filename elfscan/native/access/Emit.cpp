@@ -109,6 +109,10 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
           Target = Value::address(*Content, 0);
     } else {
       Target = reg(O, O.Src);
+      if (Target.IsPage)
+        Target = completed(Target, O, Target.Origin);
+      else if (O.Imm)
+        Target = add(Target, Value::number(O.Imm, 0));
     }
     if (Target.isNumber() && Target.IsAddress && Target.isExact()) {
       Callee = Target.Base;

@@ -22,6 +22,12 @@ constexpr size_t MaxSlots = 256;
 constexpr int64_t ExposedBytes = 64;
 constexpr unsigned MaxReruns = 2;
 
+/// RISC-V copies by adding 0.
+bool isCopy(const Op &O) {
+  return O.How == Transfer::Move || (O.How == Transfer::Add && O.Imm == 0 &&
+                                     O.Src2 == NoReg && O.Width == 8);
+}
+
 bool overlaps(const Slot &S, int64_t Offset, int64_t Size) {
   return S.Offset < Offset + Size && Offset < S.Offset + 8;
 }
@@ -35,6 +41,9 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   G.build(P, Ops, What.Begin, What.End, Out->Seen);
   Exposed.clear();
   Spilled.clear();
+  if (AnyRaised)
+    Raised.fill(Up());
+  AnyRaised = false;
   solve(Ops);
   // A stack address that gets out late may be why a slot changed early.
   for (unsigned Run = 0; Run < MaxReruns && exposesSpills(); ++Run) {
@@ -186,6 +195,7 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
 }
 
 void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
+  BlockFirst = B.First;
   for (uint32_t I = B.First; I < B.Last; ++I)
     step(Ops[I], I);
 }
@@ -206,12 +216,13 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     if (!Result.isNumber() || (Result.IsAddress && !P.Absolute))
       Result = Value();
     else if (Result.isExact())
-      Result.Base = uint32_t(Result.Base);
+      Result.Base = O.SignExtends ? int64_t(int32_t(Result.Base))
+                                  : int64_t(uint32_t(Result.Base));
   }
   if (Result.Kind == ValueKind::Unknown && Result.Origin == 0) {
     // The same unknown in each register that it is copied to.
     Result.Origin = Origin;
-    if (O.How == Transfer::Move && isFollowed(O.Src) &&
+    if (isCopy(O) && isFollowed(O.Src) &&
         Now.Regs[O.Src].Kind == ValueKind::Unknown)
       Now.Regs[O.Src].Origin = Origin;
   }

@@ -73,6 +73,16 @@ private:
   std::vector<int64_t> Spilled; ///< stack offsets that ever held a value
   bool Emitting = false;
 
+  /// The last shift up into each register (Transfer::ShiftUp).
+  struct Up {
+    uint32_t Origin = 0;
+    int64_t By = 0;
+    Value What;
+  };
+  std::array<Up, MaxRegs> Raised;
+  bool AnyRaised = false;
+  uint32_t BlockFirst = 0; ///< op of the block that is walked
+
   // While emitting.
   std::vector<uint8_t> Used; ///< of each op that makes an address
   std::vector<Escape> Made;  ///< addresses by the op that makes them
@@ -99,6 +109,8 @@ private:
   Effective effective(const MemOperand &M, uint32_t Origin) const;
   Value loaded(const Op &O, const Effective &E, uint32_t Origin);
   Value computed(const Op &O, uint32_t Origin, const Effective *E);
+  Value completed(const Value &Page, const Op &O, uint32_t Origin) const;
+  Value lowered(const Op &O) const;
   void step(const Op &O, uint32_t Index);
   void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,
              uint32_t Origin);

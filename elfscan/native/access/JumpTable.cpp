@@ -1,12 +1,15 @@
 //===- JumpTable.cpp - The targets of a switch ----------------------------===//
 //
-// Owns the recognition of three idioms:
+// Owns the recognition of four idioms:
 //   x86-64, position dependent   jmp *table(,%rax,8)          8-byte addresses
 //   x86-64, PIC                  lea table, %rdx; movslq (%rdx,%rax,4), %rax;
 //                                add %rdx, %rax; jmp *%rax    4 bytes + table
 //   aarch64                      adrp+add table; ldrb (table, index); adr base;
 //                                add base, entry << 2; br     1, 2 or 4 bytes,
 //                                times 4, + base (or + table)
+//   RISC-V                       lui or auipc, addi: table; slli index; add;
+//                                lw or ld entry; add table, where entries are
+//                                relative to it; jr
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +27,12 @@ namespace {
 constexpr uint32_t NearOps = 32;
 constexpr uint32_t FarOps = 2048;
 constexpr uint32_t MaxEntries = 4096;
+
+/// Where a load finds an entry of a table.
+struct Lookup {
+  uint64_t Table = 0; ///< 0: not known
+  bool IsIndexed = false;
+};
 
 struct Idiom {
   uint64_t Table = 0;
@@ -54,10 +63,36 @@ uint64_t addressIn(std::span<const Op> Ops, uint32_t Before, int8_t Reg) {
     return O.Mem[0].Disp;
   if (O.How == Transfer::Add && O.Src2 == NoReg) {
     uint32_t Page = definition(Ops, At, O.Src, FarOps);
-    if (Page < Ops.size() && Ops[Page].How == Transfer::Page)
+    if (Page < Ops.size() &&
+        (Ops[Page].How == Transfer::Page || Ops[Page].How == Transfer::High))
       return Ops[Page].Imm + O.Imm;
   }
   return 0;
+}
+
+/// Where the operand of the load \p At, of base and index or of one register
+/// that is their sum, finds its entry.
+Lookup lookup(std::span<const Op> Ops, uint32_t At) {
+  const MemOperand &M = Ops[At].Mem[0];
+  if (M.Index != NoReg)
+    return {M.Base == NoReg ? uint64_t(M.Disp)
+                            : addressIn(Ops, At, M.Base) + M.Disp,
+            true};
+  if (M.Base == NoReg)
+    return {};
+  uint32_t Sum = definition(Ops, At, M.Base, NearOps);
+  if (Sum == Ops.size() || Ops[Sum].How != Transfer::Add ||
+      Ops[Sum].Src2 == NoReg)
+    return {};
+  for (int8_t Reg : {Ops[Sum].Src, Ops[Sum].Src2}) {
+    // The upper part alone, where the load has the rest.
+    uint32_t Made = definition(Ops, Sum, Reg, FarOps);
+    if (Made < Ops.size() && Ops[Made].How == Transfer::High)
+      return {uint64_t(Ops[Made].Imm + M.Disp), true};
+    if (uint64_t Table = addressIn(Ops, Sum, Reg))
+      return {Table + M.Disp, true};
+  }
+  return {};
 }
 
 bool recognise(std::span<const Op> Ops, uint32_t Jump, Idiom &Out) {
@@ -79,7 +114,7 @@ bool recognise(std::span<const Op> Ops, uint32_t Jump, Idiom &Out) {
       for (int8_t Reg : {Sum.Src2, Sum.Src}) {
         uint32_t From = definition(Ops, At, Reg, NearOps);
         if (From < Ops.size() && Ops[From].How == Transfer::Load &&
-            Ops[From].Mem[0].Index != NoReg) {
+            lookup(Ops, From).IsIndexed) {
           Load = &Ops[From];
           Entry = Reg;
           Out.Signed = Load->Mem[0].Flags & MemSigned || Sum.Imm < 0;
@@ -95,17 +130,24 @@ bool recognise(std::span<const Op> Ops, uint32_t Jump, Idiom &Out) {
         return false;
     }
   }
-  if (!Load || Load->Mem[0].Index == NoReg)
+  if (!Load)
     return false;
-  const MemOperand &M = Load->Mem[0];
-  Out.EntrySize = M.Size;
-  Out.Table = M.Base == NoReg
-                  ? uint64_t(M.Disp)
-                  : addressIn(Ops, Load - Ops.data(), M.Base) + M.Disp;
-  if (Out.EntrySize == 8)
+  Lookup Where = lookup(Ops, Load - Ops.data());
+  if (!Where.IsIndexed)
+    return false;
+  Out.EntrySize = Load->Mem[0].Size;
+  Out.Table = Where.Table;
+  switch (Out.EntrySize) {
+  case 8:
     return !Out.Base;
-  return Out.Base &&
-         (Out.EntrySize == 1 || Out.EntrySize == 2 || Out.EntrySize == 4);
+  case 4: // whole addresses too, where code lies low
+    return true;
+  case 1:
+  case 2:
+    return Out.Base;
+  default:
+    return false;
+  }
 }
 
 int64_t entry(const uint8_t *At, const Idiom &I) {

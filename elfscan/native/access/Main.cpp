@@ -3,6 +3,7 @@
 // Usage: linemate-access BINARY [THREADS] <PLAN >TABLES
 //        linemate-access --query <QUERY >ANSWER
 //        linemate-access --serve <SOCKET (Serve.h)
+//        linemate-access --architectures
 //        linemate-access --confinement
 //
 // Reads a plan (Plan.cpp) from standard input, writes the tables (Tables.cpp)
@@ -13,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../serve/Serve.h"
+#include "Architectures.h"
 #include "Confine.h"
 #include "Plan.h"
 #include "Query.h"
@@ -86,6 +88,11 @@ static int one(int Argc, char **Argv) {
   Confinement Now = confineTool("linemate-access");
   if (Argc == 2 && std::string_view(Argv[1]) == "--confinement") {
     std::puts(Now.text().c_str());
+    return 0;
+  }
+  if (Argc == 2 && std::string_view(Argv[1]) == "--architectures") {
+    for (const Architecture *Row : architectures())
+      std::printf("%u %s\n", unsigned(Row->Number), Row->Name);
     return 0;
   }
   try {

@@ -72,10 +72,10 @@ public:
                               const Surroundings &Around) = 0;
 };
 
-/// Null where the code of \p Machine cannot be read.
-std::unique_ptr<Normaliser> makeNormaliser(Arch Machine);
+/// Null when the disassembler library cannot be opened.
 std::unique_ptr<Normaliser> makeX86Normaliser();
 std::unique_ptr<Normaliser> makeAArch64Normaliser();
+std::unique_ptr<Normaliser> makeRiscVNormaliser();
 
 } // namespace linemate
 

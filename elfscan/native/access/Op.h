@@ -15,11 +15,12 @@
 
 namespace linemate {
 
-/// Register numbers: 0..15 rax..r15 in encoding order, or x0..x30.
+/// Register numbers: 0..15 rax..r15 in encoding order, or those of the
+/// architecture's own names x0 to x31.
 inline constexpr int8_t NoReg = -1;
 inline constexpr int8_t X86Rsp = 4;
 inline constexpr int8_t A64Sp = 31;
-/// Reads as zero, writes vanish (xzr).
+/// Reads as zero, writes vanish (xzr, RISC-V's x0).
 inline constexpr int8_t ZeroReg = 32;
 /// A register that is not followed: vector, 32-bit address.
 inline constexpr int8_t OtherReg = 33;
@@ -33,21 +34,25 @@ inline constexpr unsigned MaxRegs = 32;
 /// changes in any other way are in Op::Clobbers.
 enum class Transfer : uint8_t {
   None,
-  Move,     ///< Dst = Src
-  Extend,   ///< Dst = Src, narrowed and extended
-  Constant, ///< Dst = Imm
-  Address,  ///< Dst = Imm, an address relative to the program counter
-  Page,     ///< Dst = Imm, the page of an address; an operand completes it
-  Lea,      ///< Dst = the address of Mem[0]
-  Add,      ///< Dst = Src + (Src2 << Shift), or Src + Imm without Src2
-  Sub,      ///< Dst = Src - (Src2 << Shift)
-  Scale,    ///< Dst = Src * Imm
-  Product,  ///< Dst = Src * Factor, plus Src2 where given
-  Load,     ///< Dst = the content of Mem[0]
-  AddLoad,  ///< Dst = Src + the content of Mem[0]
-  Select,   ///< Dst = Dst or Src
-  Insert,   ///< Dst = Dst with 16 bits at Shift replaced by Imm (movk)
-  Align,    ///< Dst = Src & Imm, Imm a negative power of two
+  Move,      ///< Dst = Src
+  Extend,    ///< Dst = Src, narrowed and extended
+  Constant,  ///< Dst = Imm
+  Address,   ///< Dst = Imm, an address relative to the program counter
+  Page,      ///< Dst = Imm, the page of an address; an operand completes it
+  High,      ///< Dst = Imm, the upper part of a number, or of an address where
+             ///< code is linked to run where it is; an operand completes it
+  Lea,       ///< Dst = the address of Mem[0]
+  Add,       ///< Dst = Src + (Src2 << Shift), or Src + Imm without Src2
+  Sub,       ///< Dst = Src - (Src2 << Shift)
+  Scale,     ///< Dst = Src * Imm
+  Product,   ///< Dst = Src * Factor, plus Src2 where given
+  Load,      ///< Dst = the content of Mem[0]
+  AddLoad,   ///< Dst = Src + the content of Mem[0]
+  Select,    ///< Dst = Dst or Src
+  Insert,    ///< Dst = Dst with 16 bits at Shift replaced by Imm (movk)
+  Align,     ///< Dst = Src & Imm, Imm a negative power of two
+  ShiftUp,   ///< Dst = Src << Imm, of 32 and more: its ShiftDown tells why
+  ShiftDown, ///< Dst = Src >> Imm, of either sign
 };
 
 enum class Flow : uint8_t {
@@ -108,7 +113,9 @@ struct Op {
   int8_t Src = NoReg;
   int8_t Src2 = NoReg;
   int8_t Factor = NoReg;
-  bool Narrow = false; ///< Src2 is extended from 8 or 16 bits
+  bool Narrow = false;      ///< Src2 is extended from 8 or 16 bits
+  bool SignExtends = false; ///< the 4 bytes of Width, else the rest is zero
+  bool IsUnknown = false;   ///< only Length and Clobbers are known
   uint8_t Shift = 0;
   uint8_t MemCount = 0;
   int8_t Stored = NoReg;  ///< register whose 8 bytes Mem[StoredTo] receives

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan.h"
+#include "Architectures.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -126,8 +127,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::vector<RawSlot> RawSlots;
   if (!take(Raw, 1, Head) || std::memcmp(Head[0].Magic, Magic, sizeof Magic))
     return "the plan has no header";
-  if (Head[0].Arch != uint32_t(Arch::X86_64) &&
-      Head[0].Arch != uint32_t(Arch::AArch64))
+  if (!findArchitecture(Head[0].Arch))
     return "the plan names an unknown architecture";
   if (!take(Raw, Head[0].Code, RawCode) || !take(Raw, Head[0].Data, RawData) ||
       !take(Raw, Head[0].Constants, RawConstants) ||

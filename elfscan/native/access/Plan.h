@@ -17,7 +17,7 @@
 
 namespace linemate {
 
-enum class Arch : uint32_t { X86_64 = 1, AArch64 = 2 };
+enum class Arch : uint32_t { X86_64 = 1, AArch64 = 2, RiscV64 = 3 };
 
 /// Addresses [Begin, End).
 struct Range {

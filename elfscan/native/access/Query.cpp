@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Query.h"
+#include "Architectures.h"
 
 #include <algorithm>
 #include <cstring>
@@ -123,24 +124,13 @@ void answerInstructions(const Query &Q, Normaliser &N, Answer &Out) {
 
 } // namespace
 
-std::unique_ptr<Normaliser> makeNormaliser(Arch Machine) {
-  switch (Machine) {
-  case Arch::X86_64:
-    return makeX86Normaliser();
-  case Arch::AArch64:
-    return makeAArch64Normaliser();
-  }
-  return nullptr;
-}
-
 std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
   std::vector<Header> Head;
   std::vector<RawFunction> Extents;
   if (!take(Raw, 1, Head) ||
       std::memcmp(Head[0].Magic, QueryMagic, sizeof QueryMagic))
     return "the query has no header";
-  if (Head[0].Arch != uint32_t(Arch::X86_64) &&
-      Head[0].Arch != uint32_t(Arch::AArch64))
+  if (!findArchitecture(Head[0].Arch))
     return "the query names an unknown architecture";
   if (Head[0].Kind < uint32_t(QueryKind::Operands) ||
       Head[0].Kind > uint32_t(QueryKind::Instructions))
@@ -179,14 +169,18 @@ std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
 std::optional<std::string> answer(const Query &Q, Answer &Out) {
   constexpr const char *Unsupported =
       "the disassembler does not support this architecture";
+  const Architecture *A = findArchitecture(uint32_t(Q.Machine));
+  if (!A)
+    return Unsupported;
   if (Q.Kind == QueryKind::Instructions) {
-    std::unique_ptr<Normaliser> N = makeNormaliser(Q.Machine);
+    std::unique_ptr<Normaliser> N =
+        A->MakeNormaliser ? A->MakeNormaliser() : nullptr;
     if (!N)
       return Unsupported;
     answerInstructions(Q, *N, Out);
     return std::nullopt;
   }
-  std::unique_ptr<Decoder> D = makeDecoder(Q.Machine);
+  std::unique_ptr<Decoder> D = A->Make();
   if (!D)
     return Unsupported;
   if (Q.Kind == QueryKind::Operands)

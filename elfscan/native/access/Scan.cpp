@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Scan.h"
-#include "Decoder.h"
+#include "Architectures.h"
 #include "Flow.h"
 
 #include <algorithm>
@@ -23,17 +23,10 @@ constexpr uint64_t BatchBytes = 64 << 10;
 /// hostile one must not take memory by the gigabyte.
 constexpr uint64_t PieceBytes = 128 << 10;
 
-constexpr uint8_t Endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-
-bool startsWith(std::span<const uint8_t> Code,
-                std::span<const uint8_t> Prefix) {
-  return Code.size() >= Prefix.size() &&
-         std::equal(Prefix.begin(), Prefix.end(), Code.begin());
-}
-
 class Worker {
 public:
-  Worker(const Plan &P, Decoder &D) : P(P), D(D), Engine(P, D.convention()) {}
+  Worker(const Plan &P, const Architecture &A, Decoder &D)
+      : P(P), A(A), D(D), Engine(P, D.convention()) {}
 
   void scan(const Function &F, Tables &Out) {
     ++Out.Seen.Functions;
@@ -47,6 +40,7 @@ public:
 
 private:
   const Plan &P;
+  const Architecture &A;
   Decoder &D;
   FunctionFlow Engine;
   std::vector<Op> Ops;
@@ -63,7 +57,10 @@ private:
       unsigned Length = D.step();
       if (D.decode(Code, At, Next)) {
         Length = Next.Length;
-        simplify(Next, F);
+        if (Next.IsUnknown)
+          Out.Seen.UndecodedBytes += Length;
+        if (A.Simplify)
+          A.Simplify(P, F, Ops, Next);
         Ops.push_back(Next);
       } else {
         Out.Seen.UndecodedBytes += std::min<uint64_t>(Length, Code.size());
@@ -74,46 +71,6 @@ private:
     Out.Seen.Instructions += Ops.size();
     Out.Seen.CodeBytes += At - Begin;
     return At;
-  }
-
-  /// A jump to a bare return is a return (the kernel's return thunk).  A call
-  /// of one as a function's first act is a tracer's hook: it changes nothing.
-  void simplify(Op &O, const Function &F) {
-    if (P.Machine != Arch::X86_64)
-      return;
-    if (O.Next == Flow::Jump &&
-        (uint64_t(O.Imm) < F.Begin || uint64_t(O.Imm) >= F.End)) {
-      if (returnsAtOnce(O.Imm))
-        O.Next = Flow::Return;
-    } else if (O.Next == Flow::Call && isFirst() && returnsAtOnce(O.Imm)) {
-      O.Next = Flow::Next;
-    }
-  }
-
-  bool isFirst() const {
-    return Ops.empty() ||
-           (Ops.size() == 1 && startsWith(P.codeAt(Ops.front().Ip), Endbr64));
-  }
-
-  bool returnsAtOnce(uint64_t Target) const {
-    constexpr uint8_t Ret = 0xc3, JumpRel32 = 0xe9;
-    for (unsigned Hops = 0; Hops < 3; ++Hops) {
-      std::span<const uint8_t> Code = P.codeAt(Target);
-      if (startsWith(Code, Endbr64)) {
-        Code = Code.subspan(sizeof Endbr64);
-        Target += sizeof Endbr64;
-      }
-      if (Code.empty())
-        return false;
-      if (Code[0] == Ret)
-        return true;
-      if (Code[0] != JumpRel32 || Code.size() < 5)
-        return false;
-      uint32_t Distance =
-          Code[1] | Code[2] << 8 | Code[3] << 16 | uint32_t(Code[4]) << 24;
-      Target += 5 + int64_t(int32_t(Distance));
-    }
-    return false;
   }
 };
 
@@ -134,15 +91,23 @@ std::optional<std::string> scan(const Plan &P, unsigned Threads,
   Out.clear();
   Out.resize(Batches.size() - 1);
 
+  const Architecture *A = findArchitecture(uint32_t(P.Machine));
+  if (!A)
+    return "there is no decoder for this architecture";
+  std::optional<uint64_t> Global;
+  if (A->GlobalPointer)
+    Global = A->GlobalPointer(P);
   std::atomic<size_t> NextBatch = 0;
   std::atomic<bool> Failed = false;
   auto Work = [&] {
-    std::unique_ptr<Decoder> D = makeDecoder(P.Machine);
+    std::unique_ptr<Decoder> D = A->Make();
     if (!D) {
       Failed = true;
       return;
     }
-    Worker W(P, *D);
+    if (Global)
+      D->useGlobalPointer(*Global);
+    Worker W(P, *A, *D);
     for (size_t B; (B = NextBatch++) < Out.size();)
       for (size_t I = Batches[B]; I < Batches[B + 1]; ++I)
         W.scan(P.Functions[I], Out[B]);

@@ -9,6 +9,9 @@
 
 namespace linemate {
 
+/// Addresses of files move by whole pages, of at least so many bytes.
+static constexpr int64_t MinPageBytes = 4096;
+
 Value FunctionFlow::reg(const Op &O, int8_t Reg) const {
   if (isFollowed(Reg)) {
     Value V = Now.Regs[Reg];
@@ -39,7 +42,7 @@ Value FunctionFlow::index(const MemOperand &M) const {
 FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
                                                 uint32_t Origin) const {
   Value V = Value::number(M.Disp, 0);
-  bool Own = false;
+  bool Own = false, MayBeAddress = false;
   if (M.Flags & MemPcRelative) {
     V = Value::address(M.Disp, Origin);
     Own = true;
@@ -54,6 +57,7 @@ FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
   if (M.Base != NoReg) {
     Value Base = isFollowed(M.Base) ? Now.Regs[M.Base] : Value();
     Base.IsStale = false;
+    MayBeAddress = Base.IsPage && !Base.IsAddress;
     if (Base.IsPage) {
       Base.IsPage = false;
       Base.Origin = Origin;
@@ -67,6 +71,8 @@ FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
         V.Base = (M.Disp % int64_t(I.Stride) + I.Stride) % I.Stride;
     }
     V = V.isNumber() && !V.IsAddress && V.Base == 0 ? Base : add(Base, V);
+    if (MayBeAddress && P.inData(V.Base))
+      V.IsAddress = true;
   }
   if (M.Index != NoReg)
     V = add(V, index(M));
@@ -86,6 +92,37 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
     if (auto Content = P.slot(E.Where.Base))
       return Value::address(*Content, Origin);
   return Value();
+}
+
+/// A page and the rest of the address in \p O.
+Value FunctionFlow::completed(const Value &Page, const Op &O,
+                              uint32_t Origin) const {
+  Value V = Page;
+  V.IsPage = false;
+  V.Base = wrapAdd(V.Base, O.Imm);
+  V.Origin = Origin;
+  if (!V.IsAddress && O.Width == 8)
+    V.IsAddress = P.inData(V.Base) || (V.isExact() && P.startsFunction(V.Base));
+  return V;
+}
+
+/// A shift down after one up: part of the register, extended and scaled.
+Value FunctionFlow::lowered(const Op &O) const {
+  if (!isFollowed(O.Src))
+    return Value();
+  const Value &Now = this->Now.Regs[O.Src];
+  const Up &Before = Raised[O.Src];
+  if (Now.Kind != ValueKind::Unknown || Now.Origin != Before.Origin ||
+      Before.Origin <= BlockFirst || O.Imm > Before.By)
+    return Value();
+  int64_t Left = Before.By - O.Imm;
+  int64_t Limit = int64_t(1) << (63 - Before.By);
+  const Value &V = Before.What;
+  if (V.isNumber() && (V.IsAddress || V.Base < 0 || V.Base >= Limit))
+    return Value();
+  if (Left >= 32 || (Left == 0 && !V.isNumber()))
+    return Value();
+  return scale(V, int64_t(1) << Left);
 }
 
 Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
@@ -111,13 +148,18 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
     V.IsPage = true;
     return V;
   }
+  case Transfer::High: {
+    Value V = Value::number(O.Imm, Origin);
+    V.IsPage = P.Absolute;
+    return V;
+  }
   case Transfer::Lea:
     return E->Where;
   case Transfer::Add: {
     Value A = reg(O, O.Src);
     if (O.Src2 == NoReg) {
       if (A.IsPage)
-        return Value::address(A.Base + O.Imm, Origin);
+        return completed(A, O, Origin);
       return add(A, O.ImmIsValue ? literal(O.Imm, Origin)
                                  : Value::number(O.Imm, 0));
     }
@@ -165,10 +207,23 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
   }
   case Transfer::Align: {
     Value V = reg(O, O.Src);
+    if (V.isNumber() && V.isExact() && !V.IsPage && O.Imm >= -MinPageBytes) {
+      V.Base &= O.Imm;
+      V.Origin = Origin;
+      return V;
+    }
     if (V.Kind != ValueKind::Stack || !V.isExact())
       return Value();
     return Value::stack(V.Base - Realigned);
   }
+  case Transfer::ShiftUp: {
+    if (isFollowed(O.Dst))
+      Raised[O.Dst] = {Origin, O.Imm, reg(O, O.Src)};
+    AnyRaised = true;
+    return Value();
+  }
+  case Transfer::ShiftDown:
+    return lowered(O);
   }
   return Value();
 }

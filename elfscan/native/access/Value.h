@@ -29,7 +29,8 @@ struct Value {
   ValueKind Kind = ValueKind::Unknown;
   uint8_t Arg = 0;
   bool IsAddress = false; ///< certainly an address, not a plain number
-  bool IsPage = false;    ///< an address that still lacks its low bits
+  bool IsPage = false;    ///< an address that still lacks its low bits, or a
+                          ///< number that may be one
   bool IsIndex = false;   ///< n is any number, not the steps of a loop
   /// In a register that a call may change: no argument of the next call.  Code
   /// that reads it all the same knows that the callee left it alone.
@@ -109,6 +110,8 @@ inline Value addNumbers(const Value &A, const Value &B) {
                  ? uint32_t(Sum)
                  : std::gcd(A.Stride, B.Stride);
   R.Base = wrapAdd(A.Base, B.Base);
+  if (!R.IsAddress)
+    R.IsPage = A.IsPage || B.IsPage;
   return R;
 }
 

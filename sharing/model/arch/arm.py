@@ -7,7 +7,7 @@ Relocations: AAELF64, section 5.7, and AAELF32, section 5.6.  Registers: arch/ar
 from __future__ import annotations
 
 from sharing.model.arch.plt import PltStub, SlotOperand
-from sharing.model.arch.relocation import DynamicTypes, Field, Formula, Operation
+from sharing.model.arch.relocation import DATA, DynamicTypes, Field, Formula, Operation
 from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target
 
 EM_ARM = 40
@@ -18,29 +18,32 @@ _NAMES = (*(f"x{number}" for number in range(30)), "lr", "sp", "pc")
 _ARGUMENTS = tuple(f"x{number}" for number in range(8))
 
 _ABS, _REL, _PAGE = Formula.ABSOLUTE, Formula.RELATIVE, Formula.PAGE
+_ADR = Field(((1, 0, 29), (20, 2, 5)))
+_IMM12 = Field(((11, 0, 10),), low=12)
+_IMM14, _IMM19, _IMM26 = Field(((13, 0, 5),)), Field(((18, 0, 5),)), Field(((25, 0, 0),))
 _OBJECTS = {
-    257: Operation(_ABS, Field.DATA, 8),  # R_AARCH64_ABS64
-    258: Operation(_ABS, Field.DATA, 4),  # R_AARCH64_ABS32
-    260: Operation(_REL, Field.DATA, 8),  # R_AARCH64_PREL64
-    261: Operation(_REL, Field.DATA, 4),  # R_AARCH64_PREL32
-    273: Operation(_REL, Field.IMM19, shift=2),  # R_AARCH64_LD_PREL_LO19
-    274: Operation(_REL, Field.ADR),  # R_AARCH64_ADR_PREL_LO21
-    275: Operation(_PAGE, Field.ADR, shift=12),  # R_AARCH64_ADR_PREL_PG_HI21
-    276: Operation(_PAGE, Field.ADR, shift=12),  # R_AARCH64_ADR_PREL_PG_HI21_NC
-    277: Operation(_ABS, Field.IMM12),  # R_AARCH64_ADD_ABS_LO12_NC
-    278: Operation(_ABS, Field.IMM12),  # R_AARCH64_LDST8_ABS_LO12_NC
-    279: Operation(_REL, Field.IMM14, shift=2),  # R_AARCH64_TSTBR14
-    280: Operation(_REL, Field.IMM19, shift=2),  # R_AARCH64_CONDBR19
-    282: Operation(_REL, Field.IMM26, shift=2),  # R_AARCH64_JUMP26
-    283: Operation(_REL, Field.IMM26, shift=2),  # R_AARCH64_CALL26
-    284: Operation(_ABS, Field.IMM12, shift=1),  # R_AARCH64_LDST16_ABS_LO12_NC
-    285: Operation(_ABS, Field.IMM12, shift=2),  # R_AARCH64_LDST32_ABS_LO12_NC
-    286: Operation(_ABS, Field.IMM12, shift=3),  # R_AARCH64_LDST64_ABS_LO12_NC
-    299: Operation(_ABS, Field.IMM12, shift=4),  # R_AARCH64_LDST128_ABS_LO12_NC
-    309: Operation(_REL, Field.IMM19, shift=2, through_slot=True),  # R_AARCH64_GOT_LD_PREL19
-    311: Operation(_PAGE, Field.ADR, shift=12, through_slot=True),  # R_AARCH64_ADR_GOT_PAGE
-    312: Operation(_ABS, Field.IMM12, shift=3, through_slot=True),  # R_AARCH64_LD64_GOT_LO12_NC
-    314: Operation(_REL, Field.DATA, 4),  # R_AARCH64_PLT32
+    257: Operation(_ABS, DATA, 8, whole=True),  # R_AARCH64_ABS64
+    258: Operation(_ABS, DATA, 4, whole=True),  # R_AARCH64_ABS32
+    260: Operation(_REL, DATA, 8),  # R_AARCH64_PREL64
+    261: Operation(_REL, DATA, 4),  # R_AARCH64_PREL32
+    273: Operation(_REL, _IMM19, shift=2),  # R_AARCH64_LD_PREL_LO19
+    274: Operation(_REL, _ADR),  # R_AARCH64_ADR_PREL_LO21
+    275: Operation(_PAGE, _ADR, shift=12),  # R_AARCH64_ADR_PREL_PG_HI21
+    276: Operation(_PAGE, _ADR, shift=12),  # R_AARCH64_ADR_PREL_PG_HI21_NC
+    277: Operation(_ABS, _IMM12),  # R_AARCH64_ADD_ABS_LO12_NC
+    278: Operation(_ABS, _IMM12),  # R_AARCH64_LDST8_ABS_LO12_NC
+    279: Operation(_REL, _IMM14, shift=2),  # R_AARCH64_TSTBR14
+    280: Operation(_REL, _IMM19, shift=2),  # R_AARCH64_CONDBR19
+    282: Operation(_REL, _IMM26, shift=2),  # R_AARCH64_JUMP26
+    283: Operation(_REL, _IMM26, shift=2),  # R_AARCH64_CALL26
+    284: Operation(_ABS, _IMM12, shift=1),  # R_AARCH64_LDST16_ABS_LO12_NC
+    285: Operation(_ABS, _IMM12, shift=2),  # R_AARCH64_LDST32_ABS_LO12_NC
+    286: Operation(_ABS, _IMM12, shift=3),  # R_AARCH64_LDST64_ABS_LO12_NC
+    299: Operation(_ABS, _IMM12, shift=4),  # R_AARCH64_LDST128_ABS_LO12_NC
+    309: Operation(_REL, _IMM19, shift=2, through_slot=True),  # R_AARCH64_GOT_LD_PREL19
+    311: Operation(_PAGE, _ADR, shift=12, through_slot=True),  # R_AARCH64_ADR_GOT_PAGE
+    312: Operation(_ABS, _IMM12, shift=3, through_slot=True),  # R_AARCH64_LD64_GOT_LO12_NC
+    314: Operation(_REL, DATA, 4),  # R_AARCH64_PLT32
 }
 _DYNAMIC = DynamicTypes(absolute=257, copy=1024, glob_dat=1025, jump_slot=1026, relative=1027, irelative=1032)
 

@@ -14,6 +14,7 @@ class SlotOperand(Enum):
 
     NEXT_PLUS_32 = auto()  # the bytes of ``code`` and a distance of 4 bytes, from the end of the instruction
     PAGE_PLUS_OFFSET = auto()  # aarch64: adrp, then ldr with an offset in units of 8 bytes
+    PC_PLUS_PARTS = auto()  # RISC-V: auipc, then ld with the lower 12 bits
 
 
 @dataclass(frozen=True, slots=True)

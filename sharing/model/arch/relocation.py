@@ -26,26 +26,41 @@ class Formula(Enum):
 
     ABSOLUTE = auto()  # S + A
     RELATIVE = auto()  # S + A - P
-    PAGE = auto()  # Page(S + A) - Page(P)
+    PAGE = auto()  # Page(S + A) - Page(P), with pages of 4096 bytes
+    PAIRED = auto()  # what was computed at S, which is the place of the upper half
+    ADDED = auto()  # what is there + S + A
+    SUBTRACTED = auto()  # what is there - S - A
 
 
-class Field(Enum):
-    """Where the value goes."""
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where the value goes: ``pieces`` of it, each (its highest bit, its lowest, where that comes in the instruction).
 
-    DATA = auto()  # the whole ``size`` bytes
-    ADR = auto()  # aarch64: immlo 30:29, immhi 23:5
-    IMM12 = auto()  # aarch64: 21:10, scaled by ``shift``
-    IMM14 = auto()  # aarch64: 18:5, in words
-    IMM19 = auto()  # aarch64: 23:5, in words
-    IMM26 = auto()  # aarch64: 25:0, in words
+    ``low``: only so many of its low bits count, before it is scaled.  ``rounds``: is added first, for an upper half
+    whose lower one is signed.
+    """
+
+    pieces: tuple[tuple[int, int, int], ...] = ()
+    low: int = 64
+    rounds: int = 0
+
+
+DATA = Field()  # the whole ``size`` bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One relocation type.  ``shift``: how the value is scaled before it is stored in an instruction."""
+    """One relocation type.  ``shift``: how the value is scaled before it is stored in an instruction.
+
+    ``whole``: code with it names whole addresses, as it does where it is linked to run in one place.  ``at``: where the
+    field is, in bytes from the place.  ``then``: another field with the same value.
+    """
 
     formula: Formula
     field: Field
     size: int = 4
     shift: int = 0
     through_slot: bool = False
+    whole: bool = False
+    at: int = 0
+    then: Operation | None = None

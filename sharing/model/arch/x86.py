@@ -7,7 +7,7 @@ x86-64 psABI, table 4.10; i386 psABI, table 4.9.  Registers: arch/x86/include/ua
 from __future__ import annotations
 
 from sharing.model.arch.plt import PltStub, SlotOperand
-from sharing.model.arch.relocation import DynamicTypes, Field, Formula, Operation
+from sharing.model.arch.relocation import DATA, DynamicTypes, Formula, Operation
 from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target
 
 EM_386 = 3
@@ -23,15 +23,15 @@ _CALLS = SystemCalls(202, 298, "ax", ("di", "si", "dx", "r10", "r8", "r9"))
 
 _ABS, _REL = Formula.ABSOLUTE, Formula.RELATIVE
 _OBJECTS = {
-    1: Operation(_ABS, Field.DATA, 8),  # R_X86_64_64
-    2: Operation(_REL, Field.DATA, 4),  # R_X86_64_PC32
-    4: Operation(_REL, Field.DATA, 4),  # R_X86_64_PLT32
-    9: Operation(_REL, Field.DATA, 4, through_slot=True),  # R_X86_64_GOTPCREL
-    10: Operation(_ABS, Field.DATA, 4),  # R_X86_64_32
-    11: Operation(_ABS, Field.DATA, 4),  # R_X86_64_32S
-    24: Operation(_REL, Field.DATA, 8),  # R_X86_64_PC64
-    41: Operation(_REL, Field.DATA, 4, through_slot=True),  # R_X86_64_GOTPCRELX
-    42: Operation(_REL, Field.DATA, 4, through_slot=True),  # R_X86_64_REX_GOTPCRELX
+    1: Operation(_ABS, DATA, 8, whole=True),  # R_X86_64_64
+    2: Operation(_REL, DATA, 4),  # R_X86_64_PC32
+    4: Operation(_REL, DATA, 4),  # R_X86_64_PLT32
+    9: Operation(_REL, DATA, 4, through_slot=True),  # R_X86_64_GOTPCREL
+    10: Operation(_ABS, DATA, 4, whole=True),  # R_X86_64_32
+    11: Operation(_ABS, DATA, 4, whole=True),  # R_X86_64_32S
+    24: Operation(_REL, DATA, 8),  # R_X86_64_PC64
+    41: Operation(_REL, DATA, 4, through_slot=True),  # R_X86_64_GOTPCRELX
+    42: Operation(_REL, DATA, 4, through_slot=True),  # R_X86_64_REX_GOTPCRELX
 }
 _DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37)
 

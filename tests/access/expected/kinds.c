@@ -51,12 +51,16 @@ long atomic_swap(long v) {
 int atomic_read(void) {
   return atomic_load(&counter); // expect[x86-64]: load counter+0 4
 }                               // expect[aarch64]: load atomic counter+0 4
+// expect[riscv64]: load counter+0 4
 void atomic_write(int v) {
   atomic_store(&counter, v); // expect[x86-64]: rmw atomic counter+0 4
 }                            // expect[aarch64]: store atomic counter+0 4
+// expect[gcc riscv64]: rmw atomic counter+0 4
+// expect[clang riscv64]: store counter+0 4
 void unlock(void) {
   atomic_flag_clear_explicit(&gate, memory_order_release); // expect[x86-64]: store gate+0 1
 }                                                          // expect[aarch64]: store atomic gate+0 1
+// expect[riscv64]: store gate+0 1
 long indexed(size_t i) { // expect: load longs+0 8 stride=8
   return longs[i];
 }

@@ -18,6 +18,8 @@ void once(void) {
   events++; // expect[x86-64]: rmw events+0 4 loop=0
 } // expect[aarch64]: load events+0 4 loop=0
 // expect[aarch64]: store events+0 4 loop=0
+// expect[riscv64]: load events+0 4 loop=0
+// expect[riscv64]: store events+0 4 loop=0
 void waiting(void) {
   while (!stop_requested) // expect: load stop_requested+0 4 loop=1
     ;
@@ -60,6 +62,7 @@ void clear(void) {
   memset(buffer, 0, sizeof buffer); // expect[clang]: address buffer+0 0
 } // expect[gcc x86-64]: store buffer+0 4096
 // expect[gcc aarch64]: address buffer+0 0
+// expect[gcc riscv64]: address buffer+0 0
 void across_calls(void) {
   long *where = &total;
   use(NULL);

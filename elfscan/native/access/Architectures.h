@@ -1,0 +1,46 @@
+//===- Architectures.h - The table of architectures that are decoded -*- C++
+//-*-===//
+//
+// Owns the type of a row and the search.  What Python knows of an architecture
+// stands in sharing/model/arch; name and number are the same there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_ARCHITECTURES_H
+#define LINEMATE_ACCESS_ARCHITECTURES_H
+
+#include "Decoder.h"
+#include "Normal.h"
+#include "Op.h"
+#include "Plan.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace linemate {
+
+struct Architecture {
+  Arch Number;
+  const char *Name;
+  /// Null when the disassembler library cannot be opened.
+  std::unique_ptr<Decoder> (*Make)();
+  /// Null: the code of two builds cannot be compared.
+  std::unique_ptr<Normaliser> (*MakeNormaliser)() = nullptr;
+  /// Rewrites the op that comes after \p Before in \p F where its meaning is in
+  /// the code that it leads to.  Null: there is no such idiom.
+  void (*Simplify)(const Plan &P, const Function &F, std::span<const Op> Before,
+                   Op &O) = nullptr;
+  /// What the global pointer holds in all code of the plan.  Null: there is no
+  /// such register.
+  std::optional<uint64_t> (*GlobalPointer)(const Plan &P) = nullptr;
+};
+
+std::span<const Architecture *const> architectures();
+
+/// Null where no row has the number.
+const Architecture *findArchitecture(uint32_t Number);
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_ARCHITECTURES_H

@@ -1,0 +1,72 @@
+//===- X86Thunk.cpp - Jumps and calls that only return --------------------===//
+//
+// Owns the row of x86-64 and one of its idioms: the Linux kernel returns by a
+// jump to a thunk that is patched at boot, and begins functions with a call of
+// a tracer's hook.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Architectures.h"
+
+#include <algorithm>
+
+namespace linemate {
+
+namespace {
+
+constexpr uint8_t Endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+constexpr uint8_t Ret = 0xc3, JumpRel32 = 0xe9;
+constexpr unsigned MaxHops = 3;
+
+bool startsWith(std::span<const uint8_t> Code,
+                std::span<const uint8_t> Prefix) {
+  return Code.size() >= Prefix.size() &&
+         std::equal(Prefix.begin(), Prefix.end(), Code.begin());
+}
+
+bool returnsAtOnce(const Plan &P, uint64_t Target) {
+  for (unsigned Hops = 0; Hops < MaxHops; ++Hops) {
+    std::span<const uint8_t> Code = P.codeAt(Target);
+    if (startsWith(Code, Endbr64)) {
+      Code = Code.subspan(sizeof Endbr64);
+      Target += sizeof Endbr64;
+    }
+    if (Code.empty())
+      return false;
+    if (Code[0] == Ret)
+      return true;
+    if (Code[0] != JumpRel32 || Code.size() < 5)
+      return false;
+    uint32_t Distance =
+        Code[1] | Code[2] << 8 | Code[3] << 16 | uint32_t(Code[4]) << 24;
+    Target += 5 + int64_t(int32_t(Distance));
+  }
+  return false;
+}
+
+bool isFirst(const Plan &P, std::span<const Op> Before) {
+  return Before.empty() || (Before.size() == 1 &&
+                            startsWith(P.codeAt(Before.front().Ip), Endbr64));
+}
+
+/// A jump to a bare return is a return (the kernel's return thunk).  A call of
+/// one as a function's first act is a tracer's hook: it changes nothing.
+void simplify(const Plan &P, const Function &F, std::span<const Op> Before,
+              Op &O) {
+  if (O.Next == Flow::Jump &&
+      (uint64_t(O.Imm) < F.Begin || uint64_t(O.Imm) >= F.End)) {
+    if (returnsAtOnce(P, O.Imm))
+      O.Next = Flow::Return;
+  } else if (O.Next == Flow::Call && isFirst(P, Before) &&
+             returnsAtOnce(P, O.Imm)) {
+    O.Next = Flow::Next;
+  }
+}
+
+} // namespace
+
+extern const Architecture X86Row;
+const Architecture X86Row = {Arch::X86_64, "x86-64", makeX86Decoder,
+                             makeX86Normaliser, simplify};
+
+} // namespace linemate
