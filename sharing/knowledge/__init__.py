@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from sharing.knowledge.locks import LockCalls, LockEffect
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames
 from sharing.model.image import Image, ImageKind
+from sharing.model.project import ProjectConfig
 from sharing.model.vocabulary import CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary
 
 _T = TypeVar("_T")
@@ -184,3 +185,8 @@ _DECODER = msgspec.json.Decoder(Vocabulary)
 
 def _table(name: str, kind: type[_T]) -> _T:
     return msgspec.json.decode(resources.files(__name__).joinpath(name).read_bytes(), type=kind)
+
+
+def vocabulary(project: ProjectConfig) -> Knowledge:
+    """The built-in tables with the project's rows in front."""
+    return Knowledge(project) if project.has_rows else default_knowledge()
