@@ -40,13 +40,18 @@ class Declarator:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``begin`` is where the specifiers begin, ``end`` is behind the semicolon."""
+    """``begin`` is where the specifiers begin, ``specified`` where they end, ``end`` is behind the semicolon.
+
+    ``attributes`` are those of the variable, where they were taken out of the specifiers (``sharing.fix.attributes``).
+    """
 
     source: Source
     begin: int
     end: int
     specifiers: tuple[Token, ...]
     declarators: tuple[Declarator, ...]
+    specified: int
+    attributes: str = ""
 
     @property
     def storage(self) -> str:
@@ -91,9 +96,9 @@ def read_declaration(source: Source, begin: int, name_begin: int, name: str) -> 
     for directive in source.directives:
         if begin < directive.begin < code[last].begin:
             raise Refused("its declaration contains a preprocessor directive")
-    stop = _first_declarator(code, first, last)
+    stop = _first_declarator(code, first, last, name_begin)
     declarators = tuple(_declarator(code, a, b) for a, b in _split(code, stop, last))
-    return Statement(source, begin, code[last].end, tuple(code[first:stop]), declarators)
+    return Statement(source, begin, code[last].end, tuple(code[first:stop]), declarators, code[stop - 1].end)
 
 
 def _semicolon(code: list[Token], first: int, name: int) -> int:
@@ -131,11 +136,14 @@ def _skip(code: list[Token], at: int, end: int) -> int:
     return at + 1
 
 
-def _first_declarator(code: list[Token], first: int, last: int) -> int:
+def _first_declarator(code: list[Token], first: int, last: int, wanted: int) -> int:
     """Index of the first token that belongs to a declarator and not to the type."""
     at, name = first, -1
     while at < last:
         token = code[at]
+        if token.begin == wanted:
+            name = at  # whatever stands behind it: a macro for an attribute
+            break
         if token.text in _GROUPED and at + 1 < last and code[at + 1].text == b"(":
             if name >= 0 and token.text in _ATTRIBUTES and not _another_name(code, at, last):
                 break
@@ -149,6 +157,9 @@ def _first_declarator(code: list[Token], first: int, last: int) -> int:
         if token.text == b"{" and name >= 0 and _is_body(code, first, at):
             at = matching(code, at, last) + 1
             name = -1
+            continue
+        if token.text == b"(" and code[at - 1].kind is Kind.NAME and _another_name(code, at - 1, last):
+            at = matching(code, at, last) + 1  # a macro with arguments among the specifiers
             continue
         if token.text in (b"=", b",", b"[", b"{", b"("):
             break

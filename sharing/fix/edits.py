@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
-from sharing.fix.members import align_member
+from sharing.fix.members import align_member, separate_member_elements
 from sharing.fix.plan import Plan, Planner, overlap
 from sharing.fix.records import separate_record, use_destructive_size
 from sharing.fix.style import FixOptions
 from sharing.fix.tokens import ReadFile, Refused
 from sharing.fix.variables import separate_elements, separate_variable
-from sharing.model.facts import TypeTree
+from sharing.model.facts import RecordFacts, TypeTree
 from sharing.model.finding import Finding, Participant, Remedy, SourceEdit
 from sharing.model.types import TypeKind
 from sharing.source.declarations import stripped
-from sharing.source.program import Program
+from sharing.source.program import Defined, Program
 
 _SPLIT = "split-access"
-_EDITED = frozenset({"pad-type", "pad-element", "align-member", "section", "destructive-size"})
+_EDITED = frozenset({"pad-type", "pad-element", "align-member", "move-member", "section", "destructive-size"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,9 @@ def _participant(finding: Finding, remedy: Remedy, number: int) -> Participant:
     places = []
     for at, participant in enumerate(finding.participants):
         owner, _, inner = participant.full_name.partition(".")
-        of_owner = (f"{part} of {owner}" for part in (inner, inner.partition("[")[0]) if part)
+        # The remedy may be about what is around it: b of a.b.c, or the array of a.b[2].
+        ends = [len(inner), *(found.start() for found in reversed(list(re.finditer(r"[.\[]", inner))))]
+        of_owner = (f"{inner[:end]} of {owner}" for end in ends if inner[:end])
         for name in (participant.full_name, participant.name, *of_owner):
             found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", remedy.text) if name else None
             if found:
@@ -86,10 +88,16 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, finding: F
         raise Refused(f"a change by hand: {remedy.text}")
     if not identity:
         raise Refused("its declaration is not known from source")
+    planner = planner.of_program(identity, participant.source)
     if remedy.kind == "destructive-size":
         return use_destructive_size(planner, identity)
+    if remedy.kind == "move-member":
+        plan = _member(planner, participant, finding)
+        return replace(plan, notes=(f"it grows every object; by hand nothing would: {remedy.text}", *plan.notes))
     if remedy.kind == "align-member" or (remedy.kind == "section" and remedy.breaks_abi):
         return _member(planner, participant, finding)
+    if remedy.kind == "pad-element" and (inner := _array_inside(planner, participant)):
+        return separate_member_elements(planner, *inner)
     if identity not in planner.program.variables and identity in planner.program.records:
         return separate_record(planner, planner.program.records[identity])
     if remedy.kind == "pad-element":
@@ -113,6 +121,19 @@ def _member(planner: Planner, participant: Participant, finding: Finding) -> Pla
     if record is None or not path:
         raise Refused("its type is not the project's own")
     return align_member(planner, record, path, split=finding.rule == _SPLIT, others=[o for o in others if o])
+
+
+def _array_inside(planner: Planner, participant: Participant) -> tuple[Defined[RecordFacts], str] | None:
+    """The record and the path of an array that is no variable by itself."""
+    identity = participant.identity
+    path = participant.member or _inside(planner, participant)
+    record = planner.program.records.get(identity)
+    if identity in planner.program.variables:
+        variable = planner.variable(identity)
+        if stripped(variable.facts.type).kind == TypeKind.ARRAY:
+            return None
+        record = planner.own_record(variable.facts.type, variable.unit)
+    return (record, path) if record is not None and path else None
 
 
 def _inside(planner: Planner, participant: Participant) -> str:

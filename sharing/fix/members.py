@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from sharing.fix.hazards import bytes_used, outside
 from sharing.fix.plan import Changes, Plan, Planner
-from sharing.fix.records import file_of, loose_place, shown
+from sharing.fix.records import file_of, loose_place, separate_record, shown
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts
@@ -60,6 +60,26 @@ def align_member(
         what = "and the member behind it on lines of their own" if following else "on a line of its own"
         how = f"start {member.name} {what}"
     return Plan(changes.edits(), how, breaks_abi=True, notes=notes, rounds=False)
+
+
+def separate_member_elements(planner: Planner, record: Defined[RecordFacts], path: str) -> Plan:
+    """Lines of its own for each element of an array in a record: alignment on a type that only the array has."""
+    at: Defined[RecordFacts] | None = record
+    for name in _names(path):
+        step = _member(planner, at, name) if at is not None else None
+        if step is None:
+            break
+        tree = stripped(step[1].type)
+        if tree.kind != TypeKind.ARRAY or tree.inner is None:
+            at = planner.own_record(tree, step[0].unit)
+            continue
+        element = planner.own_record(tree.inner, step[0].unit)
+        if element is None:
+            raise Refused(f"the elements of {name} have no type of their own: give them one that is aligned")
+        if planner.users(element.facts.key) - {f"record {step[0].facts.key}"}:
+            raise Refused(f"{shown(element.facts)} is the type of other things too: give {name} one of its own")
+        return separate_record(planner, element)
+    raise Refused(f"no array {path} is known")
 
 
 def _following(facts: RecordFacts, member: MemberFact) -> list[MemberFact]:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
+from sharing.fix.macros import definitions
 from sharing.fix.style import FixOptions, Spelling, is_system, spelling
-from sharing.fix.tokens import Files, ReadFile, Refused, Source
-from sharing.model.facts import RecordBits, RecordFacts, TypeTree, VariableBits, VariableFacts
+from sharing.fix.tokens import Files, ReadFile, Refused, Source, Token
+from sharing.model.facts import RecordBits, RecordFacts, TypeTree, UnitFacts, VariableBits, VariableFacts
 from sharing.model.finding import SourceEdit
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS
 from sharing.source.declarations import stripped
+from sharing.source.merge import executables, part
 from sharing.source.program import Defined, Program
 
 KEPT = "__attribute__((used)) keeps clang from dropping the padding of a static"
@@ -73,10 +76,15 @@ def overlap(a: SourceEdit, b: SourceEdit) -> bool:
 class Planner:
     """A program, its files, and how the project writes alignment."""
 
-    def __init__(self, program: Program, read_file: ReadFile, options: FixOptions) -> None:
+    def __init__(
+        self, program: Program, read_file: ReadFile, options: FixOptions, members: frozenset[int] | None = None
+    ) -> None:
         self.program = program
         self.files = Files(read_file)
         self.options = options
+        self._members = members  # None: all units
+        self._spellings: dict[str, Spelling] = {}
+        self._macros: dict[tuple[str, bytes], tuple[tuple[list[Token], bool], ...]] = {}
 
     @property
     def line_size(self) -> int:
@@ -93,7 +101,44 @@ class Planner:
         return source
 
     def spelling(self, path: str) -> Spelling:
-        return spelling(self.program, path, self.files, self.options)
+        if path not in self._spellings:
+            self._spellings[path] = spelling(self.program, path, self.files, self.options)
+        return self._spellings[path]
+
+    def of_program(self, identity: str, place: str) -> Planner:
+        """The planner of the one program whose definition stands at ``place`` (file:line), where several define it.
+
+        A declaration that other programs read too keeps them together: an edit of it is one of all their definitions.
+        """
+        definers = [n for n, unit in enumerate(self.program.units) if _defines(unit, identity)]
+        if len(definers) < 2:
+            return self
+        units = self.program.units
+        mine = {n for n in definers if any(f"{place}:".startswith(f"{at}:") for at in _places(units[n], identity))}
+        parts = [p for _, p in executables(self.program) if identity in p.variables]
+        own = [p for p in parts if p.variables[identity].unit in mine]
+        members = sorted({n for p in own for n in p.members})
+        others = {n for p in parts if p not in own for n in p.members}
+        if not own or others & set(members) or len({p.variables[identity].unit for p in own}) != 1:
+            return self
+        declaring = {path for n in members for path in _declaring(self.program.units[n], identity)}
+        if any(declaring & set(self.program.units[n].files) for n in others):
+            return self
+        found = Planner(part(self.program, members), self.files.read_file, self.options, frozenset(members))
+        found.files = self.files
+        return found
+
+    def has(self, unit: int) -> bool:
+        """Is the unit one of the program that is edited?"""
+        return self._members is None or unit in self._members
+
+    def macros(self, path: str, name: bytes) -> tuple[tuple[list[Token], bool], ...]:
+        """What the macro ``name`` stands for in files that units with ``path`` read: (tokens, with parameters)."""
+        key = (path, name)
+        if key not in self._macros:
+            names = {file: None for unit in self.program.units if path in unit.files for file in unit.files}
+            self._macros[key] = tuple(each for file in names for each in definitions(file, name, self.files))
+        return self._macros[key]
 
     def keep(self, facts: VariableFacts) -> str:
         """An attribute that keeps the padding of a static, "" where none is needed.
@@ -212,6 +257,25 @@ class Planner:
 def _follows_type(api: str, standard: str) -> bool:
     """From C++17 on, ``new`` aligns as the type asks (P0035); an operator of the class's own states its promise."""
     return api.startswith(("new", "std::make_")) and bool(re.search(r"\+\+(1[7-9z]|2)", standard))
+
+
+def _defines(unit: UnitFacts, identity: str) -> bool:
+    out = VariableBits.INTERNAL | VariableBits.DECLARED_ONLY | VariableBits.INLINE
+    return any(v.identity == identity and not v.bits & out for v in unit.variables)
+
+
+def _places(unit: UnitFacts, identity: str) -> Iterator[str]:
+    """``file:line`` of the unit's definitions."""
+    for each in unit.variables:
+        if each.identity == identity and not each.bits & VariableBits.DECLARED_ONLY and each.file >= 0:
+            yield f"{unit.files[each.file]}:{each.line}"
+
+
+def _declaring(unit: UnitFacts, identity: str) -> Iterator[str]:
+    """Files that declare or define a variable."""
+    for each in unit.variables:
+        if each.identity == identity:
+            yield from (unit.files[file] for file in (each.file, *(at[0] for at in each.declarations)) if file >= 0)
 
 
 def last_name(name: str) -> str:

@@ -46,7 +46,7 @@ def replace_declarator(changes: Changes, statement: Statement, declarator: Decla
         return
     at = all_of.index(declarator)
     newline = f"\n{source.indent(statement.begin)}"
-    specifiers = source.text(statement.begin, statement.specifiers[-1].end)
+    specifiers = source.text(statement.begin, statement.specified)
     begin, before = (statement.begin, "") if at == 0 else (all_of[at - 1].end, f";{newline}")
     last = at == len(all_of) - 1
     end, behind = (statement.end, "") if last else (all_of[at + 1].begin, f"{newline}{specifiers} ")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sharing.fix.macros import Aligning, aligning_macro, definitions
 from sharing.fix.tokens import Files, Refused
 from sharing.model.facts import UnitFacts
 from sharing.source.program import Program
@@ -64,9 +65,15 @@ def spelling(program: Program, path: str, files: Files, options: FixOptions) -> 
             if not any(_defines(name, options.macro, files) for name in unit.files):
                 raise Refused(f"{options.macro} is not defined in {unit.path}: include its header there first")
         return Spelling(options.macro, options.macro, languages != {"C++"}, attribute, cxx=languages == {"C++"})
+    found = _of_project(path, units, files, options.line_size)
+    if found is not None:
+        cxx = languages == {"C++"}
+        record = found.text if cxx or found.attribute else attribute
+        trailing = found.text if found.attribute else attribute
+        return Spelling(found.text, record, not cxx, trailing, cxx=cxx)
     if languages == {"C++"}:
         constant = str(options.line_size)
-        if any(not is_system(name) and _mentions(name, files) for name in (path, *_own(units))):
+        if _has_constant(units) and any(_uses_constant(name, files) for name in dict.fromkeys((path, *_own(units)))):
             constant = f"std::{_INTERFERENCE.decode()}"
         align = f"alignas({constant})"
         return Spelling(align, align, False, attribute, cxx=True)
@@ -84,19 +91,37 @@ def _is_c11(standard: str) -> bool:
     return bool(found) and found is not None and found[1] in "12"
 
 
-def _mentions(path: str, files: Files) -> bool:
+def _of_project(path: str, units: list[UnitFacts], files: Files, line_size: int) -> Aligning | None:
+    """The macro that the project aligns with by itself."""
+    common = set.intersection(*(set(unit.files) for unit in units)) if units else set()
+    visible = [name for name in units[0].files if name in common and not is_system(name)] if units else []
     try:
-        return _INTERFERENCE in files.source(path).data
+        return aligning_macro(path, visible, frozenset(unit.path for unit in units), line_size, files)
+    except Refused:
+        return None
+
+
+def _has_constant(units: list[UnitFacts]) -> bool:
+    """Is the constant declared in all units: C++17 and the header <new>?"""
+    new = all(re.search(r"\+\+(1[7-9z]|2)", unit.standard) for unit in units)
+    return new and all(any(name.endswith("/new") for name in unit.files) for unit in units)
+
+
+def _uses_constant(path: str, files: Files) -> bool:
+    """Does its code, and not a comment, name the standard's constant, and no directive ask whether there is one?"""
+    try:
+        source = files.source(path)
+        if _INTERFERENCE not in source.data:
+            return False
+        code = source.code
+        used = any(
+            token.text == _INTERFERENCE and [t.text for t in code[max(at - 2, 0) : at]] == [b"std", b"::"]
+            for at, token in enumerate(code)
+        )
+        return used and not any(b"interference_size" in directive.text for directive in source.directives)
     except Refused:
         return False
 
 
 def _defines(path: str, macro: str, files: Files) -> bool:
-    try:
-        source = files.source(path)
-        if macro.encode() not in source.data:
-            return False
-        wanted = re.compile(rb"#\s*define\s+" + re.escape(macro.encode()) + rb"(?!\w)")
-        return any(wanted.match(token.text) for token in source.directives)
-    except Refused:
-        return False
+    return any(True for _ in definitions(path, macro.encode(), files))

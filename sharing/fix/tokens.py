@@ -181,14 +181,14 @@ class Files:
     """The files of a program, read once each through ``read_file``, which raises OSError like open()."""
 
     def __init__(self, read_file: ReadFile) -> None:
-        self._read_file = read_file
+        self.read_file = read_file
         self._sources: dict[str, Source] = {}
 
     def source(self, path: str) -> Source:
         """Raises Refused where the file cannot be read."""
         if path not in self._sources:
             try:
-                data = self._read_file(path)
+                data = self.read_file(path)
             except OSError as error:
                 raise Refused(f"{path}: {error.strerror or error}") from error
             self._sources[path] = Source(path, data)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from sharing.fix.attributes import with_attributes
 from sharing.fix.declaration import Declarator, Statement, read_declaration
 from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
 from sharing.fix.records import align_record
@@ -122,6 +123,9 @@ def _by_union(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
     if not style.cxx:
         raise Refused("")  # a header that C reads too
     statement, declarator = _declaration(source, facts)
+    statement = with_attributes(planner, statement)
+    if statement.attributes:
+        raise Refused(f"it has attributes: {statement.attributes}")
     inner = member_text(statement, declarator, facts, last_name(facts.name), planner.line_size)
     init = _member_initialiser(source, declarator, facts, statement)
     attributes = source.text(declarator.suffix, declarator.init).strip()

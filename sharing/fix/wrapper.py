@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sharing.fix.attributes import aligning_macro, with_attributes
 from sharing.fix.declaration import Declarator, Statement, read_declaration
 from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
 from sharing.fix.rewriting import member_text, replace_declarator, unaligned
@@ -49,7 +50,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         own = (path, begin) == (source.path, facts.begin)
         token = _name_in(at, begin, name, facts.name_begin if own else None)
         declared.setdefault(path, set()).add(token.begin)
-        statement = read_declaration(at, begin, token.begin, name)
+        statement = with_attributes(planner, read_declaration(at, begin, token.begin, name))
         if own and not style.cxx and _static_by_macro(statement, facts):
             raise Refused("a macro gives it its storage class")
         declarator = statement.declarator(token.begin)
@@ -65,6 +66,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
             keep=planner.keep(facts) if own else "",
             constructs=_elides_copies(planner, variable),
             line_size=planner.line_size,
+            aligned_by_macro=aligning_macro(planner, at, at.text(declarator.suffix, declarator.init)),
         )
     for path in _readers(planner, facts, source.path, set(paths)):
         at = planner.source(path)
@@ -92,7 +94,7 @@ def _static_by_macro(statement: Statement, facts: VariableFacts) -> bool:
 def _declarations(planner: Planner, facts: VariableFacts) -> Iterator[tuple[str, int]]:
     """(path, offset) of every declaration in every unit."""
     for number, unit in enumerate(planner.program.units):
-        if facts.bits & VariableBits.INTERNAL and facts.identity not in unit.symbols:
+        if not planner.has(number) or (facts.bits & VariableBits.INTERNAL and facts.identity not in unit.symbols):
             continue
         for each in unit.variables:
             if each.identity != facts.identity:
@@ -105,7 +107,8 @@ def _declarations(planner: Planner, facts: VariableFacts) -> Iterator[tuple[str,
 def _shared_file(planner: Planner, paths: list[str]) -> str:
     """The file with a declaration that every unit with any of them reads."""
     wanted = set(paths)
-    seen = [wanted.intersection(unit.files) for unit in planner.program.units if wanted.intersection(unit.files)]
+    units = [unit for number, unit in enumerate(planner.program.units) if planner.has(number)]
+    seen = [wanted.intersection(unit.files) for unit in units if wanted.intersection(unit.files)]
     common = set.intersection(*seen) if seen else set()
     if not common:
         raise Refused(f"it is declared in {len(wanted)} files, none of which all of its users include")
@@ -147,6 +150,7 @@ def _rewrite(
     keep: str,
     constructs: bool,
     line_size: int,
+    aligned_by_macro: bool,
 ) -> None:
     """One declaration: the wrapper type where it comes first, the variable with that type."""
     source = statement.source
@@ -154,10 +158,11 @@ def _rewrite(
     scope = source.text(declarator.scope, declarator.name.begin)
     member, suffix = _member(statement, declarator, facts, elements, line_size)
     body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
-    attributes = _ALIGNED.sub("", source.text(declarator.suffix, declarator.init)).strip()
+    written = "" if aligned_by_macro else source.text(declarator.suffix, declarator.init)
+    attributes = _ALIGNED.sub("", written).strip()
     behind = " ".join(part for part in (f"{scope}{name}{suffix}", attributes, keep) if part)
     init = _initialiser(statement, declarator, facts, elements, constructs)
-    storage = f"{statement.storage} " if statement.storage else ""
+    storage = "".join(f"{text} " for text in (statement.attributes, statement.storage) if text)
     indent = source.indent(statement.begin)
     inline = style.cxx or "extern" in statement.storage or not _alone(facts)
     keyword = f"struct {style.record}" if style.cxx and style.record else "struct"
@@ -234,8 +239,8 @@ def _readers(planner: Planner, facts: VariableFacts, home: str, declaring: set[s
     name = last_name(facts.name).encode("utf-8", "surrogateescape")
     private = bool(facts.bits & VariableBits.INTERNAL) and not any(_HEADER.search(path) for path in declaring)
     seen: dict[str, None] = {}
-    for unit in planner.program.units:
-        if not declaring.intersection(unit.files):
+    for number, unit in enumerate(planner.program.units):
+        if not planner.has(number) or not declaring.intersection(unit.files):
             continue
         for path in unit.files:
             if is_system(path) or (private and path != home and _HEADER.search(path)):
@@ -313,7 +318,7 @@ def _check_accesses(planner: Planner, facts: VariableFacts, changes: Changes) ->
     of_unit = [u.symbols.index(identity) if identity in u.symbols else -1 for u in planner.program.units]
     for function in planner.program.functions.values():
         index = of_unit[function.unit]
-        if index < 0:
+        if index < 0 or not planner.has(function.unit):
             continue
         rows = function.facts.accesses
         for at in range(0, len(rows), width):

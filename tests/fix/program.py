@@ -70,6 +70,8 @@ class Unit:
         self._variables: list[VariableFacts] = []
         self._records: list[RecordFacts] = []
         self._allocations: list[AllocationFact] = []
+        self._functions: list[str] = []
+        self._symbols: list[str] = []
 
     def _place(self, text: str) -> tuple[int, int, int, int]:
         """(file, line, begin, end) of the text, wherever it stands once."""
@@ -135,11 +137,26 @@ class Unit:
         """A declaration of what another unit defines."""
         self.variable(text, name, kind, internal=False, bits=VariableBits.DECLARED_ONLY)
 
+    def defines(self, name: str) -> None:
+        """A further function, without accesses."""
+        self._functions.append(name)
+
+    def refers(self, name: str) -> None:
+        """A use of what another unit defines."""
+        self._symbols.append(name)
+
+    def declared_in(self, text: str, name: str) -> None:
+        """A further declaration of a variable that was stated before."""
+        at = next(i for i, v in enumerate(self._variables) if v.identity == name)
+        known = self._variables[at]
+        self._variables[at] = msgspec.structs.replace(known, declarations=(*known.declarations, self._place(text)))
+
     def allocation(self, record: int, api: str = "malloc", guarantee: int = 0) -> None:
         self._allocations.append(AllocationFact(api, record, guarantee, 0, 1, 1))
 
     def facts(self) -> UnitFacts:
-        function = FunctionFacts(f"f@{self.path}", "f", "f", 0, 1, 1, 0, allocations=tuple(self._allocations))
+        functions = [FunctionFacts(f"f@{self.path}", "f", "f", 0, 1, 1, 0, allocations=tuple(self._allocations))]
+        functions += [FunctionFacts(name, name, name, 0, 1, 1, 0) for name in self._functions]
         return UnitFacts(
             path=self.path,
             directory=str(Path(self.path).parent),
@@ -150,10 +167,10 @@ class Unit:
             hash="",
             files=self.files,
             file_hashes=tuple(hashlib.sha256(self.texts[name].encode()).hexdigest() for name in self.files),
-            symbols=tuple(v.identity for v in self._variables),
+            symbols=(*(v.identity for v in self._variables), *self._symbols),
             records=tuple((r.key, msgspec.Raw(msgspec.json.encode(r))) for r in self._records),
             variables=tuple(self._variables),
-            functions=((function.identity, msgspec.Raw(msgspec.json.encode(function))),),
+            functions=tuple((f.identity, msgspec.Raw(msgspec.json.encode(f))) for f in functions),
         )
 
 

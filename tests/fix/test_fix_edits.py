@@ -208,7 +208,7 @@ def test_the_standards_constant_is_used_where_the_project_uses_it(builder: Progr
         "Other other;\nstatic long hits;\nlong *where() { return &hits; }\n"
     )
     path = builder.file("own.cc", text)
-    unit = builder.unit(path, language="C++", standard="c++17")
+    unit = builder.unit(path, builder.file("new", ""), language="C++", standard="c++17")
     result = edited(builder, finding(unit.variable("static long hits", "hits")))["own.cc"]
     assert "union alignas(std::hardware_destructive_interference_size) { long hits; };" in result
     assert any(owns_its_lines(p) for n, p in build(path, compiler="g++", flags="-std=c++17 -O2").items() if "hits" in n)

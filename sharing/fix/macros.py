@@ -1,0 +1,128 @@
+"""Macros as files define them, and the one by which a project aligns to a line.
+
+Owns the search for definitions.  Conditions are not evaluated: every branch counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sharing.fix.tokens import Files, Kind, Refused, Token, matching
+
+_NAME = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
+_ALIGNERS = frozenset((b"alignas", b"_Alignas"))
+_MAX_CONSTANTS = 4  # names that stand for names that stand for a number
+
+
+class Aligning(NamedTuple):
+    """A macro that aligns to a line: how it is written, and whether it stands for the compilers' attribute."""
+
+    text: str
+    attribute: bool
+
+
+def definitions(path: str, name: bytes, files: Files) -> Iterator[tuple[list[Token], bool]]:
+    """(what it stands for, with parameters) for each definition of a macro in a file."""
+    try:
+        source = files.source(path)
+        if name not in source.data:
+            return
+        for directive in source.directives:
+            found = _NAME.match(directive.text)
+            if found and found[1] == name:
+                code = source.within(directive)
+                called = len(code) > 3 and code[3].text == b"(" and code[3].begin == code[2].end
+                yield code[matching(code, 3) + 1 if called else 3 :], called
+    except Refused:
+        return
+
+
+def aligning_macro(
+    path: str, visible: Iterable[str], mains: frozenset[str], line_size: int, files: Files
+) -> Aligning | None:
+    """The macro by which a project aligns to ``line_size`` bytes, the one it uses most; None where it has none.
+
+    ``visible`` are the project's files that every reader of ``path`` includes, ``mains`` the readers.  A header may
+    come before what defines the macro, so that one counts there only where the header uses or defines it itself.
+    """
+    paths = list(visible)
+    candidates: dict[bytes, Aligning] = {}
+    for where in paths:
+        for name, body, parameters in _all(where, files):
+            found = _aligning(name, body, parameters, paths, line_size, files)
+            if found is not None:
+                candidates.setdefault(name, found)
+    if path not in mains:
+        here = files.source(path).names
+        candidates = {name: found for name, found in candidates.items() if name in here}
+    if not candidates:
+        return None
+    known = [name for name in candidates if not _other_meaning(name, paths, line_size, files)]
+    uses = {name: sum(_data(where, files).count(name) for where in paths) for name in known}
+    return candidates[min(known, key=lambda name: (-uses[name], name))] if known else None
+
+
+def _data(path: str, files: Files) -> bytes:
+    try:
+        return files.source(path).data
+    except Refused:
+        return b""
+
+
+def _all(path: str, files: Files) -> Iterator[tuple[bytes, list[Token], list[bytes] | None]]:
+    """(name, what it stands for, parameters) of the macros in a file that may be about alignment."""
+    try:
+        source = files.source(path)
+        if b"lign" not in source.data:
+            return
+        for directive in source.directives:
+            found = _NAME.match(directive.text)
+            if not found or not re.search(rb"lign", directive.text):
+                continue
+            code = source.within(directive)
+            called = len(code) > 3 and code[3].text == b"(" and code[3].begin == code[2].end
+            last = matching(code, 3) if called else 2
+            parameters = [t.text for t in code[4:last] if t.kind is Kind.NAME] if called else None
+            yield found[1], code[last + 1 :], parameters
+    except Refused:
+        return
+
+
+def _aligning(
+    name: bytes, body: list[Token], parameters: list[bytes] | None, paths: list[str], line_size: int, files: Files
+) -> Aligning | None:
+    text = [token.text for token in body]
+    attribute = text[:3] == [b"__attribute__", b"(", b"("] and text[-2:] == [b")", b")"]
+    inner = text[3:-2] if attribute else text
+    words = (b"aligned", b"__aligned__") if attribute else _ALIGNERS
+    if len(inner) != 4 or inner[0] not in words or inner[1] != b"(" or inner[3] != b")":
+        return None
+    shown = name.decode("utf-8", "surrogateescape")
+    if parameters is not None:
+        return Aligning(f"{shown}({line_size})", attribute) if parameters == [inner[2]] else None
+    return Aligning(shown, attribute) if _number(inner[2], paths, files) == {line_size} else None
+
+
+def _other_meaning(name: bytes, paths: list[str], line_size: int, files: Files) -> bool:
+    """Is it defined as anything else that is not nothing, for a smaller line or another purpose?"""
+    for where in paths:
+        for other, body, parameters in _all(where, files):
+            if other == name and body and _aligning(name, body, parameters, paths, line_size, files) is None:
+                return True
+    return False
+
+
+def _number(text: bytes, paths: list[str], files: Files, depth: int = 0) -> set[int]:
+    """The values that a number or constant macro has; a name that is none gives nothing."""
+    if text.isdigit():
+        return {int(text[:9])}
+    found: set[int] = set()
+    for where in paths if depth < _MAX_CONSTANTS else ():
+        for body, parameters in definitions(where, text, files):
+            words = [token.text for token in body if token.text not in (b"(", b")")]
+            if parameters or len(words) != 1:
+                return set()
+            found |= _number(words[0], paths, files, depth + 1) or {0}
+    return found
