@@ -45,11 +45,10 @@ class Again:
 
     def left(self, layout: Layout) -> list[Conflict]:
         """Conflicts of what was on the line, in the actors before the edits."""
-        before: dict[Actor, Actor] = {}
-        for actor in self._all(layout):
-            before[layout.after(actor)] = actor
+        before = {layout.after(actor): actor for actor in self._all(layout)}
+        ours = [after for after, actor in before.items() if _key(actor) in self._here]
         found: list[Conflict] = []
-        for line in self._lines(list(before)):
+        for line in self._lines(list(before), ours):
             for rule in self._rules:
                 for draft in rule.check(line, self._context):
                     pair = {_key(before[a]) for a in draft.actors[:2]}
@@ -73,20 +72,27 @@ class Again:
                 known.setdefault(_key(actor), actor)
         return list(known.values())
 
-    def _lines(self, actors: Sequence[Actor]) -> list[LineProfile]:
+    def _lines(self, actors: Sequence[Actor], ours: Sequence[Actor]) -> list[LineProfile]:
+        """The lines that hold any of ``ours``, with all actors on them."""
         size = self._context.pair_size if self._span is Span.PAIR else self._context.line_size
         around = self._context.line_size if self._span is Span.WINDOW else 0
-        lines: set[int] = set()
-        for actor in actors:
+        on: dict[int, list[Actor]] = {}
+        for actor in ours:
             for start, end in touched(actor):
                 found = range((start - around) // size * size, end + around, size)
-                lines.update(found if len(found) <= 2 * MAX_LINES else (*found[:MAX_LINES], *found[-MAX_LINES:]))
-        out = []
-        for line in sorted(lines):
-            low, high = line - around, line + size + around
-            here = [a for a in actors if a.touched_on(low, high)]
-            out.append(LineProfile(low, high - low, tuple(sorted(here, key=lambda a: (a.span, a.name)))))
-        return out
+                chosen = found if len(found) <= 2 * MAX_LINES else (*found[:MAX_LINES], *found[-MAX_LINES:])
+                on.update((line, []) for line in chosen)
+        for actor in actors:
+            ranges = touched(actor)
+            first, last = ranges[0][0] - around, max(end for _, end in ranges) + around
+            near = range(first // size * size, last, size)
+            for line in near if len(near) < len(on) else on:
+                if line in on and actor.touched_on(line - around, line + size + around):
+                    on[line].append(actor)
+        return [
+            LineProfile(line - around, size + 2 * around, tuple(sorted(here, key=lambda a: (a.span, a.name))))
+            for line, here in sorted(on.items())
+        ]
 
 
 def _asks_the_same(rule: LineRule, own: LineRule) -> bool:

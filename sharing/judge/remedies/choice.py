@@ -61,6 +61,8 @@ def choose(conflict: Conflict, left: Left, paths: Paths, line_size: int) -> tupl
             rank = (sum(len(c.actors) for c in after), _dear(edit, line_size), number)
             if best is None or rank < best[0]:
                 best = (rank, edit, after)
+            if rank[:2] == (0, 0):
+                break  # nothing is left, and it costs little: no other can be better
         if best is None:
             return ()
         edits.append(best[1])
