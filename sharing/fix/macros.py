@@ -12,6 +12,9 @@ from typing import NamedTuple
 from sharing.fix.tokens import Files, Kind, Refused, Token, matching
 
 _NAME = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
+_IF, _ELSE, _ENDIF = (re.compile(rb"#[ \t]*" + word) for word in (rb"if", rb"el", rb"endif"))
+# Conditions that hold for gcc and clang.
+_COMPILER = re.compile(rb"#[ \t]*(?:if|ifdef|elif|elifdef)\b.*(?:__GNUC__|__clang__|__has_attribute)", re.S)
 _ALIGNERS = frozenset((b"alignas", b"_Alignas"))
 _MAX_CONSTANTS = 4  # names that stand for names that stand for a number
 
@@ -50,7 +53,7 @@ def aligning_macro(
     paths = list(visible)
     candidates: dict[bytes, Aligning] = {}
     for where in paths:
-        for name, body, parameters in _all(where, files):
+        for name, body, parameters, _ in _all(where, files):
             found = _aligning(name, body, parameters, paths, line_size, files)
             if found is not None:
                 candidates.setdefault(name, found)
@@ -71,21 +74,34 @@ def _data(path: str, files: Files) -> bytes:
         return b""
 
 
-def _all(path: str, files: Files) -> Iterator[tuple[bytes, list[Token], list[bytes] | None]]:
-    """(name, what it stands for, parameters) of the macros in a file that may be about alignment."""
+_Macro = tuple[bytes, list[Token], list[bytes] | None, bytes]
+
+
+def _all(path: str, files: Files, about: bytes = b"lign") -> Iterator[_Macro]:
+    """(name, what it stands for, parameters, condition) of the macros in a file that has ``about`` in it.
+
+    The condition is the directive that opens the innermost branch around the definition, b"" none.
+    """
     try:
         source = files.source(path)
-        if b"lign" not in source.data:
+        if about not in source.data:
             return
+        branches: list[bytes] = []
         for directive in source.directives:
+            if _IF.match(directive.text):
+                branches.append(directive.text)
+            elif branches and _ELSE.match(directive.text):
+                branches[-1] = directive.text
+            elif branches and _ENDIF.match(directive.text):
+                branches.pop()
             found = _NAME.match(directive.text)
-            if not found or not re.search(rb"lign", directive.text):
+            if not found:
                 continue
             code = source.within(directive)
             called = len(code) > 3 and code[3].text == b"(" and code[3].begin == code[2].end
             last = matching(code, 3) if called else 2
             parameters = [t.text for t in code[4:last] if t.kind is Kind.NAME] if called else None
-            yield found[1], code[last + 1 :], parameters
+            yield found[1], code[last + 1 :], parameters, branches[-1] if branches else b""
     except Refused:
         return
 
@@ -106,12 +122,19 @@ def _aligning(
 
 
 def _other_meaning(name: bytes, paths: list[str], line_size: int, files: Files) -> bool:
-    """Is it defined as anything else that is not nothing, for a smaller line or another purpose?"""
+    """May it stand for something else here: another size, or nothing but for compilers without attributes?"""
+    aligning, empty = [], False
     for where in paths:
-        for other, body, parameters in _all(where, files):
-            if other == name and body and _aligning(name, body, parameters, paths, line_size, files) is None:
+        for other, body, parameters, condition in _all(where, files, name):
+            if other != name:
+                continue
+            if _aligning(name, body, parameters, paths, line_size, files) is not None:
+                aligning.append(condition)
+            elif body:
                 return True
-    return False
+            else:
+                empty = True
+    return empty and not all(_COMPILER.search(condition) and b"!" not in condition for condition in aligning)
 
 
 def _number(text: bytes, paths: list[str], files: Files, depth: int = 0) -> set[int]:

@@ -54,10 +54,21 @@ def test_the_projects_macro_is_found(builder: ProgramBuilder, build: Build, defi
         "#define OWN_LINE(name) long name __attribute__((aligned(64)))\n",
         "/* #define OWN_LINE __attribute__((aligned(64))) */\n",
         "#define OWN_LINE __attribute__((aligned(LINE_BYTES)))\n",
+        "#ifdef OWN_LINES\n#define OWN_LINE __attribute__((aligned(64)))\n#else\n#define OWN_LINE\n#endif\n",
+        "#ifndef __GNUC__\n#define OWN_LINE __attribute__((aligned(64)))\n#else\n#define OWN_LINE\n#endif\n",
         "#ifdef BIG\n#define OWN_LINE __attribute__((aligned(128)))\n#else\n"
         "#define OWN_LINE __attribute__((aligned(64)))\n#endif\n",
     ],
-    ids=["smaller", "more than that", "declares", "a comment", "of unknown size", "of two sizes"],
+    ids=[
+        "smaller",
+        "more than that",
+        "declares",
+        "a comment",
+        "of unknown size",
+        "nothing here",
+        "nothing for us",
+        "of two sizes",
+    ],
 )
 def test_what_does_not_align_to_a_line_is_no_such_macro(builder: ProgramBuilder, definition: str) -> None:
     path = builder.file("own.c", f"{definition}{USE}")
