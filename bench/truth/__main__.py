@@ -13,6 +13,7 @@ from pathlib import Path
 from bench.truth import fit
 from bench.truth.build import BUILDS, BUILT, SUFFIX, build, built_programs, program_of
 from bench.truth.corpus import KEPT, compared, held_against, kept, name_of
+from bench.truth.costs import costs
 from bench.truth.drive import NotRun, count
 from bench.truth.misses import misses
 from bench.truth.page import page
@@ -33,7 +34,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.truth", description=__doc__.split("\n")[0] if __doc__ else ""
     )
-    parser.add_argument("action", choices=("build", "count", "keep", "score", "misses", "fit", "packages"))
+    actions = ("build", "costs", "count", "keep", "score", "misses", "fit", "packages")
+    parser.add_argument("action", choices=actions)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a program; all without one")
     parser.add_argument("--in", dest="folder", type=Path, help="keep: the folder of a run that is already there")
     options = parser.parse_args()
@@ -50,7 +52,13 @@ def main() -> int:
         parser.error(f"{', '.join(unknown)}: not of the corpus, which has {', '.join(known)}")
     chosen = [known[name] for name in options.names or [p.name for p in PROGRAMS]]
     if options.action == "packages":
-        print(*sorted({"valgrind"}.union(*({p.package, *p.needs} for p in chosen))))
+        built = [one for one in BUILDS if not options.names or f"{one.name}{SUFFIX}" in options.names]
+        needed = [{p.package, *p.needs} for p in chosen] + [{"dpkg-dev", *one.needs} for one in built]
+        print(*sorted({"valgrind"}.union(*needed)))
+        return 0
+    if options.action == "costs":
+        for line in costs():
+            print(line, flush=True)
         return 0
     if options.action == "build":
         return _build(options.names)

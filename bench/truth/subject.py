@@ -60,7 +60,7 @@ def judged(path: Path, facts: Path | None = None) -> Iterator[Judged]:
 def _judge(variant: str, image: Image, *, own: bool = True) -> Judged:
     size, pair = line_sizes(None, image)
     passes = run_passes(image, default_knowledge(), demangle)
-    findings = judge_passes(passes, JudgeOptions(size, pair, demangle=demangle)).findings
+    findings = judge_passes(passes, JudgeOptions(size, pair, demangle=demangle, edits=False)).findings
     return Judged(variant, passes, _actors(passes), findings, size, own)
 
 

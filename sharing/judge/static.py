@@ -51,6 +51,7 @@ class JudgeOptions:
     """``line_size`` in bytes; ``rules`` are ids, empty for all; ``macro`` is the project's alignment macro.
 
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
+    ``edits``: look for edits, which takes longer than everything else where types are known.
     """
 
     line_size: int
@@ -60,6 +61,7 @@ class JudgeOptions:
     min_severity: Severity = Severity.NOTE  # findings below are counted, not made
     demangle: Demangle = lambda names: names
     assume_threads: bool = False
+    edits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     style = Style(options.line_size, image.kind, options.macro)
     merged = _merge(drafts if grade is None else grade(drafts))
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
-    findings = [finding_of(d, profiler, context, style, image) for d in made]
+    findings = [finding_of(d, profiler, context, style, image, edits=options.edits) for d in made]
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = _distinct(findings)
     hidden = len(merged) - len(made)
@@ -209,7 +211,9 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
     return [msgspec.structs.replace(f, id=numbered[i]) if i in numbered else f for i, f in enumerate(findings)]
 
 
-def finding_of(draft: Draft, profiler: Profiler, context: Context, style: Style, image: Image) -> Finding:
+def finding_of(
+    draft: Draft, profiler: Profiler, context: Context, style: Style, image: Image, *, edits: bool = True
+) -> Finding:
     actors = draft.actors[:MAX_PARTICIPANTS]
     ref = _line_ref(draft, style.line_size)
     shown = LineProfile(int(ref.address, 16), ref.size, ())
@@ -230,7 +234,7 @@ def finding_of(draft: Draft, profiler: Profiler, context: Context, style: Style,
             *(Evidence(Confidence.STATIC, text) for text in (*draft.evidence, *guard_evidence(actors))),
         ),
         related=tuple(place for a in actors for place in related(a)),
-        remedies=_remedies(draft, profiler, context, style, image),
+        remedies=_remedies(draft, profiler, context, style, image) if edits else (),
         picture=_pictures(draft, profiler, style.line_size, image),
         score=round(draft.score, 3),
     )

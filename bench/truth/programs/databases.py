@@ -5,14 +5,13 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from bench.truth.programs.program import PORT, Program, run, together
+from bench.truth.programs.program import DRIVERS, PORT, Program, run, together
 
 ADMIN, SECRET, SUFFIX = "cn=admin,dc=a", "x", "dc=a"
-DRIVERS = Path(__file__).parent / "drivers"
 
 
 def _redis(where: Path, turn: int) -> None:
-    requests, port = ("300", "6000")[turn], str(PORT)
+    requests, port = ("200", "1500")[turn], str(PORT)
     tests = "set,get,incr,lpush,lrange_100,hset,zadd,mset"
     run("redis-benchmark", "-p", port, "-n", requests, "-c", "40", "-P", "8", "-d", "200", "-q", "-t", tests)
     if turn:
@@ -45,13 +44,13 @@ def _mariadb(where: Path, turn: int) -> None:
 
 
 def _points(where: Path, turn: int) -> None:
-    """Many small statements from more clients than there are threads: what each statement does for all shows."""
-    slap = ("mysqlslap", "--no-defaults", f"--socket={where}/sock", "-u", "root", "--concurrency=8", "--delimiter=;")
+    """Many small statements: what each statement does for all of them shows."""
+    slap = ("mysqlslap", "--no-defaults", f"--socket={where}/sock", "-u", "root", "--concurrency=5", "--delimiter=;")
     table = "CREATE TABLE t (k INT PRIMARY KEY, v INT) ENGINE=InnoDB"
     rows = ",".join(f"({n},0)" for n in range(100))
-    statements = "SELECT 1;SELECT v FROM t WHERE k=37;UPDATE t SET v=v+1 WHERE k=RAND()*99;DO 1"
+    statements = "SELECT 1;SELECT v FROM t WHERE k=37;DO 1;SELECT v FROM t WHERE k=52;UPDATE t SET v=v+1 WHERE k=11"
     made = (f"--create={table};INSERT INTO t VALUES {rows}", f"--query={statements}")
-    run(*slap, *made, f"--number-of-queries={(160, 4800)[turn]}")
+    run(*slap, *made, f"--number-of-queries={(50, 1000)[turn]}")
 
 
 def _directory(where: Path) -> None:
@@ -140,7 +139,7 @@ ROWS = (
     Program(
         "mariadbd-points",
         "mariadb-server-core",
-        (*MARIADBD, "--thread-handling=pool-of-threads", "--thread-pool-size=4", "--performance-schema=OFF"),
+        MARIADBD,
         _points,
         _install,
         needs=("mariadb-client",),

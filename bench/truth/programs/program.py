@@ -20,6 +20,7 @@ from pathlib import Path
 
 Load = Callable[[Path, int], None]  # (scratch folder, round): 0 to warm up, 1 to be counted
 
+DRIVERS = Path(__file__).parent / "drivers"  # what is compiled to make a load
 PORT = 47311  # the program's; loads have those above for what it talks to
 LOAD_S = 600.0  # after which a load is given up
 
