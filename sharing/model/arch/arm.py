@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sharing.model.arch.plt import PltStub, SlotOperand
 from sharing.model.arch.relocation import DATA, DynamicTypes, Field, Formula, Operation
-from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target
+from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target, ThreadCalls
 
 EM_ARM = 40
 EM_AARCH64 = 183
@@ -71,6 +71,10 @@ ROWS = (
         ),
         perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS),
         calls=SystemCalls(98, 241, "x8", _ARGUMENTS[:6]),
+        # mov x8, #220 (clone) or #435 (clone3); svc #0.
+        threads=ThreadCalls(
+            rb"(?:\x88\x1b|\x68\x36)\x80[\x52\xd2](?:.{4}){0,3}?\x01\x00\x00\xd4", rb"\x00\x24\xa0[\x72\xf2]"
+        ),
         derives=True,
     ),
     Machine(

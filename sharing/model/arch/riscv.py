@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sharing.model.arch.plt import PltStub, SlotOperand
 from sharing.model.arch.relocation import DATA, DynamicTypes, Field, Formula, Operation
-from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target
+from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target, ThreadCalls
 
 EM_RISCV = 243
 
@@ -76,6 +76,10 @@ ROWS = (
         plt=PltStub(SlotOperand.PC_PLUS_PARTS, 16, words=((0xFFF, 0xE17), (0xFFFFF, 0xE3E03))),
         perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS),
         calls=SystemCalls(98, 241, "a7", _ARGUMENTS[:6]),
+        # li a7, 220 (clone) or 435 (clone3); ecall.  The flags of fork begin with lui 0x1200.
+        threads=ThreadCalls(
+            rb"\x93\x08(?:\xc0\x0d|\x30\x1b).{0,16}?\x73\x00\x00\x00", rb"[\x37\xb7][\x00-\x0f]\x20\x01"
+        ),
     ),
     Machine(
         EM_RISCV,

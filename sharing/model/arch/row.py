@@ -42,6 +42,18 @@ class PerfRegisters:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadCalls:
+    """Patterns (``re``, over bytes of code) of a system call for a thread, and of what fork asks of the same call.
+
+    ``call``: the number goes into its register and the call follows at once.  ``fork``: the flags that make it no
+    thread (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), shortly before.
+    """
+
+    call: bytes
+    fork: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class SystemCalls:
     """Numbers of the Linux system calls that matter here, and the registers of a call by perf's names."""
 
@@ -79,6 +91,7 @@ class Machine:
     plt: PltStub | None = None
     perf: PerfRegisters | None = None
     calls: SystemCalls | None = None
+    threads: ThreadCalls | None = None
     derives: bool = False
     code_mask: int = 0
     packed_types: bool = False

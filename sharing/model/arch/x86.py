@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sharing.model.arch.plt import PltStub, SlotOperand
 from sharing.model.arch.relocation import DATA, DynamicTypes, Formula, Operation
-from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target
+from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target, ThreadCalls
 
 EM_386 = 3
 EM_X86_64 = 62
@@ -53,6 +53,8 @@ ROWS = (
         plt=PltStub(SlotOperand.NEXT_PLUS_32, 16, code=b"\xff\x25", entry_sizes=(8, 16)),
         perf=_REGISTERS,
         calls=_CALLS,
+        # mov $56 (clone) or $435 (clone3), %eax; syscall.
+        threads=ThreadCalls(rb"\xb8(?:\x38\0\0\0|\xb3\x01\0\0).{0,16}?\x0f\x05", rb"\x11\x00\x20\x01"),
         derives=True,
     ),
     Machine(
