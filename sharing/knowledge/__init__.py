@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from sharing.knowledge.locks import LockCalls, LockEffect
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames
 from sharing.model.image import Image, ImageKind
-from sharing.model.project import ProjectConfig
 from sharing.model.vocabulary import CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary
 
 _T = TypeVar("_T")
@@ -142,10 +141,9 @@ class Knowledge:
     def joins_thread(self, name: str) -> bool:
         return bool(self._joins.find(name))
 
-    def callback(self, name: str) -> CallbackRow | None:
-        """How a function of this name has a function called that it is handed, None where it does not."""
-        found = self._callbacks.find(name)
-        return found[0] if found else None
+    def callbacks(self, name: str) -> list[CallbackRow]:
+        """Which of its arguments a function of this name has called, and by whom."""
+        return self._callbacks.find(name)
 
     def lock_abi(self, row: int, image: Image) -> LockAbi | None:
         """The byte ranges of a lock row in this image, None where the table does not know them."""
@@ -185,8 +183,3 @@ _DECODER = msgspec.json.Decoder(Vocabulary)
 
 def _table(name: str, kind: type[_T]) -> _T:
     return msgspec.json.decode(resources.files(__name__).joinpath(name).read_bytes(), type=kind)
-
-
-def vocabulary(project: ProjectConfig) -> Knowledge:
-    """The built-in tables with the project's rows in front."""
-    return Knowledge(project) if project.has_rows else default_knowledge()

@@ -36,6 +36,7 @@ class CallbackThread(enum.StrEnum):
     """Which thread calls a function that a library was handed."""
 
     CALLER = "caller"  # the one that hands it over, before the call returns
+    ONCE = "once"  # the same, unless another one did before
     LOOP = "loop"  # those that run the library's event loop
     ANY = "any"  # a signal: whichever runs
 
@@ -165,13 +166,16 @@ class ThreadRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class CallbackRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Functions that hand a library a function to call: which argument, and on which thread it is called.
 
-    ``loop`` are the functions that call it, where ``thread`` is LOOP.
+    ``loop`` are the functions that call it, where ``thread`` is LOOP.  ``timer``: by the clock, so seldom; a call whose
+    argument ``descriptor_argument`` is -1 is for a timer as well.
     """
 
     function: Names
     entry_argument: int
     thread: CallbackThread = CallbackThread.LOOP
     loop: tuple[str, ...] = ()
+    timer: bool = False
+    descriptor_argument: int | None = None
     data_argument: int | None = None
     data_parameter: int = 0
 
@@ -241,6 +245,7 @@ def mistakes(rows: Vocabulary) -> Iterator[tuple[str, str]]:
             yield f"thread[{number}]", "name the function, or the type whose constructor starts a thread"
     for number, callback in enumerate(rows.callback):
         yield from _bad_argument(f"callback[{number}].entry_argument", callback.entry_argument)
+        yield from _bad_argument(f"callback[{number}].descriptor_argument", callback.descriptor_argument)
         if (callback.thread is CallbackThread.LOOP) != bool(callback.loop):
             yield f"callback[{number}].loop", 'name the functions that call it, with thread = "loop"'
 

@@ -15,8 +15,10 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import starts_threads
-from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
+from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind, Table
 from sharing.static import perthread
+from sharing.static.callbacks import callback_calls
+from sharing.static.callees import function_at, names_of_callees, passed_on
 from sharing.static.coldness import coldness
 from sharing.static.phases import Phases, find_phases, place
 
@@ -89,33 +91,12 @@ class CallGraph:
         return tuple(dict.fromkeys(r.name for i, r in enumerate(self.roots) if mask >> i & 1))
 
 
-def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Row of the function that starts exactly at each address, -1 where none does."""
-    starts = image.functions["address"]
-    if not len(starts):
-        return np.full(len(addresses), -1, np.int64)
-    row = np.searchsorted(starts, addresses)
-    row = np.minimum(row, len(starts) - 1)
-    return np.where(starts[row] == addresses, row, -1)
-
-
 def function_name(image: Image, row: int) -> str:
     """Display name of a function: its symbol, or its address."""
     if row < 0:
         return "?"
     f = image.functions[row]
     return image.names[f["name"]] if f["name"] >= 0 else f"fn_{int(f['address']):x}"
-
-
-def names_of_callees(image: Image, addresses: npt.NDArray[np.uint64]) -> list[str]:
-    """Symbol of each call target: a function of this image, an import, or "" where nothing names it."""
-    rows = function_at(image, addresses)
-    ids = np.where(rows >= 0, image.functions["name"][rows], -1) if len(image.functions) else rows
-    callees, names = image.callee_names, image.names
-    return [
-        callees.get(address) or (names[i] if i >= 0 else "")
-        for address, i in zip(addresses.tolist(), ids.tolist(), strict=True)
-    ]
 
 
 def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -> CallGraph:
@@ -128,7 +109,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     iterating f = base + sum over call sites.
     """
     n = len(image.functions)
-    edges = _edges(image)
+    edges = _edges(image, np.concatenate([image.calls, callback_calls(image, knowledge)]))
     taken = (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN) != 0
     exported = (image.functions["flags"] & FunctionFlag.EXPORTED) != 0
     init = (image.functions["flags"] & FunctionFlag.INIT) != 0
@@ -222,16 +203,16 @@ class _Edges:
         )
 
 
-def _edges(image: Image) -> _Edges:
-    callee = function_at(image, image.calls["callee"])
-    keep = (callee >= 0) & (image.calls["function"] >= 0)
-    caller = image.calls["function"][keep].astype(np.int64)
+def _edges(image: Image, calls: Table) -> _Edges:
+    callee = function_at(image, calls["callee"])
+    keep = (callee >= 0) & (calls["function"] >= 0)
+    caller = calls["function"][keep].astype(np.int64)
     callee = callee[keep]
-    depth = image.calls["loop_depth"][keep].astype(np.int64)
+    depth = calls["loop_depth"][keep].astype(np.int64)
     depth[depth >= IMPLAUSIBLE_LOOPS] = 0
-    factor = times(image.calls["loop_depth"][keep], image.calls["rarity"][keep])
-    once = perthread.times(image.calls["loop_depth"][keep], image.calls["rarity"][keep])
-    where = place(image, image.calls[keep])
+    factor = times(calls["loop_depth"][keep], calls["rarity"][keep])
+    once = perthread.times(calls["loop_depth"][keep], calls["rarity"][keep])
+    where = place(image, calls[keep])
     order = np.argsort(caller, kind="stable")
     start = np.searchsorted(caller[order], np.arange(len(image.functions) + 1))
     return _Edges(caller[order], callee[order], depth[order], factor[order], once[order], where[order], start)
@@ -380,41 +361,25 @@ def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[
     creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
     args = image.args
     callees, inverse = np.unique(args["callee"], return_inverse=True)
-    wanted: dict[tuple[int, int], bool] = {}
+    wanted: set[tuple[int, int]] = set()
     starts_many: dict[tuple[int, int], bool] = {}
     for i, name in enumerate(names_of_callees(image, callees)):
         row = knowledge.thread_start(name)
         if row is not None and row.entry_argument is not None:
-            wanted[(i, row.entry_argument)] = True
+            wanted.add((i, row.entry_argument))
             starts_many[(i, row.entry_argument)] = row.many
         elif knowledge.takes_entry(name):
-            wanted.update({(i, argument): True for argument in range(1, 6)})
-    index = {int(a): i for i, a in enumerate(callees.tolist())}
+            wanted.update((i, argument) for argument in range(1, 6))
     found: dict[int, list[bool]] = {}
-    seen: set[tuple[int, int]] = set()
-    for _ in range(4):
-        fresh = {k: v for k, v in wanted.items() if k not in seen}
-        if not fresh:
-            break
-        seen |= set(fresh)
-        wanted_ids = np.zeros(len(callees), bool)
-        wanted_ids[[k[0] for k in fresh]] = True
-        rows = np.flatnonzero(wanted_ids[inverse])
-        for at in rows.tolist():
-            arg = args[at]
-            key = (int(inverse[at]), int(arg["arg"]))
-            if key not in fresh:
-                continue
-            repeated = 0 < arg["loop_depth"] < IMPLAUSIBLE_STARTS or starts_many.get(key, False)
-            if arg["kind"] == ArgKind.ADDRESS:
-                row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
-                if row_at >= 0:
-                    found.setdefault(row_at, []).append(repeated or _called_often(image, int(arg["function"]), mains))
-            elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
-                wrapper = index.get(int(image.functions[arg["function"]]["address"]))
-                if wrapper is not None:
-                    wanted[(wrapper, int(arg["source"]))] = True
-                    starts_many[(wrapper, int(arg["source"]))] = repeated
+    for at, key, wrapper in passed_on(image, callees, inverse, wanted):
+        arg = args[at]
+        repeated = 0 < arg["loop_depth"] < IMPLAUSIBLE_STARTS or starts_many.get(key, False)
+        if wrapper is not None:
+            starts_many[wrapper] = repeated
+            continue
+        row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
+        if row_at >= 0:
+            found.setdefault(row_at, []).append(repeated or _called_often(image, int(arg["function"]), mains))
     for row_at, nm in enumerate(image.functions["name"].tolist()):
         if nm >= 0 and image.names[nm].startswith("_Z") and knowledge.is_thread_entry(image.names[nm]):
             found.setdefault(row_at, []).append(True)

@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
-from sharing.static.callgraph import function_at, names_of_callees, of_call
+from sharing.model.vocabulary import CallbackRow, ThreadRow
+from sharing.static.callees import function_at, names_of_callees
+from sharing.static.callgraph import of_call
 
 WRAPPER_ROUNDS = 6
 PARAM_ROUNDS = 2
@@ -121,7 +123,7 @@ def through_arguments(image: Image) -> Table:
 
 
 def through_starts(image: Image, knowledge: Knowledge) -> Table:
-    """Accesses that thread entries make to the static object which the starting call hands them (SITE_DTYPE).
+    """Accesses that thread entries and callbacks make to the static object that they are handed (SITE_DTYPE).
 
     ``ip`` and ``function`` are the entry's: it is the new thread that counts.  Of an array whose element is chosen by
     a computed index each thread has another element.
@@ -131,8 +133,7 @@ def through_starts(image: Image, knowledge: Knowledge) -> Table:
         return np.empty(0, SITE_DTYPE)
     given = np.array(entries, np.int64)
     params = _summaries(image, given[:, 0])
-    params = params[params["arg"] == 0]
-    left, right = _join(given[:, 0], params["function"].astype(np.int64))
+    left, right = _join(_key(given[:, 0], given[:, 3]), _key(params["function"], params["arg"]))
     start, p = given[left], params[right]
     sites = np.zeros(len(left), SITE_DTYPE)
     sites["ip"], sites["function"] = p["ip"], start[:, 0]
@@ -143,16 +144,17 @@ def through_starts(image: Image, knowledge: Knowledge) -> Table:
     return sites
 
 
-def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, int, int]]:
-    """(function row of a thread's entry, static address that it is handed, bytes between elements or 0).
+def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, int, int, int]]:
+    """(function row of a thread's entry or a callback, static address that it is handed, bytes between elements or 0,
+    as which argument).
 
     Addresses are signed as in the arguments: a kernel's have the top bit.
     """
     callees = np.unique(image.args["callee"])
     known = {
-        address: start
+        address: handed
         for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True)
-        if (start := knowledge.thread_start(name)) is not None and start.entry_argument is not None
+        if (handed := _handing(knowledge, name))
     }
     rows = image.args[np.isin(image.args["callee"], np.array(list(known), np.uint64))]
     given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
@@ -161,15 +163,27 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
             given.setdefault((ip, callee), {})[arg] = (value, source)
     found = []
     for (_, callee), values in given.items():
-        creator = known[callee]
-        at = creator.entry_argument or 0
-        data = at + 1 if creator.data_argument is None else creator.data_argument
-        if creator.data_parameter == 0 and at in values and data in values:
-            entry = np.array([values[at][0] & ADDRESS_MASK], np.uint64)
-            row = int(function_at(image, entry)[0])
-            if row >= 0:
-                found.append((row, *values[data]))
+        for at, data, parameter in known[callee]:
+            if at in values and data in values:
+                entry = np.array([values[at][0] & ADDRESS_MASK], np.uint64)
+                row = int(function_at(image, entry)[0])
+                if row >= 0:
+                    found.append((row, *values[data], parameter))
     return list(dict.fromkeys(found))
+
+
+def _handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:
+    """What a function of this name hands on: (the argument that is a function, its data, as which argument of it)."""
+    start = knowledge.thread_start(name)
+    rows: list[ThreadRow | CallbackRow] = [*knowledge.callbacks(name)]
+    if start is not None:
+        rows.append(start)
+    found = []
+    for row in rows:
+        if row.entry_argument is not None:
+            data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
+            found.append((row.entry_argument, data, row.data_parameter))
+    return found
 
 
 def by_name(image: Image, knowledge: Knowledge) -> Table:

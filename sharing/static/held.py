@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from sharing.model.image import Image
-from sharing.static.callgraph import CallGraph, function_at
+from sharing.static.callees import function_at
+from sharing.static.callgraph import CallGraph
 from sharing.static.phases import place
 
 ROUNDS = 8

@@ -75,7 +75,7 @@ def test_the_documentation_shows_a_file_that_loads(tmp_path: Path) -> None:
         ('[[lock]]\ntipe = "x"', "unknown key 'tipe' in [lock]: did you mean 'type'?"),
         (
             '[[lock]]\ntype = "x"\n[[lock]]\nzzzz = 1',
-            "unknown key 'zzzz' in [lock]: known keys: type, ",
+            "unknown key 'zzzz' in [lock]: known keys: type, name, kind, abi, hot, read, lock, lock_shared, try_lock, ",
         ),
         ('path = "x"', "unknown key 'path'"),
         ("[[lock]]", "lock[0]: Object missing required field `type`"),
@@ -90,6 +90,28 @@ def test_the_documentation_shows_a_file_that_loads(tmp_path: Path) -> None:
         ('[project]\nfail_on = "bad"', "project.fail_on: Invalid enum value 'bad'"),
         ('[[lock]]\ntype = "x"\nhot = [[8, 8]]', "lock[0].hot: [8, 8] is not a range of bytes"),
         ('lock = "x"', "lock: Expected `array`, got `str`"),
+        ('library = "x"', "unknown key 'library'"),
+        ('[[lock]]\ntype = "x"\nkind = "mutexx"', "lock[0].kind: Invalid enum value 'mutexx'"),
+        ('[[lock]]\ntype = ""', "lock[0].type: name the type"),
+        (
+            '[[lock]]\ntype = "x"\ntry_lock = [{ func = "f" }]',
+            "unknown key 'func' in [lock.try_lock]: did you mean 'function'?",
+        ),
+        (
+            '[[lock]]\ntype = "x"\ntry_lock = [{ function = "f", success = 2 }]',
+            "lock[0].try_lock: an attempt returns 0 when the lock is held",
+        ),
+        (
+            '[[lock]]\ntype = "x"\n[lock.abi.any]\nsize = 8\nhot = [[4, 0]]',
+            "lock[0].abi.any.hot: [4, 0] is not a range",
+        ),
+        (
+            '[[lock]]\ntype = "x"\n[lock.abi.any]\nsise = 8',
+            "unknown key 'sise' in [lock.abi.any]: did you mean 'size'?",
+        ),
+        ("[[thread]]\nmany = true", "thread[0]: name the function, or the type"),
+        ('[[callback]]\nfunction = "f"\nentry_argument = 1', "callback[0].loop: name the functions that call it"),
+        ('[[guard]]\ntype = "G"\nargument = 99', "guard[0].argument: arguments count from 0, and up to 64"),
         ("[project", "Expected ']'"),
         (b"\xff\xfe", "offset 0x0: not UTF-8"),
         ("x = " + "[" * 5000, "nested too deeply"),

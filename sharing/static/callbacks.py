@@ -1,0 +1,73 @@
+"""Calls that happen within a library: functions that it was handed, called by the threads that run it.
+
+Owns the calls as rows of the call table.  An event loop calls whatever was registered for any loop: which loop a
+registration is for is data that nobody follows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharing.knowledge import Knowledge
+from sharing.model.image import CALL_DTYPE, ArgKind, Image, Table
+from sharing.model.vocabulary import CallbackRow, CallbackThread
+from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
+
+# Rarity of a timer's call and of one that happens once, 2^-10: next to nothing among calls that repeat.
+SELDOM = 40
+MAX_RARITY = 255
+
+
+def callback_calls(image: Image, knowledge: Knowledge) -> Table:
+    """The calls (CALL_DTYPE) that libraries make on behalf of this image."""
+    handed = handed_over(image, knowledge)
+    if not handed:
+        return np.empty(0, CALL_DTYPE)
+    loops: dict[tuple[str, ...], Table] = {}
+    parts = []
+    for at, row, function in handed:
+        if row.thread is CallbackThread.LOOP:
+            if row.loop not in loops:
+                loops[row.loop] = _calls_of(image, row.loop)
+            calls = loops[row.loop].copy()
+            calls["loop_depth"] += 1
+            seldom = row.timer or _is_timer(image, at, row)
+        else:
+            calls = image.calls[image.calls["ip"] == image.args[at]["ip"]].copy()
+            seldom = row.thread is CallbackThread.ONCE
+        if seldom:
+            calls["rarity"] = np.minimum(calls["rarity"].astype(np.int64) + SELDOM, MAX_RARITY)
+        calls["callee"] = image.functions[function]["address"]
+        parts.append(calls)
+    return np.unique(np.concatenate(parts))
+
+
+def _is_timer(image: Image, at: int, row: CallbackRow) -> bool:
+    """Is the file descriptor of the same call -1?"""
+    same = image.args[(image.args["ip"] == image.args[at]["ip"]) & (image.args["arg"] == row.descriptor_argument)]
+    return any(a["kind"] == ArgKind.CONSTANT and int(a["value"]) & 0xFFFFFFFF == 0xFFFFFFFF for a in same)
+
+
+def handed_over(image: Image, knowledge: Knowledge) -> list[tuple[int, CallbackRow, int]]:
+    """(row of the arguments, what is said of the call, row of the function that the library will call)."""
+    callees, inverse = np.unique(image.args["callee"], return_inverse=True)
+    rows: dict[Argument, CallbackRow] = {}
+    for i, name in enumerate(names_of_callees(image, callees)):
+        for row in knowledge.callbacks(name) if name else ():
+            if row.thread is not CallbackThread.ANY:
+                rows[(i, row.entry_argument)] = row
+    found = []
+    for at, key, wrapper in passed_on(image, callees, inverse, set(rows)):
+        if wrapper is not None:
+            rows.setdefault(wrapper, rows[key])
+            continue
+        function = int(function_at(image, image.args["value"][at : at + 1].astype(np.uint64))[0])
+        if function >= 0:
+            found.append((at, rows[key], function))
+    return found
+
+
+def _calls_of(image: Image, names: tuple[str, ...]) -> Table:
+    callees = np.unique(image.calls["callee"])
+    wanted = [a for a, n in zip(callees.tolist(), names_of_callees(image, callees), strict=True) if n in names]
+    return image.calls[np.isin(image.calls["callee"], np.array(wanted, np.uint64))]

@@ -1,0 +1,74 @@
+"""Who is called with which function: names of call targets, and functions that are handed on.
+
+Owns the way of a function's address through wrappers that pass their own argument on, to the call that somebody asks
+about.  Knows no threads and no frequencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import ArgKind, Image
+
+WRAPPER_ROUNDS = 4
+
+Argument = tuple[int, int]  # index of a called function, number of its argument
+
+
+def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Row of the function that starts exactly at each address, -1 where none does."""
+    starts = image.functions["address"]
+    if not len(starts):
+        return np.full(len(addresses), -1, np.int64)
+    row = np.searchsorted(starts, addresses)
+    row = np.minimum(row, len(starts) - 1)
+    return np.where(starts[row] == addresses, row, -1)
+
+
+def names_of_callees(image: Image, addresses: npt.NDArray[np.uint64]) -> list[str]:
+    """Symbol of each call target: a function of this image, an import, or "" where nothing names it."""
+    rows = function_at(image, addresses)
+    ids = np.where(rows >= 0, image.functions["name"][rows], -1) if len(image.functions) else rows
+    callees, names = image.callee_names, image.names
+    return [
+        callees.get(address) or (names[i] if i >= 0 else "")
+        for address, i in zip(addresses.tolist(), ids.tolist(), strict=True)
+    ]
+
+
+def passed_on(
+    image: Image, callees: npt.NDArray[Any], inverse: npt.NDArray[Any], wanted: set[Argument]
+) -> Iterator[tuple[int, Argument, Argument | None]]:
+    """Rows of arguments that reach one of the ``wanted`` ones: with an address, or with a wrapper's own argument.
+
+    Yields the row, the argument that it is and, of a wrapper, the argument that is from now on wanted as well.
+    ``callees`` are the functions that arguments are for, ``inverse`` their indexes by row.
+    """
+    args = image.args
+    index = {int(a): i for i, a in enumerate(callees.tolist())}
+    fresh = set(wanted)
+    seen: set[Argument] = set()
+    for _ in range(WRAPPER_ROUNDS):
+        if not fresh:
+            return
+        seen |= fresh
+        found: set[Argument] = set()
+        asked = np.zeros(len(callees), bool)
+        asked[[callee for callee, _ in fresh]] = True
+        for at in np.flatnonzero(asked[inverse]).tolist():
+            arg = args[at]
+            key = (int(inverse[at]), int(arg["arg"]))
+            if key not in fresh:
+                continue
+            if arg["kind"] == ArgKind.ADDRESS:
+                yield at, key, None
+            elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
+                wrapper = index.get(int(image.functions[arg["function"]]["address"]))
+                if wrapper is not None:
+                    found.add((wrapper, int(arg["source"])))
+                    yield at, key, (wrapper, int(arg["source"]))
+        fresh = found - seen
