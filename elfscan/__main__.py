@@ -56,8 +56,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def printable(text: str) -> str:
     """Text with control characters and other unprintable ones escaped: a name must not drive a terminal."""
-    if text.isprintable():
-        return text
     return "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode("ascii") for ch in text)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
@@ -17,10 +17,11 @@ from msgspec import structs
 
 from elfscan.demangle import demangle
 from elfscan.image import read_images
+from linemate.pipeline import vocabulary
 from sharing.basics.geometry import line_start, lines_of
 from sharing.basics.naming import readable_names
 from sharing.basics.target import target_of
-from sharing.knowledge import Knowledge, vocabulary
+from sharing.knowledge import Knowledge
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, SectionKind, Table
 from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutObject, LayoutReport, LayoutSpan
@@ -150,20 +151,6 @@ def _candidates(symbols: Iterable[str]) -> frozenset[str]:
     )
 
 
-def _places(names: Sequence[str], wanted: frozenset[str]) -> list[int]:
-    """Where in the list wanted names stand, and names that end in ")": they may have a kind behind them."""
-    joined = "\0".join(("", *names, ""))
-    if ")\0" in joined:
-        return [at for at, name in enumerate(names) if name in wanted or name[-1:] == ")"]
-    # To search all names as one text takes a tenth of the time that looking at each takes.
-    found = []
-    for name in wanted:
-        sought, at = f"\0{name}\0", -1
-        while (at := joined.find(sought, at + 1)) >= 0:
-            found.append(joined.count("\0", 0, at))
-    return found
-
-
 def _names(image: Image, wanted: frozenset[str] | None = None) -> dict[str, list[int]]:
     """Rows by every name that a user may type: own, qualified by its function, and aliases; only ``wanted`` ones.
 
@@ -179,7 +166,9 @@ def _names(image: Image, wanted: frozenset[str] | None = None) -> dict[str, list
     if wanted is None:
         named = np.flatnonzero(called >= 0)
     else:
-        named = np.flatnonzero(np.isin(called, np.array(_places(image.names, wanted), np.int64)))
+        # A name that ends in ")" may be one with a kind behind it.
+        chosen = [at for at, name in enumerate(image.names) if name in wanted or name[-1:] == ")"]
+        named = np.flatnonzero(np.isin(called, np.array(chosen, np.int64)))
     for row in named.tolist():
         name = image.names[int(called[row])]
         put(name, row)

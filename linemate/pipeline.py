@@ -15,7 +15,7 @@ from linemate.auditing.image import AuditedImage, Runs, add_counts, audit_image,
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
 from sharing.basics.target import target_of
 from sharing.judge.static import Judgement, judge
-from sharing.knowledge import Knowledge, vocabulary
+from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Target
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
@@ -152,6 +152,11 @@ def _report(
 
 def _layer(finding: Finding) -> int:
     return min(max(finding.confidence.rank, Confidence.STATIC.rank), Confidence.DERIVED.rank)
+
+
+def vocabulary(project: ProjectConfig) -> Knowledge:
+    """The built-in tables with the project's rows in front."""
+    return Knowledge(project) if project.has_rows else default_knowledge()
 
 
 def suppressed(finding: Finding, project: ProjectConfig) -> bool:

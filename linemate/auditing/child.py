@@ -16,7 +16,7 @@ from elfscan.image import read_images
 from elfscan.tools import tool_path
 from linemate.auditing.image import Runs, audit_image
 from linemate.auditing.workers import FRAME, Share
-from sharing.knowledge import vocabulary
+from linemate.pipeline import vocabulary
 from sharing.model.guard import check_inputs
 from sharing.model.process import children, scratch, stopping
 

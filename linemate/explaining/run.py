@@ -19,9 +19,9 @@ from elfscan.listing import read_listing
 from elfscan.traits import read_traits
 from linemate.auditing.image import line_sizes
 from linemate.explaining.inputs import measurements_of, profiles_of
+from linemate.pipeline import vocabulary
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, compare, document
-from sharing.knowledge import vocabulary
 from sharing.model.comparison import CauseKind, Comparison, FileTraits
 from sharing.model.errors import LinemateError, Unrecognized
 from sharing.model.finding import Severity

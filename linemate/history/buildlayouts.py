@@ -16,10 +16,10 @@ from linemate.auditing.image import line_sizes
 from linemate.explaining.run import ExplainRequest, explain, only_image
 from linemate.history.builds import Builds, Built
 from linemate.history.store import DamagedStore, Store
+from linemate.pipeline import vocabulary
 from linemate.version import __version__
 from reports.jsontext import compact
 from sharing.history.busy import Busy, Layout, layout_of, whole_variable
-from sharing.knowledge import vocabulary
 from sharing.model.comparison import CauseKind, Comparison
 from sharing.model.image import Image
 from sharing.model.project import ProjectConfig

@@ -14,10 +14,10 @@ import pytest
 
 from elfscan.tools import tool_path
 from linemate.options import AuditOptions
-from linemate.pipeline import audit, suppressed
+from linemate.pipeline import audit, suppressed, vocabulary
 from sharing.judge import static
 from sharing.judge.static import Judgement, JudgeOptions, judge
-from sharing.knowledge import default_knowledge, vocabulary
+from sharing.knowledge import default_knowledge
 from sharing.model import (
     Finding,
     ImageKind,
