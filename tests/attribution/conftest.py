@@ -26,7 +26,7 @@ from sharing.model.operands import Role
 from sharing.sampled.attribute import attribute
 from tests.alone import alone
 
-ASSEMBLERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc"}
+ASSEMBLERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "riscv64": "riscv64-linux-gnu-gcc"}
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,10 @@ def assemble(tmp_path: Path) -> Callable[..., Snippet]:
         if not shutil.which(compiler):
             pytest.skip(f"no {compiler}")
         source, out = tmp_path / "f.s", tmp_path / "f"
-        kind = "%" if architecture == "aarch64" else "@"
+        kind = "@" if architecture == "x86-64" else "%"
         body = f".text\n.globl f\n.type f,{kind}function\nf:\n{text}\n.size f,.-f\n.data\n.globl v\nv: .quad 0\n"
         source.write_text(body)
-        line = [compiler, "-nostdlib", "-shared", "-Wl,-Bsymbolic", "-o", str(out), str(source)]
+        line = [compiler, "-nostdlib", "-shared", "-Wl,-Bsymbolic,--no-relax", "-o", str(out), str(source)]
         subprocess.run(line, check=True, capture_output=True)
         listing = subprocess.run(["nm", str(out)], capture_output=True, text=True, check=True).stdout
         symbols = {

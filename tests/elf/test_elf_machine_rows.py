@@ -72,7 +72,12 @@ def test_what_is_decoded_has_all_that_decoding_needs() -> None:
 def test_the_native_decoders_are_those_of_the_table(native: None) -> None:
     command = [str(tool_path("linemate-access")), "--architectures"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
-    assert listed == [f"{row.decoder} {row.name}" for row in MACHINES if row.decoder]
+    expected = []
+    for row in MACHINES:
+        if row.decoder and row.perf is not None:
+            registers = [row.perf.number(name) for name in (row.perf.stack, *row.perf.arguments)]
+            expected.append(" ".join(map(str, (row.decoder, row.name, *registers))))
+    assert listed == expected
 
 
 def test_names_are_of_one_row_each() -> None:

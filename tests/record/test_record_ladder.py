@@ -122,7 +122,7 @@ def test_an_event_that_opens_is_not_enough(amd: Any, fake_perf: Any, clock: dict
 
 def test_an_architecture_without_known_registers_gets_functions(tmp_path: Path, fake_perf: Any) -> None:
     fake_perf.says({"cpu-clock": CLOCK})
-    machine = Machine("riscv64")
+    machine = Machine("s390x")
     rung = choose(find_perf(), machine, "", "both")[0].rung
     assert (rung.name, rung.addresses) == ("cpu-clock-functions", Addresses.FUNCTION)
 

@@ -26,13 +26,6 @@ constexpr uint32_t CallerSaved =
 constexpr Convention LP64 = {
     32, Sp, CallerSaved, bit(A0), bit(A0) | bit(A1), Arguments};
 
-/// What gp and tp hold is no value of the function's own.
-constexpr int8_t followed(uint32_t Number) {
-  if (Number == Zero)
-    return ZeroReg;
-  return Number == Gp || Number == Tp ? OtherReg : int8_t(Number);
-}
-
 constexpr bool isLink(uint32_t Number) { return Number == Ra || Number == T0; }
 
 class RiscVDecoder final : public Decoder {
@@ -396,6 +389,7 @@ bool RiscVDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
     clobber(Word, Out);
     break;
   }
+  addTraits(Word, Out);
   return true;
 }
 

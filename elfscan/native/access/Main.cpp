@@ -80,6 +80,22 @@ int runQuery() {
   return writeAnswer(stdout, Q.Kind, A) ? 0 : fail("cannot write the answer");
 }
 
+/// One line each: number, name, stack pointer, registers of arguments, all by
+/// perf's numbers.
+void listArchitectures() {
+  for (const Architecture *Row : architectures()) {
+    std::unique_ptr<Decoder> D = Row->Make();
+    if (!D)
+      continue;
+    const Convention &C = D->convention();
+    std::printf("%u %s %d", unsigned(Row->Number), Row->Name,
+                C.perfNumber(C.StackPointer));
+    for (int8_t Register : C.Arguments)
+      std::printf(" %d", C.perfNumber(Register));
+    std::puts("");
+  }
+}
+
 } // namespace
 
 static int one(int Argc, char **Argv) {
@@ -91,8 +107,7 @@ static int one(int Argc, char **Argv) {
     return 0;
   }
   if (Argc == 2 && std::string_view(Argv[1]) == "--architectures") {
-    for (const Architecture *Row : architectures())
-      std::printf("%u %s\n", unsigned(Row->Number), Row->Name);
+    listArchitectures();
     return 0;
   }
   try {

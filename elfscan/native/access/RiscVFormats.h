@@ -9,6 +9,8 @@
 #ifndef LINEMATE_ACCESS_RISCVFORMATS_H
 #define LINEMATE_ACCESS_RISCVFORMATS_H
 
+#include "Op.h"
+
 #include <cstdint>
 
 namespace linemate::riscv {
@@ -77,6 +79,16 @@ constexpr int32_t immediateJ(uint32_t Word) {
                  (Word & 0xff000)) +
          (int32_t(Word) >> 31) * (1 << 20);
 }
+
+/// What tp holds is no value of the function's own.
+constexpr int8_t followed(uint32_t Number) {
+  if (Number == Zero)
+    return ZeroReg;
+  return Number == Tp ? OtherReg : int8_t(Number);
+}
+
+/// Fills in the traits of Op.h.
+void addTraits(uint32_t Word, Op &Out);
 
 } // namespace linemate::riscv
 

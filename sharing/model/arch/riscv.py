@@ -77,6 +77,7 @@ ROWS = (
         perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS),
         calls=SystemCalls(98, 241, "a7", _ARGUMENTS[:6]),
         # li a7, 220 (clone) or 435 (clone3); ecall.  The flags of fork begin with lui 0x1200.
+        derives=True,
         threads=ThreadCalls(
             rb"\x93\x08(?:\xc0\x0d|\x30\x1b).{0,16}?\x73\x00\x00\x00", rb"[\x37\xb7][\x00-\x0f]\x20\x01"
         ),
