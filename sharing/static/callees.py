@@ -46,7 +46,8 @@ def passed_on(
     """Rows of arguments that reach one of the ``wanted`` ones: with an address, or with a wrapper's own argument.
 
     Yields the row, the argument that it is and, of a wrapper, the argument that is from now on wanted as well.
-    ``callees`` are the functions that arguments are for, ``inverse`` their indexes by row.
+    ``callees`` are the functions that arguments are for, ``inverse`` their indexes by row.  Whoever takes the rows may
+    add to ``wanted`` on the way.
     """
     args = image.args
     index = {int(a): i for i, a in enumerate(callees.tolist())}
@@ -71,4 +72,4 @@ def passed_on(
                 if wrapper is not None:
                     found.add((wrapper, int(arg["source"])))
                     yield at, key, (wrapper, int(arg["source"]))
-        fresh = found - seen
+        fresh = (found | wanted) - seen

@@ -20,6 +20,7 @@ from sharing.static import perthread
 from sharing.static.callbacks import callback_calls
 from sharing.static.callees import function_at, names_of_callees, passed_on
 from sharing.static.coldness import coldness
+from sharing.static.handed import handed_on
 from sharing.static.phases import Phases, find_phases, place
 
 LOOP_FACTOR = 10.0  # iterations assumed for a loop
@@ -379,7 +380,9 @@ def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[
             continue
         row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
         if row_at >= 0:
-            found.setdefault(row_at, []).append(repeated or _called_often(image, int(arg["function"]), mains))
+            starter = int(arg["function"])
+            found.setdefault(row_at, []).append(repeated or _called_often(image, starter, mains))
+            wanted.update(handed_on(image, row_at, starter, callees))
     for row_at, nm in enumerate(image.functions["name"].tolist()):
         if nm >= 0 and image.names[nm].startswith("_Z") and knowledge.is_thread_entry(image.names[nm]):
             found.setdefault(row_at, []).append(True)

@@ -368,3 +368,26 @@ def test_code_in_a_cold_section_is_cold() -> None:
 )
 def test_last_component_of_a_mangled_name(mangled: str, last: str) -> None:
     assert last_component(mangled) == last
+
+
+class TestHandedOn:
+    """What a thread is to do arrives in a record that its entry calls through."""
+
+    def launcher(self, *, through_pointer: bool) -> Builder:
+        b = Builder()
+        b.function("main").call("launch", "work", "data").call("launch", "other", "data")
+        b.function("launch").call("pthread_create", None, None, "start", None)
+        entry = b.function("start")
+        entry.call(None) if through_pointer else entry.call("run")
+        for name in ("work", "other", "run"):
+            b.function(name).rmw("data", loop=1)
+        b.variable("data", 8)
+        return b
+
+    def test_functions_that_are_handed_to_the_starter_are_what_threads_do(self) -> None:
+        graph = callgraph.build(self.launcher(through_pointer=True).image(), default_knowledge())
+        assert {r.name for r in graph.roots} == {"main", "start", "work", "other"}
+
+    def test_an_entry_that_calls_what_it_names_does_not_call_what_was_handed(self) -> None:
+        graph = callgraph.build(self.launcher(through_pointer=False).image(), default_knowledge())
+        assert {r.name for r in graph.roots} == {"main", "start"}

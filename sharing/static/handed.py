@@ -1,0 +1,34 @@
+"""Thread entries that arrive through memory: a function hands what a thread is to do to an entry that calls it.
+
+Owns that pattern.  Programs wrap thread creation: ``launch(work, data)`` puts both into a record and starts a thread in
+a function of its own, which calls ``work(data)`` through the pointer in the record.  The record is not followed.  Where
+the entry of a started thread calls through a pointer, the code addresses that are passed to the function that starts it
+are what such threads do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import Image
+from sharing.static.callees import Argument
+
+MAX_ARGUMENTS = 6  # as many as are passed in registers anywhere
+
+
+def handed_on(image: Image, entry: int, starter: int, callees: npt.NDArray[Any]) -> set[Argument]:
+    """Arguments at which code addresses are thread entries; none where the entry calls what it names.
+
+    ``entry`` and ``starter`` are rows of the function table, ``callees`` the called addresses, sorted.
+    """
+    calls = image.calls
+    if starter < 0 or entry == starter or not np.any((calls["function"] == entry) & (calls["callee"] == 0)):
+        return set()
+    address = image.functions["address"][starter]
+    at = int(np.searchsorted(callees, address))
+    if at == len(callees) or callees[at] != address:
+        return set()  # never called with an argument that is known
+    return {(at, argument) for argument in range(MAX_ARGUMENTS)}
