@@ -21,6 +21,7 @@ from sharing.static import callgraph, correlate, flow
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.profiles import Profiler
+from sharing.static.rare import with_rare_places
 from sharing.static.recover import recover
 
 
@@ -78,7 +79,7 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
-    image = without_tls(image)
+    image = with_rare_places(without_tls(image))
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))

@@ -1,0 +1,176 @@
+"""Code that runs once or as good as never: what is guarded by a once flag, and ways into functions that do not return.
+
+Owns which places these are, by the calls that a function makes; it says so by their ``rarity``, so that all passes that
+weigh accesses and calls see it.  The names stand in ``sharing/knowledge/rare.json``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from importlib import resources
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import ArgKind, FunctionFlag, Image, Table
+
+Bools = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+
+SELDOM = 40  # rarity: once in 2**10 runs of the function, and of what it leads to
+WRAPPERS = 2  # functions on the way that hand their own argument on
+ROUNDS = 12  # of functions that do not return because what they call does not
+
+
+class RareTable(msgspec.Struct, frozen=True):
+    """What does not return, what code between runs once, (function, argument) of what runs once or at the end."""
+
+    never_return: frozenset[str]
+    never_return_prefixes: tuple[str, ...]
+    once_begin: frozenset[str]
+    once_end: frozenset[str]
+    entries: tuple[tuple[str, int], ...]
+
+
+@functools.cache
+def _table() -> RareTable:
+    raw = resources.files("sharing.knowledge").joinpath("rare.json").read_bytes()
+    return msgspec.json.decode(raw, type=RareTable)
+
+
+def with_rare_places(image: Image) -> Image:
+    """The image with the rarity of places raised that run once or never.
+
+    1. ways into functions that do not return; 2. between the ends of a once guard; 3. entries of once functions, signal
+    handlers and exit handlers, which are marked as cold.
+    """
+    calls, sites = image.calls, image.sites
+    if not len(calls) or not len(image.functions):
+        return image
+    table = _table()
+    named = _named(image)
+    never = [a for a, name in named if name in table.never_return or name.startswith(table.never_return_prefixes)]
+    seldom_calls, blocks, ends = _dead_ends(image, np.array(never, np.uint64))
+    seldom_sites = _before(sites, blocks, ends)
+    begin = np.array([a for a, name in named if name in table.once_begin], np.uint64)
+    end = np.array([a for a, name in named if name in table.once_end], np.uint64)
+    for first, last, function in _once_ranges(calls, begin, end):
+        seldom_sites |= (sites["function"] == function) & (sites["ip"] > first) & (sites["ip"] < last)
+        seldom_calls |= (calls["function"] == function) & (calls["ip"] > first) & (calls["ip"] < last)
+    entries = _entries(image, named, dict(table.entries))
+    functions = image.functions
+    if len(entries):
+        seldom_sites |= np.isin(sites["function"], entries)
+        seldom_calls |= np.isin(calls["function"], entries)
+        functions = functions.copy()
+        functions["flags"][entries] |= np.uint32(FunctionFlag.COLD)
+    return dataclasses.replace(
+        image, functions=functions, sites=_raised(sites, seldom_sites), calls=_raised(calls, seldom_calls)
+    )
+
+
+def _raised(rows: Table, seldom: Bools) -> Table:
+    if not seldom.any():
+        return rows
+    rows = rows.copy()
+    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], SELDOM)
+    return rows
+
+
+def _named(image: Image) -> list[tuple[int, str]]:
+    """Address and name of every call target that has one."""
+    rows = np.flatnonzero(image.functions["name"] >= 0)
+    addresses = image.functions["address"][rows].tolist()
+    own = zip(addresses, (image.names[i] for i in image.functions["name"][rows].tolist()), strict=True)
+    return [*image.callee_names.items(), *own]
+
+
+def _dead_ends(image: Image, never: npt.NDArray[np.uint64]) -> tuple[Bools, npt.NDArray[np.uint64], npt.NDArray[Any]]:
+    """Which calls lead to where nothing returns from, and (block, address of the call) of the blocks that do so.
+
+    A function that comes to such a call whenever it runs does not return either; then its callers' ways are the rare
+    ones.  What is called from one place, or works in loops before, is rather the program's work, which ends so.
+    """
+    calls = image.calls
+    dead = np.isin(calls["callee"], never)
+    starts = image.functions["address"]
+    callees, uses = np.unique(calls["callee"], return_counts=True)
+    short = np.isin(starts, callees[uses > 1])
+    short[calls["function"][(calls["loop_depth"] > 0) & (calls["function"] >= 0)]] = False
+    for _ in range(ROUNDS):
+        certain = dead & (calls["rarity"] == 0) & (calls["function"] >= 0)
+        certain[certain] = short[calls["function"][certain]]
+        ending = starts[np.unique(calls["function"][certain])]
+        fresh = dead | np.isin(calls["callee"], ending)
+        if (fresh == dead).all():
+            break
+        dead = fresh
+    chosen = dead & (calls["rarity"] > 0) & (calls["function"] >= 0)
+    block = _blocks(calls)
+    order = np.lexsort((calls["ip"][chosen], block[chosen]))
+    keys, ends = block[chosen][order], calls["ip"][chosen][order]
+    last = np.append(keys[1:] != keys[:-1], True) if len(keys) else np.zeros(0, bool)
+    keys, ends = keys[last], ends[last]
+    return chosen | _before(calls, keys, ends), keys, ends
+
+
+def _blocks(rows: Table) -> npt.NDArray[np.uint64]:
+    """A number for each function's block; unknown functions share one that nothing is looked up by."""
+    result: npt.NDArray[np.uint64] = (rows["function"].astype(np.int64) + 1).astype(np.uint64) << np.uint64(16)
+    return result | rows["order"].astype(np.uint64)
+
+
+def _before(rows: Table, blocks: npt.NDArray[np.uint64], ends: npt.NDArray[Any]) -> Bools:
+    """Rows of these blocks up to the address at which the block's way ends."""
+    if not len(blocks) or not len(rows):
+        return np.zeros(len(rows), bool)
+    wanted = _blocks(rows)
+    at = np.minimum(np.searchsorted(blocks, wanted), len(blocks) - 1)
+    result: Bools = (blocks[at] == wanted) & (rows["ip"] < ends[at])
+    return result
+
+
+def _once_ranges(
+    calls: Table, begin: npt.NDArray[np.uint64], end: npt.NDArray[np.uint64]
+) -> list[tuple[int, int, int]]:
+    """(address of the call that begins, of the last that ends before another begins, function) of guarded code."""
+    if not len(begin) or not len(end):
+        return []
+    opens, closes = np.isin(calls["callee"], begin), np.isin(calls["callee"], end)
+    rows = np.flatnonzero((opens | closes) & (calls["function"] >= 0))
+    rows = rows[np.lexsort((calls["ip"][rows], calls["function"][rows]))]
+    found: list[tuple[int, int, int]] = []
+    opened: tuple[int, int] | None = None
+    for row in rows.tolist():
+        ip, function = int(calls["ip"][row]), int(calls["function"][row])
+        if opens[row]:
+            opened = (ip, function)
+        elif opened is not None and opened[1] == function:
+            found.append((opened[0], ip, function))
+            opened = None  # a release ends it; what aborts stands apart
+    return found
+
+
+def _entries(image: Image, named: list[tuple[int, str]], wanted: dict[str, int]) -> Rows:
+    """Functions that are passed to run once or at the end, directly or by functions that hand an argument on."""
+    args, starts = image.args, image.functions["address"]
+    asked = {(a, wanted[name]) for a, name in named if name in wanted}
+    found: set[int] = set()
+    seen: set[tuple[int, int]] = set()
+    for _ in range(1 + WRAPPERS):
+        fresh = asked - seen
+        seen |= fresh
+        for address, number in fresh:
+            rows = np.flatnonzero((args["callee"] == address) & (args["arg"] == number) & (args["function"] >= 0))
+            for row in rows.tolist():
+                if args["kind"][row] == ArgKind.ADDRESS:
+                    at = int(np.searchsorted(starts, args["value"][row].astype(np.uint64)))
+                    if at < len(starts) and int(starts[at]) == int(args["value"][row]):
+                        found.add(at)
+                elif args["kind"][row] == ArgKind.PARAM and args["value"][row] == 0:
+                    asked.add((int(starts[args["function"][row]]), int(args["source"][row])))
+    called = np.isin(starts, image.calls["callee"])  # by others as well: not only then
+    return np.array(sorted(row for row in found if not called[row]), np.int64)

@@ -1,0 +1,115 @@
+"""What runs once or as good as never is no steady work: once guards, ways that end the program, handlers of its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elfscan.image import read_images
+from sharing.model import AccessKind, FunctionFlag, Image
+from sharing.static.rare import SELDOM, with_rare_places
+from tests.sharing.conftest import Compile
+
+COMPILERS = [(tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")]
+
+DEAD_ENDS = """
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+long fatal, asked, failed, checked, served, finished;
+__attribute__((noinline)) static void die(const char *why) { fputs(why, stderr); exit(3); }
+__attribute__((noinline)) static void report(const char *why) { fputs(why, stderr); }
+__attribute__((noinline)) static void serve(int n) { while (n--) { served++; report("."); } exit(0); }
+int main(int n, char **v) {
+  if (n == 3) { fatal++; abort(); }
+  if (n == 4) { failed++; die("four"); }
+  if (n == 5) { asked++; report("five"); }
+  if (n == 6) { checked++; die("six"); }
+  if (n == 7) { finished++; serve(n); }
+  return 0;
+}
+"""
+GUARDED = """
+#include <cstdlib>
+struct Options { long seen; Options(); };
+long built, used;
+Options::Options() { built++; }
+long *option() { static Options only; used++; return &only.seen; }
+static int parse() { built--; return rand(); }
+int level() { static int chosen = parse(); used--; return chosen; }
+int main() { return int(*option()) + level(); }
+"""
+HANDLERS = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+long opened, flushed, caught, both;
+static pthread_once_t flag = PTHREAD_ONCE_INIT;
+static void open_all(void) { opened++; }
+static void flush(void) { flushed++; }
+static void count(int n) { caught += n; }
+__attribute__((noinline)) static void sync_all(void) { both++; }
+int main(int n, char **v) {
+  pthread_once(&flag, open_all);
+  atexit(flush);
+  atexit(sync_all);
+  signal(SIGHUP, count);
+  for (int i = 0; i < n; i++) sync_all();
+  return 0;
+}
+"""
+
+
+def rarities(program: Path, *names: str, within: tuple[str, ...] = ()) -> dict[str, int]:
+    """The least rarity of any access to each variable, of a part that the compiler put apart at least SELDOM."""
+    image = judged(program)
+    names_of = {image.names[v["name"]]: int(v["address"]) for v in image.variables if v["name"] >= 0}
+    functions = [image.names[n] if n >= 0 else "" for n in image.functions["name"].tolist()]
+    sites = image.sites[image.sites["kind"] != AccessKind.ADDRESS]
+    if within:
+        sites = sites[np.isin(sites["function"], [functions.index(name) for name in within])]
+    cold = image.functions["flags"][sites["function"]] & FunctionFlag.COLD != 0
+    hot_main = np.array([functions[row] == "main" for row in sites["function"].tolist()])  # .text.startup is no verdict
+    rarity = np.where(cold & ~hot_main, np.maximum(sites["rarity"], SELDOM), sites["rarity"])
+    return {n: int(rarity[sites["target"] == names_of[n]].min(initial=255)) for n in names}
+
+
+def judged(program: Path) -> Image:
+    return with_rare_places(next(read_images(str(program), types=False)))
+
+
+@pytest.mark.parametrize(("tool", "level"), COMPILERS)
+class TestPrograms:
+    def test_ways_into_functions_that_do_not_return(self, compiled: Compile, tool: str, level: str) -> None:
+        program = compiled(tool, "c", DEAD_ENDS, level)
+        found = rarities(program, "fatal", "failed", "checked", "asked", "served", "finished")
+        assert min(found["fatal"], found["failed"], found["checked"]) >= SELDOM
+        assert found["asked"] < SELDOM  # what it calls returns
+        assert found["served"] < SELDOM  # the program's work, although it ends the program
+        assert found["finished"] < SELDOM
+
+    def test_statics_behind_a_guard(self, compiled: Compile, tool: str, level: str) -> None:
+        program = compiled({"gcc": "g++", "clang-19": "clang++-19"}[tool], "cc", GUARDED, level)
+        found = rarities(program, "built", "used", within=("_Z6optionv", "_Z5levelv"))
+        assert found["built"] >= SELDOM  # at -O0 it is in functions of their own, which rare calls lead to
+        assert found["used"] < SELDOM
+        image = judged(program)
+        names = [image.names[n] if n >= 0 else "" for n in image.functions["name"].tolist()]
+        within = [names.index("_Z6optionv"), names.index("_Z5levelv")]
+        rare = np.isin(image.calls["function"], within) & (image.calls["rarity"] >= SELDOM)
+        rows = np.searchsorted(image.functions["address"], image.calls["callee"][rare])
+        called = {image.names[image.functions["name"][row]] for row in rows if row < len(names)}
+        assert called & {"_ZN7OptionsC1Ev", "_ZN7OptionsC2Ev", "_ZL5parsev", "rand"}
+
+    def test_once_exit_and_signal_handlers(self, compiled: Compile, tool: str, level: str) -> None:
+        program = compiled(tool, "c", HANDLERS, level)
+        found = rarities(program, "opened", "flushed", "caught", "both")
+        assert min(found["opened"], found["flushed"], found["caught"]) >= SELDOM
+        assert found["both"] < SELDOM  # called in the ordinary way as well
+        image = judged(program)
+        flags = {image.names[f["name"]]: f["flags"] for f in image.functions if f["name"] >= 0}
+        assert flags["flush"] & FunctionFlag.COLD
+        assert not flags["sync_all"] & FunctionFlag.COLD
+
