@@ -1,8 +1,8 @@
 //===- access.cpp - Fuzz target: access plans and machine code ------------===//
 //
 // Owns the input's form: a byte of switches, then code that becomes functions
-// of a plan and of every query; or the size of a plan (2 bytes), the plan, and
-// the file that the plan speaks of; or a query.
+// of a plan, or of a query whose kind stands in bits 6 and 7; or the size of a
+// plan (2 bytes), the plan, and the file that the plan speaks of; or a query.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +26,7 @@ enum Switch : uint8_t {
   WholeQuery = 16,
   RiscV = 32, ///< before AArch64
 };
+constexpr unsigned KindShift = 6, KindMask = 3;
 constexpr uint64_t CodeAddress = 0x401000, DataAddress = 0x402000,
                    ConstantAddress = 0x404000, SlotAddress = 0x402100;
 constexpr uint64_t FunctionBytes = 64;
@@ -179,15 +180,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Bytes, size_t Size) {
     ask(std::vector<uint8_t>(Rest.begin(), Rest.end()));
     return 0;
   }
+  if (unsigned Kind = Switches >> KindShift & KindMask;
+      Kind && !(Switches & WholePlan)) {
+    ask(queryFor(Switches, QueryKind(Kind), Rest));
+    return 0;
+  }
   if (Switches & WholePlan) {
     size_t Length = std::min<size_t>(Rest[0] | Rest[1] << 8, Rest.size() - 2);
     Raw.assign(Rest.begin() + 2, Rest.begin() + 2 + ptrdiff_t(Length));
     Rest = Rest.subspan(2 + Length);
   } else {
     Raw = planFor(Switches, Rest.size());
-    for (QueryKind Kind :
-         {QueryKind::Operands, QueryKind::Targets, QueryKind::Instructions})
-      ask(queryFor(Switches, Kind, Rest));
   }
   // Exactly as long as the input, so that a read behind it is seen.
   std::vector<uint8_t> File(Rest.begin(), Rest.end());

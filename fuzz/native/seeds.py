@@ -40,6 +40,7 @@ SECTIONS = ["info", "types", "abbrev", "str", "line_str", "str_offsets", "addr",
 RELA, SECOND = 10, 0x10
 BIG, NARROW, RELOCATABLE, PACKAGE, ALL_RECORDS = 1, 2, 4, 8, 32
 AARCH64, WHOLE_PLAN, MANY_FUNCTIONS, WHOLE_QUERY, RISCV = 1, 2, 8, 16, 32
+QUERY_SHIFT = 6
 MAX_INPUT_BYTES = 8192
 
 
@@ -130,7 +131,7 @@ def make_code_inputs(folder: Path) -> None:
     ):
         for flags in (("-O0",), ("-O2",), ("-O2", "-fpic")):
             code = text_of(compiled(folder, compiler, source, "-c", *flags))
-            for switches in (0, 4, MANY_FUNCTIONS):
+            for switches in (0, 4, MANY_FUNCTIONS, *(kind << QUERY_SHIFT for kind in (1, 2, 3))):
                 keep("access", bytes([arch | switches]) + code)
     code = text_of(compiled(folder, "gcc", C_SOURCE, "-c", "-O2"))
     head = struct.pack("<8sIIQQQQQ", b"LMPLAN1\0", 1, 1, 1, 1, 1, 2, 1)

@@ -7,7 +7,7 @@ cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.."
 work=$(realpath -m -- "${WORK:-build}/oss-fuzz")
 
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install --disable-pip-version-check --quiet -r requirements.txt
+"$work/venv/bin/pip" install --disable-pip-version-check --quiet -r requirements-build.txt
 cmake -G Ninja -S . -B "$work" -DPython_EXECUTABLE="$work/venv/bin/python" -DCMAKE_BUILD_TYPE=None \
   -DCMAKE_CXX_FLAGS="$CXXFLAGS" -DLINEMATE_FUZZ=ON -DLINEMATE_FUZZ_ENGINE="$LIB_FUZZING_ENGINE"
 for source in fuzz/native/*.cpp; do

@@ -172,7 +172,7 @@ build_native() (
 
 ensure_native() {
   local stamp=$root/build/.native-ready want
-  want=$(hash_of elfscan/native analyzer/src analyzer/CMakeLists.txt CMakeLists.txt CMakePresets.json requirements.txt)
+  want=$(hash_of elfscan/native analyzer/src analyzer/CMakeLists.txt CMakeLists.txt CMakePresets.json requirements-build.txt)
   if ! is_current "$stamp" "$want" || [ ! -e "$root/build/release/CMakeCache.txt" ]; then
     step "build the native tools" build_native
   fi
@@ -193,12 +193,12 @@ set_up() {
     install_packages "$runtime_needs$package_needs$test_needs"
     touch "$log_dir/started"
     [ -z "${2:-}" ] || "$2" 9>&- &
-    ensure_environment "$root/.venv/.test-ready" requirements.txt requirements-dev.txt
-    set_stamp "$root/.venv/.run-ready" "$(environment_hash requirements.txt)"
+    ensure_environment "$root/.venv/.test-ready" requirements.txt requirements-build.txt requirements-dev.txt
+    set_stamp "$root/.venv/.run-ready" "$(environment_hash requirements.txt requirements-build.txt)"
   else
     install_packages "$runtime_needs"
     touch "$log_dir/started"
-    ensure_environment "$root/.venv/.run-ready" requirements.txt
+    ensure_environment "$root/.venv/.run-ready" requirements.txt requirements-build.txt
   fi
   ensure_native
   exec 9>&-

@@ -192,7 +192,7 @@ def computed_by_helpers_s() -> float:
 
 def test_jumps_and_loops_without_end_stay_quick() -> None:
     """Each instruction a jump to the first, each a load in a loop, and each a test of what was loaded."""
-    size = 30_000
+    size = 12_000
     back = b"".join(b"\x0f\x84" + struct.pack("<i", -(at + 6)) for at in range(0, size - 5, 6))
     for data in (back, b"\x8b\x07" * (size // 2), b"\x8b\x07\x85\xc0\x74\xfa" * (size // 6), b"\xeb\xfe" * (size // 2)):
         before = computed_by_helpers_s()

@@ -65,7 +65,13 @@ def checkout(repository: Path, tmp_path: Path) -> Checkout:
     """A checkout with the real scripts, one native source and stand-in tools, never set up before."""
     root = tmp_path / "checkout"
     shutil.copytree(repository / "scripts", root / "scripts")
-    for name in ("CMakeLists.txt", "CMakePresets.json", "requirements.txt", "requirements-dev.txt"):
+    for name in (
+        "CMakeLists.txt",
+        "CMakePresets.json",
+        "requirements.txt",
+        "requirements-build.txt",
+        "requirements-dev.txt",
+    ):
         shutil.copy(repository / name, root)
     (root / "elfscan/native").mkdir(parents=True)
     (root / "elfscan/native/tool.cpp").write_text("int main() {}\n")
@@ -106,7 +112,7 @@ def test_the_first_start_sets_up_and_runs(checkout: Checkout) -> None:
     assert (done.returncode, done.stdout) == (0, "ran audit a file --json\n")
     assert "build the native tools" in done.stderr
     calls = checkout.calls()
-    assert any("pip install" in call and call.endswith("/requirements.txt") for call in calls)
+    assert any("pip install" in call and call.endswith("/requirements-build.txt") for call in calls)
     assert any("--build" in call for call in calls)
 
 
@@ -164,10 +170,11 @@ def test_a_touched_source_is_not_rebuilt(checkout: Checkout) -> None:
     assert checkout.builds() == 0
 
 
-def test_a_changed_requirement_is_installed(checkout: Checkout) -> None:
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-build.txt"])
+def test_a_changed_requirement_is_installed(checkout: Checkout, name: str) -> None:
     checkout.start()
     checkout.calls()
-    with (checkout.root / "requirements.txt").open("a") as file:
+    with (checkout.root / name).open("a") as file:
         file.write("six==1.17.0\n")
     checkout.start()
     assert any("pip install" in call for call in checkout.calls())

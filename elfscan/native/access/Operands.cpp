@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 
 namespace linemate {
 
@@ -23,16 +24,11 @@ constexpr uint32_t FutexWakes =
 constexpr int32_t FutexOperation = 0x7f; ///< without the private flag
 
 /// Our numbers in the order of perf's.
-template <typename Action>
-void eachByPerfNumber(const Convention &C, Action Do) {
-  std::array<int8_t, MaxRegs> Order;
-  for (unsigned R = 0; R < C.Registers; ++R)
-    Order[R] = int8_t(R);
-  std::sort(
-      Order.begin(), Order.begin() + C.Registers,
-      [&C](int8_t A, int8_t B) { return C.perfNumber(A) < C.perfNumber(B); });
-  for (unsigned R = 0; R < C.Registers; ++R)
-    Do(Order[R]);
+std::vector<int8_t> byPerfNumber(const Convention &C) {
+  std::vector<int8_t> Order(C.Registers);
+  std::iota(Order.begin(), Order.end(), int8_t(0));
+  std::ranges::sort(Order, {}, [&C](int8_t Reg) { return C.perfNumber(Reg); });
+  return Order;
 }
 
 } // namespace
@@ -97,6 +93,9 @@ struct OperandWriter::Place {
   Holds Held = Holds::Yes;
 };
 
+OperandWriter::OperandWriter(const Body &B, const FutexCall &Futex)
+    : B(B), Futex(Futex), Loops(B), Order(byPerfNumber(B.convention())) {}
+
 void OperandWriter::nothing(uint64_t Ip, int32_t Function) {
   Points.push_back({Ip, Function, -1, -1, int32_t(Operands.size()), 0,
                     uint8_t(Reason::Undecoded), 0, 0});
@@ -148,7 +147,8 @@ void OperandWriter::alongRun(std::span<const uint32_t> Run, uint32_t Here,
   for (uint32_t At = 0; At < Run.size(); ++At) {
     Effect E = B.effect(Run[At]);
     if (At == Here) {
-      eachByPerfNumber(B.convention(), [&](int8_t Reg) { Now.get(Reg); });
+      for (int8_t Reg : Order)
+        Now.get(Reg);
       AtSample = Now;
     }
     for (const MemOperand &M : E.memory()) {

@@ -73,8 +73,7 @@ struct FutexCall {
 /// Turns sampled addresses into rows, function by function.
 class OperandWriter {
 public:
-  OperandWriter(const Body &B, const FutexCall &Futex)
-      : B(B), Futex(Futex), Loops(B) {}
+  OperandWriter(const Body &B, const FutexCall &Futex);
 
   /// The body is of another function from now on.
   void enter() { Loops.clear(); }
@@ -94,6 +93,7 @@ private:
   const Body &B;
   const FutexCall &Futex;
   Waiting Loops;
+  std::vector<int8_t> Order; ///< registers by perf's numbers
 
   void operand(const Place &P, Role What);
   Place computed(const Place &P, const Values &AtSample) const;
