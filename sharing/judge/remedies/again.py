@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sharing.judge.certainty import limited
 from sharing.judge.remedies.applied import Edit, Layout, touched, variable_of
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.paths import Paths
@@ -37,6 +38,7 @@ class Again:
         self._span = own.span if own is not None else Span.LINE
         self._rules = [rule for rule in LINE_RULES if _asks_the_same(rule, own)] if own is not None else []
         self._context = context
+        self._counted = bool(draft.counted)  # then the counts limit severity, which are of the layout that ran
         self._profiler = profiler
         self._least = min(draft.severity, Severity.LOW, key=lambda s: s.rank)
         self._here = {_key(a): a for a in (*draft.actors, *draft.line.actors)}
@@ -49,19 +51,13 @@ class Again:
         ours = [after for after, actor in before.items() if _key(actor) in self._here]
         found: list[Conflict] = []
         for line in self._lines(list(before), ours):
-            for rule in self._rules:
-                for draft in rule.check(line, self._context):
-                    pair = {_key(before[a]) for a in draft.actors[:2]}
-                    if draft.severity.rank < self._least.rank or not pair & self._about:
-                        continue
-                    if pair <= self._here.keys():
-                        found.append(
-                            Conflict(
-                                tuple(before[a] for a in draft.actors),
-                                tuple(before[a] for a in draft.separate),
-                                draft.verdict is Verdict.SPLIT_ACCESS,
-                            )
-                        )
+            drafts = [draft for rule in self._rules for draft in rule.check(line, self._context)]
+            for draft in drafts if self._counted else limited(drafts, self._context):
+                pair = {_key(before[a]) for a in draft.actors[:2]}
+                if draft.severity.rank < self._least.rank or not pair & self._about or not pair <= self._here.keys():
+                    continue
+                actors, separate = (tuple(before[a] for a in each) for each in (draft.actors, draft.separate))
+                found.append(Conflict(actors, separate, draft.verdict is Verdict.SPLIT_ACCESS))
         return found
 
     def _all(self, layout: Layout) -> list[Actor]:

@@ -1,0 +1,187 @@
+"""Which edits are chosen: those that leave nothing, the cheap ones first, and none where none helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+from sharing.judge.remedies.applied import Edit, Kind, Layout, touched
+from sharing.judge.remedies.choice import Conflict, choose, cost_of
+from sharing.judge.remedies.paths import Paths
+from sharing.judge.remedies.spelling import declaration
+from sharing.judge.remedy import Style, remedy
+from sharing.model import Image, ImageKind, TypeKind, TypeMember
+from sharing.model.image import ALLOCATED
+from sharing.model.profile import Actor, Role
+from tests.sharing.builder import BSS, Builder
+
+LINE = 64
+WORD = 8
+
+
+def actor(
+    name: str, owner: str, at: int, size: int = WORD, *, start: int = BSS, whole: int = 0, **more: object
+) -> Actor:
+    """Bytes of a variable; ``whole`` is the variable's size."""
+    span = (start + at, start + at + size)
+    return Actor(name, owner, (start, start + (whole or size)), span, (span,), Role.COUNTER, **more)  # type: ignore[arg-type]
+
+
+def apart(
+    actors: Sequence[Actor], wrong: Callable[[str, str], bool] = lambda a, b: True
+) -> Callable[..., list[Conflict]]:
+    """What is left: pairs (that ``wrong`` says disturb each other) on one line after the edits."""
+
+    def left(layout: Layout) -> list[Conflict]:
+        lines = {a: {x // LINE for s, e in touched(layout.after(a)) for x in (s, e - 1)} for a in actors}
+        return [
+            Conflict((a, b), (a, b))
+            for a, b in combinations(actors, 2)
+            if wrong(a.name, b.name) and lines[a] & lines[b]
+        ]
+
+    return left
+
+
+def record(b: Builder, *members: tuple[str, int], size: int, name: str = "node") -> int:
+    """A struct; members are (name, size), eight bytes aligned, larger ones arrays of words."""
+    word = b._type(TypeKind.BASE, "long", WORD)
+    made, at = [], 0
+    for label, wide in members:
+        kind = word if wide == WORD else b._type(TypeKind.ARRAY, "", wide, word, wide // WORD)
+        made.append(TypeMember(label, 8 * at, kind, 0, False))
+        at += wide
+    return b._type(TypeKind.STRUCT, name, size, members=made)
+
+
+def chosen(
+    actors: Sequence[Actor], image: Image | None = None, wrong: Callable[[str, str], bool] = lambda a, b: True
+) -> list[tuple[Kind, str]]:
+    edits = choose(Conflict(tuple(actors), tuple(actors)), apart(actors, wrong), Paths(image), LINE)
+    return [(e.kind, e.actor.name) for e in edits]
+
+
+def test_of_two_variables_the_first_moves() -> None:
+    assert chosen([actor("a", "a", 0), actor("b", "b", 0, start=BSS + 8)]) == [(Kind.WHOLE, "a")]
+
+
+def test_of_three_that_disturb_each_other_two_move() -> None:
+    three = [actor(name, name, 0, start=BSS + 8 * at) for at, name in enumerate("abc")]
+    assert len(chosen(three)) == 2
+
+
+def test_one_that_disturbs_all_moves_alone() -> None:
+    """Near miss: the other two get on."""
+    three = [actor(name, name, 0, start=BSS + 8 * at) for at, name in enumerate("abc")]
+    assert chosen(three, wrong=lambda a, b: "b" in (a, b)) == [(Kind.WHOLE, "b")]
+
+
+def node_image(size: int = 32, count: int = 1, more: int = 0) -> Image:
+    b = Builder()
+    kind = record(
+        b,
+        ("next", 8),
+        ("refs", 8),
+        ("changes", 8),
+        ("rest", size - 24 - more),
+        *([("more", more)] if more else []),
+        size=size,
+    )
+    if count > 1:
+        kind = b._type(TypeKind.ARRAY, "", size * count, kind, count)
+    b.variable("pool", size * count, at=BSS, type=kind)
+    return b.image()
+
+
+def node_pair(size: int = 32, count: int = 1) -> list[Actor]:
+    owner = "pool[0]" if count > 1 else "pool"
+    return [actor(f"{owner}.{name}", "pool", at, whole=size * count) for name, at in (("refs", 8), ("changes", 16))]
+
+
+def test_a_pair_inside_of_what_moved_is_separated_too() -> None:
+    outside = actor("lone", "lone", 0, start=BSS + 32)
+    kinds = chosen([outside, *node_pair()], node_image())
+    assert (Kind.MEMBER, "pool.refs") in kinds
+
+
+def test_members_of_an_element_are_not_separated_by_more_room_between_elements() -> None:
+    edits = choose(
+        Conflict(tuple(node_pair(32, 64)), tuple(node_pair(32, 64))),
+        apart(pair := node_pair(32, 64)),
+        Paths(node_image(32, 64)),
+        LINE,
+    )
+    assert [e.kind for e in edits] == [Kind.MEMBER]
+    assert (cost_of(edits[0], LINE).each, cost_of(edits[0], LINE).objects) == (160, 64)
+    assert pair
+
+
+def test_elements_are_separated_by_their_size() -> None:
+    """Near miss: the same array, and its elements disturb each other."""
+    two = [actor(f"pool[{i}].refs", "pool", 32 * i + 8, whole=32 * 64) for i in (0, 1)]
+    assert chosen(two, node_image(32, 64)) == [(Kind.ELEMENTS, "pool[0].refs")]
+
+
+def test_in_many_objects_a_member_moves_within_its_record() -> None:
+    assert chosen(node_pair(192, 64), node_image(192, 64, more=88)) == [(Kind.ELSEWHERE, "pool[0].refs")]
+
+
+def test_not_to_where_the_next_object_is_near() -> None:
+    """Near miss: behind the last member stands the first of the next element."""
+    assert chosen(node_pair(192, 64), node_image(192, 64)) == [(Kind.MEMBER, "pool[0].refs")]
+
+
+def test_in_one_object_it_gets_a_line() -> None:
+    """Near miss: nothing to save."""
+    assert chosen(node_pair(192), node_image(192)) == [(Kind.MEMBER, "pool.refs")]
+
+
+def test_of_objects_on_the_heap_there_may_be_many() -> None:
+    image = node_image(192)
+    pair = [actor(a.name, "pool", a.span[0] - BSS, whole=192, section=ALLOCATED) for a in node_pair(192)]
+    assert chosen(pair, image) == [(Kind.ELSEWHERE, "pool.refs")]
+
+
+def test_where_no_edit_helps_there_is_none() -> None:
+    same = [actor("a", "a", 0), actor("b", "a", 0)]  # two names for the same bytes
+    assert chosen(same) == []
+
+
+def test_a_large_array_stays_and_its_neighbour_moves() -> None:
+    """An element of the array and a flag behind it: whole lines for the flag are enough."""
+    image = node_image(32, 64)
+    last = actor("pool[63].refs", "pool", 63 * 32 + 8, whole=32 * 64)
+    flag = actor("flag", "flag", 0, start=BSS + 32 * 64)
+    assert all(kind is Kind.WHOLE for kind, _ in chosen([last, flag], image))
+
+
+def test_a_declaration_is_written_with_all_of_its_words() -> None:
+    b = Builder()
+    node = b._type(TypeKind.STRUCT, "node", 16)
+    pointer = b._type(TypeKind.POINTER, "struct node *", 8)
+    seen = {
+        "volatile struct node x": b._type(TypeKind.VOLATILE, "", 16, node),
+        "struct node x[4]": (four := b._type(TypeKind.ARRAY, "", 64, node, 4)),
+        "struct node x[2][4]": b._type(TypeKind.ARRAY, "", 128, four, 2),
+        "struct node *x": pointer,
+        "struct node *volatile x": b._type(TypeKind.VOLATILE, "", 8, pointer),
+        "_Atomic struct node x": b._type(TypeKind.ATOMIC, "", 16, node),
+        "": b._type(TypeKind.STRUCT, "", 16),
+    }
+    types = b.image().types
+    assert {declaration(types, row, "x", "C") for row in seen.values()} == set(seen)
+    assert declaration(types, seen["volatile struct node x"], "x", "C++") == "volatile node x"
+
+
+def test_costs_of_many_objects_are_said_for_each() -> None:
+    edit = choose(Conflict(tuple(p := node_pair(32, 64)), tuple(p)), apart(p), Paths(node_image(32, 64)), LINE)[0]
+    found = remedy(edit, Style(LINE, ImageKind.PIE), Paths(node_image(32, 64)))
+    assert (found.each_bytes, found.objects, found.cost_bytes) == (160, 64, 160 * 64 + 63)
+    assert found.edit.splitlines()[0].startswith("_Alignas(64) long refs;  /* in struct node")
+    assert "..." not in found.edit
+    assert "…" not in found.edit
+
+
+def test_costs_of_one_object_are_its_own() -> None:
+    found = remedy(Edit(Kind.WHOLE, actor("a", "a", 0, owner_type="long")), Style(LINE, ImageKind.PIE))
+    assert (found.each_bytes, found.objects) == (0, 1)
