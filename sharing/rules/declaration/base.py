@@ -6,6 +6,7 @@ runs them and makes findings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -126,9 +127,27 @@ def type_attribute(language: str, ctx: SourceContext) -> str:
     return f"alignas({ctx.line_size})" if language == "C++" else f"__attribute__((aligned({ctx.line_size})))"
 
 
-def wrapper(name: str, type_text: str, language: str, ctx: SourceContext) -> str:
-    """A type that holds one value and fills its lines."""
+def wrapper(name: str, type_text: str, language: str, ctx: SourceContext, *, storage: str | None = None) -> str:
+    """A type that holds one value and fills its lines; with ``storage`` ("" or "static") the variable that has it."""
     attribute = type_attribute(language, ctx)
     if language == "C++":
-        return f"struct {attribute} Line_{name} {{ {type_text} value; }};"
-    return f"struct line_{name} {{ {type_text} value; }} {attribute};"
+        edit, tag = f"struct {attribute} Line_{name} {{ {_member(type_text)}; }};", f"Line_{name}"
+    else:
+        edit, tag = f"struct line_{name} {{ {_member(type_text)}; }} {attribute};", f"struct line_{name}"
+    return edit if storage is None else f"{edit}\n{storage}{' ' if storage else ''}{tag} {name};"
+
+
+def _member(type_text: str) -> str:
+    """A member called ``value`` of a type as it is written: ``long value[8]``, ``void (*value)(int)``."""
+    if "(*)" in type_text:
+        return type_text.replace("(*)", "(*value)", 1)
+    kind, bounds = re.fullmatch(r"(.*?)\s*((?:\[[^\]]*\])*)", type_text, re.S).groups()  # type: ignore[union-attr]
+    return f"{kind}{'' if kind.endswith(('*', '&')) else ' '}value{bounds}"
+
+
+def aligned_record(name: str, language: str, ctx: SourceContext) -> str:
+    """The definition of a record with the alignment on it, its members left as they are."""
+    attribute = type_attribute(language, ctx)
+    if language == "C++":
+        return f"struct {attribute} {name} {{\n    // its members as they are\n}};"
+    return f"struct {name} {{\n    /* its members as they are */\n}} {attribute};"

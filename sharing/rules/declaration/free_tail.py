@@ -77,6 +77,8 @@ def _draft(
     cost = rounded(facts.size, ctx.line_size) - facts.size
     heat = ctx.heat(facts.identity, 0)
     hot = heat is Heat.HOT or bool(kind and uses)
+    name = facts.name.rpartition("::")[2]
+    storage = "static" if facts.bits & VariableBits.INTERNAL else ""
     return SourceDraft(
         rule=RULE.id,
         severity=Severity.LOW if hot else Severity.NOTE,
@@ -105,7 +107,7 @@ def _draft(
             Remedy(
                 kind="pad-type",
                 text=f"give {facts.name} a type that is aligned and rounded up to {ctx.line_size} bytes",
-                edit=wrapper(facts.name.rpartition("::")[2], facts.type_text or "T", spoken, ctx),
+                edit=wrapper(name, facts.type_text or "T", spoken, ctx, storage=storage),
                 language=spoken,
                 cost_bytes=cost,
                 breaks_abi=False,

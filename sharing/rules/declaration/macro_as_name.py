@@ -24,7 +24,13 @@ from collections.abc import Iterator
 from sharing.model.facts import RecordBits, RecordFacts, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.types import RECORD_KINDS
-from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant
+from sharing.rules.declaration.base import (
+    DeclarationRule,
+    SourceContext,
+    SourceDraft,
+    SourceParticipant,
+    aligned_record,
+)
 from sharing.source.declarations import core, language, place, record_of, shown_name
 from sharing.source.program import Program
 
@@ -98,6 +104,8 @@ def _draft(
     name: str, what: str, size: int, where: str, identity: str, spoken: str, role: str, several: str, ctx: SourceContext
 ) -> SourceDraft:
     attribute = f"__attribute__((aligned({ctx.line_size})))"
+    bare = re.sub(r"^(struct|class|union) |.*::", "", what)
+    bare = bare if bare.isidentifier() else "T"  # a record without a name
     return SourceDraft(
         rule=RULE.id,
         severity=Severity.MEDIUM,
@@ -112,7 +120,7 @@ def _draft(
             Remedy(
                 kind="define-macro",
                 text=f"include the header that defines {name}, or replace it by the attribute",
-                edit=f"}} {attribute};" if spoken == "C" else f"struct alignas({ctx.line_size}) ... {{ ... }};",
+                edit=f"}} {attribute};" if spoken == "C" else aligned_record(bare, spoken, ctx),
                 language=spoken,
                 cost_bytes=-size % ctx.line_size,
                 breaks_abi=False,

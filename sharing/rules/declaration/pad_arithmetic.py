@@ -36,8 +36,8 @@ from sharing.rules.declaration.base import (
     SourceContext,
     SourceDraft,
     SourceParticipant,
+    aligned_record,
     raised,
-    type_attribute,
 )
 from sharing.source.declarations import (
     is_bytes,
@@ -170,11 +170,7 @@ def _draft(program: Program, ctx: SourceContext, record: Defined[RecordFacts], p
             Remedy(
                 kind="pad-type",
                 text=f"remove {pad.member.name} and align {name} to {ctx.line_size} bytes, which rounds its size up",
-                edit=(
-                    f"struct {type_attribute(spoken, ctx)} {name} {{ ... }};"
-                    if spoken == "C++"
-                    else f"struct {name} {{ ... }} {type_attribute(spoken, ctx)};"
-                ),
+                edit=aligned_record(name, spoken, ctx),
                 language=spoken,
                 cost_bytes=-facts.size % ctx.line_size,
                 breaks_abi=True,
