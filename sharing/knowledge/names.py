@@ -16,6 +16,7 @@ from sharing.knowledge.mangled import MAX_NAME_CHARS, Mangled, Parts, parse
 _T = TypeVar("_T")
 _HEAD = re.compile(r"_ZL?(?:N[rVK]*[RO]?)?(St)?")
 _NAME = re.compile(r"L?(\d{1,5})")
+MAX_REMEMBERED = 100_000
 _GLOB = re.compile(r"[*?\[]")
 
 
@@ -139,6 +140,7 @@ class LinkageNames:
         self.namespaces = namespaces
         self._second: dict[str, set[str] | None] = {}  # what follows the first scope in a row, None for anything
         self._root_globs = _Globs()
+        self._seen: dict[str, Mangled | None] = {}
 
     def expect(self, qualified: str) -> None:
         """A row speaks of this function or class."""
@@ -158,6 +160,15 @@ class LinkageNames:
             self._second[of] = set(methods)
 
     def read(self, name: str) -> Mangled | None:
+        """Remembered, since every table of rows asks for the same names."""
+        if name in self._seen:
+            return self._seen[name]
+        if len(self._seen) >= MAX_REMEMBERED:
+            self._seen.clear()
+        found = self._seen[name] = self._read(name)
+        return found
+
+    def _read(self, name: str) -> Mangled | None:
         head = _HEAD.match(name)
         if head is None:
             return None
@@ -196,10 +207,12 @@ class FunctionNames(Generic[_T]):
         self._qualified: dict[str, list[_T]] = {}
         self._globs: list[tuple[str, _T]] = []
         self._any_glob = _Globs()
+        self._has_cxx = False
 
     def add(self, name: str, value: _T) -> None:
         is_cxx, name = "::" in name, name.removeprefix("::")
         if is_cxx:
+            self._has_cxx = True
             self._linkage.expect(name)
         if is_glob(name):
             self._globs.append((name, value))
@@ -215,6 +228,8 @@ class FunctionNames(Generic[_T]):
         if known is not None:
             return known
         if name.startswith("_Z"):
+            if not self._has_cxx:
+                return []
             read = self._linkage.read(name)
             return self.of_qualified(self._linkage.namespaces.plain(read.parts)) if read is not None else []
         return self._of_glob(name)
