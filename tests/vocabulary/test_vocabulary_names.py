@@ -53,14 +53,13 @@ def test_what_is_no_function_or_is_not_understood_is_nothing(name: str) -> None:
 
 # Names of every kind that the grammar has, for the demangler of the C++ runtime to compare with.
 PROGRAM = """
-#include <functional>
 #include <mutex>
 #include <thread>
-#include <vector>
 namespace a { inline namespace v2 { template <class T, int N> struct Box { struct In { void run(T *, In &); }; }; } }
+template <class T> struct Row;
 template <class T, int N> void a::Box<T, N>::In::run(T *, In &) {}
 template struct a::Box<int, 3>; template struct a::Box<void (*)(const char *, ...), 4>;
-template struct a::Box<std::vector<std::mutex *>[2], -1>; template struct a::Box<int (a::Box<char, 1>::*)(), 0>;
+template struct a::Box<Row<std::mutex *>[2], -1>; template struct a::Box<int (a::Box<char, 1>::*)(), 0>;
 template <class... T> struct Pack { ~Pack(); Pack(const T &...); operator bool() const;
   bool operator==(const Pack &); };
 template <class... T> Pack<T...>::~Pack() {}
@@ -72,8 +71,8 @@ static std::mutex m;
 void work() { std::lock_guard<std::mutex> l(m); }
 int main() {
   auto f = [](int x) { auto g = [=](auto y) { return x + y; }; return g(1); };
-  struct Local { void go(std::function<void()> h) { h(); } } local;
-  local.go([&] { std::unique_lock<std::mutex> l(m, std::defer_lock); l.lock(); });
+  struct Local { void go(void (*h)(int)) { h(1); } } local;
+  local.go([](int) { std::unique_lock<std::mutex> l(m, std::defer_lock); l.lock(); });
   std::thread t([&] { f(2); work(); });
   t.join();
 }

@@ -1,13 +1,14 @@
 // The C++ standard library, by its own headers.
 // args: -std=c++20
-#include <barrier>
 #include <condition_variable>
-#include <future>
-#include <latch>
 #include <mutex>
 #include <semaphore>
 #include <shared_mutex>
 #include <thread>
+#ifdef __clang__ // what the code of an object file hides costs the compiler most
+#include <future>
+#include <latch>
+#endif
 
 std::mutex m, second;
 std::timed_mutex timed;
@@ -18,7 +19,6 @@ std::shared_timed_mutex timed_shared;
 std::condition_variable cv;
 std::condition_variable_any cv_any;
 std::counting_semaphore<4> sem(1);
-std::latch latch(1);
 std::once_flag once;
 void work();
 void entry();
@@ -43,10 +43,13 @@ void adopted() { std::lock_guard<std::mutex> l(m, std::adopt_lock); work(); }   
 void wakes() { cv.notify_one(); }                                   // lock std::condition_variable
 void wakes_any() { cv_any.notify_all(); }                           // lock std::condition_variable
 void acquires() { sem.acquire(); }                                  // lock std::counting_semaphore
+#ifdef __clang__
+std::latch latch(1);
 void counts() { latch.count_down(); }                               // lock std::latch, source only
+void runs() { auto f = std::async(std::launch::async, entry); }     // start entry, source only
+#endif
 void handle() { (void)m.native_handle(); }                          // lock std::mutex, source only
 void starts() { std::thread t(entry); }                             // start entry, source only
 void starts_j() { std::jthread t([] { work(); }); }                 // start {lambda}, source only
-void runs() { auto f = std::async(std::launch::async, entry); }     // start entry, source only
 void joins(std::thread &t) { t.join(); }                            // join
 void asks(std::thread &t) { (void)t.joinable(); }                   // nothing
