@@ -35,6 +35,10 @@ class RWSpinLock {
   int bits_ = 0;
 public:
   void lock(); void lock_shared(); void unlock_shared();
+  class ReadHolder {
+  public:
+    explicit ReadHolder(RWSpinLock &); ~ReadHolder();
+  };
 };
 template <bool MayBlock> class Baton {
   unsigned state_ = 0;
@@ -71,6 +75,7 @@ void reads_no_more() { shared.unlock_shared(); } // unlock shared folly::SharedM
 void holds() { folly::SharedMutex::WriteHolder h(shared); work(); } // guard folly::SharedMutexImpl
 void holds_shared() { folly::SharedMutex::ReadHolder h(shared); work(); } // guard shared folly::SharedMutexImpl
 void takes_rw() { rw.lock_shared(); }          // lock shared folly::RWSpinLock
+void holds_rw() { folly::RWSpinLock::ReadHolder h(rw); work(); } // guard shared folly::RWSpinLock
 void posts() { baton.post(); }                 // lock folly::Baton
 void waits() { baton.wait(); }                 // lock folly::Baton
 void loads() { (void)micro.load(); }           // nothing
