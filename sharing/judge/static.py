@@ -6,6 +6,7 @@ the patterns in ``sharing.rules``, the edits in ``sharing.judge.remedy``.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -169,10 +170,30 @@ def _run(
     return drafts
 
 
+def _most_specific(drafts: list[Draft]) -> list[Draft]:
+    """Of findings about one pair on a line those of a specific rule, as severe as the worst of them."""
+    rules = {rule.id: rule for rule in LINE_RULES}
+
+    def pair(draft: Draft) -> tuple[int, frozenset[str]]:
+        return draft.line.address, frozenset(a.owner for a in draft.actors[:2])
+
+    kept = {pair(d): d for d in drafts if rules[d.rule].specific}
+    if not kept:
+        return drafts
+    rest: list[Draft] = []
+    for draft in drafts:
+        better = kept.get(pair(draft))
+        if better is None or not rules[draft.rule].exclusive:
+            rest.append(draft)
+        elif draft.severity.rank > better.severity.rank:
+            kept[pair(draft)] = dataclasses.replace(better, severity=draft.severity)
+    return [*kept.values(), *rest]
+
+
 def _merge(drafts: list[Draft]) -> list[Draft]:
     """One finding a line among rules that exclude each other, and of each rule no more than its row allows."""
     order = {rule.id: i for i, rule in enumerate(LINE_RULES)}
-    drafts = sorted(drafts, key=lambda d: (-d.severity.rank, order[d.rule], -d.score, d.line.address))
+    drafts = sorted(_most_specific(drafts), key=lambda d: (-d.severity.rank, order[d.rule], -d.score, d.line.address))
     kept: list[Draft] = []
     taken: set[int] = set()
     pairs: set[tuple[str, ...]] = set()

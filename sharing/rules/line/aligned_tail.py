@@ -1,7 +1,8 @@
 """Alignment without padding.
 
 What it does: finds a busy object that is declared with the alignment of a line, is smaller than a line, and whose
-tail holds another object's data.
+tail holds another object's data.  It speaks in the place of rules that only see that the two meet; what is aligned may
+be written, or only read and disturbed by its tail.
 
 Why is this bad?  Alignment decides where an object starts and says nothing about what follows.  A 40-byte lock
 aligned to 64 leaves 24 bytes that the linker hands to the next variable: the edit looks like a fix, and the line
@@ -30,6 +31,7 @@ from sharing.rules.line.base import (
     LineRule,
     can_collide,
     describe,
+    doubt,
     grade,
     heat_evidence,
     meets,
@@ -45,7 +47,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         start, end = actor.owner_span
         if actor.alignment < ctx.line_size or start != line.address or not start < end < line.end:
             continue
-        if actor.write_heat is Heat.COLD or not actor.sized:
+        if actor.heat is Heat.COLD or not actor.sized:
             continue
         tail = [
             v
@@ -54,30 +56,36 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             and v.span[0] >= end
             and v.heat is not Heat.COLD
             and (meets(actor, v, line) or meets(v, actor, line))
-            and can_collide(actor, v, ctx)
+            and (can_collide(actor, v, ctx) or can_collide(v, actor, ctx))
         ]
         if not tail:
             continue
-        tail.sort(key=lambda v: (-pair_score(actor, v), v.name))
+        writes = actor.write_heat is not Heat.COLD
+        tail.sort(key=lambda v: (-(pair_score(actor, v) if writes else pair_score(v, actor)), v.name))
         worst = tail[0]
+        if writes:
+            severity = grade(actor.write_heat, worst.heat)
+            done = f"touched by {who(worst.accesses)}, on {line.label}, which {who(actor.writers)} write"
+        else:
+            severity = grade(worst.write_heat, actor.heat).lowered(doubt(worst, actor, ctx, reading=True))
+            done = f"written by {who(worst.writers)}, on {line.label}, which {who(actor.readers)} read"
         yield Draft(
             rule=RULE.id,
-            severity=grade(actor.write_heat, worst.heat),
+            severity=severity,
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(actor, *tail),
             separate=(actor,),
             message=(
                 f"{describe(actor)} is aligned to {actor.alignment} bytes but only {end - start} bytes long: its tail "
-                f"holds {describe(worst)}, {span_text(worst, line)}, touched by {who(worst.accesses)}, on "
-                f"{line.label}, which {who(actor.writers)} write: the alignment does not keep the line"
+                f"holds {describe(worst)}, {span_text(worst, line)}, {done}: the alignment does not keep the line"
             ),
             evidence=(
                 f"declared alignment {actor.alignment}, size {end - start}: {line.end - end} bytes of tail are free",
                 heat_evidence(actor),
                 heat_evidence(worst),
             ),
-            score=pair_score(actor, worst),
+            score=pair_score(actor, worst) if writes else pair_score(worst, actor),
         )
 
 
@@ -89,4 +97,5 @@ RULE = LineRule(
     page=__doc__,
     check=check,
     exclusive=True,
+    specific=True,
 )

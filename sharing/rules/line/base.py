@@ -69,6 +69,7 @@ class LineRule(Rule):
 
     Rules that are ``exclusive`` share one finding a line.  ``at_most`` bounds the findings in all (0: any number),
     ``per_object`` those about the inside of one variable; ``once_a_pair`` leaves out a pair that was named before.
+    A ``specific`` rule says why a pair meets: exclusive rules that only see that it does give way to it.
     """
 
     check: Check
@@ -77,6 +78,7 @@ class LineRule(Rule):
     at_most: int = 0
     per_object: int = MAX_PER_OBJECT
     once_a_pair: bool = False
+    specific: bool = False
 
 
 ONE_OBJECT = 0.95  # share of common use from which unnamed neighbours may be one object
