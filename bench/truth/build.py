@@ -76,6 +76,14 @@ BUILDS = (
         ("zlib1g-dev", "liblzma-dev", "liblz4-dev"),
     ),
     Build(
+        "liblzma",  # within the program that uses it
+        "xz-utils",
+        "src/xz/xz",
+        ((*MAKE, "CC={cc}"),),
+        (),
+        (("./configure", "--disable-shared", "--disable-nls", "--disable-doc", "--disable-scripts", "CFLAGS={flags}"),),
+    ),
+    Build(
         "mosquitto",
         "mosquitto",
         "src/mosquitto",
@@ -93,7 +101,9 @@ def built_programs() -> tuple[Program, ...]:
     """Rows of the corpus with the program that was built here in the place of Debian's."""
     rows = {program.name: program for program in PROGRAMS}
     return tuple(
-        replace(row, name=f"{row.name}{SUFFIX}", command=("{built}/" + f"{one.name}/{name}", *row.command[1:]))
+        replace(
+            row, name=f"{row.name}{SUFFIX}", command=("{built}/" + f"{one.name}/{name}", *row.command[1:]), judged=()
+        )
         for one in BUILDS
         for row, name in [(rows[one.name], program_of(one).name)]
     )

@@ -34,7 +34,8 @@ least {BUSY_RATE:.0f} times per million of their instructions, and it can cost {
 Counts begin when a server is warm, or when a thread has started the last of its threads: threads that run then are
 taken to run at the same time, although callgrind lets them run in turns.
 One load is one load: what another one would share is not in these figures. Both sides know only what instructions name
-in static storage: what is reached through pointers in memory is in neither.
+in static storage: what is reached through pointers in memory is in neither. Names that agree up to the first hyphen are
+of one project: what is fitted on one of them is not judged by another.
 """
 
 
