@@ -10,6 +10,7 @@
 #include "Decoder.h"
 #include "RiscVCompressed.h"
 #include "RiscVFormats.h"
+#include "Value.h"
 
 #include <cstring>
 
@@ -93,7 +94,7 @@ void RiscVDecoder::memory(uint32_t Word, int32_t Disp, Op &Out) const {
   uint32_t Base = rs1(Word);
   if (Base == Gp && Global) {
     M.Flags |= MemPcRelative;
-    M.Disp += int64_t(*Global);
+    M.Disp = wrapAdd(M.Disp, int64_t(*Global));
   } else if (Base == Tp) {
     M.Flags |= MemSegment;
   } else if (Base != Zero) {
@@ -159,7 +160,7 @@ void RiscVDecoder::immediate(uint32_t Word, Op &Out) const {
       return result(Word, Transfer::Constant, Out);
     }
     if (rs1(Word) == Gp && Global) {
-      Out.Imm += int64_t(*Global);
+      Out.Imm = wrapAdd(Out.Imm, int64_t(*Global));
       return result(Word, Transfer::Address, Out);
     }
     return result(Word, Transfer::Add, Out);
@@ -332,7 +333,7 @@ bool RiscVDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
     immediate(Word, Out);
     break;
   case Auipc:
-    Out.Imm = int64_t(Ip) + immediateU(Word);
+    Out.Imm = wrapAdd(int64_t(Ip), immediateU(Word));
     result(Word, Transfer::Page, Out);
     break;
   case OpImm32:
@@ -362,14 +363,14 @@ bool RiscVDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
     break;
   case Branch:
     Out.Next = Flow::Branch;
-    Out.Imm = int64_t(Ip) + immediateB(Word);
+    Out.Imm = wrapAdd(int64_t(Ip), immediateB(Word));
     break;
   case Jalr:
     indirect(Word, Out);
     break;
   case Jal:
     Out.Next = rd(Word) == Zero ? Flow::Jump : Flow::Call;
-    Out.Imm = int64_t(Ip) + immediateJ(Word);
+    Out.Imm = wrapAdd(int64_t(Ip), immediateJ(Word));
     // A link in t0 is that of outlined code and of routines that save
     // registers: those may change any.
     if (rd(Word) == T0)

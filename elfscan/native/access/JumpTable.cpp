@@ -88,7 +88,7 @@ Lookup lookup(std::span<const Op> Ops, uint32_t At) {
     // The upper part alone, where the load has the rest.
     uint32_t Made = definition(Ops, Sum, Reg, FarOps);
     if (Made < Ops.size() && Ops[Made].How == Transfer::High)
-      return {uint64_t(Ops[Made].Imm + M.Disp), true};
+      return {uint64_t(Ops[Made].Imm) + uint64_t(M.Disp), true};
     if (uint64_t Table = addressIn(Ops, Sum, Reg))
       return {Table + M.Disp, true};
   }
