@@ -32,7 +32,7 @@ MAX_LOOPS = 3
 IMPLAUSIBLE_LOOPS = 8
 # A thread lives in its loop: the outermost ones of its entry, and of what the entry calls once, go on while it lives.
 STEADY = 1000.0
-CALL = 0.3  # share of the runs of a function that make one of its calls
+CALL = 0.5  # share of the runs of a function that make one of its calls
 POINTER = 0.02  # share of the calls through pointers that end at any of the functions whose address is stored
 INSTRUCTION_BYTES = 4.0
 STUB_INSTRUCTIONS = 20.0  # a call that leaves the file: the way there, and what it at least does
