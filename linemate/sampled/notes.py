@@ -13,7 +13,7 @@ from sharing.judge.sampled.verdict import Outcome, Verdicts
 from sharing.model.attribution import Attribution, Basis
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.samples import Field
-from sharing.rules.sampled.base import LOW_FROM
+from sharing.rules import numbers
 from sharing.sampled.evaluate import RegisterFile
 from sharing.sampled.use import Totals
 
@@ -80,9 +80,9 @@ def _shown(totals: Totals, verdicts: Verdicts, findings: Sequence[Finding], know
     if worth:
         found = f"false sharing in {worth} {'finding' if worth == 1 else 'findings'}"
     else:
-        found = f"no false sharing above {100 * LOW_FROM:.0f} % of {totals.measure} found"
+        found = f"no false sharing above {100 * numbers.LOW_FROM:.0f} % of {totals.measure} found"
         lost = totals.share(totals.timed_unplaced)
-        if lost.value >= LOW_FROM:
+        if lost.value >= numbers.LOW_FROM:
             found += f", though {100 * lost.value:.0f} % may have been anywhere"
     return (
         f"from the profile: {totals.samples:,} samples, {100 * known / max(totals.samples, 1):.0f} % placed on bytes; "

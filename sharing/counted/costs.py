@@ -11,7 +11,7 @@ not show.
 
 from __future__ import annotations
 
-from sharing.rules.sampled.base import LOW_FROM
+from sharing.rules.numbers import LOW_FROM
 
 # One line from another core of the same socket, in ns.  Tools that measure latency between cores show 50 to 100 on
 # server processors of the last ten years, and two to three times that between sockets.

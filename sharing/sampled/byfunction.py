@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.numbers import LOOP_FACTOR, RARITY_STEPS
 from sharing.model.attribution import SPREAD_DTYPE, Basis, Reason
 from sharing.model.image import AccessKind, Image
 from sharing.model.samples import Samples
 
 Table = npt.NDArray[Any]
 
-LOOP_FACTOR = 10.0  # as the judge's own frequencies (sharing/static/callgraph.py)
-RARITY_UNIT = 4.0  # Image.sites' rarity is 4 * -log2 of the chance
 # Why an address is not known although the function is: only then its accesses stand in for it.
 _WITHOUT_ADDRESS = (Reason.NO_CODE, Reason.NO_REGISTERS)
 
@@ -70,7 +69,7 @@ def _shares(image: Image, names: list[str]) -> Table:
     rows, function = rows[function >= 0], function[function >= 0]
     out = np.zeros(len(rows), SPREAD_DTYPE)
     out["function"], out["site"] = function, rows
-    weight = LOOP_FACTOR ** sites["loop_depth"][rows] * 2.0 ** (-sites["rarity"][rows] / RARITY_UNIT)
+    weight = LOOP_FACTOR ** sites["loop_depth"][rows] * 2.0 ** (-sites["rarity"][rows] / RARITY_STEPS)
     total = np.bincount(function, weight, len(names)) if len(rows) else np.zeros(len(names))
     out["share"] = weight / total[function]
     return out[np.argsort(function, kind="stable")]

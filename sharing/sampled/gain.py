@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.numbers import Z_95
 from sharing.model.attribution import Basis, Region, line_keys
 from sharing.sampled.blame import Item, items_of
 from sharing.sampled.distinct import ranks
@@ -40,7 +41,6 @@ Column = npt.NDArray[Any]
 TELLING = 3.0  # an upper bound above this says nothing: all time at a tight loop's one access is its bound
 WORTH_FIXING = 1.02  # below, an edit of a layout costs more attention than it gives, and no benchmark can show it
 LEAST_SPREAD = 0.05  # by which user time differs from run to run where one run was made, half of it where several
-Z_95 = 1.96
 CODE_WEIGHT_S = 1e-9  # of a function that touches a line by its code, where a sample there weighs 1e-5 and more
 # By which what remains of a line's cost may be wrong.  Of two programs that share a part on purpose (lock_list and
 # mixed of testdata/programs/gain) nothing to sixteen times what is expected remained, on one machine within minutes.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-Z_95 = 1.959964  # two-sided 95 %
+from sharing.basics.numbers import Z_95
 
 
 @dataclass(frozen=True, slots=True)

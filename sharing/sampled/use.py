@@ -176,6 +176,14 @@ class Totals:
     def share(self, cost: float) -> Share:
         return wilson(cost, self.timed)
 
+    def score(self, cost: float) -> float:
+        """Millionths of the program's time: the score of a finding."""
+        return cost / self.timed * 1e6 if self.timed else 0.0
+
+    def cost(self, score: float) -> float:
+        """The timed samples behind a score."""
+        return score * self.timed / 1e6
+
 
 @dataclass(frozen=True, slots=True)
 class SampledRun:

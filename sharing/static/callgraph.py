@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.numbers import LOOP_FACTOR, RARITY_STEPS
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import starts_threads
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind, Table
@@ -23,7 +24,6 @@ from sharing.static.coldness import coldness
 from sharing.static.handed import handed_on
 from sharing.static.phases import Phases, find_phases, place
 
-LOOP_FACTOR = 10.0  # iterations assumed for a loop
 # Nobody nests loops like this: a switch whose table could not be bounded joins unrelated code into cycles.
 IMPLAUSIBLE_LOOPS = 8
 IMPLAUSIBLE_STARTS = 4  # the same for the loops that a thread is started in
@@ -222,7 +222,8 @@ def _edges(image: Image, calls: Table) -> _Edges:
 def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
     """Executions of a place in one run of its function: LOOP_FACTOR a loop, less its rarity (see SITE_DTYPE)."""
     loop_depth = np.where(loop_depth >= IMPLAUSIBLE_LOOPS, 0, loop_depth)
-    result: Floats = LOOP_FACTOR ** np.minimum(loop_depth, MAX_LOOPS) * np.exp2(-rarity.astype(np.float64) / 4.0)
+    chance = np.exp2(-rarity.astype(np.float64) / RARITY_STEPS)
+    result: Floats = LOOP_FACTOR ** np.minimum(loop_depth, MAX_LOOPS) * chance
     return result
 
 

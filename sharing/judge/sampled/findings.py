@@ -82,7 +82,7 @@ def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style:
         evidence=tuple(Evidence(how, text) for text in (*texts, *advice)),
         remedies=remedies(draft, line, style, paths),
         picture=_picture(line, base),
-        score=round(draft.cost / ctx.totals.timed * 1e6, 3) if ctx.totals.timed else 0.0,
+        score=round(ctx.totals.score(draft.cost), 3),
     )
 
 

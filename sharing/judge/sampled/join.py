@@ -126,7 +126,7 @@ def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFuncti
     """Not lower than what the samples without a place could make of it, if all of them were on the line."""
     if both.severity.rank >= static.severity.rank or static.verdict not in _OF_SHARING:
         return both
-    cost = both.score * totals.timed / 1e6
+    cost = totals.cost(both.score)
     if totals.timed < MIN_TIMED:
         highest, why = static.severity, f"{totals.timed:.0f} samples are too few to lower it"
     else:

@@ -16,8 +16,8 @@ from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.pooling import pooled, pools
 from sharing.model.attribution import Region
 from sharing.model.profile import Actor
-from sharing.rules import SAMPLED_RULES
-from sharing.rules.sampled.base import OWN_DATA, SampledContext, SampledDraft, SampledLine, SampledRule, walks
+from sharing.rules import SAMPLED_RULES, numbers
+from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, walks
 from sharing.sampled.blame import CODE_WEIGHT, Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
 from sharing.sampled.lines import FEW_SAMPLES
@@ -189,7 +189,7 @@ def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple
 
 def _in_company(result: Blame, under: Mapping[tuple[int, int], float]) -> Blame:
     """Time between a lock and what it guards is the lock's: who comes for the data has the lock, wherever both are."""
-    guarded = {data: lock for (lock, data), share in under.items() if share >= OWN_DATA}
+    guarded = {data: lock for (lock, data), share in under.items() if share >= numbers.OWN_DATA}
     pairs: dict[tuple[int, int], float] = {}
     moved = 0.0
     for (a, b), cost in result.pairs.items():

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from sharing.model.facts import TypeTree, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.types import RECORD_KINDS, TypeKind
+from sharing.rules import numbers
 from sharing.rules.declaration.base import (
     DeclarationRule,
     SourceContext,
@@ -36,7 +37,7 @@ from sharing.rules.declaration.base import (
     users,
     wrapper,
 )
-from sharing.rules.line.thread_slots import HINTS, MAX_BYTES, MAX_SLOTS, MIN_SLOTS
+from sharing.rules.line.thread_slots import HINTS
 from sharing.source.declarations import (
     core,
     element,
@@ -73,7 +74,9 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. aligned arrays of elements below a line; 2. meant to separate, and written by index; 3. not under one lock."""
     for array in _arrays(program, ctx):
         inner, count = element(array.type)
-        if inner is None or not MIN_SLOTS <= count <= MAX_SLOTS or inner.size * count > MAX_BYTES:
+        if inner is None or not numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS:
+            continue
+        if inner.size * count > numbers.MAX_SLOTS_BYTES:
             continue
         if not 0 < inner.size < ctx.line_size:
             continue

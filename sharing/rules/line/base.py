@@ -12,6 +12,7 @@ from enum import Enum
 
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, Heat, LineProfile
+from sharing.rules import numbers
 from sharing.rules.row import Rule
 
 
@@ -79,9 +80,6 @@ class LineRule(Rule):
     per_object: int = MAX_PER_OBJECT
     once_a_pair: bool = False
     specific: bool = False
-
-
-ONE_OBJECT = 0.95  # share of common use from which unnamed neighbours may be one object
 
 
 def grade(writer: Heat, victim: Heat) -> Severity:
@@ -152,7 +150,7 @@ def written_together(a: Actor, b: Actor) -> float:
 
 def maybe_one_object(a: Actor, b: Actor) -> bool:
     """No symbol tells the two apart, and what touches ``b`` touches ``a``: as likely members of one object."""
-    return not a.sized and not b.sized and together(a, b) >= ONE_OBJECT
+    return not a.sized and not b.sized and together(a, b) >= numbers.ONE_OBJECT
 
 
 def elements_apart(a: Actor, b: Actor, accesses: tuple[Access, ...]) -> bool:

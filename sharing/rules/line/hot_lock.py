@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile, Role
+from sharing.rules import numbers
 from sharing.rules.line.base import (
     Context,
     Draft,
@@ -46,8 +47,6 @@ from sharing.rules.line.base import (
     together,
     who,
 )
-
-OWN_DATA = 0.8  # share of the victim's use inside the lock's own critical sections
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -98,7 +97,7 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = severity.lowered(doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
     if lock.kind in COMPANIONS:
         severity = severity.lowered(2)
-    own = lock.name in victim.guards or together(lock, victim) >= OWN_DATA
+    own = lock.name in victim.guards or together(lock, victim) >= numbers.OWN_DATA
     if own and lock.write_heat is not Heat.HOT:
         severity = severity.lowered(2)
     if maybe_one_object(lock, victim):

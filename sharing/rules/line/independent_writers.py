@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.rules import numbers
 from sharing.rules.line.base import (
     Context,
     Draft,
@@ -43,7 +44,6 @@ from sharing.rules.line.base import (
 )
 
 DATA = frozenset({Role.ATOMIC, Role.COUNTER, Role.LIST_HEAD, Role.WRITTEN})
-USED_TOGETHER = 0.6
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -59,8 +59,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         and meets(a, b, line)
         and can_collide(a, b, ctx)
         and not elements_apart(a, b, a.writers + b.writers)
-        and written_together(a, b) < USED_TOGETHER
-        and written_together(b, a) < USED_TOGETHER
+        and written_together(a, b) < numbers.WRITERS_TOGETHER
+        and written_together(b, a) < numbers.WRITERS_TOGETHER
     ]
     if not pairs:
         return
@@ -89,7 +89,7 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     severity = grade(a.write_heat, b.write_heat).lowered(doubt(a, b, ctx))
     if a.guards & b.guards:
         severity = severity.lowered(2 if a.sized or b.sized else 3)  # unnamed: as likely members of one object
-    if together(a, b) >= USED_TOGETHER or together(b, a) >= USED_TOGETHER:
+    if together(a, b) >= numbers.WRITERS_TOGETHER or together(b, a) >= numbers.WRITERS_TOGETHER:
         severity = severity.lowered(1)  # each side reads the other's data as well: a part of it is true sharing
     different = not a.mask(writers=True) & b.mask(writers=True)
     if a.owner == b.owner and not different:

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.rules import numbers
 from sharing.rules.line.base import (
     Context,
     Draft,
@@ -44,7 +45,6 @@ from sharing.rules.line.base import (
 )
 
 READ_ROLES = frozenset({Role.READ_MOSTLY, Role.CONSTANT})
-USED_TOGETHER = 0.8
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -106,7 +106,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     """A reader that updates the neighbour as well gains nothing from a second line."""
     severity = grade(writer.write_heat, victim.read_heat).lowered(doubt(writer, victim, ctx, reading=True))
-    if together(writer, victim, by_helpers=True) >= USED_TOGETHER:
+    if together(writer, victim, by_helpers=True) >= numbers.READERS_TOGETHER:
         others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
         severity = severity.lowered(2 if others else 3)
     if maybe_one_object(writer, victim):

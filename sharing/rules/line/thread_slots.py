@@ -27,12 +27,10 @@ from collections.abc import Iterator
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Heat, LineProfile
+from sharing.rules import numbers
 from sharing.rules.line.base import Context, Draft, LineRule, by_threads, heat_evidence, who
 from sharing.static.correlate import WARM_ELEMENT
 
-MAX_SLOTS = 256
-MIN_SLOTS = 2
-MAX_BYTES = 16 * 1024
 HINTS = ("thread", "worker", "per_cpu", "percpu", "slot", "tid", "cpu", "shard")
 
 
@@ -45,14 +43,14 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         stride = max((a.stride for a in writers), default=0)
         if not 0 < stride < line.size or sum(a.weight for a in writers) < WARM_ELEMENT:
             continue  # of the elements together: which of them a line holds makes no difference here
-        inside = actor.count > 1 and actor.span[1] - actor.span[0] >= MIN_SLOTS * stride  # an array in a record
+        inside = actor.count > 1 and actor.span[1] - actor.span[0] >= numbers.MIN_SLOTS * stride  # an array in a record
         start, end = actor.span if inside else actor.owner_span
         if not line.address <= max(start, line.address) < line.end or start < line.address:
             continue  # reported once, on the line where the array starts
         # One record stands for those on the heap: an index says that there are several, not how many.
         sized = actor.sized and not (actor.section == ALLOCATED and stride >= end - start)
         slots = (end - start) // stride if sized else 0
-        if sized and not (MIN_SLOTS <= slots <= MAX_SLOTS and end - start <= MAX_BYTES):
+        if sized and not (numbers.MIN_SLOTS <= slots <= numbers.MAX_SLOTS and end - start <= numbers.MAX_SLOTS_BYTES):
             continue
         if not _several(writers, ctx) or actor.guards:
             continue

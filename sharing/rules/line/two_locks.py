@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile
+from sharing.rules import numbers
 from sharing.rules.line.base import (
     Context,
     Draft,
@@ -40,8 +41,6 @@ from sharing.rules.line.base import (
     together,
     who,
 )
-
-ALWAYS_TOGETHER = 0.9
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -90,7 +89,7 @@ def _used_as_one(a: Actor, b: Actor) -> bool:
     """A condition variable belongs to its mutex; nested locks are fetched together."""
     if (a.kind in COMPANIONS) != (b.kind in COMPANIONS) and (together(a, b) > 0.5 or together(b, a) > 0.5):
         return True
-    return a.name != b.name and together(a, b) >= ALWAYS_TOGETHER and together(b, a) >= ALWAYS_TOGETHER
+    return a.name != b.name and together(a, b) >= numbers.LOCKS_TOGETHER and together(b, a) >= numbers.LOCKS_TOGETHER
 
 
 def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:

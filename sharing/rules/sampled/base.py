@@ -12,17 +12,13 @@ from typing import TypeVar
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor
+from sharing.rules import numbers
 from sharing.rules.row import Rule
 from sharing.sampled.blame import Blame, Item
 from sharing.sampled.gain import Gain
 from sharing.sampled.interval import Share
 from sharing.sampled.use import LineUse, Meeting, Totals, Touch
 
-HIGH_FROM, MEDIUM_FROM, LOW_FROM = 0.10, 0.04, 0.02  # share of the program's time, the lower bound
-FALSE_SHARE = 0.15  # of what others cause: below, the line is truly shared and the rest is said beside it
-WORTH_NAMING = 0.01  # of what the busiest did with some bytes: who did less is not named as their reader or writer
-OWN_DATA = 0.8  # share of data's use in functions that take a lock, from which it is the lock's own
-LARGE_FOOTPRINT = 256  # lines that one instruction walks: padding multiplies them
 _Key = TypeVar("_Key", int, str)
 
 
@@ -90,7 +86,8 @@ class SampledRule(Rule):
 def disturbed(line: SampledLine, ctx: SampledContext) -> bool:
     """Do other bytes' writes explain enough of the line's time to speak of false sharing?"""
     b = line.blame
-    return b.false > 0 and (b.false >= FALSE_SHARE * (b.false + b.true) or ctx.totals.share(b.false).low >= MEDIUM_FROM)
+    much = b.false >= numbers.FALSE_SHARE * (b.false + b.true)
+    return b.false > 0 and (much or ctx.totals.share(b.false).low >= numbers.MEDIUM_FROM)
 
 
 def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
@@ -142,15 +139,13 @@ def same_bytes(
 
 def severity_of(share: float) -> Severity:
     """By a share of the program's time, a lower bound."""
-    for severity, least in ((Severity.HIGH, HIGH_FROM), (Severity.MEDIUM, MEDIUM_FROM), (Severity.LOW, LOW_FROM)):
-        if share >= least:
-            return severity
-    return Severity.NOTE
+    steps = {Severity.HIGH: numbers.HIGH_FROM, Severity.MEDIUM: numbers.MEDIUM_FROM, Severity.LOW: numbers.LOW_FROM}
+    return next((severity for severity, least in steps.items() if share >= least), Severity.NOTE)
 
 
 def walks(line: SampledLine) -> bool:
     """Is the line one of very many that the same instructions touch: nodes of a list, elements of a big array?"""
-    return line.use.footprint >= LARGE_FOOTPRINT
+    return line.use.footprint >= numbers.LARGE_FOOTPRINT
 
 
 def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext) -> str:
@@ -162,7 +157,7 @@ def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext
             f"{text}; padding is not recommended: the same instructions walk {line.use.footprint} lines, which it "
             f"would multiply"
         )
-    if severity is Severity.NOTE and share.low < LOW_FROM:
+    if severity is Severity.NOTE and share.low < numbers.LOW_FROM:
         return f"{text}, not worth fixing"
     if line.gain is not None and not line.gain.worth_fixing:
         return f"{text}, not worth fixing: the estimated speed-up is {line.gain.text}"
@@ -190,7 +185,7 @@ def _named(touches: tuple[Touch, ...], key: Callable[[Touch], _Key]) -> list[_Ke
     weight: dict[_Key, float] = {}
     for t in touches:
         weight[key(t)] = weight.get(key(t), 0.0) + t.cost + t.samples
-    least = WORTH_NAMING * max(weight.values(), default=0.0)
+    least = numbers.WORTH_NAMING * max(weight.values(), default=0.0)
     return sorted((k for k, w in weight.items() if w == 0 or w >= least), key=lambda k: (-weight[k], k))
 
 

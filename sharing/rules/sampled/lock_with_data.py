@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
+from sharing.rules import numbers
 from sharing.rules.sampled.base import (
-    OWN_DATA,
     SampledContext,
     SampledDraft,
     SampledLine,
@@ -35,8 +35,6 @@ from sharing.rules.sampled.base import (
     disturbed,
     subject,
 )
-
-PART = 0.3  # of the false sharing that must be between the two
 
 
 def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
@@ -47,10 +45,10 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         (line.blame.between(lock, data), lock, data)
         for lock, actor in enumerate(line.actors)
         for data, other in enumerate(line.actors)
-        if actor.is_lock and not other.is_lock and line.under_lock.get((lock, data), 0.0) < OWN_DATA
+        if actor.is_lock and not other.is_lock and line.under_lock.get((lock, data), 0.0) < numbers.OWN_DATA
     ]
     cost, lock, data = max(pairs, default=(0.0, 0, 0))
-    if cost < PART * line.blame.false or cost <= 0:
+    if cost < numbers.LOCK_AND_DATA * line.blame.false or cost <= 0:
         return
     text = (
         f"{subject(lock, line)}, shares {line.label} with {subject(data, line)}; each lock operation takes the "

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
+from sharing.rules import numbers
 from sharing.rules.sampled.base import (
     SampledContext,
     SampledDraft,
@@ -32,8 +33,6 @@ from sharing.rules.sampled.base import (
     subject,
 )
 
-SELDOM = 0.02  # writes per read up to which data counts as only read
-
 
 def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """The worst pair, where one of the two is hardly ever written."""
@@ -41,7 +40,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     if writer < 0 or not disturbed(line, ctx):
         return
     item = line.items[victim]
-    if item.write_weight > SELDOM * item.read_weight or line.actors[victim].is_lock:
+    if item.write_weight > numbers.READ_ONLY * item.read_weight or line.actors[victim].is_lock:
         return
     if _readers_write(line, victim):
         return

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from sharing.model.finding import Severity, Verdict
+from sharing.rules import numbers
 from sharing.rules.sampled.base import (
     SampledContext,
     SampledDraft,
@@ -39,9 +40,7 @@ from sharing.rules.sampled.base import (
     threads_of,
 )
 
-OWN_WRITER = 0.9  # share of an element's writes by its one thread
 _ELEMENT = re.compile(r"([^\[]*)\[(\d+)\]")
-UNNAMED_SLOTS = 3  # two equal neighbours may be members of one struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     elements = len(owners) == 1 and all(_ELEMENT.match(line.actors[i].name) for i in chosen)
     stride = _stride(line, slots) if elements else _even_step(line, slots)
     functions = [{t.function for i in slot.items for t in line.items[i].touches if t.writes} for slot in slots]
-    if not stride or not set.intersection(*functions) or (not elements and len(slots) < UNNAMED_SLOTS):
+    if not stride or not set.intersection(*functions) or (not elements and len(slots) < numbers.UNNAMED_SLOTS):
         return
     owner = next(iter(owners)) if len(owners) == 1 else f"{line.use.region.name.lower()} memory"
     touches = tuple(t for i in chosen for t in line.items[i].touches if t.writes)
@@ -132,7 +131,7 @@ def _own_writer(line: SampledLine, items: tuple[int, ...]) -> int:
         if touch.writes:
             weight[touch.thread] = weight.get(touch.thread, 0.0) + max(touch.samples, 0.01)
     best = max(weight, key=lambda t: weight[t], default=-1)
-    return best if best >= 0 and weight[best] >= OWN_WRITER * sum(weight.values()) else -1
+    return best if best >= 0 and weight[best] >= numbers.SLOT_WRITER * sum(weight.values()) else -1
 
 
 RULE = SampledRule(

@@ -20,24 +20,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
+from sharing.rules import numbers
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, grade_cost, tail
-
-SCALAR = 16  # bytes: longer operands are copies, which straddle without harm
-ATOMIC_FROM = 0.005  # share of the program's time from which a split lock counts in full
 
 
 def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """The costliest straddling operand that is atomic, or that several threads use."""
     base = line.use.address
     for split in line.use.splits:
-        if split.size > SCALAR or (not split.atomic and len(split.threads) < 2):
+        if split.size > numbers.SCALAR_BYTES or (not split.atomic and len(split.threads) < 2):
             continue
         at = split.place - base
         item = next((i for i, x in enumerate(line.items) if x.start <= at < x.end), -1)
         if item < 0:
             continue
         if split.atomic:
-            heavy = ctx.totals.share(split.cost).low >= ATOMIC_FROM
+            heavy = ctx.totals.share(split.cost).low >= numbers.ATOMIC_FROM
             severity = Severity.HIGH if heavy else Severity.MEDIUM
         else:
             severity = grade_cost(split.cost, line, ctx).lowered(1)

@@ -1,0 +1,57 @@
+"""How a number that shapes a verdict is stated, and those that several rooms share.
+
+A room's own stand in its ``numbers.py``, each with its unit and with where it comes from:
+
+    LOW_FROM: Annotated[float, About("share of the program's time", Origin.CHOSEN, "why this much")] = 0.02
+
+Code reads them as ``numbers.LOW_FROM``, so that a test can move one and see which verdicts follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from types import ModuleType
+from typing import Annotated, get_type_hints
+
+
+class Origin(Enum):
+    """Where a number comes from."""
+
+    PAPER = "a publication or textbook"
+    ABI = "a format, an ABI or a manual"
+    MEASURED = "measured or fitted, on what is named"
+    CHOSEN = "chosen: nothing was fitted; the reason is named"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a number counts, where it comes from, and its source or reason in words."""
+
+    unit: str
+    origin: Origin
+    source: str
+
+
+def described(module: ModuleType) -> dict[str, About]:
+    """The numbers that a module states, by name."""
+    found: dict[str, About] = {}
+    for name, hint in get_type_hints(module, include_extras=True).items():
+        found.update((name, extra) for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, About))
+    return found
+
+
+Z_95: Annotated[
+    float,
+    About("standard deviations", Origin.PAPER, "the normal distribution: 95 % lie within so many on both sides"),
+] = 1.959963984540054
+
+LOOP_FACTOR: Annotated[
+    float,
+    About("iterations of a loop", Origin.CHOSEN, "where nothing is known of its count: a power of ten a level"),
+] = 10.0
+
+RARITY_STEPS: Annotated[
+    float,
+    About("steps of rarity that halve a chance", Origin.ABI, "how the analyzers state it: rarity is 4 * -log2(chance)"),
+] = 4.0

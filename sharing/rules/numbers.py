@@ -1,0 +1,66 @@
+"""The numbers that decide what a rule says and how severe it is.  How they are stated: ``sharing.basics.numbers``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from sharing.basics.numbers import About, Origin
+
+# Severity by what was sampled.
+HIGH_FROM: Annotated[
+    float, About("share of the program's time, lower bound", Origin.CHOSEN, "a step of the grade; no source")
+] = 0.10
+MEDIUM_FROM: Annotated[
+    float, About("share of the program's time, lower bound", Origin.CHOSEN, "a step of the grade; no source")
+] = 0.04
+LOW_FROM: Annotated[
+    float, About("share of the program's time, lower bound", Origin.CHOSEN, "below, it is said not to be worth fixing")
+] = 0.02
+ATOMIC_FROM: Annotated[
+    float,
+    About("share of the program's time", Origin.CHOSEN, "a split lock stops all processors: it counts in full earlier"),
+] = 0.005
+FALSE_SHARE: Annotated[
+    float,
+    About("share of what others cause", Origin.CHOSEN, "below, the line counts as truly shared"),
+] = 0.15
+LARGE_FOOTPRINT: Annotated[
+    int, About("lines that one instruction walks", Origin.CHOSEN, "padding of a list or big array multiplies them")
+] = 256
+WORTH_NAMING: Annotated[
+    float, About("share of what the busiest did", Origin.CHOSEN, "who did less is not named as reader or writer")
+] = 0.01
+
+# What belongs together.
+OWN_DATA: Annotated[
+    float,
+    About("share of data's use in functions that take a lock", Origin.CHOSEN, "from here on it is the lock's own data"),
+] = 0.8
+ONE_OBJECT: Annotated[
+    float, About("share of common use", Origin.CHOSEN, "unnamed neighbours may be members of one object")
+] = 0.95
+WRITERS_TOGETHER: Annotated[
+    float, About("share of common use", Origin.CHOSEN, "used together, the line is fetched once")
+] = 0.6
+READERS_TOGETHER: Annotated[
+    float, About("share of common use", Origin.CHOSEN, "used together, the line is fetched once")
+] = 0.8
+LOCKS_TOGETHER: Annotated[
+    float, About("share of common use, both ways", Origin.CHOSEN, "two locks that are always taken together")
+] = 0.9
+LOCK_AND_DATA: Annotated[
+    float, About("share of the false sharing", Origin.CHOSEN, "what must be between the lock and the data")
+] = 0.3
+READ_ONLY: Annotated[float, About("writes per read", Origin.CHOSEN, "up to here data counts as only read")] = 0.02
+
+# Slots of threads.
+MIN_SLOTS: Annotated[int, About("elements", Origin.CHOSEN, "an array has more than one")] = 2
+MAX_SLOTS: Annotated[int, About("elements", Origin.CHOSEN, "more are a table")] = 256
+MAX_SLOTS_BYTES: Annotated[int, About("bytes", Origin.CHOSEN, "a larger array is a table")] = 16 * 1024
+SLOT_WRITER: Annotated[float, About("share of an element's writes", Origin.CHOSEN, "by its one thread")] = 0.9
+UNNAMED_SLOTS: Annotated[
+    int, About("equal neighbours without a name", Origin.CHOSEN, "two may be members of one struct")
+] = 3
+SCALAR_BYTES: Annotated[
+    int, About("bytes of one access", Origin.CHOSEN, "longer ones are copies, which straddle without harm")
+] = 16

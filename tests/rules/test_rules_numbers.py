@@ -1,0 +1,130 @@
+"""The numbers that shape a verdict: each is stated with a unit and a source, and moves a verdict when it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from sharing.basics import numbers as shared
+from sharing.basics.numbers import described
+from sharing.model.attribution import TouchFlag
+from sharing.model.image import AccessKind
+from sharing.rules import numbers
+from tests.rules.test_rules_cases import CASES, findings
+from tests.sampled.recorded import One, Recorded, ticks
+from tests.sampled.test_sampled_verdicts import judged, lock, pair, slots
+
+# Another value for each number; the cases of the rules that are judged otherwise then are what it decides.
+OF_LINES = {
+    "ONE_OBJECT": 1.1,
+    "WRITERS_TOGETHER": 0.0,
+    "READERS_TOGETHER": 0.0,
+    "LOCKS_TOGETHER": 0.0,
+    "MIN_SLOTS": 300,
+    "MAX_SLOTS": 2,
+    "MAX_SLOTS_BYTES": 8,
+}
+
+
+@pytest.mark.parametrize("module", [shared, numbers], ids=lambda m: m.__name__)
+def test_every_number_has_a_unit_and_a_source(module: object) -> None:
+    stated = {name for name, value in vars(module).items() if name.isupper() and isinstance(value, int | float)}
+    about = described(module)  # type: ignore[arg-type]
+    assert stated == set(about)
+    assert all(one.unit and one.source for one in about.values())
+
+
+@pytest.mark.parametrize(("name", "other"), OF_LINES.items())
+def test_a_number_of_line_rules_decides_cases(monkeypatch: pytest.MonkeyPatch, name: str, other: float) -> None:
+    monkeypatch.setattr(numbers, name, other)
+    changed = [f"{file}: {title}" for file, title, case in CASES if findings(case) != case.get("expect", {})]
+    assert changed
+    assert len(changed) < len(CASES) / 2
+
+
+def beside(recorded: Recorded, other: int) -> Recorded:
+    """The same in a run that mostly does something else."""
+    return recorded.loop(5, ticks(other), at=0, line=0x9000, function="work")
+
+
+def seldom(writes: int = 30) -> Recorded:
+    """Bytes that are read often and written now and then, beside a counter."""
+    one = Recorded().loop(0, ticks(400), at=0, function="count")
+    one.loop(1, ticks(400, shift=90_000), at=8, writes=False, function="look")
+    return one.loop(1, ticks(writes, every=10.0, shift=40_000), at=8, function="set")
+
+
+def straddling() -> Recorded:
+    flags = int(TouchFlag.ATOMIC)
+    return Recorded([One(0, t, at=60, kind=AccessKind.RMW, flags=flags) for t in ticks(400)])
+
+
+def lock_and_company() -> Recorded:
+    """A lock, and data that those who take it use."""
+    recorded = Recorded(lock(0, ticks(200)) + lock(1, ticks(200, shift=9)))
+    for thread in (0, 1):
+        for time in ticks(200, shift=9 * thread):
+            recorded.witnesses.append((time, One(thread, time, at=0, size=4, function="client")))
+            recorded.witnesses.append((time, One(thread, time, at=48, kind=AccessKind.STORE, function="client")))
+        recorded.loop(thread, ticks(200, shift=77 + 9 * thread), at=48, function="client")
+    return recorded
+
+
+def lock_and_scan() -> Recorded:
+    """A lock, and data that others read beside it."""
+    recorded = Recorded(lock(0, ticks(200)) + lock(1, ticks(200, shift=9)))
+    recorded.loop(0, ticks(200, shift=77), at=48, writes=False, function="scan")
+    return recorded.loop(1, ticks(200, shift=99), at=48, writes=False, function="scan")
+
+
+def mostly_true() -> Recorded:
+    """One counter of two threads, and a reader beside it that is seldom there; both little of the run."""
+    recorded = (
+        Recorded().loop(0, ticks(100), at=0, function="count").loop(1, ticks(100, shift=9), at=0, function="count")
+    )
+    return beside(recorded.loop(2, ticks(50, shift=99), at=32, writes=False, function="look"), 10_000)
+
+
+def said(recorded: Recorded) -> list[tuple[str, str]]:
+    return [(f.rule, f.severity.value) for f in judged(recorded)[0]]
+
+
+def words(recorded: Recorded) -> list[str]:
+    return [f.message for f in judged(recorded)[0]]
+
+
+OF_SAMPLES: list[tuple[str, float, Callable[[], Recorded], Callable[[Recorded], object]]] = [
+    ("HIGH_FROM", 1.1, pair, said),
+    ("MEDIUM_FROM", 0.09, lambda: beside(pair(count=100), 2500), said),
+    ("LOW_FROM", 0.039, lambda: beside(pair(count=100), 5000), words),
+    ("FALSE_SHARE", 1.1, mostly_true, said),
+    ("LARGE_FOOTPRINT", 0, pair, said),
+    ("WORTH_NAMING", 0.2, lambda: pair().loop(0, ticks(30, start=101), at=0, function="start"), words),
+    ("READ_ONLY", 10.0, seldom, said),
+    ("OWN_DATA", 1.1, lock_and_company, said),
+    ("LOCK_AND_DATA", 1.1, lock_and_scan, said),
+    ("SLOT_WRITER", 1.1, lambda: slots(stride=8), said),
+    ("UNNAMED_SLOTS", 9, lambda: slots(stride=8), said),
+    ("SCALAR_BYTES", 4, straddling, said),
+    ("ATOMIC_FROM", 1.1, straddling, said),
+]
+
+
+@pytest.mark.parametrize(("name", "other", "recorded", "verdict"), OF_SAMPLES, ids=[row[0] for row in OF_SAMPLES])
+def test_a_number_of_sampled_rules_decides_a_line(
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    other: float,
+    recorded: Callable[[], Recorded],
+    verdict: Callable[[Recorded], object],
+) -> None:
+    before = verdict(recorded())
+    assert before
+    monkeypatch.setattr(numbers, name, other)
+    assert verdict(recorded()) != before
+
+
+def test_every_number_of_rules_is_shown_to_decide_something() -> None:
+    shown = {*OF_LINES, *(row[0] for row in OF_SAMPLES)}
+    assert set(described(numbers)) == shown
