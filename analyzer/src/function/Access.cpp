@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Body.h"
+#include "Columns.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,10 +15,6 @@ using namespace clang;
 namespace linemate {
 
 namespace {
-
-constexpr size_t AccessColumns = 16;
-constexpr size_t CallColumns = 8;
-constexpr size_t LockOpColumns = 9;
 
 /// The compiler puts the value where it is used.
 bool isFolded(const Place &P) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Body.h"
+#include "Columns.h"
 
 #include "QualifiedName.h"
 
@@ -20,8 +21,6 @@ using namespace clang;
 namespace linemate {
 
 namespace {
-
-constexpr size_t CallColumns = 8;
 
 enum ArgKind : uint8_t {
   OfVariable = 1,

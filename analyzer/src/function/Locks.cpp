@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Body.h"
+#include "Columns.h"
 
 #include "clang/Basic/Builtins.h"
 #include "llvm/ADT/STLExtras.h"
@@ -94,8 +95,8 @@ void Body::step(LockStep S) {
 void Body::lockRow(int Lock, LockEffect What, SourceLocation Where) {
   if (Lock < 0)
     return;
-  Events.push_back(
-      {Here.Block, Row::LockOp, uint32_t(Out.LockOps.size() / 9), Critical});
+  Events.push_back({Here.Block, Row::LockOp,
+                    uint32_t(Out.LockOps.size() / LockOpColumns), Critical});
   append(Out.LockOps, {int64_t(Lock), int64_t(What)});
   position(Out.LockOps, Where);
   append(Out.LockOps,

@@ -1,0 +1,23 @@
+//===- Columns.h - How wide the flat rows of facts are -----------*- C++
+//-*-===//
+//
+// Owns the number of columns of each table that is a flat list of integers;
+// the *_COLUMNS tuples of sharing/model/facts.py name them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ANALYZER_COLUMNS_H
+#define LINEMATE_ANALYZER_COLUMNS_H
+
+#include <cstddef>
+
+namespace linemate {
+
+constexpr size_t AccessColumns = 16;
+constexpr size_t CallColumns = 8;
+constexpr size_t ArgColumns = 6;
+constexpr size_t LockOpColumns = 9;
+
+} // namespace linemate
+
+#endif
