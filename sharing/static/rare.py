@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.image import ArgKind, FunctionFlag, Image, Table
+from sharing.static.callgraph import function_at
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -57,9 +58,9 @@ def with_rare_places(image: Image) -> Image:
     seldom_sites = _before(sites, blocks, ends)
     begin = np.array([a for a, name in named if name in table.once_begin], np.uint64)
     end = np.array([a for a, name in named if name in table.once_end], np.uint64)
-    for first, last, function in _once_ranges(calls, begin, end):
-        seldom_sites |= (sites["function"] == function) & (sites["ip"] > first) & (sites["ip"] < last)
-        seldom_calls |= (calls["function"] == function) & (calls["ip"] > first) & (calls["ip"] < last)
+    ranges = _once_ranges(calls, begin, end)
+    seldom_sites |= _between(sites["ip"], ranges)
+    seldom_calls |= _between(calls["ip"], ranges)
     entries = _entries(image, named, dict(table.entries))
     functions = image.functions
     if len(entries):
@@ -95,20 +96,27 @@ def _dead_ends(image: Image, never: npt.NDArray[np.uint64]) -> tuple[Bools, npt.
     ones.  What is called from one place, or works in loops before, is rather the program's work, which ends so.
     """
     calls = image.calls
-    dead = np.isin(calls["callee"], never)
-    starts = image.functions["address"]
-    callees, uses = np.unique(calls["callee"], return_counts=True)
-    short = np.isin(starts, callees[uses > 1])
-    short[calls["function"][(calls["loop_depth"] > 0) & (calls["function"] >= 0)]] = False
+    n = len(image.functions)
+    row = function_at(image, calls["callee"])  # -1, the last of the masks below, for what is not of this image
+    known = calls["function"] >= 0
+    outside = np.flatnonzero(row < 0)
+    dead = np.zeros(len(calls), bool)
+    dead[outside] = np.isin(calls["callee"][outside], never)
+    ends_all = np.zeros(n + 1, bool)
+    ends_all[function_at(image, never)] = True
+    ends_all[n] = False
+    dead |= ends_all[row]
+    short = np.bincount(row[row >= 0], minlength=n) > 1
+    short[calls["function"][(calls["loop_depth"] > 0) & known]] = False
+    first_of_all = (calls["rarity"] == 0) & known
     for _ in range(ROUNDS):
-        certain = dead & (calls["rarity"] == 0) & (calls["function"] >= 0)
-        certain[certain] = short[calls["function"][certain]]
-        ending = starts[np.unique(calls["function"][certain])]
-        fresh = dead | np.isin(calls["callee"], ending)
+        enders = np.unique(calls["function"][dead & first_of_all])
+        ends_all[enders[short[enders]]] = True
+        fresh = dead | ends_all[row]
         if (fresh == dead).all():
             break
         dead = fresh
-    chosen = dead & (calls["rarity"] > 0) & (calls["function"] >= 0)
+    chosen = dead & (calls["rarity"] > 0) & known
     block = _blocks(calls)
     order = np.lexsort((calls["ip"][chosen], block[chosen]))
     keys, ends = block[chosen][order], calls["ip"][chosen][order]
@@ -135,23 +143,35 @@ def _before(rows: Table, blocks: npt.NDArray[np.uint64], ends: npt.NDArray[Any])
 
 def _once_ranges(
     calls: Table, begin: npt.NDArray[np.uint64], end: npt.NDArray[np.uint64]
-) -> list[tuple[int, int, int]]:
-    """(address of the call that begins, of the last that ends before another begins, function) of guarded code."""
+) -> npt.NDArray[np.uint64]:
+    """Of guarded code: address of the call that begins it, and of the function's next one that ends it."""
+    none = np.zeros((0, 2), np.uint64)
     if not len(begin) or not len(end):
-        return []
+        return none
     opens, closes = np.isin(calls["callee"], begin), np.isin(calls["callee"], end)
     rows = np.flatnonzero((opens | closes) & (calls["function"] >= 0))
     rows = rows[np.lexsort((calls["ip"][rows], calls["function"][rows]))]
-    found: list[tuple[int, int, int]] = []
+    found: list[tuple[int, int]] = []
     opened: tuple[int, int] | None = None
     for row in rows.tolist():
         ip, function = int(calls["ip"][row]), int(calls["function"][row])
         if opens[row]:
             opened = (ip, function)
         elif opened is not None and opened[1] == function:
-            found.append((opened[0], ip, function))
+            found.append((opened[0], ip))
             opened = None  # a release ends it; what aborts stands apart
-    return found
+    return np.array(found, np.uint64) if found else none
+
+
+def _between(ips: npt.NDArray[Any], ranges: npt.NDArray[np.uint64]) -> Bools:
+    """Which addresses lie within a range."""
+    order = np.argsort(ips, kind="stable")
+    depth = np.zeros(len(ips) + 1, np.int64)
+    np.add.at(depth, np.searchsorted(ips[order], ranges[:, 0], "right"), 1)
+    np.add.at(depth, np.searchsorted(ips[order], ranges[:, 1], "left"), -1)
+    inside = np.zeros(len(ips), bool)
+    inside[order] = np.cumsum(depth[:-1]) > 0
+    return inside
 
 
 def _entries(image: Image, named: list[tuple[int, str]], wanted: dict[str, int]) -> Rows:
@@ -172,5 +192,5 @@ def _entries(image: Image, named: list[tuple[int, str]], wanted: dict[str, int])
                         found.add(at)
                 elif args["kind"][row] == ArgKind.PARAM and args["value"][row] == 0:
                     asked.add((int(starts[args["function"][row]]), int(args["source"][row])))
-    called = np.isin(starts, image.calls["callee"])  # by others as well: not only then
-    return np.array(sorted(row for row in found if not called[row]), np.int64)
+    rows = np.array(sorted(found), np.int64)
+    return rows[~np.isin(starts[rows], image.calls["callee"])]  # not those that are called by others as well
