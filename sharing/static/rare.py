@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing import knowledge
 from sharing.model.image import ArgKind, FunctionFlag, Image, Table
 from sharing.static.callgraph import function_at
 
@@ -38,7 +39,7 @@ class RareTable(msgspec.Struct, frozen=True):
 
 @functools.cache
 def _table() -> RareTable:
-    raw = resources.files("sharing.knowledge").joinpath("rare.json").read_bytes()
+    raw = resources.files(knowledge).joinpath("rare.json").read_bytes()
     return msgspec.json.decode(raw, type=RareTable)
 
 
