@@ -197,7 +197,7 @@ class LinePrograms:
         if form == FORM_STRING:
             return self._text()
         if form in (FORM_STRP, FORM_LINE_STRP):
-            pool, offset = self.strings[form], self._number(self.wide)
+            pool, offset = self.strings.get(form, b""), self._number(self.wide)
             end = pool.find(b"\0", offset)
             return pool[offset : end if end >= 0 else None].decode("utf-8", "replace")
         if form in (FORM_DATA16, FORM_BLOCK):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elfscan.linetable import LinePrograms
+from elfscan.linetable import FORM_LINE_STRP, FORM_STRP, LinePrograms
 from fuzz.python.engine.target import Target
 
 # A unit of DWARF 4 with one file, and one of DWARF 5 with names in place: a few rows each.
@@ -18,7 +18,7 @@ def _unit(version: int, between: bytes, tables: bytes) -> bytes:
 
 
 def one(data: bytes) -> None:
-    LinePrograms(data, True, {}).read()
+    LinePrograms(data, True, {FORM_STRP: data, FORM_LINE_STRP: data}).read()
 
 
 TARGET = Target(
