@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sharing import knowledge
 from sharing.model.image import ArgKind, FunctionFlag, Image, Table
-from sharing.static.callgraph import function_at
+from sharing.static.callees import function_at
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
