@@ -16,15 +16,18 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted(p for p in (Path(__file__).parent / "programs").iterdir() if p.suffix in (".c", ".cc"))
-COMPILERS = [("gcc", "-O2"), ("gcc", "-O0"), ("clang-19", "-O2"), ("clang-19", "-O0")]
+RISCV = "riscv64-linux-gnu-gcc"
+COMPILERS = [("gcc", "-O2"), ("gcc", "-O0"), ("clang-19", "-O2"), ("clang-19", "-O0"), (RISCV, "-O2")]
 
 
 def build(source: Path, compiler: str, level: str, folder: Path, *extra: str) -> Path:
-    tool = compiler if source.suffix == ".c" else {"gcc": "g++", "clang-19": "clang++-19"}[compiler]
+    tool = compiler
+    if source.suffix != ".c":
+        tool = "clang++-19" if compiler == "clang-19" else compiler.replace("gcc", "g++")
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")
     binary = folder / source.stem
-    extra = tuple(a for a in extra if compiler == "gcc" or a != "-fno-toplevel-reorder")  # clang keeps the order
+    extra = tuple(a for a in extra if compiler != "clang-19" or a != "-fno-toplevel-reorder")  # clang keeps the order
     command = [tool, level, "-g", "-pthread", *extra, "-o", str(binary), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     return binary
