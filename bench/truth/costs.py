@@ -18,7 +18,7 @@ from bench.truth.drive import NotRun
 from bench.truth.programs import PROGRAMS
 from bench.truth.programs.program import DRIVERS, Program
 from sharing.counted.costs import BUSY_RATE, INSTRUCTION_NS, PER_MILLION, TRANSFER_NS
-from sharing.rules.sampled.base import LOW_FROM
+from sharing.rules.numbers import LOW_FROM
 
 TIMED = ("pbzip2", "zstd", "sort", "pigz", "git-grep")  # that end by themselves, and soon
 ROUNDS = 5
