@@ -28,6 +28,9 @@ _X86_PADDING = re.compile(
     rb"(?:[\x90\xcc\0]|\x66+\x90|[\x66\x2e]*\x0f\x1f(?:\0|\x40.|\x44..|\x80.{4}|\x84.{5}))*", re.DOTALL
 )
 _A64_PADDING = re.compile(rb"(?:\x1f\x20\x03\xd5|\0\0\0\0|\0)*")
+_RISCV_PADDING = re.compile(rb"(?:\x13\0\0\0|\x01\0|\0)*")  # nop, c.nop
+_ZEROS = re.compile(rb"\0*")
+_PADDING = {"x86-64": _X86_PADDING, "aarch64": _A64_PADDING, "riscv64": _RISCV_PADDING}
 SMALL = 16  # bytes; compilers align functions to this
 SEARCHED_SHARE = 0.005  # of the code; less is start-up code of the C library
 CHUNK = 1 << 24
@@ -110,8 +113,7 @@ def _bytes(program: Program, section: Section, low: int, high: int) -> Array:
 
 def _behind_padding(program: Program, section: Section, low: int, high: int) -> int:
     """Where padding at the start of a gap ends."""
-    pattern = _X86_PADDING if program.elf.arch.name == "x86-64" else _A64_PADDING
-    found = pattern.match(_bytes(program, section, low, high).tobytes())
+    found = _PADDING.get(program.elf.arch.name, _ZEROS).match(_bytes(program, section, low, high).tobytes())
     return low + (found.end() if found else 0)
 
 
@@ -132,6 +134,7 @@ def _targets(program: Program, section: Section) -> Iterable[Array]:
             at = np.flatnonzero(words >> 26 == 0b100101)  # bl
             distance = (words[at].astype(np.int64) << 38 >> 38) * 4
             yield low + at * 4 + distance
+            yield _pages_of_a64(words.astype(np.int64), low)
         elif program.elf.arch.name == "x86-64" and data.size > 8:
             call = np.flatnonzero(data[:-4] == 0xE8)
             yield low + call + 5 + words_at(data, call + 1, "<i4")
@@ -139,3 +142,33 @@ def _targets(program: Program, section: Section) -> Iterable[Array]:
             lea = lea[lea > 0]
             lea = lea[((data[lea - 1] & 0xFB) == 0x48) & ((data[lea + 1] & 0xC7) == 0x05)]  # relative to rip
             yield low + lea + 6 + words_at(data, lea + 2, "<i4")
+        elif program.elf.arch.name == "riscv64" and data.size > 8:
+            yield from _of_riscv(data, low)
+
+
+def _pages_of_a64(words: Array, begin: int) -> Array:
+    """What adrp and the add behind it take (Arm A-profile architecture, C6.2)."""
+    at = np.flatnonzero(words[:-1] & 0x9F000000 == 0x90000000)
+    second = words[at + 1]
+    follows = (second & 0xFFC00000 == 0x91000000) & (second >> 5 & 31 == words[at] & 31)
+    at, first, second = at[follows], words[at[follows]], second[follows]
+    pages = (first >> 5 & 0x7FFFF) << 2 | first >> 29 & 3
+    taken: Array = (begin + at * 4 & ~0xFFF) + ((pages ^ 1 << 20) - (1 << 20)) * 4096 + (second >> 10 & 0xFFF)
+    return taken
+
+
+def _of_riscv(data: Array, begin: int) -> Iterable[Array]:
+    """What jal calls, and what auipc with jalr or addi calls or takes (RISC-V ISA manual, volume I, RV32I)."""
+    halves = data[: data.size // 2 * 2].view("<u2").astype(np.int64)
+    words = halves[:-1] | halves[1:] << 16
+    jal = np.flatnonzero(words & 0xFFF == 0xEF)  # into ra
+    word = words[jal]
+    sign = (word >> 31 & 1) * -(1 << 20)
+    distance = sign + (word >> 21 & 0x3FF) * 2 + (word >> 20 & 1) * (1 << 11) + (word >> 12 & 0xFF) * (1 << 12)
+    yield begin + jal * 2 + distance
+    upper = np.flatnonzero(words[:-2] & 0x7F == 0x17)  # auipc
+    second = words[upper + 2]
+    follows = ((second & 0x7F == 0x67) | (second & 0x707F == 0x13)) & (second >> 15 & 31 == words[upper] >> 7 & 31)
+    upper, second = upper[follows], second[follows]
+    high = (words[upper] & 0xFFFFF000) - ((words[upper] >> 31 & 1) << 32)
+    yield begin + upper * 2 + high + (second >> 20) - ((second >> 31 & 1) << 12)

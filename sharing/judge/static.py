@@ -203,18 +203,19 @@ def _merge(drafts: list[Draft]) -> list[Draft]:
         rule = LINE_RULES[order[draft.rule]]
         key = (draft.rule, *sorted({a.owner for a in draft.actors[:2]}), str(len(draft.actors[:2])))
         owners = {a.owner for a in draft.actors}
-        if rule.exclusive:
-            if draft.line.address in taken:
-                continue
-            taken.add(draft.line.address)
-        made[rule.id] += 1
-        if (rule.at_most and made[rule.id] > rule.at_most) or (rule.once_a_pair and key in pairs):
+        if rule.exclusive and draft.line.address in taken:
             continue
-        if len(owners) == 1:
-            spot = (rule.id, next(iter(owners)))
+        if (rule.at_most and made[rule.id] >= rule.at_most) or (rule.once_a_pair and key in pairs):
+            continue
+        spot = (rule.id, next(iter(owners))) if len(owners) == 1 else None
+        if spot is not None and inside[spot] >= rule.per_object:
+            continue
+        # Only what is said stands in the way of others.
+        if rule.exclusive:
+            taken.add(draft.line.address)
+        if spot is not None:
             inside[spot] += 1
-            if inside[spot] > rule.per_object:
-                continue
+        made[rule.id] += 1
         pairs.add(key)
         kept.append(draft)
     return kept

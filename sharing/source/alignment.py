@@ -37,13 +37,13 @@ def alignment(variable: VariableFacts, options: UnitOptions, triple: str, record
         return _clang(type_, variable, natural, architecture)
     if architecture in ("x86_64", "i386", "i686"):
         return _gcc_x86(type_, variable, natural, 8 if architecture == "x86_64" else 4)
-    if architecture in ("aarch64", "arm64"):
+    if architecture in ("aarch64", "arm64", "riscv32", "riscv64"):
         return _gcc_aarch64(type_, variable, natural, options, records, anchored(options, triple))
     return natural
 
 
 def anchored(options: UnitOptions, triple: str) -> bool:
-    """Does GCC place variables for section anchors?  On AArch64 by default from -O1 on.
+    """Does GCC place variables for section anchors?  On AArch64 and RISC-V by default from -O1 on.
 
     -fno-section-anchors there cannot be told from silence; it is rare.
     """

@@ -198,7 +198,7 @@ def test_jumps_and_loops_without_end_stay_quick() -> None:
         before = computed_by_helpers_s()
         points, _ = operands_at(X86, data, range(BASE, BASE + len(data)))
         assert len(points) == len(data)
-        assert 0 < computed_by_helpers_s() - before < 10
+        assert computed_by_helpers_s() - before < 10
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,23 @@ class TestProperties:
         monkeypatch.setattr(static, "LINE_RULES", (dataclasses.replace(rule, at_most=at_most),))
         assert len(judged(b).findings) == expected
 
+    def test_what_is_one_too_many_leaves_its_line_to_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A pair on each of two lines, and beside the second one a limit that a third thread reads."""
+        b = Builder()
+        threads(b, "left", "right", "third")
+        for at, function in enumerate(("left", "right")):
+            body = b.function(function)
+            for number in range(2):
+                body.rmw(f"{function}_{number}", loop=1, flags=SiteFlag.ATOMIC)
+                b.variable(f"{function}_{number}", 8, BSS + 256 * number + 8 * at)
+        b.function("third").load("limit", loop=1)
+        b.variable("limit", 8, BSS + 256 + 32)
+        both = [r for r in LINE_RULES if r.id in ("independent-writers", "written-beside-read-mostly")]
+        rows = tuple(dataclasses.replace(r, at_most=1) if r.id == "independent-writers" else r for r in both)
+        assert [r.exclusive for r in rows] == [True, True]
+        monkeypatch.setattr(static, "LINE_RULES", rows)
+        assert [f.rule for f in judged(b).findings] == ["independent-writers", "written-beside-read-mostly"]
+
     def test_identities_are_unique_and_do_not_depend_on_addresses(self) -> None:
         ids = [f.id for f in judged(crowd()).findings]
         assert len(ids) == len(set(ids))

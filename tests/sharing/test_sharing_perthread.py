@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sharing.counted.costs import BUSY_RATE
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag
 from sharing.model.profile import Often
@@ -23,6 +24,10 @@ def estimate(b: Builder, variable: str, root: str = "worker") -> float:
     rows = accesses.variable == names.index(variable)
     uses = graph.by_thread.uses(accesses.sites[rows], accesses.once[rows]).sum(axis=1)
     return float(uses[[r.name for r in graph.roots].index(root)])
+
+
+def test_often_is_what_costs_something_where_it_is_counted() -> None:
+    assert round(BUSY_RATE) == OFTEN
 
 
 def program() -> Builder:
