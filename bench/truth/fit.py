@@ -28,7 +28,7 @@ from sharing.static import callgraph, perthread
 
 USED = 20.0  # per million instructions: a quarter of what matters, so that enough of it was counted
 MIN_INSTRUCTIONS = 10_000  # a thread that did less says nothing
-GRID = tuple(product((2.0, 3.0, 4.0, 6.0, 10.0), (1.0, 0.5, 0.3, 0.2), (0.005, 0.02, 0.1)))
+GRID = tuple(product((2.0, 3.0, 4.0, 6.0), (1.0, 0.5, 0.3), (0.005, 0.02, 0.1)))
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Numbers = tuple[float, float, float]  # LOOP, CALL, POINTER
