@@ -154,7 +154,9 @@ in them.
 
 The measure is the chance that a variable which a thread used at least {used:g} times per million of its instructions is
 estimated above one that it did not use so often: 0.5 is guessing, 1 is always. "By frequency alone" is what one
-frequency for each function gives, whoever runs it. The code uses {now}; all programs together fit {best} best.
+frequency for each function gives, whoever runs it: for the order alone that is nearly as good. The estimate by thread
+says besides who uses something, and how often in a unit that has a meaning.
+The code uses {now}; all programs together fit {best} best.
 
 | program | entries | used often | loop / call / pointer | by frequency alone | by thread | as the code has it |
 |---|---|---|---|---|---|---|"""

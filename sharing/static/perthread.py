@@ -7,7 +7,8 @@ through pointers that anybody may have stored hardly ever.  Runs of functions th
 and start over small behind a pointer (``POINTER``).  They are set against the instructions of all that the thread runs:
 the result has the unit of exact counts (``sharing.counted``), and often means here what it means there.
 
-Three of the numbers were fitted on counted programs, each judged by what the others gave (docs/estimate.md).
+Three of the numbers were chosen among those that fit counted programs about equally well; what each program gives when
+the others choose stands in docs/estimate.md.
 """
 
 from __future__ import annotations
