@@ -35,6 +35,11 @@ def _bounded() -> Generator[None, object, object]:
         signal.signal(signal.SIGALRM, before)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes get a number instead of their text: a name must be the same in every worker, whatever the bytes hold."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_configure() -> None:
     """A shell that runs this in the background ignores interrupts, and what is ignored is inherited."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
