@@ -37,7 +37,7 @@ def alignment(variable: VariableFacts, options: UnitOptions, triple: str, record
         return _clang(type_, variable, natural, architecture)
     if architecture in ("x86_64", "i386", "i686"):
         return _gcc_x86(type_, variable, natural, 8 if architecture == "x86_64" else 4)
-    if architecture in ("aarch64", "arm64", "riscv32", "riscv64"):
+    if architecture in ("aarch64", "arm64"):
         return _gcc_aarch64(type_, variable, natural, options, records, anchored(options, triple))
     return natural
 
@@ -49,7 +49,7 @@ def anchored(options: UnitOptions, triple: str) -> bool:
     """
     if options.compiler == "clang" or options.level == "0" or not options.toplevel_reorder:
         return False
-    return options.section_anchors or triple.partition("-")[0] in ("aarch64", "arm64")
+    return options.section_anchors or triple.partition("-")[0] in ("aarch64", "arm64", "riscv32", "riscv64")
 
 
 def is_aggregate(type_: TypeTree) -> bool:
