@@ -8,7 +8,7 @@ Bytes that nothing refers to stay unclaimed: they may be data between functions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,6 @@ _X86_PADDING = re.compile(
 _A64_PADDING = re.compile(rb"(?:\x1f\x20\x03\xd5|\0\0\0\0|\0)*")
 _RISCV_PADDING = re.compile(rb"(?:\x13\0\0\0|\x01\0|\0)*")  # nop, c.nop
 _ZEROS = re.compile(rb"\0*")
-_PADDING = {"x86-64": _X86_PADDING, "aarch64": _A64_PADDING, "riscv64": _RISCV_PADDING}
 SMALL = 16  # bytes; compilers align functions to this
 SEARCHED_SHARE = 0.005  # of the code; less is start-up code of the C library
 CHUNK = 1 << 24
@@ -113,7 +112,8 @@ def _bytes(program: Program, section: Section, low: int, high: int) -> Array:
 
 def _behind_padding(program: Program, section: Section, low: int, high: int) -> int:
     """Where padding at the start of a gap ends."""
-    found = _PADDING.get(program.elf.arch.name, _ZEROS).match(_bytes(program, section, low, high).tobytes())
+    search = _SEARCHES.get(program.elf.arch.name)
+    found = (search.padding if search is not None else _ZEROS).match(_bytes(program, section, low, high).tobytes())
     return low + (found.end() if found else 0)
 
 
@@ -125,25 +125,34 @@ def _inside(addresses: Array, lows: Array, highs: Array) -> Array:
 
 def _targets(program: Program, section: Section) -> Iterable[Array]:
     """Addresses that instructions of a section call, or take, piece by piece; what only looks like one is rare."""
+    search = _SEARCHES.get(program.elf.arch.name)
+    if search is None:
+        return
     begin = _signed(section.address)
     end = begin + min(section.size, program.elf.data.size)  # a hostile size is not walked through
     for low in range(begin, end, CHUNK):
         data = _bytes(program, section, low, min(low + CHUNK + 8, end))
-        if program.elf.arch.name == "aarch64":
-            words = data[: data.size // 4 * 4].view("<u4")
-            at = np.flatnonzero(words >> 26 == 0b100101)  # bl
-            distance = (words[at].astype(np.int64) << 38 >> 38) * 4
-            yield low + at * 4 + distance
-            yield _pages_of_a64(words.astype(np.int64), low)
-        elif program.elf.arch.name == "x86-64" and data.size > 8:
-            call = np.flatnonzero(data[:-4] == 0xE8)
-            yield low + call + 5 + words_at(data, call + 1, "<i4")
-            lea = np.flatnonzero(data[:-6] == 0x8D)
-            lea = lea[lea > 0]
-            lea = lea[((data[lea - 1] & 0xFB) == 0x48) & ((data[lea + 1] & 0xC7) == 0x05)]  # relative to rip
-            yield low + lea + 6 + words_at(data, lea + 2, "<i4")
-        elif program.elf.arch.name == "riscv64" and data.size > 8:
-            yield from _of_riscv(data, low)
+        if data.size > 8:
+            yield from search.targets(data, low)
+
+
+def _of_x86(data: Array, begin: int) -> Iterable[Array]:
+    """What call names, and what lea takes relative to rip (Intel SDM, volume 2)."""
+    call = np.flatnonzero(data[:-4] == 0xE8)
+    yield begin + call + 5 + words_at(data, call + 1, "<i4")
+    lea = np.flatnonzero(data[:-6] == 0x8D)
+    lea = lea[lea > 0]
+    lea = lea[((data[lea - 1] & 0xFB) == 0x48) & ((data[lea + 1] & 0xC7) == 0x05)]
+    yield begin + lea + 6 + words_at(data, lea + 2, "<i4")
+
+
+def _of_a64(data: Array, begin: int) -> Iterable[Array]:
+    """What bl calls, and what adrp with the add behind it takes."""
+    words = data[: data.size // 4 * 4].view("<u4")
+    at = np.flatnonzero(words >> 26 == 0b100101)
+    distance = (words[at].astype(np.int64) << 38 >> 38) * 4
+    yield begin + at * 4 + distance
+    yield _pages_of_a64(words.astype(np.int64), begin)
 
 
 def _pages_of_a64(words: Array, begin: int) -> Array:
@@ -172,3 +181,19 @@ def _of_riscv(data: Array, begin: int) -> Iterable[Array]:
     upper, second = upper[follows], second[follows]
     high = (words[upper] & 0xFFFFF000) - ((words[upper] >> 31 & 1) << 32)
     yield begin + upper * 2 + high + (second >> 20) - ((second >> 31 & 1) << 12)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What is looked for in the code of one architecture: padding, and addresses (data, address of its start)."""
+
+    padding: re.Pattern[bytes]
+    targets: Callable[[Array, int], Iterable[Array]]
+
+
+# By ``Architecture.name``; of others nothing but zeros is padding, and nothing is found.
+_SEARCHES = {
+    "x86-64": _Search(_X86_PADDING, _of_x86),
+    "aarch64": _Search(_A64_PADDING, _of_a64),
+    "riscv64": _Search(_RISCV_PADDING, _of_riscv),
+}

@@ -20,7 +20,8 @@ from sharing.judge.passes import Passes
 from sharing.model.errors import LinemateError
 from sharing.model.executions import EXECUTION_DTYPE, NamedCounts, Table
 from sharing.model.image import Image
-from sharing.static.callgraph import function_name, times
+from sharing.static.callgraph import function_name
+from sharing.static.executions import times
 
 INSTRUCTION_BYTES = 4.0  # of x86-64 code, on average; only totals of lines and functions rest on it
 Floats = npt.NDArray[np.float64]

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bench.truth.score import SHARING, Checked, Score, Used, places
+from bench.truth.score import Checked, Score, Used, places
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth
 from sharing.counted.costs import BUSY_RATE, PER_MILLION
 from sharing.counted.meet import Meeting
-from sharing.model.finding import Severity
+from sharing.model.finding import OF_SHARING, Severity
 from sharing.model.profile import Actor, Heat
 from sharing.static.callgraph import function_name
 
@@ -139,7 +139,7 @@ class _Told:
                 yield f"    {actor.name}: {actor.role.value}, {actor.heat.name}"
                 yield from (f"    {text}" for text in self.functions(actor))
         for c in scored.checked:
-            if int(c.finding.line.address, 16) == line and c.finding.verdict in SHARING:
+            if int(c.finding.line.address, 16) == line and c.finding.verdict in OF_SHARING:
                 what = "true" if c.true else _why(c) if c.decided else "of one thing, not decided"
                 yield f"    has: {c.finding.severity.value} {c.finding.rule}, {what}"
 

@@ -13,13 +13,12 @@ from bench.truth.subject import Judged
 from bench.truth.truth import Truth, true
 from sharing.counted.costs import FAINT_RATE
 from sharing.counted.meet import Meeting, Place, meeting
-from sharing.model.finding import Finding, Severity, Verdict
+from sharing.model.finding import OF_SHARING, Finding, Severity
 from sharing.model.profile import Actor, Heat
 from sharing.static.callgraph import function_name
 
 MOST_USED = 30
 FIRST = 10
-SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def score(one: Judged, truth: Truth) -> Score:
     used = sorted((_used(actor, truth) for actor in one.actors), key=lambda u: (-u.rate, -u.uses))
     most = [u for u in used if u.rate][:MOST_USED]
     hot = [u for u in used if u.actor.heat is Heat.HOT]
-    every = [_checked(f, truth) for f in one.findings if f.verdict in SHARING]
+    every = [_checked(f, truth) for f in one.findings if f.verdict in OF_SHARING]
     checked = [c for c in every if c.decided]
     precision = {s.value: Share() for s in reversed(Severity)}
     for c in checked:

@@ -12,10 +12,7 @@ import msgspec
 from sharing.counted.costs import BUSY_RATE, MIN_TRANSFERS
 from sharing.counted.meet import Place, busy, limit_of, meeting
 from sharing.counted.weigh import Weighed
-from sharing.model.finding import Confidence, Evidence, Finding, Severity, Verdict
-
-# Verdicts that say that threads disturb each other on a line: counts can contradict these alone.
-_OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
+from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Severity
 
 
 def join(
@@ -48,7 +45,7 @@ def _same(static: Finding, counted: Finding) -> bool:
     """The same line, two of the same objects (or the only one), and the same kind of trouble."""
     if static.line.address != counted.line.address or static.line.size != counted.line.size:
         return False
-    if (static.verdict in _OF_SHARING) != (counted.verdict in _OF_SHARING):
+    if (static.verdict in OF_SHARING) != (counted.verdict in OF_SHARING):
         return False
     mine, theirs = _names(static), _names(counted)
     return len(mine & theirs) >= min(2, len(mine), len(theirs))
@@ -60,7 +57,7 @@ def _names(finding: Finding) -> set[str]:
 
 def _checked(finding: Finding, weighed: Weighed) -> Finding:
     """A finding that the counts do not support, lowered with the reason."""
-    if finding.verdict not in _OF_SHARING:
+    if finding.verdict not in OF_SHARING:
         return finding
     places = [Place(p.full_name, _span(finding, p.address, p.size, p.hot or p.bytes)) for p in finding.participants]
     if any(weighed.uncounted(place.span) for place in places):

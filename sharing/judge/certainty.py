@@ -11,11 +11,10 @@ import dataclasses
 from collections.abc import Iterable
 from itertools import permutations
 
-from sharing.model.finding import Severity, Verdict
+from sharing.model.finding import OF_SHARING, Severity
 from sharing.model.profile import Actor, Heat, Often
 from sharing.rules.line.base import Context, Draft
 
-OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
 NOTHING = Often()
 
 

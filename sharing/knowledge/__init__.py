@@ -67,8 +67,8 @@ class Knowledge:
         tables = (*([project] if project is not None else []), *libraries())
         self.namespaces = Namespaces(t.inline_namespaces for t in tables)
         self.locks: tuple[LockRow, ...] = tuple(replace(row, name=row.label) for t in tables for row in t.lock)
-        self.access: AccessTable = _table("access.json", AccessTable)
-        self.cold: ColdWords = _table("cold_words.json", ColdWords)
+        self.access: AccessTable = read_table("access.json", AccessTable)
+        self.cold: ColdWords = read_table("cold_words.json", ColdWords)
         named = [(name, i) for i, row in enumerate(self.locks) for name in row.types]
         self.lock_types = TypeNames(named, self.namespaces)
         self.atomic_types = TypeNames([(t, 0) for t in self.access.atomic_types], self.namespaces)
@@ -78,7 +78,7 @@ class Knowledge:
         linkage = LinkageNames(self.namespaces)
         guards = (row for t in tables for row in t.guard)
         self._lock_calls = LockCalls(
-            self.locks, guards, _table("lockable.json", Vocabulary).lock[0], self.lock_types, linkage
+            self.locks, guards, read_table("lockable.json", Vocabulary).lock[0], self.lock_types, linkage
         )
         self._threads: FunctionNames[ThreadRow] = FunctionNames(linkage)
         self._callbacks: FunctionNames[CallbackRow] = FunctionNames(linkage)
@@ -181,5 +181,6 @@ def libraries() -> tuple[Vocabulary, ...]:
 _DECODER = msgspec.json.Decoder(Vocabulary)
 
 
-def _table(name: str, kind: type[_T]) -> _T:
+def read_table(name: str, kind: type[_T]) -> _T:
+    """A JSON table of this folder."""
     return msgspec.json.decode(resources.files(__name__).joinpath(name).read_bytes(), type=kind)

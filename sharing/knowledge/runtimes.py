@@ -10,10 +10,10 @@ import fnmatch
 import functools
 import re
 from collections.abc import Collection, Iterable
-from importlib import resources
 
 import msgspec
 
+from sharing.knowledge import read_table
 from sharing.model.image import CLONE_CALLS, Image
 
 
@@ -30,8 +30,7 @@ class Runtime(msgspec.Struct, frozen=True):
 
 @functools.cache
 def runtimes() -> tuple[Runtime, ...]:
-    raw = resources.files(__package__).joinpath("runtimes.json").read_bytes()
-    return msgspec.json.decode(raw, type=tuple[Runtime, ...])
+    return read_table("runtimes.json", tuple[Runtime, ...])
 
 
 def starts_threads(image: Image, creators: Iterable[str]) -> str:

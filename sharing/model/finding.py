@@ -64,6 +64,10 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+# Verdicts that say that threads disturb each other on a line.
+OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
+
+
 class LineRef(msgspec.Struct, frozen=True):
     """A line (or pair of lines) by its first byte; ``address`` is a hex string, ``size`` in bytes.
 

@@ -12,9 +12,8 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import CALL_DTYPE, ArgKind, Image, Table
 from sharing.model.vocabulary import CallbackRow, CallbackThread
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
+from sharing.static.executions import SELDOM
 
-# Rarity of a timer's call and of one that happens once, 2^-10: next to nothing among calls that repeat.
-SELDOM = 40
 MAX_RARITY = 255
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.numbers import LOOP_FACTOR, RARITY_STEPS
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import starts_threads
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind, Table
@@ -21,13 +20,11 @@ from sharing.static import perthread
 from sharing.static.callbacks import callback_calls
 from sharing.static.callees import function_at, names_of_callees, passed_on
 from sharing.static.coldness import coldness
+from sharing.static.executions import IMPLAUSIBLE_LOOPS, times
 from sharing.static.handed import handed_on
 from sharing.static.phases import Phases, find_phases, place
 
-# Nobody nests loops like this: a switch whose table could not be bounded joins unrelated code into cycles.
-IMPLAUSIBLE_LOOPS = 8
-IMPLAUSIBLE_STARTS = 4  # the same for the loops that a thread is started in
-MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
+IMPLAUSIBLE_STARTS = 4  # as IMPLAUSIBLE_LOOPS, for the loops that a thread is started in
 MAX_FREQUENCY = 1e5
 MANY_THREADS = 2.0  # runs of a thread's entry that is started more than once; what repeats is in its loops
 DISPATCHED = 20.0  # a function that is called through a pointer, or from outside a library
@@ -217,14 +214,6 @@ def _edges(image: Image, calls: Table) -> _Edges:
     order = np.argsort(caller, kind="stable")
     start = np.searchsorted(caller[order], np.arange(len(image.functions) + 1))
     return _Edges(caller[order], callee[order], depth[order], factor[order], once[order], where[order], start)
-
-
-def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
-    """Executions of a place in one run of its function: LOOP_FACTOR a loop, less its rarity (see SITE_DTYPE)."""
-    loop_depth = np.where(loop_depth >= IMPLAUSIBLE_LOOPS, 0, loop_depth)
-    chance = np.exp2(-rarity.astype(np.float64) / RARITY_STEPS)
-    result: Floats = LOOP_FACTOR ** np.minimum(loop_depth, MAX_LOOPS) * chance
-    return result
 
 
 def of_call(image: Image, ips: npt.NDArray[Any], field: str) -> npt.NDArray[Any]:

@@ -16,7 +16,8 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Heat
 from sharing.static import flow, perthread
-from sharing.static.callgraph import CallGraph, times
+from sharing.static.callgraph import CallGraph
+from sharing.static.executions import times
 from sharing.static.phases import place
 
 WARM_WEIGHT = 4.0  # executed inside a loop of something that itself runs once, on an ordinary path
@@ -117,7 +118,7 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
         end = image.variables["address"][safe] + np.maximum(image.variables["size"][safe], 1)
         variable = np.where((variable >= 0) & (rows["target"] < end), variable, -1)
     part = np.where(_one_of_several(image, rows, variable), part * INDEXED_WEIGHT, part)
-    once = perthread.times(rows["loop_depth"], rows["rarity"]) * part
+    once = perthread.times(rows["loop_depth"], rows["rarity"]) * part if graph.by_thread is not None else None
     return Accesses(rows, weight * part, graph.mask[function], lock_row, variable, graph.cold[function], once)
 
 

@@ -22,15 +22,13 @@ import numpy.typing as npt
 
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.model.profile import Often
+from sharing.static import executions
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 LOOP = 3.0  # iterations: of many loops one inside the other, in callers and callees, most are short or not taken
-MAX_LOOPS = 3
-# A switch whose table could not be bounded joins unrelated code into cycles.
-IMPLAUSIBLE_LOOPS = 8
 # A thread lives in its loop: the outermost ones of its entry, and of what the entry calls once, go on while it lives.
 STEADY = 1000.0
 CALL = 0.5  # share of the runs of a function that make one of its calls
@@ -46,10 +44,8 @@ MOST = 1e9
 
 
 def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
-    """Executions of a place in one run of its function (see SITE_DTYPE)."""
-    depth = np.where(loop_depth >= IMPLAUSIBLE_LOOPS, 0, np.minimum(loop_depth, MAX_LOOPS))
-    result: Floats = LOOP**depth * np.exp2(-rarity.astype(np.float64) / 4.0)
-    return result
+    """Executions of a place in one run of its function, by this estimate's iterations of a loop."""
+    return executions.times(loop_depth, rarity, LOOP)
 
 
 def in_loop(loop_depth: npt.NDArray[Any]) -> Bools:

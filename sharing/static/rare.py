@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from importlib import resources
 from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing import knowledge
+from sharing.knowledge import read_table
 from sharing.model.image import ArgKind, FunctionFlag, Image, Table
 from sharing.static.callees import function_at
+from sharing.static.executions import SELDOM
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
-SELDOM = 40  # rarity: once in 2**10 runs of the function, and of what it leads to
 WRAPPERS = 2  # functions on the way that hand their own argument on
 ROUNDS = 12  # of functions that do not return because what they call does not
 
@@ -39,8 +38,7 @@ class RareTable(msgspec.Struct, frozen=True):
 
 @functools.cache
 def _table() -> RareTable:
-    raw = resources.files(knowledge).joinpath("rare.json").read_bytes()
-    return msgspec.json.decode(raw, type=RareTable)
+    return read_table("rare.json", RareTable)
 
 
 def with_rare_places(image: Image) -> Image:
@@ -142,9 +140,7 @@ def _before(rows: Table, blocks: npt.NDArray[np.uint64], ends: npt.NDArray[Any])
     return result
 
 
-def _once_ranges(
-    calls: Table, begin: npt.NDArray[np.uint64], end: npt.NDArray[np.uint64]
-) -> npt.NDArray[np.uint64]:
+def _once_ranges(calls: Table, begin: npt.NDArray[np.uint64], end: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Of guarded code: address of the call that begins it, and of the function's next one that ends it."""
     none = np.zeros((0, 2), np.uint64)
     if not len(begin) or not len(end):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
-from sharing.model.finding import Confidence, Evidence, Finding, Participant, Severity, Verdict
+from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Participant, Severity, Verdict
 from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
 from sharing.sampled.use import Meeting, SampledRun, Totals
@@ -22,9 +22,7 @@ MIN_TIMED = 1000  # samples of a run that may clear a finding
 MIN_IN_FUNCTIONS = 30  # of them in functions that touch the finding's line
 CLEARED_BELOW = 0.005  # share of the program's time, the upper bound
 WEAK_FROM = 0.2  # of the samples in functions that touch a line: without a place, what is missing may be the point
-# Verdicts that say that data on one line disturb each other: samples on that line can contradict these alone.
-_OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
-_JOINED = _OF_SHARING | {Verdict.SPLIT_ACCESS}
+_JOINED = OF_SHARING | {Verdict.SPLIT_ACCESS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _joined(static: Finding, sampled: Finding) -> Finding:
 
 def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFunctions) -> Finding:
     """Not lower than what the samples without a place could make of it, if all of them were on the line."""
-    if both.severity.rank >= static.severity.rank or static.verdict not in _OF_SHARING:
+    if both.severity.rank >= static.severity.rank or static.verdict not in OF_SHARING:
         return both
     cost = totals.cost(both.score)
     if totals.timed < MIN_TIMED:
@@ -160,7 +158,7 @@ def _richer(participant: Participant, static: Finding) -> Participant:
 def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_functions: InFunctions) -> Finding:
     """A finding that no sampled one supports: kept, or lowered with the reason."""
     totals = run.totals
-    if totals.timed < MIN_TIMED or finding.verdict not in _OF_SHARING:
+    if totals.timed < MIN_TIMED or finding.verdict not in OF_SHARING:
         return finding
     start = int(finding.line.address, 16)
     seen = [j for link, j in lines.items() if start <= link < start + finding.line.size]
