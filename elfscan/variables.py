@@ -41,6 +41,7 @@ _LINKER_MADE = re.compile(
     r"|__do_global_(c|d)tors_aux(_fini_array_entry)?|__frame_dummy_init_array_entry|completed\.\d+|__executable_start|__ehdr_start"
 )
 
+
 @dataclass(frozen=True, slots=True)
 class VariableSymbols:
     """Variables by address.  ``name`` is an offset in the symbol pool; ``aliases``: (variable row, name offset)."""
@@ -172,9 +173,7 @@ def join_debug(
     holds, tables = _held(sections)
     usable = np.flatnonzero((debug.section >= 0) & (holds | tables)[debug.section])
     # One row per (section, address): a typed description before one without, then the first in the file.
-    order = usable[
-        np.lexsort((usable, debug.type[usable] < 0, debug.section[usable], debug.address[usable]))
-    ]
+    order = usable[np.lexsort((usable, debug.type[usable] < 0, debug.section[usable], debug.address[usable]))]
     first = np.ones(len(order), bool)
     first[1:] = (debug.address[order[1:]] != debug.address[order[:-1]]) | (
         debug.section[order[1:]] != debug.section[order[:-1]]
@@ -185,9 +184,11 @@ def join_debug(
     for _ in range(2):  # a thread-local variable may share its nominal address with one other
         inside = np.minimum(at, max(len(table) - 1, 0))
         if len(table):
-            same = (table["address"][inside] == debug.address[chosen]) & (
-                table["section"][inside] == debug.section[chosen]
-            ) & (at < len(table))
+            same = (
+                (table["address"][inside] == debug.address[chosen])
+                & (table["section"][inside] == debug.section[chosen])
+                & (at < len(table))
+            )
             row = np.where((row < 0) & same, inside, row)
         at = at + 1
     matched, only = chosen[row >= 0], chosen[(row < 0) & holds[debug.section[chosen]]]

@@ -55,9 +55,7 @@ def with_counts(executions: Executions, passes: Passes, judgement: Judgement, op
     if executions.named:
         found = placed(executions.named, passes)
         threads = (CountedThread(0, FIRST, round(found.instructions)),)
-        counted_here = Counted(
-            found.table, threads, together=True, estimated=found.estimated, unknown=found.unknown
-        )
+        counted_here = Counted(found.table, threads, together=True, estimated=found.estimated, unknown=found.unknown)
         weighed = weigh(passes, counted_here)
         notes = _named_notes(executions, found)
     else:

@@ -73,9 +73,7 @@ def open_streams() -> None:
 
 def _text(raw: io.FileIO, before: TextIO | None, *, lines: bool) -> io.TextIOWrapper:
     encoding = before.encoding if before is not None else "utf-8"
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace", line_buffering=lines
-    )
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace", line_buffering=lines)
 
 
 def settled(code: int, last: str = "") -> int:

@@ -100,9 +100,7 @@ class _Roots:
         return [self.top, *self.aliases]
 
 
-def find_repository(
-    entries: Iterable[database.Entry], here: str, *, trusted: bool = False
-) -> gitbase.Repository:
+def find_repository(entries: Iterable[database.Entry], here: str, *, trusted: bool = False) -> gitbase.Repository:
     """The repository that the sources are in: that of ``here`` if it holds one of them, else that of a source."""
     paths = [entry.path for entry in entries]
     found = gitbase.find_repository(here, trusted=trusted)

@@ -160,7 +160,7 @@ def _settings(ask: Ask) -> dict[str, str]:
 
 def _config(settings: Mapping[str, str]) -> bytes:
     version = 1 if "extensions.objectformat" in settings else 0
-    rows = [f'[core]\nrepositoryformatversion = {version}\nbare = false\n']
+    rows = [f"[core]\nrepositoryformatversion = {version}\nbare = false\n"]
     for name, value in settings.items():
         section, _, key = name.partition(".")
         escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -12,6 +12,7 @@ from sharing.model.history import Basis, Change, History, LayoutChange, Revision
 
 FEW_SUSPECTS = 3  # that the verdict names
 
+
 def percent(value: float) -> str:
     """``-4.8 %``, with fewer digits where they say nothing."""
     shown = 100 * value

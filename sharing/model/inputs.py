@@ -148,4 +148,3 @@ def _size_words(size: int) -> str:
         if size >= 1 << shift and size % (1 << shift) == 0:
             return f"{size >> shift} {unit}"
     return f"{size} bytes"
-

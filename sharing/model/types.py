@@ -231,9 +231,7 @@ class TypeTable:
                 )
             )
 
-    def _array(
-        self, core: int, at: _At, quals: frozenset[TypeKind], via: tuple[str, ...], out: list[Member]
-    ) -> None:
+    def _array(self, core: int, at: _At, quals: frozenset[TypeKind], via: tuple[str, ...], out: list[Member]) -> None:
         """An outermost array of records or arrays is one series of its element's leaves; any other is one leaf."""
         record = self._records[core]
         element, total = self.size(record.target), self.size(core)
@@ -262,9 +260,7 @@ class _At(msgspec.Struct, frozen=True):
     count: int = 1
 
 
-def _leaf(
-    at: _At, size: int, type_name: str, kind: int, quals: frozenset[TypeKind], via: tuple[str, ...]
-) -> Member:
+def _leaf(at: _At, size: int, type_name: str, kind: int, quals: frozenset[TypeKind], via: tuple[str, ...]) -> Member:
     return Member(
         at.path,
         at.offset,

@@ -139,7 +139,7 @@ def test_random_bytes_behind_the_magic_are_survived(tmp_path: Path) -> None:
 
 def test_damage_to_a_real_program_is_survived(tmp_path: Path, build: Callable[..., Path]) -> None:
     """Dynamic tables, relocations, PLT and frames of a linked program, damaged at random."""
-    text = "#include <stdio.h>\nint n; int main(void) { return printf(\"%d\", ++n); }"
+    text = '#include <stdio.h>\nint n; int main(void) { return printf("%d", ++n); }'
     whole = build(text, "gcc", "-O1").read_bytes()
     generator = random.Random(4)
     for _ in range(120):

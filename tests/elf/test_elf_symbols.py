@@ -32,9 +32,7 @@ class Symbol:
     name: str
 
 
-_LINE = re.compile(
-    r"\s*\d+: ([0-9a-f]+)\s+(\d+|0x[0-9a-f]+)\s+(\w+)\s+(\w+)\s+\w+\s+(?:\[.*\]\s+)?(\d+) (.+)$"
-)
+_LINE = re.compile(r"\s*\d+: ([0-9a-f]+)\s+(\d+|0x[0-9a-f]+)\s+(\w+)\s+(\w+)\s+\w+\s+(?:\[.*\]\s+)?(\d+) (.+)$")
 
 
 def readelf_symbols(path: Path) -> list[Symbol]:
@@ -287,7 +285,7 @@ def test_without_section_headers_the_dynamic_segment_tells(build: Build, read: R
 
 def test_imports_of_an_executable_without_section_headers(build: Build, read: Read) -> None:
     """Its GNU hash table lists definitions, and there are none: relocations name the imports."""
-    path = build("#include <stdio.h>\nint main(void) { return puts(\"\"); }", "gcc", "-O1", "-no-pie")
+    path = build('#include <stdio.h>\nint main(void) { return puts(""); }', "gcc", "-O1", "-no-pie")
     whole = read(path)
     data = bytearray(path.read_bytes())
     data[0x28:0x30], data[0x3C:0x40] = bytes(8), bytes(4)  # e_shoff; e_shnum, e_shstrndx

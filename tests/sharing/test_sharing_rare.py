@@ -112,4 +112,3 @@ class TestPrograms:
         flags = {image.names[f["name"]]: f["flags"] for f in image.functions if f["name"] >= 0}
         assert flags["flush"] & FunctionFlag.COLD
         assert not flags["sync_all"] & FunctionFlag.COLD
-

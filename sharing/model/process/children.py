@@ -94,9 +94,7 @@ def run(
 
     Raises OSError where it cannot be started, subprocess.TimeoutExpired.
     """
-    process = start(
-        arguments, bond=bond, group=True, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = start(arguments, bond=bond, group=True, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         out, err = process.communicate(timeout=timeout_s)
     except BaseException:
