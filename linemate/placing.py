@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from elfscan.elf import ElfFile, map_file
 from elfscan.linetable import LineTable, read_lines
+from sharing.basics import numbers
 from sharing.judge.passes import Passes
 from sharing.model.errors import LinemateError
 from sharing.model.executions import EXECUTION_DTYPE, NamedCounts, Table
@@ -23,7 +24,6 @@ from sharing.model.image import Image
 from sharing.static.callgraph import function_name
 from sharing.static.executions import times
 
-INSTRUCTION_BYTES = 4.0  # of x86-64 code, on average; only totals of lines and functions rest on it
 Floats = npt.NDArray[np.float64]
 
 
@@ -55,7 +55,7 @@ def placed(named: NamedCounts, passes: Passes) -> Placed:
     if named.runs:
         runs = _of_functions(named.runs, row_of, len(functions))
         found = np.where(runs[function] >= 0, runs[function] * often, found)
-        instructions = float((np.maximum(runs, 0.0) * functions["size"]).sum() / INSTRUCTION_BYTES)
+        instructions = float((np.maximum(runs, 0.0) * functions["size"]).sum() / numbers.INSTRUCTION_BYTES)
         how, estimated = "functions, with estimates of what happens within one", True
     if named.lines or named.relative:
         lines = read_lines(ElfFile(image.path, map_file(image.path)))
@@ -66,7 +66,7 @@ def placed(named: NamedCounts, passes: Passes) -> Placed:
             here = np.where(row >= 0, counts[np.maximum(row, 0)], -1.0)
             found = np.where(here >= 0, here, found)
             size = (lines.rows["end"] - lines.rows["address"]).astype(np.float64)
-            instructions = float((np.maximum(counts, 0.0) * size).sum() / INSTRUCTION_BYTES)
+            instructions = float((np.maximum(counts, 0.0) * size).sum() / numbers.INSTRUCTION_BYTES)
             how, estimated = "lines of source", False
         elif not named.runs:
             why = "has no line table" if not len(lines.rows) else "has none of the counted files in its line table"
@@ -172,7 +172,7 @@ class _Flow:
                 self.change[there][reached] += count
             if here >= 0 and (reached or not target) and left + 1 < int(self.functions["size"][here]):
                 self.change[here][left + 1] -= count
-        sizes = np.maximum(self.functions["size"] / INSTRUCTION_BYTES, 1.0)
+        sizes = np.maximum(self.functions["size"] / numbers.INSTRUCTION_BYTES, 1.0)
         for (name, _), count in named.hits.items():
             if name in row_of:
                 self.density[row_of[name]] += count / sizes[row_of[name]]
@@ -186,7 +186,7 @@ class _Flow:
                 values.append(float(running))
             self.steps[row] = offsets, np.array(values)
             ends = np.r_[offsets[1:], max(int(self.functions["size"][row]), int(offsets[-1]))]
-            self.instructions += float((self.steps[row][1] * (ends - offsets)).sum()) / INSTRUCTION_BYTES
+            self.instructions += float((self.steps[row][1] * (ends - offsets)).sum()) / numbers.INSTRUCTION_BYTES
 
     def at(self, ips: Table, function: npt.NDArray[np.int64]) -> Floats:
         """Executions at each address; of functions without a branch none."""

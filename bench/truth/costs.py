@@ -1,7 +1,7 @@
 """The costs that the threshold of a true pair rests on, measured on this machine.
 
 Owns two measurements: what a line takes from one processor to another, and what an instruction of the corpus's own
-programs takes.  ``sharing.counted.costs`` has the numbers that are used, which are those of servers in general.
+programs takes.  ``sharing.basics.numbers`` has the numbers that are used, which are those of servers in general.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 from bench.truth.drive import NotRun
 from bench.truth.programs import PROGRAMS
 from bench.truth.programs.program import DRIVERS, Program
-from sharing.counted.costs import BUSY_RATE, INSTRUCTION_NS, PER_MILLION, TRANSFER_NS
-from sharing.rules.numbers import LOW_FROM
+from sharing.basics.costs import PER_MILLION, busy_rate
+from sharing.basics.numbers import INSTRUCTION_NS, LOW_FROM, TRANSFER_NS
 
 TIMED = ("pbzip2", "zstd", "sort", "pigz", "git-grep")  # that end by themselves, and soon
 ROUNDS = 5
@@ -39,7 +39,7 @@ def costs() -> Iterator[str]:
     yield f"an instruction, the median of these: {middle:.2f} ns (used: {INSTRUCTION_NS})"
     rate = LOW_FROM * PER_MILLION * middle / transfer
     share = f"{100 * LOW_FROM:.0f} % of the time"
-    yield f"uses per million instructions that cost {share}: {rate:.0f} (used: {BUSY_RATE:.0f})"
+    yield f"uses per million instructions that cost {share}: {rate:.0f} (used: {busy_rate():.0f})"
 
 
 def _transfer() -> float:

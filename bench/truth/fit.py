@@ -21,17 +21,17 @@ from bench.truth.corpus import held_against, kept, name_of
 from bench.truth.score import ran_in, ranks
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth
-from sharing.counted.costs import PER_MILLION
+from sharing.basics.costs import PER_MILLION
 from sharing.knowledge import default_knowledge
 from sharing.model.errors import LinemateError
-from sharing.static import callgraph, perthread
+from sharing.static import callgraph, numbers, perthread
 
 USED = 20.0  # per million instructions: a quarter of what matters, so that enough of it was counted
 MIN_INSTRUCTIONS = 10_000  # a thread that did less says nothing
 GRID = tuple(product((2.0, 3.0, 4.0, 6.0), (1.0, 0.5, 0.3), (0.005, 0.02, 0.1)))
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Numbers = tuple[float, float, float]  # LOOP, CALL, POINTER
+Numbers = tuple[float, float, float]  # THREAD_LOOP, CALL_SHARE, POINTER_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +71,23 @@ def _of_program(path: Path, one: Judged, truth: Truth) -> Iterator[Case]:
             chosen.append((at, root.name, often))
     if not chosen:
         return
-    by_numbers = [_estimates(one, spans, numbers) for numbers in GRID]
+    by_numbers = [_estimates(one, spans, tried) for tried in GRID]
     weights = np.array([a.weight for a in one.actors])
     for at, name, often in chosen:
         measured = tuple(area(estimate[at], often) for estimate in by_numbers)
         yield Case(name_of(path).partition("-")[0], name, int(often.sum()), measured, area(weights, often))
 
 
-def _estimates(one: Judged, spans: npt.NDArray[np.uint64], numbers: Numbers) -> Floats:
+def _estimates(one: Judged, spans: npt.NDArray[np.uint64], tried: Numbers) -> Floats:
     """Uses per million instructions of every actor (columns) by every root (rows)."""
     accesses, sites = one.passes.accesses, one.passes.accesses.sites
     before = perthread.times(sites["loop_depth"], sites["rarity"])
-    perthread.LOOP, perthread.CALL, perthread.POINTER = numbers
+    numbers.THREAD_LOOP, numbers.CALL_SHARE, numbers.POINTER_SHARE = tried
     try:
         threads = callgraph.build(one.passes.image, default_knowledge()).by_thread
         after = perthread.times(sites["loop_depth"], sites["rarity"])
     finally:
-        perthread.LOOP, perthread.CALL, perthread.POINTER = CHOSEN
+        numbers.THREAD_LOOP, numbers.CALL_SHARE, numbers.POINTER_SHARE = CHOSEN
     if threads is None or accesses.once is None:
         return np.zeros((len(one.passes.calls.roots), len(spans)))
     uses = threads.uses(sites, accesses.once * after / before)
@@ -97,7 +97,7 @@ def _estimates(one: Judged, spans: npt.NDArray[np.uint64], numbers: Numbers) -> 
     return result
 
 
-CHOSEN: Numbers = (perthread.LOOP, perthread.CALL, perthread.POINTER)
+CHOSEN: Numbers = (numbers.THREAD_LOOP, numbers.CALL_SHARE, numbers.POINTER_SHARE)
 
 
 def area(values: Floats, positive: Bools) -> float:

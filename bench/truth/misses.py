@@ -14,7 +14,7 @@ import numpy as np
 from bench.truth.score import Checked, Score, Used, places
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth
-from sharing.counted.costs import BUSY_RATE, PER_MILLION
+from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.counted.meet import Meeting
 from sharing.model.finding import OF_SHARING, Severity
 from sharing.model.profile import Actor, Heat
@@ -158,6 +158,6 @@ def _why(checked: Checked) -> str:
     met = checked.met
     if met is None:
         return "no two threads met"
-    if met.rate < BUSY_RATE:
+    if met.rate < busy_rate():
         return f"too seldom, {met.rate:,.2f} per million"
     return f"costs too little, {met.transfers:,.0f} transfers"

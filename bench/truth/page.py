@@ -13,7 +13,10 @@ from operator import add
 from bench.truth.corpus import Compared
 from bench.truth.score import FIRST, MOST_USED, Score, Share
 from bench.truth.subject import VARIANTS
-from sharing.counted.costs import BUSY_RATE, FAINT_RATE, INSTRUCTION_NS, NEGLIGIBLE, TRANSFER_NS
+from sharing.basics.costs import busy_rate
+from sharing.basics.numbers import INSTRUCTION_NS, TRANSFER_NS
+from sharing.counted.numbers import NEGLIGIBLE
+from sharing.counted.weigh import faint_rate
 from sharing.model.finding import Severity
 from sharing.model.profile import Heat
 
@@ -29,7 +32,7 @@ the same files by their code alone, compares, and writes this page; `misses NAME
 are Debian's, without symbols, but for those that were built here.
 
 **What is true.** A line is shared when two threads use bytes of different things on it, one of them writes, both at
-least {BUSY_RATE:.0f} times per million of their instructions, and it can cost {100 * NEGLIGIBLE:.1g} % of the run
+least {busy_rate():.0f} times per million of their instructions, and it can cost {100 * NEGLIGIBLE:.1g} % of the run
 ([why](counts.md): a line that another core has written takes {TRANSFER_NS:.0f} ns, an instruction {INSTRUCTION_NS} ns).
 Counts begin when a server is warm, or when a thread has started the last of its threads: threads that run then are
 taken to run at the same time, although callgrind lets them run in turns.
@@ -98,7 +101,7 @@ def _heat(rows: Sequence[Row]) -> list[str]:
     out = [
         "## Hot\n",
         f"Of the {MOST_USED} variables (members, ranges) that two threads used most, one of them writing and",
-        f"both at least {FAINT_RATE:.2g} times per million of their instructions, how many the code calls hot; of",
+        f"both at least {faint_rate():.2g} times per million of their instructions, how many the code calls hot; of",
         "those that it calls hot, how many were used at all, and how many by two threads; rank correlation of weight",
         "as estimated and uses, of all that code names.",
         "",

@@ -11,8 +11,8 @@ import numpy as np
 
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth, true
-from sharing.counted.costs import FAINT_RATE
 from sharing.counted.meet import Meeting, Place, meeting
+from sharing.counted.weigh import faint_rate
 from sharing.model.finding import OF_SHARING, Finding, Severity
 from sharing.model.profile import Actor, Heat
 from sharing.static.callgraph import function_name
@@ -43,7 +43,7 @@ class Used:
     @property
     def rate(self) -> float:
         """Of the pair, per million instructions; what is rarer than faint is shared by nobody."""
-        return self.met.rate if self.met is not None and self.met.rate >= FAINT_RATE else 0.0
+        return self.met.rate if self.met is not None and self.met.rate >= faint_rate() else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from typing import TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from sharing.counted.costs import BUSY_RATE, NEGLIGIBLE, PER_MILLION
+from sharing.basics.costs import PER_MILLION, busy_rate
+from sharing.counted import numbers
 from sharing.counted.meet import Meeting, Place, busy, meeting
 from sharing.counted.weigh import Counted, Floats, on_the_line
 from sharing.judge.passes import Passes
@@ -22,7 +23,7 @@ from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Range
 
 # What is done less often does not make one thing of the bytes that it touches: a structure that is copied at times.
-JOINING_RATE = BUSY_RATE / 10
+JOINING_RATE = busy_rate() / 10
 Addresses = npt.NDArray[np.uint64]
 
 
@@ -65,7 +66,7 @@ class Truth:
         first = np.flatnonzero(np.r_[True, line[1:] != line[:-1]])
         last = np.r_[first[1:], len(line)]
         rate = PER_MILLION / np.maximum(self.counted.instructions, 1.0)
-        wrote, used = ((sums[last] - sums[first]) * rate >= BUSY_RATE for sums in self.before)
+        wrote, used = ((sums[last] - sums[first]) * rate >= busy_rate() for sums in self.before)
         for at in np.flatnonzero(wrote.any(axis=1) & (used.sum(axis=1) > 1)).tolist():
             yield int(line[first[at]]) * size, int(first[at]), int(last[at])
 
@@ -109,4 +110,4 @@ def _ends(passes: Passes) -> Addresses:
 
 def true(found: Meeting | None) -> TypeGuard[Meeting]:
     """Does it matter that these threads meet?"""
-    return busy(found) and found.share >= NEGLIGIBLE
+    return busy(found) and found.share >= numbers.NEGLIGIBLE

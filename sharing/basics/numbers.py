@@ -55,3 +55,30 @@ RARITY_STEPS: Annotated[
     float,
     About("steps of rarity that halve a chance", Origin.ABI, "how the analyzers state it: rarity is 4 * -log2(chance)"),
 ] = 4.0
+
+LOW_FROM: Annotated[
+    float, About("share of the program's time", Origin.CHOSEN, "below, it is said not to be worth fixing")
+] = 0.02
+
+# What it costs when a thread's use of a line misses (``costs``).
+TRANSFER_NS: Annotated[
+    float,
+    About(
+        "ns for one line from another core of the same socket",
+        Origin.MEASURED,
+        "tools that measure latency between cores: 50 to 100 on server processors, two to three times that between "
+        "sockets",
+    ),
+] = 70.0
+INSTRUCTION_NS: Annotated[
+    float,
+    About(
+        "ns for one instruction of a server program",
+        Origin.CHOSEN,
+        "one a cycle at 3.3 GHz; servers run at 0.5 to 2 instructions a cycle",
+    ),
+] = 0.3
+INSTRUCTION_BYTES: Annotated[
+    float,
+    About("bytes of one instruction", Origin.CHOSEN, "x86-64 code on average; only totals of functions rest on it"),
+] = 4.0

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from sharing.counted.costs import BUSY_RATE, MIN_TRANSFERS
+from sharing.basics.costs import busy_rate
+from sharing.counted import numbers
 from sharing.counted.meet import Place, busy, limit_of, meeting
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Severity
@@ -91,12 +92,13 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
         text = f"too seldom: {names} {found.transfers:.0f} times at most"
         return _noted(finding, text, Severity.NOTE, weighed)
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
-    if found.rate >= BUSY_RATE:
-        text = f"too seldom: {t} and {u} met {found.transfers:.0f} times at most, and {MIN_TRANSFERS} are asked for"
+    if found.rate >= busy_rate():
+        asked = numbers.MIN_TRANSFERS
+        text = f"too seldom: {t} and {u} met {found.transfers:.0f} times at most, and {asked} are asked for"
         return _noted(finding, text, Severity.NOTE, weighed)
     text = (
         f"too seldom: {t} wrote {found.written.name} {found.write_rate:.3g} times per million instructions, {u} used "
-        f"{found.used.name} {found.use_rate:.3g} times; {BUSY_RATE:.0f} of both would matter"
+        f"{found.used.name} {found.use_rate:.3g} times; {busy_rate():.0f} of both would matter"
     )
     return _noted(finding, text, Severity.NOTE, weighed)
 

@@ -13,7 +13,8 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from sharing.counted.costs import BUSY_RATE, MIN_TRANSFERS, NEGLIGIBLE, PER_MILLION, share_of_time
+from sharing.basics.costs import PER_MILLION, busy_rate, share_of_time
+from sharing.counted import numbers
 from sharing.counted.weigh import Counted, Floats, Weighed
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, LineProfile, Range
@@ -106,12 +107,12 @@ def meeting(weighed: Uses, places: Sequence[Place]) -> Meeting | None:
 
 def busy(found: Meeting | None) -> TypeGuard[Meeting]:
     """Are both sides so often at it that it matters where they run at the same time?"""
-    return found is not None and found.rate >= BUSY_RATE and found.transfers >= MIN_TRANSFERS
+    return found is not None and found.rate >= busy_rate() and found.transfers >= numbers.MIN_TRANSFERS
 
 
 def severity(found: Meeting) -> Severity:
     """By the share of the run's time; low also where threads that run less than the busiest one lose more of theirs."""
-    if found.share < NEGLIGIBLE:
+    if found.share < numbers.NEGLIGIBLE:
         return Severity.NOTE
     most = severity_of(found.share).lowered(found.inside)
     return max(most, Severity.LOW, key=lambda s: s.rank)

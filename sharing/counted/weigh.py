@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.counted.costs import BUSY_RATE, FAINT_RATE, PER_MILLION
+from sharing.basics.costs import PER_MILLION, busy_rate
+from sharing.counted import numbers
 from sharing.judge.passes import Passes
 from sharing.model.executions import FIRST, CountedThread, Table
 from sharing.model.image import AccessKind, SiteFlag
@@ -116,7 +117,8 @@ def weigh(passes: Passes, counted: Counted) -> Weighed:
     graph = dataclasses.replace(calls, frequency=frequency, cold=cold)
     if not counted.together:
         graph = _graph(graph, of_functions, counted)
-    limits = Thresholds(*(float(np.log10(1.0 + BUSY_RATE)),) * 2, hot_weight=BUSY_RATE)
+    busy = busy_rate()
+    limits = Thresholds(*(float(np.log10(1.0 + busy)),) * 2, hot_weight=busy)
     return Weighed(dataclasses.replace(passes, accesses=weighed, calls=graph, limits=limits), counted, executions)
 
 
@@ -148,11 +150,17 @@ def on_the_line(passes: Passes) -> Floats:
     return part
 
 
+def faint_rate() -> float:
+    """Uses per million instructions below which a thread takes no part in sharing what it uses."""
+    return numbers.FAINT_PART * busy_rate()
+
+
 def _masks(rates: Floats, counted: Counted) -> npt.NDArray[np.uint64]:
     """Per row the threads that it is not too rare on to matter."""
     masks = np.zeros(len(rates), np.uint64)
+    faint = faint_rate()
     for thread, bit in enumerate(_bits(counted.threads)):
-        masks[rates[:, thread] >= FAINT_RATE] |= np.uint64(1 << bit)
+        masks[rates[:, thread] >= faint] |= np.uint64(1 << bit)
     return masks
 
 

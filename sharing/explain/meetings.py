@@ -20,7 +20,7 @@ from sharing.model.comparison import LineMates, Straddle
 from sharing.model.finding import Severity
 from sharing.model.image import SectionKind
 from sharing.model.profile import Actor, Heat
-from sharing.static.correlate import WARM_WEIGHT
+from sharing.static import numbers as static_numbers
 
 MAX_EXAMINED = 120  # pairs of variables whose actors are looked at, busiest first
 MAX_SHOWN = 20
@@ -69,7 +69,7 @@ def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side
     weight = np.maximum(
         np.minimum(slots["write"][first], total[second]), np.minimum(slots["write"][second], total[first])
     )
-    busy = np.flatnonzero(weight >= WARM_WEIGHT / 2)
+    busy = np.flatnonzero(weight >= static_numbers.WARM_WEIGHT / 2)
     busy = busy[np.lexsort((found.line[busy], -weight[busy]))]
     seen: set[tuple[str, str]] = set()
     out: list[Meeting] = []
@@ -201,7 +201,7 @@ def _straddles(
 ) -> tuple[Straddle, ...]:
     rows = mates.gained_straddles(spans, line_size)
     weight = slots["write"][rows] + slots["read"][rows]
-    rows = rows[weight >= WARM_WEIGHT / 2]
+    rows = rows[weight >= static_numbers.WARM_WEIGHT / 2]
     rows = rows[
         np.lexsort((spans["here"][rows], -(slots["write"][rows] + slots["read"][rows]), ~slots["atomic"][rows]))
     ]

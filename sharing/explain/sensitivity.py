@@ -16,7 +16,7 @@ from sharing.explain.identity import Ids
 from sharing.judge.passes import shift_step
 from sharing.model.comparison import Sensitivity
 from sharing.model.profile import Actor, Heat, Range
-from sharing.static.correlate import WARM_WEIGHT
+from sharing.static import numbers as static_numbers
 
 MAX_EXAMINED = 400  # pairs of slots, busiest first
 MAX_ALIGNMENT = 4096  # bytes, of a section that says nothing
@@ -69,7 +69,7 @@ def _near(slots: npt.NDArray[Any], start: Ids, line_size: int) -> tuple[Ids, Ids
     weight = np.maximum(
         np.minimum(slots["write"][first], total[second]), np.minimum(slots["write"][second], total[first])
     )
-    keep = (weight >= WARM_WEIGHT) & (slots["row"][first] != slots["row"][second])
+    keep = (weight >= static_numbers.WARM_WEIGHT) & (slots["row"][first] != slots["row"][second])
     return first[keep], second[keep], weight[keep]
 
 

@@ -13,9 +13,6 @@ HIGH_FROM: Annotated[
 MEDIUM_FROM: Annotated[
     float, About("share of the program's time, lower bound", Origin.CHOSEN, "a step of the grade; no source")
 ] = 0.04
-LOW_FROM: Annotated[
-    float, About("share of the program's time, lower bound", Origin.CHOSEN, "below, it is said not to be worth fixing")
-] = 0.02
 ATOMIC_FROM: Annotated[
     float,
     About("share of the program's time", Origin.CHOSEN, "a split lock stops all processors: it counts in full earlier"),

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.image import ArgKind, Image
-
-WRAPPER_ROUNDS = 4
+from sharing.static import numbers
 
 Argument = tuple[int, int]  # index of a called function, number of its argument
 
@@ -53,7 +52,7 @@ def passed_on(
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     fresh = set(wanted)
     seen: set[Argument] = set()
-    for _ in range(WRAPPER_ROUNDS):
+    for _ in range(numbers.ENTRY_WRAPPERS):
         if not fresh:
             return
         seen |= fresh

@@ -16,24 +16,17 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import starts_threads
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind, Table
-from sharing.static import perthread
+from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
 from sharing.static.callees import function_at, names_of_callees, passed_on
 from sharing.static.coldness import coldness
-from sharing.static.executions import IMPLAUSIBLE_LOOPS, times
+from sharing.static.executions import times
 from sharing.static.handed import handed_on
 from sharing.static.phases import Phases, find_phases, place
 
-IMPLAUSIBLE_STARTS = 4  # as IMPLAUSIBLE_LOOPS, for the loops that a thread is started in
-MAX_FREQUENCY = 1e5
-MANY_THREADS = 2.0  # runs of a thread's entry that is started more than once; what repeats is in its loops
-DISPATCHED = 20.0  # a function that is called through a pointer, or from outside a library
 ROUNDS = 12
 TRIM_ROUNDS = 40
-RECURSION = 0.9  # of a caller's frequency that goes around a cycle of calls
 MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
-BIG_PROGRAM = 200  # functions beyond main's own from which main is start-up and shut-down more than work
-SET_UP = 0.1
 
 Floats = npt.NDArray[np.float64]
 Masks = npt.NDArray[np.uint64]
@@ -133,8 +126,8 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     mask[phases.alone] = 0
     frequency = _frequencies(edges, n, roots, base, dispatched, once, factor)
     frequency[phases.alone] = 0.0
-    if main_bit and np.count_nonzero(mask & ~main_bit) >= BIG_PROGRAM:
-        frequency[(mask == main_bit) & ~once] *= SET_UP
+    if main_bit and np.count_nonzero(mask & ~main_bit) >= numbers.BIG_PROGRAM:
+        frequency[(mask == main_bit) & ~once] *= numbers.SET_UP
     many = sum(1 << i for i, r in enumerate(entries[:MAX_ROOTS]) if r.many)
     by_thread = _by_thread(image, parallel, entries[:MAX_ROOTS], dispatched, factor) if threaded else None
     order = np.argsort(edges.callee, kind="stable")
@@ -207,7 +200,7 @@ def _edges(image: Image, calls: Table) -> _Edges:
     caller = calls["function"][keep].astype(np.int64)
     callee = callee[keep]
     depth = calls["loop_depth"][keep].astype(np.int64)
-    depth[depth >= IMPLAUSIBLE_LOOPS] = 0
+    depth[depth >= numbers.IMPLAUSIBLE_LOOPS] = 0
     factor = times(calls["loop_depth"][keep], calls["rarity"][keep])
     once = perthread.times(calls["loop_depth"][keep], calls["rarity"][keep])
     where = place(image, calls[keep])
@@ -364,7 +357,7 @@ def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[
     found: dict[int, list[bool]] = {}
     for at, key, wrapper in passed_on(image, callees, inverse, wanted):
         arg = args[at]
-        repeated = 0 < arg["loop_depth"] < IMPLAUSIBLE_STARTS or starts_many.get(key, False)
+        repeated = 0 < arg["loop_depth"] < numbers.IMPLAUSIBLE_STARTS or starts_many.get(key, False)
         if wrapper is not None:
             starts_many[wrapper] = repeated
             continue
@@ -386,7 +379,7 @@ def _called_often(image: Image, function: int, mains: set[int]) -> bool:
         return False
     address = image.functions[function]["address"]
     calls = image.calls[image.calls["callee"] == address]
-    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < IMPLAUSIBLE_STARTS)
+    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < numbers.IMPLAUSIBLE_STARTS)
     taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
     return len(calls) > 1 or bool(in_loop.any()) or taken
 
@@ -417,21 +410,21 @@ def _frequencies(
 ) -> Floats:
     base = np.zeros(n)
     base[base_set] = 1.0  # may be entered; what is called through pointers is entered again and again
-    base[dispatched] = DISPATCHED
+    base[dispatched] = numbers.DISPATCHED
     for root in roots:
         if root.function >= 0:
-            base[root.function] = max(base[root.function], MANY_THREADS if root.many else 1.0)
+            base[root.function] = max(base[root.function], numbers.MANY_THREADS if root.many else 1.0)
     recursive = _between_cycles(edges, n)
     inner = recursive[edges.caller] & recursive[edges.callee]
     flat, cyclic = edges.keep(~inner, n), edges.keep(inner, n)
-    damped = RECURSION * np.minimum(cyclic.factor, 1.0)
+    damped = numbers.RECURSION * np.minimum(cyclic.factor, 1.0)
     frequency = base.copy()
     for _ in range(ROUNDS):
         flow = np.bincount(flat.callee, weights=frequency[flat.caller] * flat.factor, minlength=n)
         # Along cycles the busiest caller counts, not the sum: a sum would grow to the limit and rank nothing.
         around = np.zeros(n)
         np.maximum.at(around, cyclic.callee, frequency[cyclic.caller] * damped)
-        fresh = np.minimum(base + flow + around, MAX_FREQUENCY) * factor  # what cold code calls is cold with it
+        fresh = np.minimum(base + flow + around, numbers.MAX_FREQUENCY) * factor  # what cold code calls is cold with it
         if np.allclose(fresh, frequency, rtol=1e-3):
             break
         frequency = fresh

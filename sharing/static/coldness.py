@@ -14,18 +14,15 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.model.image import FunctionFlag, Image
+from sharing.static import numbers
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LENGTH = re.compile(r"(\d+)")
 
 
-COLD = 0.05  # of the frequency that the callers suggest
-LAST_WORDS = 1e-4  # called from everywhere, and as good as never run: assertions, panics, crash reports
-
-
 def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
     """Per function, 1 or the factor for cold sections, the run-time's own start-up, and cold first or last words."""
-    factor = np.where(image.functions["flags"] & FunctionFlag.COLD, COLD, 1.0)
+    factor = np.where(image.functions["flags"] & FunctionFlag.COLD, numbers.COLD, 1.0)
     words, anywhere = knowledge.cold.all, knowledge.cold.anywhere
     runtime = knowledge.runtime_functions
     for row, name in enumerate(image.functions["name"].tolist()):
@@ -34,9 +31,9 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
         text = image.names[name]
         parts = _parts(text)
         if not anywhere.isdisjoint(parts):
-            factor[row] = LAST_WORDS
+            factor[row] = numbers.LAST_WORDS
         elif text in runtime or (parts and (parts[0] in words or parts[-1] in words)):
-            factor[row] = min(factor[row], COLD)
+            factor[row] = min(factor[row], numbers.COLD)
     return factor
 
 

@@ -15,22 +15,10 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Heat
-from sharing.static import flow, perthread
+from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
 from sharing.static.phases import place
-
-WARM_WEIGHT = 4.0  # executed inside a loop of something that itself runs once, on an ordinary path
-HOT_RANK = 30  # at least this many actors of a program may be hot ...
-HOT_SHARE = 0.02  # ... or this share of its written actors
-HOT_DECADES = 2.5  # nothing this many powers of ten below the busiest is hot
-MAX_HOTTEST = 80  # lines whose neighbourhood is looked at, too
-MAX_EXTRA_LINES = 400
-MAX_LINES = 240  # lines profiled in full; the rest have a lower score than these
-VIA_CALL_WEIGHT = 0.7  # reached through a pointer argument: the path is one of several in the callee
-INDEXED_WEIGHT = 0.3  # one of several elements
-WARM_ELEMENT = WARM_WEIGHT * INDEXED_WEIGHT  # such an element of an array that is warm as a whole
-UNBOUNDED = 4096  # sizes beyond are string operations of unknown length
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,7 +62,7 @@ class Thresholds:
     hot_weight: float | None = None
 
     def heat(self, weight: float, functions: int, *, write: bool) -> Heat:
-        if weight < WARM_WEIGHT:
+        if weight < numbers.WARM_WEIGHT:
             return Heat.COLD
         if self.hot_weight is not None:
             return Heat.HOT if weight >= self.hot_weight else Heat.WARM
@@ -83,7 +71,16 @@ class Thresholds:
 
 def score(weight: float, functions: int) -> float:
     """Estimated executions on a log scale, raised by the number of functions: many users outlive one deep loop."""
-    return float(np.log10(1.0 + weight) + 0.5 * np.log2(1.0 + functions))
+    return float(_scores(weight, functions))
+
+
+def _scores(weight: Any, functions: Any) -> Any:
+    return np.log10(1.0 + weight) + numbers.FUNCTION_SCORE * np.log2(1.0 + functions)
+
+
+def warm_element() -> float:
+    """The weight of an element of an array that is warm as a whole."""
+    return numbers.WARM_WEIGHT * numbers.INDEXED_WEIGHT
 
 
 def all_sites(image: Image, knowledge: Knowledge) -> Table:
@@ -111,13 +108,13 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
     function = rows["function"]
     weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
     part = np.where(graph.phases.sequential(function, place(image, rows)), 0.0, 1.0)
-    part = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, part * VIA_CALL_WEIGHT, part)
+    part = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, part * numbers.VIA_CALL_WEIGHT, part)
     variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
     if len(image.variables):
         safe = np.maximum(variable, 0)
         end = image.variables["address"][safe] + np.maximum(image.variables["size"][safe], 1)
         variable = np.where((variable >= 0) & (rows["target"] < end), variable, -1)
-    part = np.where(_one_of_several(image, rows, variable), part * INDEXED_WEIGHT, part)
+    part = np.where(_one_of_several(image, rows, variable), part * numbers.INDEXED_WEIGHT, part)
     once = perthread.times(rows["loop_depth"], rows["rarity"]) * part if graph.by_thread is not None else None
     return Accesses(rows, weight * part, graph.mask[function], lock_row, variable, graph.cold[function], once)
 
@@ -192,10 +189,10 @@ def thresholds(table: Slots) -> Thresholds:
     """
 
     def limit(weight: Floats, among: npt.NDArray[np.bool_]) -> float:
-        busy = (weight >= WARM_WEIGHT) & among
-        scores = np.sort(np.log10(1.0 + weight[busy]) + 0.5 * np.log2(1.0 + table.functions[busy]))[::-1]
-        rank = max(HOT_RANK, int(len(scores) * HOT_SHARE))
-        floor = float(np.log10(1.0 + weight[busy].max()) - HOT_DECADES) if len(scores) else 0.0
+        busy = (weight >= numbers.WARM_WEIGHT) & among
+        scores = np.sort(_scores(weight[busy], table.functions[busy]))[::-1]
+        rank = max(numbers.HOT_RANK, int(len(scores) * numbers.HOT_SHARE))
+        floor = float(np.log10(1.0 + weight[busy].max()) - numbers.HOT_DECADES) if len(scores) else 0.0
         return max(float(scores[rank]) if len(scores) > rank else 0.0, floor)
 
     every = np.ones(len(table.write), bool)
@@ -225,8 +222,8 @@ def busy_lines(table: Slots, line_size: int, shift: int = 0) -> npt.NDArray[np.u
     second = np.zeros(len(lines))
     np.maximum.at(second, group, rest)
     value = np.minimum(top_write, second)
-    chosen = np.flatnonzero((value >= WARM_WEIGHT / 2) & (top_write >= WARM_WEIGHT / 2))
-    chosen = chosen[np.lexsort((lines[chosen], -value[chosen]))][:MAX_LINES]
+    chosen = np.flatnonzero((value >= numbers.WARM_WEIGHT / 2) & (top_write >= numbers.WARM_WEIGHT / 2))
+    chosen = chosen[np.lexsort((lines[chosen], -value[chosen]))][: numbers.MAX_LINES]
     result: npt.NDArray[np.uint64] = lines[chosen] * np.uint64(line_size) - np.uint64(shift)
     return result
 
@@ -238,17 +235,17 @@ def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: i
     size, by = np.uint64(line_size), np.uint64(shift)
     target = sites["target"] + by
     written = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
-    weighty = (accesses.weight >= WARM_WEIGHT) & (accesses.mask != 0)
+    weighty = (accesses.weight >= numbers.WARM_WEIGHT) & (accesses.mask != 0)
     extent = np.where(accesses.lock >= 0, 16, np.minimum(sites["size"], 64)).astype(np.uint64)
     split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (target % size + extent > size)
     split &= weighty | (accesses.lock < 0)
     array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & (accesses.mask != 0)
-    array &= accesses.weight >= WARM_ELEMENT
+    array &= accesses.weight >= warm_element()
     array &= (sites["stride"] > 0) & (sites["stride"] < line_size)
     extra: list[int] = []
     for chosen in (split, array):
         rows = np.flatnonzero(chosen)
-        rows = rows[np.argsort(-accesses.weight[rows], kind="stable")][:MAX_EXTRA_LINES]
+        rows = rows[np.argsort(-accesses.weight[rows], kind="stable")][: numbers.MAX_EXTRA_LINES]
         extra += (target[rows] // size * size - by).tolist()
     lines: list[int] = list(dict.fromkeys(busy + extra))
     return lines
@@ -256,8 +253,8 @@ def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: i
 
 def hottest_lines(table: Slots, limits: Thresholds, line_size: int) -> list[int]:
     """Lines with a slot that is written as often as anything hot, busiest first: alone there or not."""
-    scores = np.log10(1.0 + table.write) + 0.5 * np.log2(1.0 + table.functions)
-    chosen = np.flatnonzero((scores >= limits.write) & (table.write >= WARM_WEIGHT))
+    scores = _scores(table.write, table.functions)
+    chosen = np.flatnonzero((scores >= limits.write) & (table.write >= numbers.WARM_WEIGHT))
     chosen = chosen[np.argsort(-scores[chosen], kind="stable")]
     lines: npt.NDArray[np.uint64] = table.address[chosen] // np.uint64(line_size) * np.uint64(line_size)
-    return list(dict.fromkeys(lines.tolist()))[:MAX_HOTTEST]
+    return list(dict.fromkeys(lines.tolist()))[: numbers.MAX_HOTTEST]

@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.numbers import LOOP_FACTOR, RARITY_STEPS
+from sharing.basics import numbers as shared
+from sharing.static import numbers
 
 # Nobody nests loops like this: a switch whose table could not be bounded joins unrelated code into cycles.
-IMPLAUSIBLE_LOOPS = 8
-MAX_LOOPS = 3  # deeper nests count like this: nobody's hot path is 10^6 iterations of a scan
-SELDOM = 40  # rarity of what runs once or next to never among what repeats: 2^-10
 
 
 def times(
-    loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any], iterations: float = LOOP_FACTOR
+    loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any], iterations: float | None = None
 ) -> npt.NDArray[np.float64]:
     """Executions of a place in one run of its function: so many iterations a loop, less its rarity."""
-    loop_depth = np.where(loop_depth >= IMPLAUSIBLE_LOOPS, 0, loop_depth)
-    chance = np.exp2(-rarity.astype(np.float64) / RARITY_STEPS)
-    result: npt.NDArray[np.float64] = iterations ** np.minimum(loop_depth, MAX_LOOPS) * chance
+    iterations = shared.LOOP_FACTOR if iterations is None else iterations
+    loop_depth = np.where(loop_depth >= numbers.IMPLAUSIBLE_LOOPS, 0, loop_depth)
+    chance = np.exp2(-rarity.astype(np.float64) / shared.RARITY_STEPS)
+    result: npt.NDArray[np.float64] = iterations ** np.minimum(loop_depth, numbers.MAX_LOOPS) * chance
     return result

@@ -15,11 +15,10 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
 from sharing.model.vocabulary import CallbackRow, ThreadRow
+from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees
 from sharing.static.callgraph import of_call
 
-WRAPPER_ROUNDS = 6
-PARAM_ROUNDS = 2
 MAX_SUMMARY_ROWS = 1_500_000
 OFFSET_LIMIT = 1 << 21  # bytes behind a pointer that are still told apart
 MAX_CALLEE_ROWS = 64  # accesses kept per function and argument: more says nothing new about a line
@@ -65,7 +64,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
     function_start = image.functions["address"]
     out: list[tuple[int, ...]] = []
     fresh = dict(effects)
-    for _ in range(WRAPPER_ROUNDS):
+    for _ in range(numbers.LOCK_WRAPPERS):
         found: dict[tuple[int, int], _Effect] = {}
         for (callee, arg_number), effect in fresh.items():
             rows = order[starts[callee] : starts[callee + 1]]
@@ -252,7 +251,7 @@ def _summaries(image: Image, entries: Table | None = None) -> Table:
     known = image.params["function"] >= 0
     params = _limit(image.params[known & wanted[image.params["function"]]])
     level = params
-    for _ in range(PARAM_ROUNDS):
+    for _ in range(numbers.PARAM_ROUNDS):
         if not len(passed) or not len(level):
             break
         left, right = _join(_key(callee, passed["arg"]), _key(level["function"], level["arg"]))

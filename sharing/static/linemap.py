@@ -6,23 +6,24 @@ view on what is hot or wrong; the geometry itself is in ``geometry``.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.basics.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
 from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
 from sharing.model.linemap import CrowdedLine, LayoutLine, LayoutObject, LayoutSpan, SectionSummary, SpanKind
 from sharing.model.types import MAX_LEAVES, Member, TypeKind
+from sharing.static import numbers
 from sharing.static.callgraph import function_name
 from sharing.static.flow import LOCK_DTYPE
 
 Rows = npt.NDArray[np.int64]
 
-LOOP_WEIGHT = 10  # one level of loop counts like this many sites when functions are ordered
 MAX_FIELD_BYTES = 16  # wider accesses copy or clear several members at once
 CHUNK_LINES = 64  # lines that are named at a time, which bounds the parts held at once
 MAX_PARTS = 1 << 16  # of one variable within a chunk; more only a hostile type has, and it then counts as untyped
@@ -272,9 +273,10 @@ class _Sites:
         return self._named(self._locks[(at >= np.uint64(start)) & (at < np.uint64(end))])
 
     def _named(self, rows: Table) -> tuple[str, ...]:
-        weights: Counter[str] = Counter()
+        weights: dict[str, float] = defaultdict(float)
         for row in rows:
-            weights[function_name(self._image, int(row["function"]))] += LOOP_WEIGHT ** min(int(row["loop_depth"]), 3)
+            loops = min(int(row["loop_depth"]), numbers.MAX_LOOPS)
+            weights[function_name(self._image, int(row["function"]))] += shared.LOOP_FACTOR**loops
         return tuple(name for name, _ in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
 
 

@@ -12,8 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sharing.model.image import Image, Table
-
-GUARD_SHARE = 0.6  # of an actor's weight under a lock, for the lock to guard it
+from sharing.static import numbers
 
 
 class Places:
@@ -77,7 +76,7 @@ class Places:
             total += weight[at]
             for lock in locks:
                 under[lock] += weight[at]
-        return frozenset(lock for lock, value in under.items() if value >= GUARD_SHARE * total > 0)
+        return frozenset(lock for lock, value in under.items() if value >= numbers.GUARD_SHARE * total > 0)
 
 
 def _columns(image: Image, sites: Table) -> tuple[tuple[list[int], ...], list[int]]:

@@ -3,9 +3,10 @@
 Owns the estimate by thread.  ``callgraph`` has one frequency for each function, whoever runs it, and says who may.
 Here the question is which of all the functions that a thread may run are its work.  What a thread's entry calls, and
 what that calls in loops, is; what stands at the end of a long chain of calls is so more seldom, and what is only called
-through pointers that anybody may have stored hardly ever.  Runs of functions therefore fall with each call (``CALL``)
-and start over small behind a pointer (``POINTER``).  They are set against the instructions of all that the thread runs:
-the result has the unit of exact counts (``sharing.counted``), and often means here what it means there.
+through pointers that anybody may have stored hardly ever.  Runs of functions therefore fall with each call
+(``CALL_SHARE``) and start over small behind a pointer (``POINTER_SHARE``).  They are set against the instructions of
+all that the thread runs: the result has the unit of exact counts (``sharing.counted``), and often means here what it
+means there.
 
 Three of the numbers were chosen among those that fit counted programs about equally well; what each program gives when
 the others choose stands in docs/estimate.md.
@@ -20,32 +21,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
+from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.model.profile import Often
-from sharing.static import executions
+from sharing.static import executions, numbers
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-LOOP = 3.0  # iterations: of many loops one inside the other, in callers and callees, most are short or not taken
-# A thread lives in its loop: the outermost ones of its entry, and of what the entry calls once, go on while it lives.
-STEADY = 1000.0
-CALL = 0.5  # share of the runs of a function that make one of its calls
-POINTER = 0.02  # share of the calls through pointers that end at any of the functions whose address is stored
-INSTRUCTION_BYTES = 4.0
-STUB_INSTRUCTIONS = 20.0  # a call that leaves the file: the way there, and what it at least does
-PER_MILLION = 1e6
-OFTEN = 86.0  # uses per million instructions: ``sharing.counted.costs.BUSY_RATE``, from what a miss costs
-SURE = 10.0 * OFTEN  # estimates are off by so much as often as not
-ROUNDS = 12  # calls that are followed from an entry
-FAINT = 1e-6  # runs for each run of the entry below which nothing is followed
 MOST = 1e9
+
+
+def sure_rate() -> float:
+    """Uses per million instructions from which something is used often even where the estimate is too high."""
+    return numbers.SURE_FACTOR * busy_rate()
 
 
 def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
     """Executions of a place in one run of its function, by this estimate's iterations of a loop."""
-    return executions.times(loop_depth, rarity, LOOP)
+    return executions.times(loop_depth, rarity, numbers.THREAD_LOOP)
 
 
 def in_loop(loop_depth: npt.NDArray[Any]) -> Bools:
@@ -73,8 +69,8 @@ def work_of(image: Image) -> Work:
         straight += np.bincount(rows["function"], often * ~inside, n)
         looped += np.bincount(rows["function"], often * inside, n)
         count += np.bincount(rows["function"], minlength=n)
-    size = np.maximum(image.functions["size"] / INSTRUCTION_BYTES, 1.0)
-    size = np.where((image.functions["flags"] & FunctionFlag.STUB) != 0, STUB_INSTRUCTIONS, size)
+    size = np.maximum(image.functions["size"] / shared.INSTRUCTION_BYTES, 1.0)
+    size = np.where((image.functions["flags"] & FunctionFlag.STUB) != 0, numbers.STUB_INSTRUCTIONS, size)
     part = size / np.maximum(count, 1.0)
     return Work(np.where(count > 0, straight * part, size), looped * part)
 
@@ -110,14 +106,15 @@ class Threads:
         """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times."""
         function, looped = sites["function"], in_loop(sites["loop_depth"])
         result: Floats = self.rates[:, function] * once
-        return np.where(self.once[:, function], result * looped * STEADY, result)
+        return np.where(self.once[:, function], result * looped * numbers.STEADY, result)
 
     def often(self, sites: Table, once: Floats) -> Often:
         """Roots that write, and that use, what these accesses are to, as often as costs a program something."""
         kinds = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
         by_access = self.uses(sites, once)
         writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        return Often(_bits(writes >= OFTEN), _bits(uses >= OFTEN), _bits(writes >= SURE), _bits(uses >= SURE))
+        often, sure = busy_rate(), sure_rate()
+        return Often(_bits(writes >= often), _bits(uses >= often), _bits(writes >= sure), _bits(uses >= sure))
 
 
 def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
@@ -125,14 +122,14 @@ def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
     total = base.copy()
     active = np.flatnonzero(base)
     runs = base[active]
-    floor = FAINT * float(base.max(initial=0.0))
-    for _ in range(ROUNDS):
+    floor = numbers.FAINT * float(base.max(initial=0.0))
+    for _ in range(numbers.CALLS_FOLLOWED):
         at, counts = calls.of(active)
         if not len(at):
             break
-        flow = np.repeat(runs, counts) * calls.times[at] * CALL
+        flow = np.repeat(runs, counts) * calls.times[at] * numbers.CALL_SHARE
         if once is not None:
-            flow = np.where(np.repeat(once[active], counts) & calls.looped[at], flow * STEADY, flow)
+            flow = np.where(np.repeat(once[active], counts) & calls.looped[at], flow * numbers.STEADY, flow)
         active, place = np.unique(calls.callee[at], return_inverse=True)
         runs = np.minimum(np.bincount(place, flow, len(active)), MOST)
         keep = runs > floor
@@ -177,10 +174,10 @@ def threads(calls: Calls, entries: Sequence[int], dispatched: Bools, pointer_cal
         base[entry] = 1.0
         once[row] = once_of(calls, entry)
         runs = spread(calls, base, once[row])
-        through = POINTER * float(runs @ pointer_calls)
+        through = numbers.POINTER_SHARE * float(runs @ pointer_calls)
         # Handlers make calls through pointers as well: a geometric series, and that of one thread ends.
-        runs += through / (1.0 - min(POINTER * again, 0.9)) * anywhere
-        total = float(runs @ work.straight + runs @ (work.looped * np.where(once[row], STEADY, 1.0)))
+        runs += through / (1.0 - min(numbers.POINTER_SHARE * again, 0.9)) * anywhere
+        total = float(runs @ work.straight + runs @ (work.looped * np.where(once[row], numbers.STEADY, 1.0)))
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
     return Threads(rates, once)
 

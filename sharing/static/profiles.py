@@ -17,17 +17,15 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Often, Range, Role
 from sharing.model.types import Member, TypeKind
+from sharing.static import numbers
 from sharing.static.callgraph import CallGraph, function_name
-from sharing.static.correlate import UNBOUNDED, Accesses, Thresholds
+from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.flow import LOCK
 from sharing.static.held import held_on_entry
-from sharing.static.origins import GUARD_SHARE, Places, source_text
+from sharing.static.origins import Places, source_text
 from sharing.static.roles import role_of
 from sharing.static.shapes import LockPlace, Shapes, place_at
 
-MAX_ELEMENTS = 64  # of an array that are told apart
-MAX_CALLERS, MAX_CALLERS_UP = 8, 3  # how wide and how far up a caller's lock is looked for
-WRAPPER_BYTES = 16  # what a lock type may add to the lock it wraps (an instrumentation pointer, a name)
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
 INDEXED, ATOMIC, WALKS = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC), int(SiteFlag.WALKS)
@@ -241,7 +239,7 @@ class Profiler:
             offset = self._target[at] - draft.span[0]
             index = offset // leaf.stride
             exact = not self._flags[at] & (INDEXED | SiteFlag.VIA_CALL) and self._size[at] > 0
-            if not exact or offset + self._size[at] > (index + 1) * leaf.stride or len(out) > MAX_ELEMENTS:
+            if not exact or offset + self._size[at] > (index + 1) * leaf.stride or len(out) > numbers.MAX_ELEMENTS:
                 return []
             start = draft.span[0] + index * leaf.stride
             element = _Draft(f"{draft.name}[{index}]", draft.owner, (start, start + leaf.stride), leaf=leaf)
@@ -263,7 +261,7 @@ class Profiler:
             abi = self.shapes.abi(lock)
             row = self.knowledge.locks[lock]
             size = abi.size if abi else 4
-            if type_row < 0 and not offset and size < variable_size <= size + WRAPPER_BYTES:
+            if type_row < 0 and not offset and size < variable_size <= size + numbers.WRAPPER_BYTES:
                 size = variable_size  # nothing but the lock and what its wrapper adds
             hot = abi.hot if abi else ((0, size),)
             path = f"+{offset:#x}" if offset else ""
@@ -280,9 +278,9 @@ class Profiler:
         for at in sites:  # in order of target
             start = self._target[at]
             extent = max(self._size[at], 1)
-            if self._flags[at] & INDEXED and extent <= UNBOUNDED:
+            if self._flags[at] & INDEXED and extent <= numbers.UNBOUNDED:
                 extent = max(extent, self._stride[at])
-            end = min(start + min(extent, UNBOUNDED), base + max(size, 1))
+            end = min(start + min(extent, numbers.UNBOUNDED), base + max(size, 1))
             if out and start < out[-1][0][1]:
                 (first, last), rows = out[-1]
                 rows.append(at)
@@ -457,7 +455,7 @@ class Profiler:
             if value:
                 for lock in self.held(function):
                     weight[lock] += value
-        return frozenset(lock for lock, value in weight.items() if total and value >= GUARD_SHARE * total)
+        return frozenset(lock for lock, value in weight.items() if total and value >= numbers.GUARD_SHARE * total)
 
     def held(self, function: int, depth: int = 0) -> frozenset[str]:
         """Locks that a function takes, or that all its callers take: helpers run under their callers' lock."""
@@ -466,7 +464,12 @@ class Profiler:
             return known
         own = frozenset(self._taken.get(function, ()))
         callers = self.graph.callers(function)
-        if depth < MAX_CALLERS_UP and callers and len(callers) <= MAX_CALLERS and not self.graph.entered[function]:
+        if (
+            depth < numbers.MAX_CALLERS_UP
+            and callers
+            and len(callers) <= numbers.MAX_CALLERS
+            and not self.graph.entered[function]
+        ):
             self._takes[function] = own  # a cycle adds nothing
             alone = self.graph.phases.alone
             above = [self.held(c, depth + 1) for c in callers if c != function and not alone[c]]

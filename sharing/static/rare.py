@@ -16,13 +16,12 @@ import numpy.typing as npt
 
 from sharing.knowledge import read_table
 from sharing.model.image import ArgKind, FunctionFlag, Image, Table
+from sharing.static import numbers
 from sharing.static.callees import function_at
-from sharing.static.executions import SELDOM
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
-WRAPPERS = 2  # functions on the way that hand their own argument on
 ROUNDS = 12  # of functions that do not return because what they call does not
 
 
@@ -76,7 +75,7 @@ def _raised(rows: Table, seldom: Bools) -> Table:
     if not seldom.any():
         return rows
     rows = rows.copy()
-    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], SELDOM)
+    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], numbers.SELDOM)
     return rows
 
 
@@ -177,7 +176,7 @@ def _entries(image: Image, named: list[tuple[int, str]], wanted: dict[str, int])
     asked = {(a, wanted[name]) for a, name in named if name in wanted}
     found: set[int] = set()
     seen: set[tuple[int, int]] = set()
-    for _ in range(1 + WRAPPERS):
+    for _ in range(1 + numbers.ONCE_WRAPPERS):
         fresh = asked - seen
         seen |= fresh
         for address, number in fresh:

@@ -8,10 +8,7 @@ from __future__ import annotations
 from sharing.knowledge import Knowledge
 from sharing.model.profile import Access, Role
 from sharing.model.types import Member
-from sharing.static.correlate import WARM_WEIGHT
-
-READ_MOSTLY = 20.0  # reads per write from which data counts as read-mostly
-SELDOM_WRITTEN = 5.0  # the same where no write is in repeated code
+from sharing.static import numbers
 
 
 def role_of(leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowledge) -> Role:
@@ -22,7 +19,7 @@ def role_of(leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowle
     writes = sum(a.weight for a in accesses if a.writes)
     reads = sum(a.weight for a in accesses if a.reads)
     written = any(a.writes for a in accesses)
-    if written and writes < WARM_WEIGHT <= reads and reads > SELDOM_WRITTEN * writes:
+    if written and writes < numbers.WARM_WEIGHT <= reads and reads > numbers.SELDOM_WRITTEN * writes:
         return Role.READ_MOSTLY  # atomic or not: a switch, a table made on first use
     if any(a.atomic and a.writes and a.mask for a in accesses):
         return Role.ATOMIC
@@ -30,7 +27,7 @@ def role_of(leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowle
         return Role.ATOMIC
     if not written:
         return Role.CONSTANT
-    if reads > READ_MOSTLY * writes:
+    if reads > numbers.READ_MOSTLY * writes:
         return Role.READ_MOSTLY
     changed = sum(a.weight for a in accesses if a.writes and a.reads)
-    return Role.COUNTER if changed > 0.5 * writes else Role.WRITTEN
+    return Role.COUNTER if changed > numbers.COUNTER_FROM * writes else Role.WRITTEN

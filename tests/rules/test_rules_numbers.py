@@ -97,7 +97,6 @@ def words(recorded: Recorded) -> list[str]:
 OF_SAMPLES: list[tuple[str, float, Callable[[], Recorded], Callable[[Recorded], object]]] = [
     ("HIGH_FROM", 1.1, pair, said),
     ("MEDIUM_FROM", 0.09, lambda: beside(pair(count=100), 2500), said),
-    ("LOW_FROM", 0.039, lambda: beside(pair(count=100), 5000), words),
     ("FALSE_SHARE", 1.1, mostly_true, said),
     ("LARGE_FOOTPRINT", 0, pair, said),
     ("WORTH_NAMING", 0.2, lambda: pair().loop(0, ticks(30, start=101), at=0, function="start"), words),
@@ -123,6 +122,12 @@ def test_a_number_of_sampled_rules_decides_a_line(
     assert before
     monkeypatch.setattr(numbers, name, other)
     assert verdict(recorded()) != before
+
+
+def test_the_share_that_matters_decides_what_is_said_not_to_be_worth_fixing(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = words(beside(pair(count=100), 5000))
+    monkeypatch.setattr(shared, "LOW_FROM", 0.039)
+    assert words(beside(pair(count=100), 5000)) != before
 
 
 def test_every_number_of_rules_is_shown_to_decide_something() -> None:

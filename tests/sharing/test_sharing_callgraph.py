@@ -6,7 +6,7 @@ import pytest
 
 from sharing.knowledge import Knowledge, ThreadRow, default_knowledge
 from sharing.model import FunctionFlag, Image, ImageKind, Vocabulary
-from sharing.static import callgraph
+from sharing.static import callgraph, numbers
 from sharing.static.callgraph import CallGraph
 from sharing.static.coldness import last_component
 from tests.sharing.builder import Builder, Param, threads
@@ -155,7 +155,7 @@ class TestReach:
         b.function("walk").call("walk", loop=2).call("worker", loop=2)
         image, graph = build(b)
         assert reached_by(image, graph, "walk") == {"worker"}
-        assert frequency(image, graph, "walk") <= callgraph.MAX_FREQUENCY
+        assert frequency(image, graph, "walk") <= numbers.MAX_FREQUENCY
 
     def test_dispatched_functions_run_on_the_threads_that_call_through_pointers(self) -> None:
         b = Builder()
@@ -316,7 +316,7 @@ class TestFrequency:
         b.function("worker").call(None)
         b.function("handler", FunctionFlag.ADDRESS_TAKEN)
         image, graph = build(b)
-        assert frequency(image, graph, "handler") == pytest.approx(callgraph.DISPATCHED)
+        assert frequency(image, graph, "handler") == pytest.approx(numbers.DISPATCHED)
 
 
 @pytest.mark.parametrize(

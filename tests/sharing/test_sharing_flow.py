@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sharing.knowledge import Knowledge, LockRow, default_knowledge
 from sharing.model import AccessKind, SiteFlag, Vocabulary
-from sharing.static import flow
+from sharing.static import flow, numbers
 from sharing.static.flow import INIT, LOCK, UNLOCK
 from tests.sharing.builder import AARCH64, Address, Builder, Element, Param
 
@@ -197,7 +197,7 @@ class TestThroughArguments:
         b.function("f").call("walk", "list")
         b.function("walk").call("walk", Param(0, 8)).through(0, 0, AccessKind.LOAD)
         found = through(b)
-        assert 1 <= len(found) <= 1 + flow.PARAM_ROUNDS
+        assert 1 <= len(found) <= 1 + numbers.PARAM_ROUNDS
 
     def test_rarity_and_order_are_the_calls(self) -> None:
         b = Builder()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sharing.counted.costs import BUSY_RATE
+from sharing.basics.costs import busy_rate
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag
 from sharing.model.profile import Often
 from sharing.static import callgraph, correlate, flow
-from sharing.static.perthread import OFTEN, SURE
+from sharing.static.perthread import sure_rate
 from tests.sharing.builder import Builder, threads
 
 
@@ -26,10 +26,6 @@ def estimate(b: Builder, variable: str, root: str = "worker") -> float:
     return float(uses[[r.name for r in graph.roots].index(root)])
 
 
-def test_often_is_what_costs_something_where_it_is_counted() -> None:
-    assert round(BUSY_RATE) == OFTEN
-
-
 def program() -> Builder:
     b = Builder()
     threads(b, "worker")
@@ -42,7 +38,7 @@ def test_what_a_thread_does_before_its_loop_it_does_once() -> None:
     b = program()
     b.function("worker").store("seldom").rmw("word", loop=1)
     assert estimate(b, "seldom") == 0.0
-    assert estimate(b, "word") >= SURE
+    assert estimate(b, "word") >= sure_rate()
 
 
 def test_what_is_called_before_the_loop_runs_once_and_what_is_called_in_it_does_not() -> None:
@@ -51,14 +47,14 @@ def test_what_is_called_before_the_loop_runs_once_and_what_is_called_in_it_does_
     b.function("prepare").store("seldom")
     b.function("work").rmw("word")
     assert estimate(b, "seldom") == 0.0
-    assert estimate(b, "word") >= SURE
+    assert estimate(b, "word") >= sure_rate()
 
 
 def test_what_is_called_at_both_places_is_not_once() -> None:
     b = program()
     b.function("worker").call("work").call("work", loop=1)
     b.function("work").rmw("word")
-    assert estimate(b, "word") >= SURE
+    assert estimate(b, "word") >= sure_rate()
 
 
 def test_the_loop_of_a_function_that_runs_once_is_the_threads_life() -> None:
@@ -66,7 +62,7 @@ def test_the_loop_of_a_function_that_runs_once_is_the_threads_life() -> None:
     b.function("worker").call("serve")
     b.function("serve").store("seldom").rmw("word", loop=1)
     assert estimate(b, "seldom") == 0.0
-    assert estimate(b, "word") >= SURE
+    assert estimate(b, "word") >= sure_rate()
 
 
 def test_a_thread_without_a_loop_does_everything_once() -> None:
@@ -97,8 +93,8 @@ def test_of_many_functions_whose_address_is_stored_none_is_busy_for_a_call_throu
         handler = b.function(f"handler{number}", flags=FunctionFlag.ADDRESS_TAKEN)
         if not number:
             handler.rmw("other")
-    assert estimate(b, "word") >= SURE
-    assert 0 < estimate(b, "other") < OFTEN
+    assert estimate(b, "word") >= sure_rate()
+    assert 0 < estimate(b, "other") < busy_rate()
 
 
 def test_work_that_touches_nothing_makes_the_rest_rare() -> None:

@@ -7,7 +7,7 @@ import pytest
 from sharing.knowledge import default_knowledge
 from sharing.model import AccessKind, FunctionFlag, ImageKind, SiteFlag, TypeKind, VariableFlag
 from sharing.model.profile import Actor, Heat, Role
-from sharing.static import callgraph, correlate, flow
+from sharing.static import callgraph, correlate, flow, numbers
 from sharing.static.correlate import Thresholds
 from sharing.static.profiles import Profiler
 from sharing.static.recover import recover
@@ -351,8 +351,8 @@ class TestHeat:
             b.variable(name, 64)
         weight = {a.owner: a.write_weight for a in actors(b).values()}
         assert weight["direct"] == pytest.approx(10.0)
-        assert weight["passed"] == pytest.approx(10.0 * correlate.VIA_CALL_WEIGHT)
-        assert weight["slots"] == pytest.approx(10.0 * correlate.INDEXED_WEIGHT)
+        assert weight["passed"] == pytest.approx(10.0 * numbers.VIA_CALL_WEIGHT)
+        assert weight["slots"] == pytest.approx(10.0 * numbers.INDEXED_WEIGHT)
         assert 0 < weight["slots"] < weight["passed"] < weight["direct"]
 
     def test_what_no_thread_reaches_is_cold(self) -> None:

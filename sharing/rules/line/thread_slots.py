@@ -29,7 +29,7 @@ from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Heat, LineProfile
 from sharing.rules import numbers
 from sharing.rules.line.base import Context, Draft, LineRule, by_threads, heat_evidence, who
-from sharing.static.correlate import WARM_ELEMENT
+from sharing.static.correlate import warm_element
 
 HINTS = ("thread", "worker", "per_cpu", "percpu", "slot", "tid", "cpu", "shard")
 
@@ -41,7 +41,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             a for a in actor.writers if a.stride and not a.cold and not a.locks and (a.atomic or not a.walks)
         )
         stride = max((a.stride for a in writers), default=0)
-        if not 0 < stride < line.size or sum(a.weight for a in writers) < WARM_ELEMENT:
+        if not 0 < stride < line.size or sum(a.weight for a in writers) < warm_element():
             continue  # of the elements together: which of them a line holds makes no difference here
         inside = actor.count > 1 and actor.span[1] - actor.span[0] >= numbers.MIN_SLOTS * stride  # an array in a record
         start, end = actor.span if inside else actor.owner_span

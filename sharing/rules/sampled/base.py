@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from sharing.basics import numbers as shared
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor
 from sharing.rules import numbers
@@ -139,7 +140,7 @@ def same_bytes(
 
 def severity_of(share: float) -> Severity:
     """By a share of the program's time, a lower bound."""
-    steps = {Severity.HIGH: numbers.HIGH_FROM, Severity.MEDIUM: numbers.MEDIUM_FROM, Severity.LOW: numbers.LOW_FROM}
+    steps = {Severity.HIGH: numbers.HIGH_FROM, Severity.MEDIUM: numbers.MEDIUM_FROM, Severity.LOW: shared.LOW_FROM}
     return next((severity for severity, least in steps.items() if share >= least), Severity.NOTE)
 
 
@@ -157,7 +158,7 @@ def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext
             f"{text}; padding is not recommended: the same instructions walk {line.use.footprint} lines, which it "
             f"would multiply"
         )
-    if severity is Severity.NOTE and share.low < numbers.LOW_FROM:
+    if severity is Severity.NOTE and share.low < shared.LOW_FROM:
         return f"{text}, not worth fixing"
     if line.gain is not None and not line.gain.worth_fixing:
         return f"{text}, not worth fixing: the estimated speed-up is {line.gain.text}"

@@ -1,0 +1,19 @@
+"""The numbers by which counted executions are judged.  How they are stated: ``sharing.basics.numbers``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from sharing.basics.numbers import About, Origin
+
+MIN_TRANSFERS: Annotated[
+    int, About("misses of a pair", Origin.CHOSEN, "what met less often says nothing of how often it does so")
+] = 100
+NEGLIGIBLE: Annotated[
+    float,
+    About("share of the run's time", Origin.CHOSEN, "what threads that hardly ran may cost each other is only a note"),
+] = 0.001
+FAINT_PART: Annotated[
+    float,
+    About("part of the rate that matters", Origin.CHOSEN, "a thread that uses it less takes no part in sharing it"),
+] = 0.01
