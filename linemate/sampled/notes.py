@@ -37,7 +37,7 @@ def profile_notes(
     for path, one in zip(paths, placed, strict=True):
         out += [f"{path}: {note}" for note in (*one.samples.counts.notes, *one.notes)]
         out += _unplaced(path, one)
-    return [*out, *_squeezed(verdicts)]
+    return [*out, *_time_sliced(verdicts)]
 
 
 def few_samples(count: int) -> str:
@@ -110,7 +110,7 @@ _WHY = {
 }
 
 
-def _squeezed(verdicts: Verdicts) -> list[str]:
+def _time_sliced(verdicts: Verdicts) -> list[str]:
     """Lines whose sharing could not show."""
     lines = [j.line for j in verdicts.judged if j.outcome is Outcome.ONE_PROCESSOR]
     if not lines:

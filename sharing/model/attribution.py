@@ -69,7 +69,7 @@ class TouchFlag(IntEnum):
     REMOTE = 8  # it came from another socket
     LOCK_CALL = 16  # made by a function that takes or releases the lock at ``place``
     WAITS = 32  # the thread slept, or was about to, for the lock at ``place``
-    SPINS = 128  # in a loop that only waits for the value there
+    SPIN_WAITS = 128  # in a loop that only waits for the value there
     PEER = 64  # the line came from another core, which need not have modified it (Arm)
 
 

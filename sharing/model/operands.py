@@ -50,7 +50,7 @@ class OperandFlag(IntFlag):
     LINK = 2  # ``displacement`` is a link-time address: the load bias belongs to it
     IMPLICIT = 4  # push and pop: the thread's own stack
     USES = 16  # an update whose result decides something or is kept: a ticket, a count of references
-    SPINS = 8  # in a loop that only waits for the value there
+    SPIN_WAITS = 8  # in a loop that only waits for the value there
 
 
 class PointFlag(IntFlag):

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sharing.model.image import AccessKind
-from sharing.sampled.use import LineUse, Meeting, Seen, Touch
+from sharing.sampled.use import Concurrency, LineUse, Provenance, Touch
 
 MAX_ITEM_ACCESS = 16  # bytes: a longer access (a copy, a vector) says nothing of what belongs together
 CODE_WEIGHT = 0.05  # of a write that only code says, in witnesses: it explains where nothing better does
@@ -55,7 +55,7 @@ class Item:
 
     @property
     def samples(self) -> int:
-        return sum(t.samples for t in self.touches if t.seen is Seen.SAMPLE)
+        return sum(t.samples for t in self.touches if t.provenance is Provenance.SAMPLE)
 
     @property
     def write_weight(self) -> float:
@@ -68,7 +68,7 @@ class Item:
     @property
     def waiting(self) -> frozenset[tuple[int, str]]:
         """(thread, function) that wait for what another thread writes here."""
-        found = {(t.thread, t.function) for t in self.touches if t.spins and t.reads}
+        found = {(t.thread, t.function) for t in self.touches if t.spin_waits and t.reads}
         return (
             frozenset((thread, function) for thread, function in found if self.writers - {thread}) if found else NOBODY
         )
@@ -83,8 +83,9 @@ class Item:
 class Blame:
     """How the cost of a line came about.  ``own`` + ``true`` + ``false`` is the cost of all its items.
 
-    ``pairs``: cost that writes to the first item put on the second, by index of ``items``.  ``meeting`` is that of the
-    threads that matter; ``phased`` the cost that other threads' writes would explain if they were concurrent.
+    ``pairs``: cost that writes to the first item put on the second, by index of ``items``.  ``concurrency``
+    is that of the threads that matter; ``phased`` the cost that other threads' writes would explain if they were
+    concurrent.
     """
 
     items: tuple[Item, ...]
@@ -92,7 +93,7 @@ class Blame:
     true: float
     false: float
     pairs: dict[tuple[int, int], float]
-    meeting: Meeting
+    concurrency: Concurrency
     phased: float = 0.0
 
     @property
@@ -103,7 +104,7 @@ class Blame:
         """The same with all costs larger."""
         pairs = {pair: cost * factor for pair, cost in self.pairs.items()}
         costs = (self.own * factor, self.true * factor, self.false * factor)
-        return Blame(self.items, *costs, pairs, self.meeting, self.phased * factor)
+        return Blame(self.items, *costs, pairs, self.concurrency, self.phased * factor)
 
     def true_of(self, item: int) -> float:
         return self.pairs.get((item, item), 0.0)
@@ -155,11 +156,11 @@ class _Uses:
         self.writes: dict[int, _Weights] = {}
         self.all: dict[int, _Weights] = {}
         touches = [t for item in items for t in item.touches]
-        guesses = [t for t in touches if t.seen is Seen.CODE]
+        guesses = [t for t in touches if t.provenance is Provenance.CODE]
         self._writers = {t.thread for t in touches if t.writes}
         self._guessed = {t.thread for t in guesses}
         # Where reads show when they wait, only a store that reads nothing first can go unseen.
-        reads_show = any(t.seen is Seen.SAMPLE and t.reads and t.cost > 0 for t in touches)
+        reads_show = any(t.provenance is Provenance.SAMPLE and t.reads and t.cost > 0 for t in touches)
         read = {(t.thread, t.function, t.start, t.end) for t in touches if t.reads} if reads_show else set()
         self._unseen = {
             t.thread
@@ -241,8 +242,8 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     uses = _Uses(line, items)
     own = true = false = phased = 0.0
     pairs: dict[tuple[int, int], float] = defaultdict(float)
-    told: dict[Meeting, float] = defaultdict(float)
-    squeezed = False
+    told: dict[Concurrency, float] = defaultdict(float)
+    time_sliced = False
     for number, item in enumerate(items):
         costs: dict[tuple[int, str, bool], float] = defaultdict(float)
         waiting = item.waiting
@@ -252,15 +253,15 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                 told[line.waited(touch.thread, item.writers)] += touch.cost
                 pairs[(number, number)] += touch.cost
                 true += touch.cost
-            elif touch.spins and touch.kind is AccessKind.STORE:
+            elif touch.spin_waits and touch.kind is AccessKind.STORE:
                 own += touch.cost  # it keeps what is waited for elsewhere, and holds nobody up
             else:
                 costs[(touch.thread, touch.function if touch.writes else "", touch.writes)] += touch.cost
         causes_of: dict[tuple[int, bool], Mapping[int, float]] = {}  # what a thread does is the same for all others
         for (thread, function, of_writes), cost in costs.items():
             others = uses.disturbers(of_writes=of_writes)
-            met = [(t, line.overlap(t, thread).meeting) for t in others if t != thread]
-            disturbers = [t for t, meeting in met if not meeting.apart]
+            met = [(t, line.overlap(t, thread).concurrency) for t in others if t != thread]
+            disturbers = [t for t, concurrency in met if not concurrency.apart]
             for t in disturbers:
                 if (t, of_writes) not in causes_of:
                     causes_of[(t, of_writes)] = _causes(others[t], number)
@@ -272,7 +273,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             if total <= 0:
                 own += cost
                 phased += cost if met else 0.0
-                squeezed |= any(meeting is Meeting.SQUEEZED for _, meeting in met)
+                time_sliced |= any(concurrency is Concurrency.TIME_SLICED for _, concurrency in met)
                 continue
             known = sum(uses.seen(t, thread, of_writes=of_writes) for t in disturbers)
             explained = min(cost, WAITS_PER_USE * known)
@@ -288,11 +289,11 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                 else:
                     false += part - moves
                     true += moves
-            concurrent = any(meeting is Meeting.CONCURRENT for _, meeting in met)
-            told[Meeting.CONCURRENT if concurrent else Meeting.UNKNOWN] += cost
-    without = Meeting.SQUEEZED if squeezed else Meeting.PHASED if phased > 0 else Meeting.UNKNOWN
-    meeting = max(told, key=lambda m: told[m], default=without)
-    return Blame(items, own, true, false, dict(pairs), meeting, phased)
+            concurrent = any(concurrency is Concurrency.CONCURRENT for _, concurrency in met)
+            told[Concurrency.CONCURRENT if concurrent else Concurrency.UNKNOWN] += cost
+    without = Concurrency.TIME_SLICED if time_sliced else Concurrency.PHASED if phased > 0 else Concurrency.UNKNOWN
+    concurrency = max(told, key=lambda m: told[m], default=without)
+    return Blame(items, own, true, false, dict(pairs), concurrency, phased)
 
 
 def _causes(uses: Mapping[tuple[str, int], float], victim: int) -> Mapping[int, float]:
@@ -315,7 +316,7 @@ def _causes(uses: Mapping[tuple[str, int], float], victim: int) -> Mapping[int, 
 
 def _weight(touch: Touch, line: LineUse) -> float:
     """How often a touch was seen; one that only code says, by what else of its function was seen on the line."""
-    if touch.seen is not Seen.CODE:
+    if touch.provenance is not Provenance.CODE:
         return float(touch.samples)
     beside = (t.samples for t in line.touches if t.thread == touch.thread and t.function == touch.function)
     return max(CODE_WEIGHT, CODE_SHARE * max(beside, default=0))

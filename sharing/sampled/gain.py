@@ -391,4 +391,4 @@ def _is_shared(line: LineUse) -> bool:
     """Two threads meet there, and one of them writes."""
     writers = {t.thread for t in line.touches if t.writes}
     threads = {t.thread for t in line.touches}
-    return any(a != b and not line.overlap(a, b).meeting.apart for a in writers for b in threads)
+    return any(a != b and not line.overlap(a, b).concurrency.apart for a in writers for b in threads)

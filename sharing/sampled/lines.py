@@ -25,7 +25,7 @@ from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
 from sharing.sampled.overlap import in_turn, may_be_step, overlap
 from sharing.sampled.sampledcode import is_software_clock
 from sharing.sampled.touches import footprints, group_touches, splits, walked
-from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
+from sharing.sampled.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
 
 MIN_SAMPLES = 4  # on a line, to look at it at all
 FEW_SAMPLES = 10  # below, a line is judged together with others like it, or not at all
@@ -96,7 +96,7 @@ def profile_lines(
         line = _line(profile, own, witnesses[beside[witness_bounds[i] : witness_bounds[i + 1]]])
         lines.append((line, own))
     lines.sort(key=lambda item: (-item[0].cost, -item[0].samples, item[0].address))
-    shared = [i for i, (line, _) in enumerate(lines) if any(not o.meeting.apart for o in line.overlaps.values())]
+    shared = [i for i, (line, _) in enumerate(lines) if any(not o.concurrency.apart for o in line.overlaps.values())]
     walked = footprints(rows, placed, keys, [lines[i][1] for i in shared[:MAX_WALKED]])
     for i, count in zip(shared, walked, strict=False):
         lines[i] = (replace(lines[i][0], footprint=count), lines[i][1])
@@ -261,8 +261,8 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
     threads = _distinct(np.concatenate([own["thread"], witnesses["thread"]]))
     order = list(dict.fromkeys([*threads, *(t for t, *_ in code)]))
     index = {thread: i for i, thread in enumerate(order)}
-    touches = group_touches(a, own, cost, base, size, index, Seen.SAMPLE)
-    touches += group_touches(a, witnesses, np.zeros(len(witnesses)), base, size, index, Seen.WITNESS)
+    touches = group_touches(a, own, cost, base, size, index, Provenance.SAMPLE)
+    touches += group_touches(a, witnesses, np.zeros(len(witnesses)), base, size, index, Provenance.WITNESS)
     walks = walked(a, own, base, size, index)
     if walks:
         touches = [replace(t, walks=(t.thread, t.function, t.kind) in walks) for t in touches]
@@ -271,7 +271,7 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
         paths = _Paths(profile.runs, touches, order)
         code = [one for one in code if paths.may_take(*one[:5])]
     touches += [
-        Touch(index[thread], start, end, kind, a.functions[function], Seen.CODE, atomic=atomic)
+        Touch(index[thread], start, end, kind, a.functions[function], Provenance.CODE, atomic=atomic)
         for thread, function, start, end, kind, atomic in code
         if (index[thread], start, end, kind) not in known
     ]
@@ -362,8 +362,8 @@ def _overlaps(
         result = overlap(events[i][0], events[j][0], events[i][1], events[j][1])
         if may_be_step(result):
             one, other = (_in_code(profile, own, numbers[k]) for k in (i, j))
-            if overlap(one[0], other[0], one[1], other[1]).meeting is Meeting.CONCURRENT:
-                result = replace(result, meeting=Meeting.UNKNOWN)
+            if overlap(one[0], other[0], one[1], other[1]).concurrency is Concurrency.CONCURRENT:
+                result = replace(result, concurrency=Concurrency.UNKNOWN)
         out[i, j] = result
     return out
 

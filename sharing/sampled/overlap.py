@@ -10,7 +10,7 @@ nobody is disturbed by it.  On a busy machine two threads may miss each other by
 where chance is unlikely to give them.  Phases of one or two samples cannot be told from concurrency, but for a thread
 that was there before all uses of the other, or after them: whose stack it was first.  Uses of threads on one processor
 never overlap in this sense, since a line that stays in one cache is not shared.  That is the scheduler's doing, not
-the program's: threads that would overlap if processors did not count are squeezed, not phased.
+the program's: threads that would overlap if processors did not count are time-sliced, not phased.
 
 Many short threads may leave a sample or two each, which no pair of them can be judged by.  But a thread is first
 sampled a period after it began: threads that each come when the one before is gone are sampled a period apart or more,
@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.sampled.interval import Share, wilson
-from sharing.sampled.use import Meeting, Overlap
+from sharing.sampled.use import Concurrency, Overlap
 
 Times = npt.NDArray[np.uint64]
 Cpus = npt.NDArray[Any]
@@ -47,26 +47,26 @@ def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
     counts = (len(a), len(b))
     if min(counts) < MIN_SAMPLES:
         few, many = (a, b) if len(a) < len(b) else (b, a)
-        return Overlap(Meeting.PHASED if _before_or_after(few, many) else Meeting.UNKNOWN, counts, wilson(0, 0))
+        return Overlap(Concurrency.PHASED if _before_or_after(few, many) else Concurrency.UNKNOWN, counts, wilson(0, 0))
     # Both spans whole, or the ends of a run cut off threads that started earlier.
     (a, cpu_a), (b, cpu_b) = _thinned(a, cpu_a), _thinned(b, cpu_b)
     gap_a, gap_b = _usual_gap(a), _usual_gap(b)
     if gap_a <= 0 or gap_b <= 0:  # no clock: the order in the file is no time
-        return Overlap(Meeting.UNKNOWN, counts, wilson(0, 0))
+        return Overlap(Concurrency.UNKNOWN, counts, wilson(0, 0))
     inside = _within(a, cpu_a, b, cpu_b, GAPS * gap_b) + _within(b, cpu_b, a, cpu_a, GAPS * gap_a)
     share = wilson(inside, len(a) + len(b))
     changes, expected = _alternations(a, b)
     if share.high <= PHASED_TO and share.value <= PHASED_SHARE:
         chance = min(_chance(a, b, GAPS * gap_a, GAPS * gap_b), _chance(b, a, GAPS * gap_b, GAPS * gap_a))
-        meeting = Meeting.PHASED if changes <= 1 or chance <= BY_CHANCE else Meeting.UNKNOWN
+        concurrency = Concurrency.PHASED if changes <= 1 or chance <= BY_CHANCE else Concurrency.UNKNOWN
         mixed = _mixed(a, b, GAPS * gap_a, GAPS * gap_b)
-        if meeting is Meeting.PHASED and changes > 1 and mixed.low >= CONCURRENT_FROM:
-            meeting = Meeting.SQUEEZED
+        if concurrency is Concurrency.PHASED and changes > 1 and mixed.low >= CONCURRENT_FROM:
+            concurrency = Concurrency.TIME_SLICED
     elif share.low >= CONCURRENT_FROM and changes >= ALTERNATE * share.value * expected:
-        meeting = Meeting.CONCURRENT
+        concurrency = Concurrency.CONCURRENT
     else:
-        meeting = Meeting.UNKNOWN
-    return Overlap(meeting, counts, share, changes, expected, round(GAPS * max(gap_a, gap_b)))
+        concurrency = Concurrency.UNKNOWN
+    return Overlap(concurrency, counts, share, changes, expected, round(GAPS * max(gap_a, gap_b)))
 
 
 def may_be_step(result: Overlap) -> bool:
@@ -75,7 +75,7 @@ def may_be_step(result: Overlap) -> bool:
     Samples show a thread where it waits.  Threads that fall into step wait one at a time, each for a while, though both
     use the line all along.
     """
-    return result.meeting is Meeting.PHASED and result.alternations > CLEAR_PHASES * result.expected
+    return result.concurrency is Concurrency.PHASED and result.alternations > CLEAR_PHASES * result.expected
 
 
 def _before_or_after(few: Times, many: Times) -> bool:

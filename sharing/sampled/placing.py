@@ -72,7 +72,7 @@ def describe(out: Table, code: SampledCode, operand: Column) -> None:
     out["ip"][here], out["size"][here], out["kind"][here] = of["ip"], of["size"], of["kind"]
     flags = np.where(of["flags"] & OperandFlag.ATOMIC != 0, int(TouchFlag.ATOMIC), 0)
     flags |= np.where(of["role"] == Role.AT, int(TouchFlag.AT_IP), 0)
-    flags |= np.where(of["flags"] & OperandFlag.SPINS != 0, int(TouchFlag.SPINS), 0)
+    flags |= np.where(of["flags"] & OperandFlag.SPIN_WAITS != 0, int(TouchFlag.SPIN_WAITS), 0)
     out["uses"][here] = of["flags"] & OperandFlag.USES != 0
     function = out["function"][here]
     locks = np.append(code.locks, False)[function]

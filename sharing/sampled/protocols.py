@@ -24,7 +24,7 @@ def hand_made(items: Sequence[Item]) -> frozenset[int]:
     updating = {(t.thread, t.function) for item in items for t in item.touches if t.atomic and t.kind is AccessKind.RMW}
     out = set()
     for number, item in enumerate(items):
-        spinning = {(t.thread, t.function) for t in item.touches if t.spins and t.reads}
+        spinning = {(t.thread, t.function) for t in item.touches if t.spin_waits and t.reads}
         threads = {thread for thread, _ in spinning}
         if len(threads) > 1 and threads <= _releasing(item) and threads == {t for t, _ in spinning & updating}:
             out.add(number)
@@ -42,4 +42,4 @@ def as_locks(actors: Sequence[Actor], items: Sequence[Item]) -> tuple[Actor, ...
 
 def _releasing(item: Item) -> set[int]:
     """Threads that write the word other than by trying to take it."""
-    return {t.thread for t in item.touches if t.writes and not t.spins}
+    return {t.thread for t in item.touches if t.writes and not t.spin_waits}

@@ -16,7 +16,7 @@ from sharing.model.attribution import Attribution, Basis, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.blame import Item
 from sharing.sampled.distinct import first_rows, ranks
-from sharing.sampled.use import LineUse, Seen
+from sharing.sampled.use import LineUse, Provenance
 
 Column = npt.NDArray[Any]
 
@@ -82,7 +82,9 @@ def rates_of(
             end = min(start + max(int(row["size"]), 1), line.size)
             writes = int(row["kind"]) in (AccessKind.STORE, AccessKind.RMW)
             accesses.append((own.get((int(thread["pid"]), int(thread["tid"])), -1), start, end, writes, r))
-        accesses += [(t.thread, t.start, t.end, t.writes, UNSEEN) for t in line.touches if t.seen is Seen.CODE]
+        accesses += [
+            (t.thread, t.start, t.end, t.writes, UNSEEN) for t in line.touches if t.provenance is Provenance.CODE
+        ]
         out.append(accesses)
     return out
 
@@ -115,7 +117,7 @@ def remaining(line: LineUse, items: Sequence[Item], accesses: Sequence[Access]) 
         parts.setdefault(_item_of(a, items), []).append(a)
     out = {}
     for thread in threads:
-        others = [t for t in threads if t not in (thread, -1) and not line.overlap(t, thread).meeting.apart]
+        others = [t for t in threads if t not in (thread, -1) and not line.overlap(t, thread).concurrency.apart]
         before = _misses(accesses, thread, others)
         after = 0.0
         for n, item in enumerate(items):

@@ -16,18 +16,24 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Attribution, Table, TouchFlag
 from sharing.model.image import AccessKind
-from sharing.sampled.use import Seen, Split, Touch
+from sharing.sampled.use import Provenance, Split, Touch
 
 MAX_SITES = 8  # instructions of a line that are followed
 SITES_SHARE = 0.5  # of a line's samples that these must have
 MAX_FOLLOWED = 100_000  # samples of an instruction
 MAX_COUNTED = 1 << 20  # combinations of thread, function, bytes and kind that get a counter each
-_KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS | TouchFlag.SPINS)
+_KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS | TouchFlag.SPIN_WAITS)
 Costs = npt.NDArray[np.float64]
 
 
 def group_touches(
-    attribution: Attribution, rows: Table, cost: Costs, base: int, size: int, index: Mapping[int, int], seen: Seen
+    attribution: Attribution,
+    rows: Table,
+    cost: Costs,
+    base: int,
+    size: int,
+    index: Mapping[int, int],
+    provenance: Provenance,
 ) -> list[Touch]:
     """Rows of one line (with the cost of each) by thread, bytes, kind and function, costliest first."""
     keep = rows["thread"] >= 0
@@ -53,14 +59,14 @@ def group_touches(
             end=last,
             kind=AccessKind(kind),
             function=functions[function - 1] if function else "?",
-            seen=seen,
+            provenance=provenance,
             samples=int(count[i]),
             cost=float(costs[i]),
             hitm=int(hitm[i]),
             atomic=bool(flags & TouchFlag.ATOMIC),
             lock_call=bool(flags & TouchFlag.LOCK_CALL),
             waits=bool(flags & TouchFlag.WAITS),
-            spins=bool(flags & TouchFlag.SPINS),
+            spin_waits=bool(flags & TouchFlag.SPIN_WAITS),
             uses=bool(uses),
         )
         for i, (thread, function, first, last, kind, flags, uses) in enumerate(values.tolist())

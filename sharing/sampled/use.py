@@ -15,7 +15,7 @@ from sharing.model.image import AccessKind
 from sharing.sampled.interval import Share, wilson
 
 
-class Seen(IntEnum):
+class Provenance(IntEnum):
     """How an access is known, weakest first."""
 
     CODE = 0  # a function that was sampled on the thread contains it
@@ -23,18 +23,18 @@ class Seen(IntEnum):
     SAMPLE = 2  # the sample is its own
 
 
-class Meeting(StrEnum):
+class Concurrency(StrEnum):
     """Whether two threads use a line at the same time."""
 
     CONCURRENT = "concurrent"
     PHASED = "phased"
-    SQUEEZED = "on one processor"  # they had to take turns: what they do to each other elsewhere is not known
+    TIME_SLICED = "on one processor"  # they had to take turns: what they do to each other elsewhere is not known
     UNKNOWN = "unknown"
 
     @property
     def apart(self) -> bool:
         """In this run they did not disturb each other."""
-        return self in (Meeting.PHASED, Meeting.SQUEEZED)
+        return self in (Concurrency.PHASED, Concurrency.TIME_SLICED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Overlap:
     ``resolution_ns`` is how far apart uses must be to count as separate.
     """
 
-    meeting: Meeting
+    concurrency: Concurrency
     samples: tuple[int, int]
     share: Share
     alternations: int = 0
@@ -53,8 +53,8 @@ class Overlap:
     resolution_ns: int = 0
 
 
-UNTESTED = Overlap(Meeting.UNKNOWN, (0, 0), Share(0.0, 0.0, 1.0))
-NEVER_TOGETHER = Overlap(Meeting.PHASED, (0, 0), Share(0.0, 0.0, 0.0))
+UNTESTED = Overlap(Concurrency.UNKNOWN, (0, 0), Share(0.0, 0.0, 1.0))
+NEVER_TOGETHER = Overlap(Concurrency.PHASED, (0, 0), Share(0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Touch:
     end: int
     kind: AccessKind
     function: str
-    seen: Seen
+    provenance: Provenance
     samples: int = 0  # of a witness: those it was seen beside
     cost: float = 0.0
     hitm: int = 0
@@ -77,7 +77,7 @@ class Touch:
     lock_call: bool = False
     waits: bool = False
     uses: bool = False  # an update whose result is used
-    spins: bool = False  # in a loop that only waits for the value
+    spin_waits: bool = False  # in a loop that only waits for the value
     walks: bool = False  # by code that goes over elements: where it was sampled is where it waited
 
     @property
@@ -147,14 +147,14 @@ class LineUse:
 
     def overlap(self, a: int, b: int) -> Overlap:
         tested = self.overlaps.get((min(a, b), max(a, b)), UNTESTED)
-        if tested.meeting is Meeting.UNKNOWN and a in self.in_turn and b in self.in_turn:
+        if tested.concurrency is Concurrency.UNKNOWN and a in self.in_turn and b in self.in_turn:
             return NEVER_TOGETHER
         return tested
 
-    def waited(self, thread: int, writers: Iterable[int]) -> Meeting:
+    def waited(self, thread: int, writers: Iterable[int]) -> Concurrency:
         """How a thread that waits for a value meets those who write it."""
-        met = [self.overlap(thread, other).meeting for other in writers if other != thread]
-        return Meeting.CONCURRENT if Meeting.CONCURRENT in met else Meeting.UNKNOWN
+        met = [self.overlap(thread, other).concurrency for other in writers if other != thread]
+        return Concurrency.CONCURRENT if Concurrency.CONCURRENT in met else Concurrency.UNKNOWN
 
     @property
     def basis(self) -> Basis:

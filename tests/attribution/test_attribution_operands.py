@@ -289,7 +289,7 @@ def test_what_only_reads_a_register_leaves_it(assemble: Assemble, architecture: 
     ],
 )
 def test_a_load_that_comes_round_until_its_value_changes_waits(assemble: Assemble, text: str) -> None:
-    assert assemble(f"loop: {text}", "here").before("here")["flags"] & OperandFlag.SPINS
+    assert assemble(f"loop: {text}", "here").before("here")["flags"] & OperandFlag.SPIN_WAITS
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_a_load_that_comes_round_until_its_value_changes_waits(assemble: Assembl
     ],
 )
 def test_a_load_in_a_loop_that_works_does_not(assemble: Assemble, text: str) -> None:
-    assert not assemble(f"loop: {text}", "here").before("here")["flags"] & OperandFlag.SPINS
+    assert not assemble(f"loop: {text}", "here").before("here")["flags"] & OperandFlag.SPIN_WAITS
 
 
 @pytest.mark.parametrize(

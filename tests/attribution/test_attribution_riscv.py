@@ -60,10 +60,10 @@ def test_thread_local_storage_is_the_threads_own(assemble: Assemble) -> None:
 
 def test_a_loop_that_only_waits_is_known(assemble: Assemble) -> None:
     waits = assemble("wait: lw a1,(a0)\nhere: beqz a1,wait\nret", "here", architecture="riscv64")
-    assert waits.before("here")["flags"] & OperandFlag.SPINS
+    assert waits.before("here")["flags"] & OperandFlag.SPIN_WAITS
     works = assemble("wait: lw a1,(a0)\nhere: lw a3,(a2)\nbeqz a1,wait\nret", "here", architecture="riscv64")
     assert works.before("here")["base"] == A0
-    assert not works.before("here")["flags"] & OperandFlag.SPINS
+    assert not works.before("here")["flags"] & OperandFlag.SPIN_WAITS
 
 
 @pytest.mark.parametrize(

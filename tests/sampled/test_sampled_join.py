@@ -16,7 +16,7 @@ from sharing.model.image import AccessKind
 from sharing.rules.sampled.base import SampledLine
 from sharing.sampled.blame import blame, items_of
 from sharing.sampled.interval import Share
-from sharing.sampled.use import LineUse, Meeting, Overlap, SampledRun, Seen, ThreadName, Totals, Touch
+from sharing.sampled.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
 
 TOTALS = Totals(10_000, 9_000, 10_000.0, 100.0, "CPU time", 1)
 RAN = Coverage(5_000, 0)
@@ -51,9 +51,12 @@ def finding(
     )
 
 
-def judged(outcome: Outcome, *, cost: float = 2_000.0, threads: int = 1, meeting: Meeting = Meeting.UNKNOWN) -> Judged:
+def judged(
+    outcome: Outcome, *, cost: float = 2_000.0, threads: int = 1, concurrency: Concurrency = Concurrency.UNKNOWN
+) -> Judged:
     touches = tuple(
-        Touch(t, 8 * t, 8 * t + 8, AccessKind.RMW, "f", Seen.SAMPLE, int(cost), cost / threads) for t in range(threads)
+        Touch(t, 8 * t, 8 * t + 8, AccessKind.RMW, "f", Provenance.SAMPLE, int(cost), cost / threads)
+        for t in range(threads)
     )
     use = LineUse(
         0x7000,
@@ -67,7 +70,7 @@ def judged(outcome: Outcome, *, cost: float = 2_000.0, threads: int = 1, meeting
         samples=int(cost),
         cost=cost,
         bases={Basis.DERIVED: int(cost)},
-        overlaps={(0, 1): Overlap(meeting, (500, 500), Share(0, 0, 0), 9, 500.0, 1000)} if threads > 1 else {},
+        overlaps={(0, 1): Overlap(concurrency, (500, 500), Share(0, 0, 0), 9, 500.0, 1000)} if threads > 1 else {},
     )
     return Judged(SampledLine(use, blame(use, items_of(use)), ()), (), outcome)
 
@@ -141,13 +144,15 @@ def test_a_line_of_one_thread_contradicts() -> None:
 
 
 def test_turns_contradict() -> None:
-    (lowered,), _ = joined(finding("x"), (), (judged(Outcome.PHASED, threads=2, meeting=Meeting.PHASED),))
+    (lowered,), _ = joined(finding("x"), (), (judged(Outcome.PHASED, threads=2, concurrency=Concurrency.PHASED),))
     assert lowered.severity is Severity.NOTE
     assert "one after the other (1000 samples)" in lowered.message
 
 
 def test_turns_on_one_processor_say_nothing() -> None:
-    (kept,), counts = joined(finding("x"), (), (judged("on one processor", threads=2, meeting=Meeting.SQUEEZED),))
+    (kept,), counts = joined(
+        finding("x"), (), (judged("on one processor", threads=2, concurrency=Concurrency.TIME_SLICED),)
+    )
     assert kept.severity is Severity.HIGH
     assert "one processor between them" in kept.evidence[-1].text
     assert counts["sampled_cleared"] == 0
@@ -196,7 +201,7 @@ def test_samples_that_could_not_be_placed_may_have_been_there() -> None:
 
 @pytest.mark.parametrize("outcome", [Outcome.PHASED, Outcome.ONE_THREAD])
 def test_what_is_missing_may_be_the_other_thread(outcome: Outcome) -> None:
-    lines = (judged(outcome, threads=2, meeting=Meeting.PHASED),)
+    lines = (judged(outcome, threads=2, concurrency=Concurrency.PHASED),)
     (kept,), counts = joined(finding("x"), (), lines, Coverage(5_000, 2_500))
     assert (kept.severity, counts["sampled_cleared"]) == (Severity.HIGH, 0)
     assert "2500 of 5000 samples" in kept.evidence[-1].text

@@ -17,7 +17,7 @@ from sharing.sampled.interval import wilson
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
 from sharing.sampled.overlap import MIN_SAMPLES, overlap
-from sharing.sampled.use import LineUse, Meeting, Seen
+from sharing.sampled.use import Concurrency, LineUse, Provenance
 from tests.sampled.recorded import LINE, MS, One, Recorded, attribution, ticks
 
 KINDS = (AccessKind.LOAD, AccessKind.STORE, AccessKind.RMW)
@@ -76,70 +76,70 @@ def test_ten_samples_say_less_than_a_thousand() -> None:
     assert wilson(0, 0).high == 1
 
 
-def meeting(a: list[int], b: list[int], cpu_a: int = 0, cpu_b: int = 1) -> Meeting:
+def concurrency(a: list[int], b: list[int], cpu_a: int = 0, cpu_b: int = 1) -> Concurrency:
     first, second = np.array(sorted(a), np.uint64), np.array(sorted(b), np.uint64)
-    return overlap(first, second, np.full(len(a), cpu_a), np.full(len(b), cpu_b)).meeting
+    return overlap(first, second, np.full(len(a), cpu_a), np.full(len(b), cpu_b)).concurrency
 
 
 class TestOverlap:
     @pytest.mark.parametrize("period_ms", [0.25, 1.0, 4.0, 10.0])
     def test_two_that_run_side_by_side_are_concurrent_at_any_period(self, period_ms: float) -> None:
         a, b = ticks(300, every=period_ms), ticks(300, start=0.1, every=period_ms)
-        assert meeting(a, b) is Meeting.CONCURRENT
+        assert concurrency(a, b) is Concurrency.CONCURRENT
 
     @pytest.mark.parametrize("period_ms", [0.25, 1.0, 4.0, 10.0])
     def test_two_that_take_turns_are_phased_at_any_period(self, period_ms: float) -> None:
         long = 20 * period_ms
         a = [t for i in range(0, 12, 2) for t in ticks(19, start=i * long, every=period_ms)]
         b = [t for i in range(1, 12, 2) for t in ticks(19, start=i * long, every=period_ms)]
-        assert meeting(a, b) is Meeting.PHASED
+        assert concurrency(a, b) is Concurrency.PHASED
 
     def test_a_line_that_gets_one_sample_of_fifty_is_judged_all_the_same(self) -> None:
         random = np.random.default_rng(7)
         a = np.cumsum(random.exponential(12 * MS, 200)).astype(int).tolist()
         b = np.cumsum(random.exponential(12 * MS, 200)).astype(int).tolist()
-        assert meeting(a, b) is Meeting.CONCURRENT
+        assert concurrency(a, b) is Concurrency.CONCURRENT
 
     def test_one_that_is_often_descheduled_is_concurrent_while_it_runs(self) -> None:
         a = [t for i in range(20) for t in ticks(16, start=i * 8.0)]
-        assert meeting(a, ticks(640, start=0.1)) is Meeting.CONCURRENT
+        assert concurrency(a, ticks(640, start=0.1)) is Concurrency.CONCURRENT
 
     def test_turns_on_one_processor_are_not_concurrent(self) -> None:
         a = [t for i in range(0, 40, 2) for t in ticks(16, start=i * 4.0)]
         b = [t for i in range(1, 40, 2) for t in ticks(16, start=i * 4.0)]
-        assert meeting(a, b, 0, 0) is not Meeting.CONCURRENT
+        assert concurrency(a, b, 0, 0) is not Concurrency.CONCURRENT
 
     def test_threads_that_hardly_get_a_processor_miss_each_other_by_chance(self) -> None:
         a, b = ticks(12) + ticks(12, start=100), ticks(12, start=40) + ticks(12, start=160)
-        assert meeting(a, b) is Meeting.UNKNOWN
+        assert concurrency(a, b) is Concurrency.UNKNOWN
 
     def test_few_samples_say_nothing(self) -> None:
-        assert meeting(ticks(MIN_SAMPLES - 1), ticks(300, start=0.1)) is Meeting.UNKNOWN
-        assert meeting(ticks(MIN_SAMPLES * 2), ticks(MIN_SAMPLES * 2, start=0.1)) is Meeting.CONCURRENT
+        assert concurrency(ticks(MIN_SAMPLES - 1), ticks(300, start=0.1)) is Concurrency.UNKNOWN
+        assert concurrency(ticks(MIN_SAMPLES * 2), ticks(MIN_SAMPLES * 2, start=0.1)) is Concurrency.CONCURRENT
 
     @pytest.mark.parametrize("few", [[0], [0, MS], [112 * MS], [0, 112 * MS]])
     def test_who_was_there_only_before_or_after_all_uses_did_not_meet_them(self, few: list[int]) -> None:
-        assert meeting(few, ticks(400, start=10)) is Meeting.PHASED
+        assert concurrency(few, ticks(400, start=10)) is Concurrency.PHASED
 
     @pytest.mark.parametrize("few", [[0, 50 * MS], [60 * MS], []])
     def test_who_was_there_once_meanwhile_may_have_met_them(self, few: list[int]) -> None:
-        assert meeting(few, ticks(400, start=10)) is Meeting.UNKNOWN
+        assert concurrency(few, ticks(400, start=10)) is Concurrency.UNKNOWN
 
     def test_a_short_use_says_little_of_a_sample_long_before(self) -> None:
-        assert meeting([0, MS], ticks(12, start=100)) is Meeting.UNKNOWN
+        assert concurrency([0, MS], ticks(12, start=100)) is Concurrency.UNKNOWN
 
     def test_without_a_clock_nothing_is_said(self) -> None:
-        assert meeting([0] * 50, [0] * 50) is Meeting.UNKNOWN
-        assert meeting([0] * 2, [9] * 50) is Meeting.UNKNOWN
+        assert concurrency([0] * 50, [0] * 50) is Concurrency.UNKNOWN
+        assert concurrency([0] * 2, [9] * 50) is Concurrency.UNKNOWN
 
 
 def test_witnesses_say_who_writes_where_samples_fall_on_loads() -> None:
     (use,) = profile_lines(attribution(Recorded().loop(0, ticks(50), at=0)), 64).lines
-    assert {(t.kind, t.seen, t.samples) for t in use.touches} == {
-        (AccessKind.LOAD, Seen.SAMPLE, 50),
-        (AccessKind.STORE, Seen.WITNESS, 50),
+    assert {(t.kind, t.provenance, t.samples) for t in use.touches} == {
+        (AccessKind.LOAD, Provenance.SAMPLE, 50),
+        (AccessKind.STORE, Provenance.WITNESS, 50),
     }
-    assert sum(t.cost for t in use.touches if t.seen is Seen.WITNESS) == 0
+    assert sum(t.cost for t in use.touches if t.provenance is Provenance.WITNESS) == 0
 
 
 class Code:
@@ -155,7 +155,7 @@ def static_line(target: bool) -> LineUse:
 
 
 def test_code_of_a_sampled_function_says_who_writes_where_nothing_else_does() -> None:
-    assert [(t.seen, t.start) for t in static_line(True).touches if t.writes] == [(Seen.CODE, 8)]
+    assert [(t.provenance, t.start) for t in static_line(True).touches if t.writes] == [(Provenance.CODE, 8)]
     assert [t for t in static_line(False).touches if t.writes] == []
 
 
@@ -189,7 +189,7 @@ def test_code_of_another_process_touches_only_memory_that_both_have(kind: SpaceK
     placed.threads["pid"][1] = 200  # a child, whose own copy has the same address
     placed = replace(placed, spaces=(Space(kind, 100 if kind is SpaceKind.PRIVATE else -1),))
     use = next(u for u in profile_lines(placed, 64, Code()).lines if u.link == 0x4000)
-    assert {t.thread for t in use.touches if t.seen is Seen.CODE} == threads
+    assert {t.thread for t in use.touches if t.provenance is Provenance.CODE} == threads
 
 
 def test_a_pair_of_lines_is_one_line_of_twice_the_size() -> None:
@@ -212,14 +212,16 @@ def test_profiles_join_where_storage_is_static_and_stay_apart_elsewhere() -> Non
 
     (one,) = lines(Region.STATIC, 0x4000)
     assert (one.samples, len(one.threads), one.link) == (200, 4, 0x4000)
-    assert one.overlap(0, 1).meeting is Meeting.CONCURRENT
-    assert one.overlap(0, 2).meeting is Meeting.PHASED, "threads of two runs never meet"
+    assert one.overlap(0, 1).concurrency is Concurrency.CONCURRENT
+    assert one.overlap(0, 2).concurrency is Concurrency.PHASED, "threads of two runs never meet"
     assert len(lines(Region.HEAP, 0)) == 2
 
 
-@pytest.mark.parametrize(("elsewhere", "expected"), [("count", Meeting.UNKNOWN), ("barrier_wait", Meeting.PHASED)])
+@pytest.mark.parametrize(
+    ("elsewhere", "expected"), [("count", Concurrency.UNKNOWN), ("barrier_wait", Concurrency.PHASED)]
+)
 def test_threads_in_step_are_told_from_threads_in_phases_by_where_they_are_meanwhile(
-    elsewhere: str, expected: Meeting
+    elsewhere: str, expected: Concurrency
 ) -> None:
     """One waits for the line while the other is at another one: of the same code, or of a barrier."""
     recorded = Recorded()
@@ -229,4 +231,4 @@ def test_threads_in_step_are_told_from_threads_in_phases_by_where_they_are_meanw
         other = 1 - turn % 2
         recorded.loop(other, [t + 1000 for t in times], at=0, line=LINE + 4096, function=elsewhere)
     (use,) = [one for one in profile_lines(attribution(recorded), 64).lines if one.address == LINE]
-    assert use.overlap(0, 1).meeting is expected
+    assert use.overlap(0, 1).concurrency is expected

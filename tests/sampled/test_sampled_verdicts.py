@@ -104,7 +104,7 @@ def test_threads_that_take_turns_do_not() -> None:
     assert verdicts.counts["sampled lines, phased"] == 1
 
 
-def squeezed(cpu: int) -> Recorded:
+def time_sliced(cpu: int) -> Recorded:
     """Two counters of two threads that get a processor for four milliseconds each in turn."""
     recorded = Recorded()
     for turn in range(60):
@@ -113,14 +113,14 @@ def squeezed(cpu: int) -> Recorded:
     return recorded
 
 
-def test_threads_with_one_processor_between_them_are_squeezed_and_not_phased() -> None:
-    findings, verdicts = judged(squeezed(0))
+def test_threads_with_one_processor_between_them_are_time_sliced_and_not_phased() -> None:
+    findings, verdicts = judged(time_sliced(0))
     assert findings == []
     assert verdicts.counts == {"sampled lines": 1, "sampled lines, on one processor": 1}
 
 
 def test_the_same_turns_on_a_processor_each_are_a_finding() -> None:
-    recorded = Recorded([replace(one, cpu=one.thread) for one in squeezed(0).samples])
+    recorded = Recorded([replace(one, cpu=one.thread) for one in time_sliced(0).samples])
     assert rules_of(recorded) == ["sampled-false-sharing"]
 
 
@@ -241,15 +241,15 @@ def test_data_of_those_who_take_the_lock_is_its_company(user: str, third: bool, 
     assert rules_of(recorded)[0] == rule
 
 
-SPINS, ATOMIC = int(TouchFlag.SPINS), int(TouchFlag.ATOMIC)
+SPIN_WAITS, ATOMIC = int(TouchFlag.SPIN_WAITS), int(TouchFlag.ATOMIC)
 
 
-def tickets(*, release: bool = True, draw: bool = True, spins: bool = True, second: str = "take") -> Recorded:
+def tickets(*, release: bool = True, draw: bool = True, spin_waits: bool = True, second: str = "take") -> Recorded:
     """Two threads that draw a number at byte 0 and wait for their turn at byte 4."""
     recorded = Recorded()
     for thread in (0, 1):
         for time in ticks(200, shift=9 * thread):
-            wait = One(thread, time, at=4, size=4, function="take", flags=SPINS * spins)
+            wait = One(thread, time, at=4, size=4, function="take", flags=SPIN_WAITS * spin_waits)
             recorded.samples.append(wait)
             one = One(thread, time + 50_000, 0, 4, AccessKind.RMW, function="take" if draw else "count", flags=ATOMIC)
             recorded.samples.append(one)
@@ -274,7 +274,7 @@ def test_a_lock_that_the_program_makes_is_known_by_what_threads_do() -> None:
     [
         ("one thread waits for what the other one alone writes", tickets(release=False)),
         ("the count is another function's", tickets(draw=False)),
-        ("the word is read and not waited for", tickets(spins=False)),
+        ("the word is read and not waited for", tickets(spin_waits=False)),
     ],
 )
 def test_what_only_resembles_a_lock_is_none(how: str, recorded: Recorded) -> None:
@@ -287,7 +287,7 @@ def test_a_word_that_is_tried_with_exchanges_is_a_lock_with_its_data() -> None:
     recorded = Recorded()
     for thread in (0, 1):
         for time in ticks(200, shift=9 * thread):
-            flags = SPINS | ATOMIC
+            flags = SPIN_WAITS | ATOMIC
             recorded.samples.append(One(thread, time, 0, 1, AccessKind.RMW, function="add", flags=flags))
             recorded.samples.append(One(thread, time + 50_000, 8, 8, function="add"))
             recorded.witnesses.append((time, One(thread, time, 8, 8, AccessKind.STORE, function="add")))
@@ -308,7 +308,7 @@ def test_a_word_that_is_tried_with_exchanges_is_a_lock_with_its_data() -> None:
 def test_time_that_waits_for_a_value_is_not_its_neighbours(written: bool, waits: bool, verdict: Verdict) -> None:
     recorded = Recorded()
     for time in ticks(400):
-        recorded.samples.append(One(0, time, at=0, function="look", flags=SPINS * waits))
+        recorded.samples.append(One(0, time, at=0, function="look", flags=SPIN_WAITS * waits))
         keeps = One(1, time + 9, at=8, function="fill")
         recorded.samples.append(keeps)
         for i in range(2):

@@ -21,14 +21,14 @@ from sharing.model.image import Image
 from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, bytes_text, functions_of, threads_of
 from sharing.sampled.blame import Item
-from sharing.sampled.use import Meeting, Seen, Totals
+from sharing.sampled.use import Concurrency, Provenance, Totals
 
 MAX_PARTICIPANTS = 6
 MAX_FUNCTIONS = 6
 _SEEN = {
-    Seen.SAMPLE: "sampled",
-    Seen.WITNESS: "seen beside samples",
-    Seen.CODE: "in the code of sampled functions",
+    Provenance.SAMPLE: "sampled",
+    Provenance.WITNESS: "seen beside samples",
+    Provenance.CODE: "in the code of sampled functions",
 }
 
 
@@ -160,8 +160,8 @@ def _item_text(name: str, item: Item, line: SampledLine) -> str:
         ("written", tuple(t for t in item.touches if t.writes)),
         ("read", tuple(t for t in item.touches if t.reads and not t.writes)),
     ):
-        for seen in sorted({t.seen for t in chosen}, reverse=True):
-            own = tuple(t for t in chosen if t.seen is seen)
+        for seen in sorted({t.provenance for t in chosen}, reverse=True):
+            own = tuple(t for t in chosen if t.provenance is seen)
             parts.append(f"{verb} ({_SEEN[seen]}) on {threads_of(own, line)}")
     where = "" if name.endswith(bytes_text(item)) else f"{bytes_text(item)}, "
     return f"{name}: {where}{item.samples} samples; {', '.join(parts) or 'no access known'}"
@@ -172,13 +172,13 @@ def _overlap_text(draft: SampledDraft, line: SampledLine) -> str:
     tested = [o for o in line.use.overlaps.values() if o.resolution_ns]
     if not tested:
         return "whether the threads use it at the same time is not known: too few samples of each"
-    best = max(tested, key=lambda o: (o.meeting is Meeting.CONCURRENT, sum(o.samples)))
+    best = max(tested, key=lambda o: (o.concurrency is Concurrency.CONCURRENT, sum(o.samples)))
     word = {
-        Meeting.CONCURRENT: "used at the same time",
-        Meeting.PHASED: "used one after the other",
-        Meeting.SQUEEZED: "used in turns on one processor",
-        Meeting.UNKNOWN: "not certain to be used at the same time",
-    }[best.meeting]
+        Concurrency.CONCURRENT: "used at the same time",
+        Concurrency.PHASED: "used one after the other",
+        Concurrency.TIME_SLICED: "used in turns on one processor",
+        Concurrency.UNKNOWN: "not certain to be used at the same time",
+    }[best.concurrency]
     return (
         f"{word}: {best.share.text} of {sum(best.samples)} samples of two threads fall into the other's use of the "
         f"line (told apart from {best.resolution_ns / 1e6:.3g} ms on)"

@@ -16,7 +16,7 @@ from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
 from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Participant, Severity, Verdict
 from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
-from sharing.sampled.use import Meeting, SampledRun, Totals
+from sharing.sampled.use import Concurrency, SampledRun, Totals
 
 MIN_TIMED = 1000  # samples of a run that may clear a finding
 MIN_IN_FUNCTIONS = 30  # of them in functions that touch the finding's line
@@ -180,7 +180,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         part = f"{coverage.unplaced} of {coverage.samples} samples of the functions that touch it"
         return _noted(finding, f"not cleared: {part} have no place and may have been here")
     if outcomes == {Outcome.PHASED}:
-        tested = [o for j in seen for o in j.line.use.overlaps.values() if o.meeting is Meeting.PHASED]
+        tested = [o for j in seen for o in j.line.use.overlaps.values() if o.concurrency is Concurrency.PHASED]
         count = sum(sum(o.samples) for o in tested)
         many = f" ({count} samples)" if count else ""
         return _lowered(finding, f"the samples contradict it: its threads use it one after the other{many}")

@@ -19,7 +19,7 @@ import numpy as np
 
 from sharing.rules.sampled.base import SampledLine
 from sharing.sampled.overlap import overlap
-from sharing.sampled.use import LineUse, Meeting, Seen, ThreadName
+from sharing.sampled.use import Concurrency, LineUse, Provenance, ThreadName
 
 MIN_POOLED = 30  # samples of all lines
 MIN_NAMED = 2  # lines of one variable
@@ -32,7 +32,7 @@ def pools(lines: Sequence[SampledLine]) -> list[tuple[SampledLine, ...]]:
     """Groups of thin lines that show together that threads keep to elements of their own on shared lines."""
     groups: dict[tuple[object, ...], list[SampledLine]] = defaultdict(list)
     for line in lines:
-        if line.blame.false > 0 and len({t.thread for t in line.use.touches if t.seen is Seen.SAMPLE}) > 1:
+        if line.blame.false > 0 and len({t.thread for t in line.use.touches if t.provenance is Provenance.SAMPLE}) > 1:
             groups[_kind(line)].append(line)
     out = []
     for group in groups.values():
@@ -51,7 +51,7 @@ def pooled(group: Sequence[SampledLine]) -> SampledLine:
     # Pairs of items keep their parts of what is false and of what is true.
     apart, same = false / first.blame.false, true / first.blame.true if first.blame.true > 0 else 1.0
     pairs = {(a, b): cost * (same if a == b else apart) for (a, b), cost in first.blame.pairs.items()}
-    blame = replace(first.blame, own=own, true=true, false=false, pairs=pairs, meeting=Meeting.UNKNOWN)
+    blame = replace(first.blame, own=own, true=true, false=false, pairs=pairs, concurrency=Concurrency.UNKNOWN)
     return replace(first, blame=blame, gain=None)
 
 
@@ -61,7 +61,7 @@ def _kind(line: SampledLine) -> tuple[object, ...]:
     if use.link >= 0:
         owners = frozenset(actor.owner for actor in line.actors)
         return (use.module, owners if len(owners) == 1 else use.link)
-    functions = frozenset(t.function for t in use.touches if t.seen is Seen.SAMPLE)
+    functions = frozenset(t.function for t in use.touches if t.provenance is Provenance.SAMPLE)
     return (use.region, use.space, functions, frozenset(use.threads))
 
 
@@ -79,7 +79,7 @@ def _own_elements(group: Sequence[SampledLine]) -> bool:
         both: Counter[tuple[int, int]] = Counter()
         for number, item in enumerate(line.items):
             for touch in item.touches:
-                if touch.seen is Seen.SAMPLE:
+                if touch.provenance is Provenance.SAMPLE:
                     by_thread[touch.thread] += touch.samples
                     by_item[number] += touch.samples
                     both[(number, touch.thread)] += touch.samples
@@ -104,7 +104,7 @@ def _at_once(lines: Sequence[LineUse], writers: set[ThreadName]) -> bool:
         own.sort()
         tables[name] = np.array([t for t, _ in own], np.uint64), np.array([cpu for _, cpu in own], np.int64)
     return any(
-        overlap(tables[a][0], tables[b][0], tables[a][1], tables[b][1]).meeting is Meeting.CONCURRENT
+        overlap(tables[a][0], tables[b][0], tables[a][1], tables[b][1]).concurrency is Concurrency.CONCURRENT
         for a in tables
         for b in tables
         if (a.pid, a.tid) < (b.pid, b.tid) and a in writers and b in writers

@@ -22,7 +22,7 @@ from sharing.sampled.blame import CODE_WEIGHT, Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
 from sharing.sampled.lines import FEW_SAMPLES
 from sharing.sampled.protocols import as_locks
-from sharing.sampled.use import LineUse, Meeting, SampledRun
+from sharing.sampled.use import Concurrency, LineUse, SampledRun
 
 MANY_ALIKE = 8  # lines of memory without a name that the same functions use alike: nodes, elements
 _ELEMENT = re.compile(r"\[|\+0x")  # where the name of an element goes on behind that of its array
@@ -38,8 +38,8 @@ class Outcome(StrEnum):
     ONE_THREAD = "one thread"
     ONLY_READ = "only read"
     TOO_FEW = "too few samples"
-    PHASED = Meeting.PHASED.value
-    ONE_PROCESSOR = Meeting.SQUEEZED.value
+    PHASED = Concurrency.PHASED.value
+    ONE_PROCESSOR = Concurrency.TIME_SLICED.value
 
     @property
     def counter(self) -> str:
@@ -163,8 +163,8 @@ def _outcome(use: LineUse, result: Blame) -> Outcome:
         return Outcome.ONLY_READ
     if use.samples < FEW_SAMPLES:
         return Outcome.TOO_FEW
-    if result.meeting.apart:
-        return Outcome(result.meeting.value)
+    if result.concurrency.apart:
+        return Outcome(result.concurrency.value)
     if result.true + result.false <= 0:
         return Outcome.NOT_DISTURBED
     return Outcome.DISTURBED

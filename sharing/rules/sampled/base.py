@@ -18,7 +18,7 @@ from sharing.rules.row import Rule
 from sharing.sampled.blame import Blame, Item
 from sharing.sampled.gain import Gain
 from sharing.sampled.interval import Share
-from sharing.sampled.use import LineUse, Meeting, Totals, Touch
+from sharing.sampled.use import Concurrency, LineUse, Totals, Touch
 
 _Key = TypeVar("_Key", int, str)
 
@@ -94,7 +94,7 @@ def disturbed(line: SampledLine, ctx: SampledContext) -> bool:
 def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
     """By the share of the program's time, less where the threads' overlap is not known or padding would cost more."""
     severity = severity_of(ctx.totals.share(cost).low)
-    steps = (line.blame.meeting is not Meeting.CONCURRENT) + 2 * walks(line)
+    steps = (line.blame.concurrency is not Concurrency.CONCURRENT) + 2 * walks(line)
     if line.gain is not None and not line.gain.worth_fixing:
         return Severity.NOTE
     return severity.lowered(steps)

@@ -30,7 +30,7 @@ from sharing.rules.sampled.base import (
     subject,
 )
 from sharing.sampled.blame import Item
-from sharing.sampled.use import Seen
+from sharing.sampled.use import Provenance
 
 COUNTED = "give each thread its own copy on a line of its own and add them up where the sum is read"
 UPDATED = "update it less often (in batches, or only when it changes), or split it by purpose so that fewer meet"
@@ -52,10 +52,10 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
 
 def _is_counter(item: Item) -> bool:
     """Updates whose result nobody uses, or a load and a store of the same function; nobody waits for its value."""
-    seen = [t for t in item.touches if t.seen is not Seen.CODE]
+    seen = [t for t in item.touches if t.provenance is not Provenance.CODE]
     writes = [t for t in seen if t.writes]
     reading = {(t.thread, t.function) for t in seen if t.reads}
-    if not writes or len(item.writers) < 2 or any(t.uses or t.spins for t in seen):
+    if not writes or len(item.writers) < 2 or any(t.uses or t.spin_waits for t in seen):
         return False
     return all(t.kind is AccessKind.RMW or (t.thread, t.function) in reading for t in writes)
 
