@@ -231,13 +231,13 @@ def _predicted(program: Path, number: int, event: str) -> tuple[Estimate, str, b
         if not disturbed:
             break
         time.sleep(_PAUSE_S)
-    return predict(program, profile), recording["event"]["rung"], disturbed
+    return predict(program, profile), recording["event"]["name"], disturbed
 
 
 def _disturbed(runs: Sequence[dict[str, Any]]) -> bool:
     """The usual run: medians are taken of them."""
     least_s = _RESOLUTION_S / _DISTURBED_SHARE
-    shares = [float(r["others_s"]) / max(float(r["wall_s"]), least_s) for r in runs]
+    shares = [float(r["background_s"]) / max(float(r["wall_s"]), least_s) for r in runs]
     return statistics.median(shares) > _DISTURBED_SHARE
 
 

@@ -21,16 +21,16 @@ SCHEMA = "linemate-doctor-1"
 
 
 class EventState(msgspec.Struct, frozen=True):
-    """A rung of the ladder.  ``refusal`` is "" where it works."""
+    """One of ``pmu.events``' choices.  ``refusal`` is "" where it works."""
 
-    rung: str
+    name: str
     events: tuple[str, ...]
     works: bool
     refusal: str
     requires: str
     addresses: str
     shows: str
-    hides: str
+    cannot_show: str
 
 
 class CacheState(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     line_bytes: int
     caches: tuple[CacheState, ...]
     events: tuple[EventState, ...]
-    best: str  # the rung that record takes, "" none
+    best: str  # the choice that record takes, "" none
     remarks: tuple[str, ...]
     advice: tuple[Advice, ...]
 
@@ -83,7 +83,7 @@ def diagnose(root: Path = Path("/")) -> Diagnosis:
     machine = read_machine(root)
     perf, error = _perf()
     states = tuple(_state(trial) for trial in (trials(perf, machine) if perf else ()))
-    best = next((state.rung for state in states if state.works), "")
+    best = next((state.name for state in states if state.works), "")
     return Diagnosis(
         SCHEMA,
         machine.kernel,
@@ -132,16 +132,16 @@ def _confinement() -> str:
 
 
 def _state(trial: Trial) -> EventState:
-    rung = trial.candidate.rung
+    choice = trial.candidate.choice
     return EventState(
-        rung.name,
-        trial.candidate.events or rung.events,
+        choice.name,
+        trial.candidate.events or choice.events,
         not trial.refusal,
         trial.refusal,
-        rung.requires,
-        rung.addresses.value,
-        rung.shows,
-        rung.hides,
+        choice.requires,
+        choice.addresses.value,
+        choice.shows,
+        choice.cannot_show,
     )
 
 
@@ -193,7 +193,7 @@ def _advice(machine: Machine, perf: Perf | None, error: str, states: tuple[Event
             "",
         )
     yield from _advice_on_rights(machine, perf)
-    works = {state.rung for state in states if state.works}
+    works = {state.name for state in states if state.works}
     if perf is not None and not works:
         yield Advice(
             "no event can be opened: in a container, its runtime forbids it",

@@ -82,18 +82,18 @@ def _events(found: Diagnosis) -> Iterator[str]:
         yield "events     none can be tried without perf"
         return
     yield "events, those that work first, from the best evidence down"
-    width = max(len(event.rung) for event in found.events)
+    width = max(len(event.name) for event in found.events)
     for event in found.events:
         if not event.works:
             continue
         said = f"data addresses {event.addresses}" if event.addresses != "function" else "functions only"
-        yield f"  {event.rung:<{width}}  {'taken' if event.rung == found.best else 'works'}  {said}"
-        if event.rung == found.best:
+        yield f"  {event.name:<{width}}  {'taken' if event.name == found.best else 'works'}  {said}"
+        if event.name == found.best:
             pad = " " * (width + 11)
             yield f"{pad}shows {event.shows}"
-            yield f"{pad}cannot show {event.hides}"
+            yield f"{pad}cannot show {event.cannot_show}"
     if not found.best:
         yield "  nothing can be sampled here"
     for event in found.events:
         if not event.works:
-            yield f"  {event.rung:<{width}}  no     {event.refusal}"
+            yield f"  {event.name:<{width}}  no     {event.refusal}"

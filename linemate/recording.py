@@ -15,7 +15,7 @@ from pathlib import Path
 from linemate.turns import Others, metric_of
 from linemate.version import __version__
 from pmu import read_samples
-from pmu.events import LADDER, Addresses, Candidate, Rung, candidates, registers_of
+from pmu.events import EVENT_CHOICES, Addresses, Candidate, EventChoice, candidates, registers_of
 from pmu.machine import Machine, read_machine
 from pmu.perftool import Perf, Sampling, check_version, find_perf, trials, try_out
 from pmu.profilefile import Files, check_replaceable, digest, put_in_place, replacing
@@ -41,7 +41,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """``event`` "" is the best that works; ``frequency_hz`` and ``period`` 0 the rung's own."""
+    """``event`` "" is the best that works; ``frequency_hz`` and ``period`` 0 the choice's own."""
 
     output: Path
     command: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
         )
     chosen, refused = choose(perf, machine, options.event, options.modes)
     sampling = Sampling(
-        options.frequency_hz or _allowed_hz(chosen.rung.frequency_hz, machine), options.period, options.modes
+        options.frequency_hz or _allowed_hz(chosen.choice.frequency_hz, machine), options.period, options.modes
     )
     plan = Plan(perf, machine, chosen, sampling)
     for line in event_lines(chosen, sampling):
@@ -96,7 +96,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             part = files.part("spread")
             kept, runs = {"spread": (_record_running(options, plan, part), 0)}, []
         profiles, seen = _profiles(files, {level: run for level, (_, run) in kept.items()})
-        if seen.user_only and sampling.modes == "both":
+        if contents.user_only and sampling.modes == "both":
             sampling = dataclasses.replace(sampling, modes="user")
             say("only user mode was sampled: the kernel allows no more, and waits for locks are not seen (see doctor)")
         whole = next(iter(kept.values()))[0]
@@ -129,7 +129,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
 
 
 def choose(perf: Perf, machine: Machine, event: str, modes: str) -> tuple[Candidate, tuple[RefusedEvent, ...]]:
-    """The rung to record with, and the better ones that this machine does not have."""
+    """The event to record with, and the better ones that this machine does not have."""
     if event:
         candidate = _forced(event, machine)
         if refusal := candidate.refusal or try_out(perf, machine, candidate, modes):
@@ -139,20 +139,21 @@ def choose(perf: Perf, machine: Machine, event: str, modes: str) -> tuple[Candid
     for trial in trials(perf, machine, modes):
         if not trial.refusal:
             return trial.candidate, tuple(refused)
-        refused.append(RefusedEvent(trial.candidate.rung.name, trial.refusal))
+        refused.append(RefusedEvent(trial.candidate.choice.name, trial.refusal))
     last = refused[-1].why if refused else "no event"
     raise LinemateError(f"nothing can be sampled here: {last} (linemate doctor says what to change)")
 
 
 def _forced(event: str, machine: Machine) -> Candidate:
-    """A rung by its name, else perf's own way to name an event."""
+    """A choice by its name, else perf's own way to name an event."""
     for candidate in candidates(machine):
-        if candidate.rung.name == event:
+        if candidate.choice.name == event:
             return candidate
     if event.startswith("-"):
-        raise LinemateError(f"--event {event}: not an event; rungs are {', '.join(rung.name for rung in LADDER)}")
+        names = ", ".join(choice.name for choice in EVENT_CHOICES)
+        raise LinemateError(f"--event {event}: not the name of an event; linemate's own are {names}")
     registers = registers_of(machine) is not None
-    rung = Rung(
+    choice = EventChoice(
         event,
         (event,),
         Addresses.DERIVED if registers else Addresses.FUNCTION,
@@ -162,28 +163,28 @@ def _forced(event: str, machine: Machine) -> Candidate:
         registers=registers,
         sparse=True,
     )
-    return Candidate(rung, rung.events)
+    return Candidate(choice, choice.events)
 
 
 def event_lines(chosen: Candidate, sampling: Sampling) -> tuple[str, ...]:
     """What is sampled, and what that can and cannot show."""
-    rung = chosen.rung
+    choice = chosen.choice
     rate = f"every {sampling.period} events" if sampling.period else f"{sampling.frequency_hz} samples/s a processor"
     addresses = {
         Addresses.MEASURED: "data addresses are measured",
         Addresses.DERIVED: "data addresses are derived from registers",
         Addresses.FUNCTION: "no data addresses: by function only",
-    }[rung.addresses]
+    }[choice.addresses]
     modes = "" if sampling.modes == "both" else f", {sampling.modes} mode only"
     return (
-        f"event {rung.name} ({', '.join(chosen.events)}), {rate}{modes}: {addresses}",
-        f"  shows {rung.shows}",
-        f"  cannot show {rung.hides}",
+        f"event {choice.name} ({', '.join(chosen.events)}), {rate}{modes}: {addresses}",
+        f"  shows {choice.shows}",
+        f"  cannot show {choice.cannot_show}",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ProfileContents:
     """What a recording turned out to hold."""
 
     addresses: bool
@@ -196,17 +197,17 @@ def user_only(names: Sequence[str]) -> bool:
     return any("u" in letters and "k" not in letters for letters in modifiers if set(letters) <= _MODIFIERS)
 
 
-def _event(chosen: Candidate, sampling: Sampling, seen: Seen) -> RecordedEvent:
-    rung = chosen.rung
-    # Of an event that the ladder does not know, only the samples tell.
-    measured = seen.addresses and rung not in LADDER
+def _event(chosen: Candidate, sampling: Sampling, contents: ProfileContents) -> RecordedEvent:
+    choice = chosen.choice
+    # Of an event that is not in the table, only the samples tell.
+    measured = contents.addresses and choice not in EVENT_CHOICES
     frequency = 0 if sampling.period else sampling.frequency_hz
     return RecordedEvent(
-        rung.name,
+        choice.name,
         chosen.events,
-        Addresses.MEASURED.value if measured else rung.addresses.value,
-        rung.shows,
-        rung.hides,
+        Addresses.MEASURED.value if measured else choice.addresses.value,
+        choice.shows,
+        choice.cannot_show,
         frequency,
         sampling.period,
         sampling.modes,
@@ -287,7 +288,7 @@ def _run(
     return RecordedRun(level, tuple(cpus), ended.wall_s, ended.user_s, ended.system_s, others_s, ended.status, metric)
 
 
-def _profiles(files: Files, runs: Mapping[str, int]) -> tuple[tuple[RecordedProfile, ...], Seen]:
+def _profiles(files: Files, runs: Mapping[str, int]) -> tuple[tuple[RecordedProfile, ...], ProfileContents]:
     """What was recorded, read back: a file that cannot be read is no recording."""
     rows, addresses, restricted = [], False, False
     for level, run in runs.items():
@@ -295,7 +296,7 @@ def _profiles(files: Files, runs: Mapping[str, int]) -> tuple[tuple[RecordedProf
         rows.append(_profile(files, level, run, samples))
         addresses = addresses or bool(samples.samples["addr"].any())
         restricted = restricted or user_only([event.name for event in samples.events])
-    return tuple(rows), Seen(addresses, restricted)
+    return tuple(rows), ProfileContents(addresses, restricted)
 
 
 def _profile(files: Files, level: str, run: int, samples: Samples) -> RecordedProfile:

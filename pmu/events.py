@@ -1,7 +1,7 @@
-"""The ladder: what can be sampled on some machine, the best evidence first.
+"""What can be sampled on some machine, the best evidence first.
 
 Owns the table of events with what each needs, what it can and cannot show, and how perf is asked for it.  Whether a
-rung holds on this machine is tried (``pmu.perftool``); here only what the machine's own lists rule out.
+choice works on this machine is tried (``pmu.perftool``); here only what the machine's own lists rule out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Addresses(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class EventChoice:
     """One way to sample.
 
     ``events`` are perf's, with {pmu} for one of ``sources`` that has all of ``needs`` among its events; the source ""
@@ -42,7 +42,7 @@ class Rung:
     addresses: Addresses
     requires: str
     shows: str
-    hides: str
+    cannot_show: str
     sources: tuple[str, ...] = ("",)
     needs: frozenset[str] = frozenset()
     auxiliary: str = ""  # a source that also has this event is asked for the next instead
@@ -61,8 +61,8 @@ _MEASURED_SHOWS = (
 )
 _DERIVED_SHOWS = "addresses computed from the registers at the interrupt, for accesses whose operands are still in them"
 
-LADDER: tuple[Rung, ...] = (
-    Rung(
+EVENT_CHOICES: tuple[EventChoice, ...] = (
+    EventChoice(
         "intel-pebs",
         (f"{{pmu}}/mem-loads,ldlat={LOAD_LATENCY_CYCLES}/P", "{pmu}/mem-stores/P"),
         Addresses.MEASURED,
@@ -79,7 +79,7 @@ LADDER: tuple[Rung, ...] = (
         ),
         sparse=True,
     ),
-    Rung(
+    EventChoice(
         "amd-ibs",
         ("ibs_op//",),
         Addresses.MEASURED,
@@ -88,7 +88,7 @@ LADDER: tuple[Rung, ...] = (
         "most samples are of operations without memory: they count time only",
         sources=("ibs_op",),
     ),
-    Rung(
+    EventChoice(
         "amd-ibs-machine",
         ("ibs_op//",),
         Addresses.MEASURED,
@@ -98,7 +98,7 @@ LADDER: tuple[Rung, ...] = (
         sources=("ibs_op",),
         whole_machine=True,
     ),
-    Rung(
+    EventChoice(
         "arm-spe",
         ("arm_spe_0/ts_enable=1,pa_enable=0,load_filter=1,store_filter=1,jitter=1/",),
         Addresses.MEASURED,
@@ -110,7 +110,7 @@ LADDER: tuple[Rung, ...] = (
         sparse=True,
         decode=("--itrace=M", "--strip"),
     ),
-    Rung(
+    EventChoice(
         "modified-line",
         ("mem_load_l3_hit_retired.xsnp_fwd:P",),
         Addresses.MEASURED,
@@ -120,7 +120,7 @@ LADDER: tuple[Rung, ...] = (
         sources=("cpu", "cpu_core"),
         sparse=True,
     ),
-    Rung(
+    EventChoice(
         "llc-misses-precise",
         ("LLC-load-misses:P",),
         Addresses.MEASURED,
@@ -129,7 +129,7 @@ LADDER: tuple[Rung, ...] = (
         "stores, and lines that move between cores within the last level",
         sparse=True,
     ),
-    Rung(
+    EventChoice(
         "cache-misses",
         ("cache-misses",),
         Addresses.DERIVED,
@@ -139,7 +139,7 @@ LADDER: tuple[Rung, ...] = (
         sparse=True,
         generic=(0, 3),
     ),
-    Rung(
+    EventChoice(
         "cpu-cycles",
         ("cycles",),
         Addresses.DERIVED,
@@ -148,7 +148,7 @@ LADDER: tuple[Rung, ...] = (
         "whether a cycle was spent on a miss; the exact instruction",
         generic=(0, 0),
     ),
-    Rung(
+    EventChoice(
         "cpu-clock",
         ("cpu-clock",),
         Addresses.DERIVED,
@@ -158,7 +158,7 @@ LADDER: tuple[Rung, ...] = (
         frequency_hz=CLOCK_HZ,
         generic=(1, 0),
     ),
-    Rung(
+    EventChoice(
         "cpu-clock-functions",
         ("cpu-clock",),
         Addresses.FUNCTION,
@@ -174,17 +174,17 @@ LADDER: tuple[Rung, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rung on some machine: the events to ask for, or why the machine's own lists rule it out."""
+    """A choice on some machine: the events to ask for, or why the machine's own lists rule it out."""
 
-    rung: Rung
+    choice: EventChoice
     events: tuple[str, ...] = ()
     refusal: str = ""
 
 
 def candidates(machine: Machine) -> Iterator[Candidate]:
-    """Every rung in order, the ruled out ones too."""
-    for rung in LADDER:
-        yield _candidate(rung, machine)
+    """Every choice in order, the ruled out ones too."""
+    for choice in EVENT_CHOICES:
+        yield _candidate(choice, machine)
 
 
 def registers_of(machine: Machine) -> tuple[str, str] | None:
@@ -199,26 +199,26 @@ def registers_of(machine: Machine) -> tuple[str, str] | None:
     return ",".join(row.perf.operands), ",".join((row.perf.ip, row.perf.stack, row.calls.arguments[0]))
 
 
-def _candidate(rung: Rung, machine: Machine) -> Candidate:
-    if rung.addresses is Addresses.DERIVED and registers_of(machine) is None:
+def _candidate(choice: EventChoice, machine: Machine) -> Candidate:
+    if choice.addresses is Addresses.DERIVED and registers_of(machine) is None:
         known = ", ".join(row.unames[0] for row in MACHINES if row.derives)
-        return Candidate(rung, refusal=f"registers are read of {known}, not of {machine.architecture or 'this one'}")
-    if rung.whole_machine and not machine.may_see_all:
-        return Candidate(rung, refusal="recording the whole machine needs cap_perfmon or perf_event_paranoid 0")
-    if rung.sources == ("",):
-        return Candidate(rung, rung.events)
-    present = [source for source in rung.sources if source in machine.devices]
+        return Candidate(choice, refusal=f"registers are read of {known}, not of {machine.architecture or 'this one'}")
+    if choice.whole_machine and not machine.may_see_all:
+        return Candidate(choice, refusal="recording the whole machine needs cap_perfmon or perf_event_paranoid 0")
+    if choice.sources == ("",):
+        return Candidate(choice, choice.events)
+    present = [source for source in choice.sources if source in machine.devices]
     if not present:
-        return Candidate(rung, refusal=f"the kernel has no event source {' or '.join(rung.sources)}")
+        return Candidate(choice, refusal=f"the kernel has no event source {' or '.join(choice.sources)}")
     # A hybrid processor has a source for each kind of core.
-    fit = [source for source in present if rung.needs <= machine.devices[source]]
+    fit = [source for source in present if choice.needs <= machine.devices[source]]
     if not fit:
-        missing = sorted(set().union(*(rung.needs - machine.devices[source] for source in present)))
-        return Candidate(rung, refusal=f"event source {', '.join(present)} has no event {', '.join(missing)}")
-    if not rung.needs:
-        return Candidate(rung, rung.events)
+        missing = sorted(set().union(*(choice.needs - machine.devices[source] for source in present)))
+        return Candidate(choice, refusal=f"event source {', '.join(present)} has no event {', '.join(missing)}")
+    if not choice.needs:
+        return Candidate(choice, choice.events)
     events: list[str] = []
     for source in fit:
-        auxiliary = rung.auxiliary and rung.auxiliary in machine.devices[source]
-        events += [event.format(pmu=source) for event in (rung.auxiliary_events if auxiliary else rung.events)]
-    return Candidate(rung, tuple(events))
+        auxiliary = choice.auxiliary and choice.auxiliary in machine.devices[source]
+        events += [event.format(pmu=source) for event in (choice.auxiliary_events if auxiliary else choice.events)]
+    return Candidate(choice, tuple(events))

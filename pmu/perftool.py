@@ -1,6 +1,6 @@
 """The ``perf`` program: where it is, what it can, and trying out an event with it.
 
-Owns finding perf, its command lines for sampling, and the trial of a rung.  Does not record what a user asked for
+Owns finding perf, its command lines for sampling, and the trial of a choice.  Does not record what a user asked for
 (``pmu.record``).
 """
 
@@ -60,7 +60,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A rung on this machine: ``refusal`` "" where it works."""
+    """An event on this machine: ``refusal`` "" where it works."""
 
     candidate: Candidate
     refusal: str = ""
@@ -88,15 +88,15 @@ def check_version(perf: Perf) -> None:
 
 
 def sampling_options(candidate: Candidate, machine: Machine, sampling: Sampling) -> list[str]:
-    """perf record's options for a rung: events, registers, what each sample holds.  Neither target nor file."""
+    """perf record's options for an event: events, registers, what each sample holds.  Neither target nor file."""
     options = [part for event in candidate.events for part in ("-e", event)]
     options += ["-c", str(sampling.period)] if sampling.period else ["-F", str(sampling.frequency_hz)]
     # -d: data addresses, and the mappings of data, anonymous memory among them.
     options += ["-d", "-T", "-P", "--sample-cpu"]
     registers = registers_of(machine)
-    if candidate.rung.registers and registers is not None:
+    if candidate.choice.registers and registers is not None:
         options += [f"--intr-regs={registers[0]}", f"--user-regs={registers[1]}"]
-    if candidate.rung.addresses is Addresses.MEASURED:
+    if candidate.choice.addresses is Addresses.MEASURED:
         options += ["-W"]
     if sampling.modes != "both":
         options += [f"--all-{sampling.modes}"]
@@ -104,27 +104,27 @@ def sampling_options(candidate: Candidate, machine: Machine, sampling: Sampling)
 
 
 def trials(perf: Perf, machine: Machine, modes: str = "both") -> Iterator[Trial]:
-    """Every rung in order, each tried when it is asked for."""
+    """Every choice in order, each tried when it is asked for."""
     for candidate in candidates(machine):
         yield Trial(candidate, candidate.refusal or try_out(perf, machine, candidate, modes))
 
 
 def try_out(perf: Perf, machine: Machine, candidate: Candidate, modes: str = "both") -> str:
-    """Record a short work of our own.  Gives why the rung does not hold, "" where it does."""
-    rung = candidate.rung
+    """Record a short work of our own.  Gives why the event does not work, "" where it does."""
+    choice = candidate.choice
     with scratch.subfolder("trial") as folder:
         out = folder / "trial.data"
         # Kernel samples of so short a work may well be none.
         work = modes if modes == "user" else "both"
         line = [perf.path, "record", "-B", "-N", "-o", str(out)]
         line += sampling_options(candidate, machine, Sampling(_TRIAL_HZ, modes=work))
-        line += ["-a"] if rung.whole_machine else []
+        line += ["-a"] if choice.whole_machine else []
         done = _run([*line, "--", *_TRIAL_WORK])
         if done.returncode != 0:
             return reason(done.stderr + done.stdout)
-        if rung.decode:
+        if choice.decode:
             decoded = folder / "decoded.data"
-            done = _run([perf.path, "inject", *rung.decode, "-i", str(out), "-o", str(decoded)])
+            done = _run([perf.path, "inject", *choice.decode, "-i", str(out), "-o", str(decoded)])
             if done.returncode != 0:
                 return f"perf cannot decode it: {reason(done.stderr + done.stdout)}"
             out = decoded
@@ -132,22 +132,22 @@ def try_out(perf: Perf, machine: Machine, candidate: Candidate, modes: str = "bo
 
 
 def _fault_of(out: Path, candidate: Candidate) -> str:
-    """What a trial's recording lacks of what its rung promises."""
+    """What a trial's recording lacks of what its event promises."""
     from pmu.perfdata import reader as perfdata
 
-    rung = candidate.rung
+    choice = candidate.choice
     try:
         samples = perfdata.read(out)
     except (LinemateError, OSError) as error:
         return f"what perf wrote cannot be read: {error}"
-    if rung.generic is not None and rung.generic not in {(e.type, e.config) for e in samples.events}:
+    if choice.generic is not None and choice.generic not in {(e.type, e.config) for e in samples.events}:
         names = ", ".join(event.name for event in samples.events) or "nothing"
         return f"the kernel does not have it; perf took {names} instead"
     if len(samples.samples) == 0:
-        return "" if rung.sparse else "it opens, but no sample comes"
-    if rung.addresses is Addresses.MEASURED and not samples.samples["addr"].any():
+        return "" if choice.sparse else "it opens, but no sample comes"
+    if choice.addresses is Addresses.MEASURED and not samples.samples["addr"].any():
         return "samples come without data addresses"
-    if rung.addresses is Addresses.DERIVED and not _has_registers(samples):
+    if choice.addresses is Addresses.DERIVED and not _has_registers(samples):
         return "samples come without registers"
     return ""
 

@@ -60,7 +60,7 @@ def record_command(
 ) -> Recorded:
     """Run the command under perf.  ``out`` is perf's to write.  Raises LinemateError where perf cannot."""
     with Workload(command, cpus=cpus, capture=capture, priority=plan.priority) as work:
-        target = ["-a"] if plan.candidate.rung.whole_machine else ["-p", str(work.pid)]
+        target = ["-a"] if plan.candidate.choice.whole_machine else ["-p", str(work.pid)]
         with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
             perf.ready()
             work.release()
@@ -103,7 +103,7 @@ def run_watched(command: Sequence[str], *, cpus: Sequence[int] | None = None, ca
 
 def record_running(plan: Plan, out: Path, *, pid: int | None, duration_s: float | None) -> Recorded:
     """Record a process, or the machine, until the time is over, the process ends or we are interrupted."""
-    whole = pid is None or plan.candidate.rung.whole_machine
+    whole = pid is None or plan.candidate.choice.whole_machine
     target = ["-a"] if whole else ["-p", str(pid)]
     with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
         perf.ready()
@@ -133,11 +133,11 @@ def _alive(pid: int) -> bool:
 
 def _decode(plan: Plan, out: Path) -> None:
     """Turn what the event wrote into samples, where it writes something else."""
-    rung = plan.candidate.rung
-    if not rung.decode:
+    choice = plan.candidate.choice
+    if not choice.decode:
         return
     decoded = out.with_name(out.name + ".decoded")
-    line = [plan.perf.path, "inject", *rung.decode, "-i", str(out), "-o", str(decoded)]
+    line = [plan.perf.path, "inject", *choice.decode, "-i", str(out), "-o", str(decoded)]
     try:
         done = children.run(line, timeout_s=None)
         if done.returncode != 0:

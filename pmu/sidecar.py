@@ -109,7 +109,7 @@ def _fault_of_runs(recording: Recording) -> str:
     for number, run in enumerate(recording.runs):
         if run.level not in LEVELS:
             return f"runs[{number}]: level {run.level!r} is none of {', '.join(LEVELS)}"
-        times = (run.wall_s, run.user_s, run.system_s, run.others_s)
+        times = (run.wall_s, run.user_s, run.system_s, run.background_s)
         if not all(0 <= seconds < math.inf for seconds in times):
             return f"runs[{number}]: a time is not one"
         if run.metric is not None and not math.isfinite(run.metric):

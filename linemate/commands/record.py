@@ -32,7 +32,7 @@ DEFAULT_OUTPUT = "linemate.data"
     metavar="S",
     help="Stop after S seconds; without --pid: of the whole machine.",
 )
-@click.option("--event", default="", metavar="EVENT", help="A rung of the ladder (see doctor), or an event of perf's.")
+@click.option("--event", default="", metavar="EVENT", help="An event that doctor lists, or one of perf's own.")
 @click.option("--frequency", type=click.IntRange(1, 100_000), metavar="HZ", help="Samples a second and processor.")
 @click.option("--period", type=click.IntRange(1), metavar="N", help="One sample every N events, instead.")
 @click.option("--user", "user_only", is_flag=True, help="Only what runs in user mode.")

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import msgspec
 
-SCHEMA = "linemate-recording-1"
+SCHEMA = "linemate-recording-2"
 
 
 class RecordedEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was sampled.  ``rung`` names a row of the ladder of events; ``addresses``: measured, derived or function."""
+    """What was sampled.  ``name`` is that of ``pmu.events``' choice; ``addresses``: measured, derived or function."""
 
-    rung: str
+    name: str
     events: tuple[str, ...]
     addresses: str
     shows: str
-    hides: str
+    cannot_show: str
     frequency_hz: int  # 0 where a period was asked for
     period: int
     modes: str  # user, kernel, both
 
 
 class RefusedEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A better rung that this machine does not have, with the reason."""
+    """A better event that this machine does not have, with the reason."""
 
-    rung: str
+    name: str
     why: str
 
 
@@ -52,7 +52,7 @@ class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wall_s: float
     user_s: float
     system_s: float
-    others_s: float  # processor time that everything else took meanwhile
+    background_s: float  # processor time that everything else took meanwhile
     status: int  # exit code, or minus the signal that ended it
     metric: float | None
 

@@ -187,7 +187,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def real_perf(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Skips, with perf's reason, where the real perf cannot sample."""
-    from pmu.events import LADDER
+    from pmu.events import EVENT_CHOICES
     from pmu.machine import read_machine
     from pmu.perftool import find_perf, trials
     from sharing.model.errors import LinemateError
@@ -199,9 +199,9 @@ def real_perf(tmp_path_factory: pytest.TempPathFactory) -> str:
     refusals = []
     for trial in trials(perf, read_machine()):
         if not trial.refusal:
-            return trial.candidate.rung.name
+            return trial.candidate.choice.name
         refusals.append(trial.refusal)
-    assert len(refusals) == len(LADDER)
+    assert len(refusals) == len(EVENT_CHOICES)
     pytest.skip(f"perf cannot sample here: {refusals[-1]}")
 
 

@@ -54,7 +54,7 @@ def test_but_not_for_ever() -> None:
 
 
 @pytest.mark.parametrize(
-    ("others_s", "wall_s", "share"), [(0.02, 1, 0), (0.1, 1, 0.1), (0.1, 0, pytest.approx(3.33, 0.01))]
+    ("background_s", "wall_s", "share"), [(0.02, 1, 0), (0.1, 1, 0.1), (0.1, 0, pytest.approx(3.33, 0.01))]
 )
 def test_what_others_took_below_the_resolution_is_nothing(others_s: float, wall_s: float, share: float) -> None:
     assert others_share(others_s, wall_s) == share

@@ -98,7 +98,7 @@ def test_the_sidecar_says_how_it_went(recorded: tuple[Path, Samples], program: P
     out, samples = recorded
     recording = read_sidecar(sidecar_of(out))
     (run,) = recording.runs
-    assert (recording.target, recording.event.rung, recording.event.frequency_hz) == ("command", "cpu-clock", 1999)
+    assert (recording.target, recording.event.name, recording.event.frequency_hz) == ("command", "cpu-clock", 1999)
     assert recording.command == (str(program), "60000000")
     assert recording.profiles[0].samples == len(samples.samples)
     assert 0 < run.user_s + run.system_s <= run.wall_s * len(run.cpus) + 0.1
@@ -150,7 +150,7 @@ def test_an_event_in_perf_s_words_is_measured_where_its_samples_have_addresses(
         pytest.skip(f"no breakpoints here: {said}")
     assert code == 0, said
     found = read_sidecar(sidecar_of(tmp_path / "p")).event
-    assert (found.rung, found.addresses, found.period, found.frequency_hz) == (event, "measured", 100, 0)
+    assert (found.name, found.addresses, found.period, found.frequency_hz) == (event, "measured", 100, 0)
     samples = read_samples(tmp_path / "p").samples
     assert len(samples)
     assert set(samples["addr"].tolist()) == {lock}

@@ -207,7 +207,7 @@ def test_doctor_of_an_intel_machine(intel: Any, fake_perf: Any, linemate: Run) -
     code, found = doctor(linemate, intel.root)
     assert code == 0
     assert found["best"] == "intel-pebs"
-    assert {row["rung"] for row in found["events"] if row["works"]} == {
+    assert {row["name"] for row in found["events"] if row["works"]} == {
         "intel-pebs",
         "cpu-clock",
         "cpu-clock-functions",

@@ -1,4 +1,4 @@
-"""The ladder: which event a machine gets, and why not a better one."""
+"""Which event a machine gets, and why not a better one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from linemate.recording import choose
-from pmu.events import LADDER, Addresses, candidates
+from pmu.events import EVENT_CHOICES, Addresses, candidates
 from pmu.machine import Machine, read_machine
 from pmu.perftool import Sampling, check_version, find_perf, reason, sampling_options, trials
 from sharing.model.errors import LinemateError
@@ -20,9 +20,9 @@ STORES = "cpu/mem-stores/P"
 
 
 def chosen(machine: Any, modes: str = "both") -> tuple[str, dict[str, str]]:
-    """The rung that is taken, and the reasons against the better ones."""
+    """The event that is taken, and the reasons against the better ones."""
     candidate, refused = choose(find_perf(), read_machine(machine.root), "", modes)
-    return candidate.rung.name, {row.rung: row.why for row in refused}
+    return candidate.choice.name, {row.name: row.why for row in refused}
 
 
 def test_intel_gets_precise_loads_and_stores(intel: Any, fake_perf: Any) -> None:
@@ -43,7 +43,7 @@ def test_loads_of_sapphire_rapids_come_in_a_group_with_their_auxiliary_event(int
 def test_both_kinds_of_cores_of_a_hybrid_are_sampled() -> None:
     both = frozenset({"mem-loads", "mem-stores"})
     machine = Machine("x86_64", devices={"cpu_core": both | {"mem-loads-aux"}, "cpu_atom": both})
-    pebs = next(candidate for candidate in candidates(machine) if candidate.rung.name == "intel-pebs")
+    pebs = next(candidate for candidate in candidates(machine) if candidate.choice.name == "intel-pebs")
     assert pebs.events == (
         "{cpu_core/mem-loads-aux/,cpu_core/mem-loads,ldlat=30/}:P",
         "cpu_core/mem-stores/P",
@@ -116,15 +116,15 @@ def test_what_perf_takes_instead_of_cycles_is_not_cycles(amd: Any, fake_perf: An
 )
 def test_an_event_that_opens_is_not_enough(amd: Any, fake_perf: Any, clock: dict[str, Any], why: str) -> None:
     fake_perf.says({"cpu-clock": CLOCK | clock})
-    trial = next(t for t in trials(find_perf(), read_machine(amd.root)) if t.candidate.rung.name == "cpu-clock")
+    trial = next(t for t in trials(find_perf(), read_machine(amd.root)) if t.candidate.choice.name == "cpu-clock")
     assert why in trial.refusal
 
 
 def test_an_architecture_without_known_registers_gets_functions(tmp_path: Path, fake_perf: Any) -> None:
     fake_perf.says({"cpu-clock": CLOCK})
     machine = Machine("s390x")
-    rung = choose(find_perf(), machine, "", "both")[0].rung
-    assert (rung.name, rung.addresses) == ("cpu-clock-functions", Addresses.FUNCTION)
+    choice = choose(find_perf(), machine, "", "both")[0].choice
+    assert (choice.name, choice.addresses) == ("cpu-clock-functions", Addresses.FUNCTION)
 
 
 def test_a_machine_where_nothing_opens_says_the_last_reason(amd: Any, fake_perf: Any) -> None:
@@ -136,7 +136,7 @@ def test_a_machine_where_nothing_opens_says_the_last_reason(amd: Any, fake_perf:
 def test_an_event_can_be_forced_by_its_row_or_in_perf_s_words(amd: Any, fake_perf: Any) -> None:
     fake_perf.says({"cpu-clock": CLOCK, "mem:0x1000:w": {"type": 5, "regs": True}})
     machine = read_machine(amd.root)
-    assert choose(find_perf(), machine, "cpu-clock", "both")[0].rung.name == "cpu-clock"
+    assert choose(find_perf(), machine, "cpu-clock", "both")[0].choice.name == "cpu-clock"
     assert choose(find_perf(), machine, "mem:0x1000:w", "both")[0].events == ("mem:0x1000:w",)
 
 
@@ -151,7 +151,7 @@ def test_a_forced_event_that_is_not_here_is_an_error(amd: Any, fake_perf: Any, e
 
 def test_options_of_a_derived_rung(amd: Any) -> None:
     machine = read_machine(amd.root)
-    clock = next(c for c in candidates(machine) if c.rung.name == "cpu-clock")
+    clock = next(c for c in candidates(machine) if c.choice.name == "cpu-clock")
     options = sampling_options(clock, machine, Sampling(499))
     assert options[:4] == ["-e", "cpu-clock", "-F", "499"]
     assert {"-d", "-T", "-P", "--sample-cpu", "--user-regs=ip,sp,di"} <= set(options)
@@ -166,7 +166,7 @@ def test_options_of_a_derived_rung(amd: Any) -> None:
 
 def test_arm_registers_have_arm_s_names() -> None:
     machine = Machine("aarch64")
-    clock = next(c for c in candidates(machine) if c.rung.name == "cpu-clock")
+    clock = next(c for c in candidates(machine) if c.choice.name == "cpu-clock")
     options = sampling_options(clock, machine, Sampling(499))
     assert "--user-regs=pc,sp,x0" in options
     assert any(part.startswith("--intr-regs=x0,x1,") and part.endswith(",lr,sp,pc") for part in options)
@@ -217,9 +217,9 @@ def test_a_long_reason_ends_with_a_sentence() -> None:
 
 
 def test_every_row_says_what_it_needs_shows_and_hides() -> None:
-    assert len({rung.name for rung in LADDER}) == len(LADDER)
-    assert all(rung.requires and rung.shows and rung.hides for rung in LADDER)
-    order = [rung.addresses for rung in LADDER]
+    assert len({choice.name for choice in EVENT_CHOICES}) == len(EVENT_CHOICES)
+    assert all(choice.requires and choice.shows and choice.cannot_show for choice in EVENT_CHOICES)
+    order = [choice.addresses for choice in EVENT_CHOICES]
     assert order == sorted(order, key=list(Addresses).index)
 
 
