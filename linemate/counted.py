@@ -17,7 +17,7 @@ from elfscan.elf import ElfFile, map_file
 from linemate.placing import Placed, placed
 from pmu.executions import read_executions
 from sharing.counted.join import join
-from sharing.counted.meet import graded
+from sharing.counted.shareduse import graded
 from sharing.counted.weigh import Counted, weigh
 from sharing.judge.passes import Passes
 from sharing.judge.static import Judgement, JudgeOptions, judge_passes

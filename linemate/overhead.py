@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from linemate.turns import Others, Turn, inconclusive, metric_of, others_share, rounds_in_words, take_turns
+from linemate.turns import BackgroundLoad, Turn, background_share, inconclusive, metric_of, rounds_in_words, take_turns
 from pmu.record import Plan, record_command, run_command
 from pmu.workload import Ended
 from sharing.model.errors import LinemateError
@@ -36,7 +36,7 @@ def measure(
     names = (metric,) if metric else (WALL, PROCESSOR)
 
     def turn(recorded: bool) -> Turn:
-        others = Others()
+        background = BackgroundLoad()
         if recorded:
             done = record_command(plan, command, part, capture=True)
             if done.interrupted:
@@ -45,10 +45,10 @@ def measure(
             ended = done.ended
         else:
             ended = run_command(command, capture=True, priority=True)
-        others_s = others.seconds()
+        background_s = background.seconds()
         if ended.status:
             raise LinemateError(f"`{command[0]}` ended with {ended.status}: its overhead is not measured")
-        return Turn(_figures(ended, metric, command[0]), others_share(others_s, ended.wall_s))
+        return Turn(_figures(ended, metric, command[0]), background_share(background_s, ended.wall_s))
 
     with beside(folder / "overhead") as making:
         making.mkdir()

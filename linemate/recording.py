@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from linemate.turns import Others, metric_of
+from linemate.turns import BackgroundLoad, metric_of
 from linemate.version import __version__
 from pmu import read_samples
 from pmu.events import EVENT_CHOICES, Addresses, Candidate, EventChoice, candidates, registers_of
@@ -95,7 +95,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
         else:
             part = files.part("spread")
             kept, runs = {"spread": (_record_running(options, plan, part), 0)}, []
-        profiles, seen = _profiles(files, {level: run for level, (_, run) in kept.items()})
+        profiles, contents = _profiles(files, {level: run for level, (_, run) in kept.items()})
         if contents.user_only and sampling.modes == "both":
             sampling = dataclasses.replace(sampling, modes="user")
             say("only user mode was sampled: the kernel allows no more, and waits for locks are not seen (see doctor)")
@@ -112,7 +112,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             options.pid,
             whole.wall_s,
             any(recorded.interrupted for recorded, _ in kept.values()),
-            _event(chosen, sampling, seen),
+            _event(chosen, sampling, contents),
             refused,
             profiles,
             options.metric,
@@ -262,21 +262,21 @@ def _run_all(
     runs: list[RecordedRun] = []
     for number in range(options.runs):
         for level, cpus in levels.items() if number % 2 == 0 else reversed(levels.items()):
-            others, capture = Others(), bool(options.metric)
+            background, capture = BackgroundLoad(), bool(options.metric)
             if level in kept:
                 recorded = run_watched(options.command, cpus=cpus, capture=capture)
             else:
                 recorded = record_command(plan, options.command, files.part(level), cpus=cpus, capture=capture)
                 kept[level] = (recorded, len(runs))
-            others_s = others.seconds()
-            runs.append(_run(options, level, cpus, recorded, others_s, echo))
+            background_s = background.seconds()
+            runs.append(_run(options, level, cpus, recorded, background_s, echo))
             if recorded.interrupted:
                 return kept, runs
     return kept, runs
 
 
 def _run(
-    options: RecordOptions, level: str, cpus: Sequence[int], recorded: Recorded, others_s: float, echo: Say
+    options: RecordOptions, level: str, cpus: Sequence[int], recorded: Recorded, background_s: float, echo: Say
 ) -> RecordedRun:
     ended = recorded.ended
     assert ended is not None
@@ -285,7 +285,9 @@ def _run(
         echo(ended.output)
         if ended.status == 0 and not recorded.interrupted:
             metric = metric_of(ended.output, options.metric, options.command[0])
-    return RecordedRun(level, tuple(cpus), ended.wall_s, ended.user_s, ended.system_s, others_s, ended.status, metric)
+    return RecordedRun(
+        level, tuple(cpus), ended.wall_s, ended.user_s, ended.system_s, background_s, ended.status, metric
+    )
 
 
 def _profiles(files: Files, runs: Mapping[str, int]) -> tuple[tuple[RecordedProfile, ...], ProfileContents]:

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 from sharing.model.errors import LinemateError
 
-# What others may take of one processor before a run counts as disturbed, and the resolution of the figure.
+# What background load may take of one processor before a run counts as disturbed, and the resolution of the figure.
 DISTURBED_SHARE = 0.05
 _RESOLUTION_S = 0.03
 _MOST_ROUNDS = 3  # times the rounds asked for
-_CLEAR = 0.1  # a difference that other load does not explain, if all rounds agree on it
+_CLEAR = 0.1  # a difference that background load does not explain, if all rounds agree on it
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _NUMBER = r"[=:\s]*([-+]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
 
 
-class Others:
+class BackgroundLoad:
     """Processor time that neither we nor our children, waited for, have used since this was made."""
 
     def __init__(self) -> None:
@@ -32,24 +32,24 @@ class Others:
         return max(0.0, (_busy_s() - self._busy_s) - (_own_s() - self._own_s))
 
 
-def others_share(others_s: float, wall_s: float) -> float:
+def background_share(background_s: float, wall_s: float) -> float:
     """Of one processor; what is below the resolution of the figure is none."""
-    return 0.0 if others_s <= _RESOLUTION_S else others_s / max(wall_s, _RESOLUTION_S)
+    return 0.0 if background_s <= _RESOLUTION_S else background_s / max(wall_s, _RESOLUTION_S)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one run gave: its figures, and the share of one processor that others took meanwhile."""
+    """What one run gave: its figures, and the share of one processor that background load took meanwhile."""
 
     figures: tuple[float, ...]
-    others: float
+    background: float
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
     """The rounds that count, figures of each.
 
-    ``repeated`` rounds were left out because others used the processors, ``disturbed`` ones count all the same.
+    ``repeated`` rounds were left out because of background load, ``disturbed`` ones count all the same.
     """
 
     first: tuple[tuple[float, ...], ...]
@@ -61,7 +61,8 @@ class Rounds:
 def take_turns(first: Callable[[], Turn], second: Callable[[], Turn], rounds: int) -> Rounds:
     """Run both that many times, in an order that changes every round.
 
-    Rounds that others disturbed are measured again, up to twice the rounds more; of all, the least disturbed count.
+    Rounds that background load disturbed are measured again, up to twice the rounds more; of all, the least disturbed
+    count.
     """
     rows: list[tuple[float, int, Turn, Turn]] = []
     quiet = 0
@@ -70,7 +71,7 @@ def take_turns(first: Callable[[], Turn], second: Callable[[], Turn], rounds: in
             one, other = first(), second()
         else:
             other, one = second(), first()
-        worst = max(one.others, other.others)
+        worst = max(one.background, other.background)
         quiet += worst <= DISTURBED_SHARE
         rows.append((worst, len(rows), one, other))
     kept = sorted(sorted(rows, key=lambda row: row[:2])[:rounds], key=lambda row: row[1])
@@ -83,17 +84,17 @@ def take_turns(first: Callable[[], Turn], second: Callable[[], Turn], rounds: in
 
 
 def rounds_in_words(rounds: str, repeated: int, disturbed: int) -> str:
-    """What figures are medians of: ``9 alternating pairs``, and what became of those that others disturbed."""
+    """What figures are medians of: ``9 alternating pairs``, and what became of those that background load disturbed."""
     text = rounds
     if repeated:
-        text += f" ({repeated} more left out: other load)"
+        text += f" ({repeated} more left out: background load)"
     if disturbed:
-        text += f", {disturbed} of them disturbed by other load: better measured on a quiet machine"
+        text += f", {disturbed} of them disturbed by background load: better measured on a quiet machine"
     return text
 
 
 def inconclusive(difference: float, rounds: int, disturbed: int) -> bool:
-    """Whether a relative difference may be the work of others: most rounds disturbed, and none that is clear."""
+    """Whether a relative difference may come from background load: most rounds disturbed, and none that is clear."""
     return 2 * disturbed > rounds and abs(difference) < _CLEAR
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pmu.perfevent import TYPE_HARDWARE, TYPE_SOFTWARE
-from pmu.perfopen import Counters, Named, Read, Said, Started, Wanted
+from pmu.perfopen import CounterReading, CounterRecord, Counters, CounterSpec, ThreadNamed, ThreadStarted
 from pmu.record import watching_interrupts
 from pmu.workload import Ended, Workload, end
 from sharing.model.errors import LinemateError
@@ -39,7 +39,7 @@ EVENTS = (
 UNITS = {"cpu-clock": "ns", "task-clock": "ns"}
 _TYPES = {HARDWARE: TYPE_HARDWARE, SOFTWARE: TYPE_SOFTWARE}
 # Software's counters are no scarce registers: pinned, so that they never take turns.
-_WANTED = tuple(Wanted(_TYPES[kind], number, kind == SOFTWARE) for _, _, kind, number in EVENTS)
+_WANTED = tuple(CounterSpec(_TYPES[kind], number, kind == SOFTWARE) for _, _, kind, number in EVENTS)
 _NEARLY_ALL = 0.99
 _LOOK_S = 0.05
 
@@ -100,7 +100,7 @@ class _Sum:
     enabled: int = 0
     running: int = 0
 
-    def add(self, read: Read) -> None:
+    def add(self, read: CounterReading) -> None:
         self.value += read.value
         self.enabled = max(self.enabled, read.enabled)
         self.running += read.running
@@ -118,18 +118,18 @@ class _Sum:
 
 @dataclass(slots=True)
 class _Family:
-    """What was said of the command's threads."""
+    """What the counters reported of the command's threads."""
 
     process: dict[int, int]  # tid → pid
     names: dict[int, str] = field(default_factory=dict)
-    reads: dict[int, list[Read]] = field(default_factory=dict)
+    reads: dict[int, list[CounterReading]] = field(default_factory=dict)
 
-    def take(self, said: Iterable[Said]) -> None:
-        for what in said:
+    def take(self, records: Iterable[CounterRecord]) -> None:
+        for what in records:
             self.process[what.tid] = what.pid
-            if isinstance(what, Named):
+            if isinstance(what, ThreadNamed):
                 self.names[what.tid] = what.name
-            elif isinstance(what, Started):
+            elif isinstance(what, ThreadStarted):
                 # Until it takes another, a thread has the name of its process.
                 self.names.setdefault(what.tid, self.names.get(what.pid, ""))
             else:
@@ -164,7 +164,7 @@ def count_command(command: Sequence[str], cpus: Sequence[int]) -> Counted:
         return Counted(events, threads, ended, came, counters.lost)
 
 
-def _threads(family: _Family, totals: Sequence[Read], supported: Sequence[bool]) -> tuple[ThreadCounts, ...]:
+def _threads(family: _Family, totals: Sequence[CounterReading], supported: Sequence[bool]) -> tuple[ThreadCounts, ...]:
     rows = [
         _row(family.process[tid], tid, family.names.get(tid, ""), reads, supported)
         for tid, reads in family.reads.items()
@@ -178,9 +178,9 @@ def _threads(family: _Family, totals: Sequence[Read], supported: Sequence[bool])
     return tuple(sorted(rows, key=lambda row: (row.pid, row.tid)))
 
 
-def _rest(totals: Sequence[Read], reads: Sequence[Read]) -> list[Read]:
+def _rest(totals: Sequence[CounterReading], reads: Sequence[CounterReading]) -> list[CounterReading]:
     """What of the family's counts no ended thread has.  Times of all processors come as one."""
-    rest: list[Read] = []
+    rest: list[CounterReading] = []
     for event in {total.event for total in totals}:
         all_of = [total for total in totals if total.event == event]
         told = [read for read in reads if read.event == event]
@@ -189,11 +189,11 @@ def _rest(totals: Sequence[Read], reads: Sequence[Read]) -> list[Read]:
             for name in ("value", "enabled", "running")
         )
         # Enabled time counts once for each processor's counter.
-        rest.append(Read(-1, -1, event, max(value, 0), max(enabled, 0) // len(all_of), max(running, 0)))
+        rest.append(CounterReading(-1, -1, event, max(value, 0), max(enabled, 0) // len(all_of), max(running, 0)))
     return rest
 
 
-def _row(pid: int, tid: int, name: str, reads: Iterable[Read], supported: Sequence[bool]) -> ThreadCounts:
+def _row(pid: int, tid: int, name: str, reads: Iterable[CounterReading], supported: Sequence[bool]) -> ThreadCounts:
     sums = [_Sum() for _ in supported]
     for read in reads:
         sums[read.event].add(read)

@@ -41,7 +41,7 @@ _NOT_ALLOWED = {errno.EACCES, errno.EPERM}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CounterSpec:
     """An event by perf_event_attr's type and config.  ``pinned`` ones form one group that always counts."""
 
     type: int
@@ -50,7 +50,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class CounterReading:
     """Counts of one thread that has ended, on one processor: nanoseconds enabled and running."""
 
     pid: int
@@ -62,19 +62,19 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ThreadNamed:
     pid: int
     tid: int
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class ThreadStarted:
     pid: int
     tid: int
 
 
-Said = Read | Named | Started
+CounterRecord = CounterReading | ThreadNamed | ThreadStarted
 
 
 class Counters:
@@ -83,7 +83,7 @@ class Counters:
     ``supported`` and ``user_only`` are in the order of ``events``; ``lost`` counts what the rings had no room for.
     """
 
-    def __init__(self, events: Sequence[Wanted], pid: int, cpus: Sequence[int]) -> None:
+    def __init__(self, events: Sequence[CounterSpec], pid: int, cpus: Sequence[int]) -> None:
         self.supported = [False] * len(events)
         self.user_only = [False] * len(events)
         self.lost = 0
@@ -110,13 +110,13 @@ class Counters:
             os.close(descriptor)
         self._rings, self._opened = [], {}
 
-    def totals(self) -> Iterator[Read]:
+    def totals(self) -> Iterator[CounterReading]:
         """Counts of the whole family, the ended and the living, by event and processor; thread -1."""
         for descriptor, event in self._opened.items():
             value, enabled, running, _ = struct.unpack("=4Q", os.read(descriptor, 32))
-            yield Read(-1, -1, event, value, enabled, running)
+            yield CounterReading(-1, -1, event, value, enabled, running)
 
-    def drain(self) -> Iterator[Said]:
+    def drain(self) -> Iterator[CounterRecord]:
         """What the kernel has said since the last call."""
         for ring in self._rings:
             yield from self._drain(ring)
@@ -164,7 +164,7 @@ class Counters:
             "in a container its runtime may forbid it"
         )
 
-    def _drain(self, ring: mmap.mmap) -> Iterator[Said]:
+    def _drain(self, ring: mmap.mmap) -> Iterator[CounterRecord]:
         head, tail = struct.unpack_from("=QQ", ring, _HEAD_AT)
         while tail < head:
             kind, _misc, size = struct.unpack("=IHH", _piece(ring, tail, 8))
@@ -175,13 +175,13 @@ class Counters:
             if kind == Record.READ and len(body) >= 40:
                 pid, tid, value, enabled, running, event = struct.unpack_from("=IIQQQQ", body)
                 if event in self._ids:
-                    yield Read(pid, tid, self._ids[event], value, enabled, running)
+                    yield CounterReading(pid, tid, self._ids[event], value, enabled, running)
             elif kind == Record.COMM and len(body) >= 8:
                 pid, tid = struct.unpack_from("=II", body)
-                yield Named(pid, tid, body[8:].split(b"\0")[0].decode("utf-8", "replace"))
+                yield ThreadNamed(pid, tid, body[8:].split(b"\0")[0].decode("utf-8", "replace"))
             elif kind == Record.FORK and len(body) >= 16:
                 pid, _ppid, tid, _ptid = struct.unpack_from("=IIII", body)
-                yield Started(pid, tid)
+                yield ThreadStarted(pid, tid)
             elif kind == Record.LOST and len(body) >= 16:
                 self.lost += struct.unpack_from("=QQ", body)[1]
         struct.pack_into("=Q", ring, _TAIL_AT, tail)

@@ -10,7 +10,7 @@ from typing import Any
 
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, visible, visible_block
-from reports.filled import filled
+from reports.htmltemplate import render_template
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.places import access_rows, line_title, picture_title, relative
@@ -29,7 +29,7 @@ def render(report: Report, options: RenderOptions) -> str:
     report = relative(report, options.source_root)
     findings = worst_first(report.findings)
     rules = {rule.id: rule for rule in options.rules}
-    return filled(
+    return render_template(
         "report.html.j2",
         targets=[(visible(target_name(target)), visible(target_text(target))) for target in report.targets],
         tally=tally(report),

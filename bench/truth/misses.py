@@ -15,7 +15,7 @@ from bench.truth.score import Checked, Score, Used, places
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth
 from sharing.basics.costs import PER_MILLION, busy_rate
-from sharing.counted.meet import Meeting
+from sharing.counted.shareduse import SharedUse
 from sharing.model.finding import OF_SHARING, Severity
 from sharing.model.profile import Actor, Heat
 from sharing.static.callgraph import function_name
@@ -143,7 +143,7 @@ class _Told:
                 what = "true" if c.true else _why(c) if c.decided else "of one thing, not decided"
                 yield f"    has: {c.finding.severity.value} {c.finding.rule}, {what}"
 
-    def labels(self, met: Meeting) -> tuple[str, str]:
+    def labels(self, met: SharedUse) -> tuple[str, str]:
         threads = self.truth.counted.threads
         return threads[met.writer].label, threads[met.user].label
 

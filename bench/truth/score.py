@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth, true
-from sharing.counted.meet import Meeting, Place, meeting
+from sharing.counted.shareduse import NamedSpan, SharedUse, shared_use
 from sharing.counted.weigh import faint_rate
 from sharing.model.finding import OF_SHARING, Finding, Severity
 from sharing.model.profile import Actor, Heat
@@ -38,7 +38,7 @@ class Used:
 
     actor: Actor
     uses: float
-    met: Meeting | None
+    met: SharedUse | None
 
     @property
     def rate(self) -> float:
@@ -51,7 +51,7 @@ class Checked:
     """A finding that says that threads share a line, and the pair of its participants that met most often."""
 
     finding: Finding
-    met: Meeting | None
+    met: SharedUse | None
 
     @property
     def decided(self) -> bool:
@@ -81,7 +81,7 @@ class Score:
     undecided: int = 0  # findings that the counts cannot tell to be true or not
     used: tuple[Used, ...] = ()  # most used by two threads first
     checked: tuple[Checked, ...] = ()  # in the order of the report
-    lines: dict[int, Meeting] = field(default_factory=dict)  # shared
+    lines: dict[int, SharedUse] = field(default_factory=dict)  # shared
     found: frozenset[int] = frozenset()  # of these, with a true finding of low and more
     unreached: tuple[str, ...] = ()  # functions on threads that were not to run them
     idle_entries: tuple[str, ...] = ()
@@ -126,14 +126,14 @@ def score(one: Judged, truth: Truth) -> Score:
 
 def _used(actor: Actor, truth: Truth) -> Used:
     uses = float(truth.uses(actor.span)[1].sum())
-    return Used(actor, uses, meeting(truth, [Place(actor.name, actor.span)]) if uses else None)
+    return Used(actor, uses, shared_use(truth, [NamedSpan(actor.name, actor.span)]) if uses else None)
 
 
 def _checked(finding: Finding, truth: Truth) -> Checked:
-    return Checked(finding, meeting(truth, places(finding)))
+    return Checked(finding, shared_use(truth, places(finding)))
 
 
-def places(finding: Finding) -> list[Place]:
+def places(finding: Finding) -> list[NamedSpan]:
     """The bytes on the line of a finding that each of its participants has."""
     line = int(finding.line.address, 16)
     out = []
@@ -141,7 +141,7 @@ def places(finding: Finding) -> list[Place]:
         parts = [(line + a, line + b) for a, b in (p.hot or p.bytes) if b > a]
         start = int(p.address, 16)
         span = (min(a for a, _ in parts), max(b for _, b in parts)) if parts else (start, start + max(p.size, 1))
-        out.append(Place(p.full_name, span))
+        out.append(NamedSpan(p.full_name, span))
     return out
 
 

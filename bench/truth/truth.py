@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.counted import numbers
-from sharing.counted.meet import Meeting, Place, busy, meeting
+from sharing.counted.shareduse import NamedSpan, SharedUse, busy, shared_use
 from sharing.counted.weigh import Counted, Floats, on_the_line
 from sharing.judge.passes import Passes
 from sharing.model.executions import Executions
@@ -48,12 +48,12 @@ class Truth:
         first, last = np.searchsorted(self.start, np.array(span, np.uint64))
         return self.before[0][last] - self.before[0][first], self.before[1][last] - self.before[1][first]
 
-    def lines(self, size: int) -> dict[int, Meeting]:
+    def lines(self, size: int) -> dict[int, SharedUse]:
         """Lines on which two threads use different bytes, one of them writing, often enough to matter."""
         found = {}
         for line, first, last in self._crossed(size):
             places = self._places(line, size, first, last)
-            best = meeting(self, places) if len(places) > 1 else None
+            best = shared_use(self, places) if len(places) > 1 else None
             if true(best):
                 found[line] = best
         return found
@@ -70,7 +70,7 @@ class Truth:
         for at in np.flatnonzero(wrote.any(axis=1) & (used.sum(axis=1) > 1)).tolist():
             yield int(line[first[at]]) * size, int(first[at]), int(last[at])
 
-    def _places(self, line: int, size: int, first: int, last: int) -> list[Place]:
+    def _places(self, line: int, size: int, first: int, last: int) -> list[NamedSpan]:
         """The bytes of a line as they are used: ranges that overlap are one thing."""
         rate = PER_MILLION / np.maximum(self.counted.instructions, 1.0)
         often = (self.executions[first:last] * rate).max(axis=1) >= JOINING_RATE
@@ -81,7 +81,7 @@ class Truth:
                 spans[-1] = spans[-1][0], max(spans[-1][1], end)
             else:
                 spans.append((start, end))
-        return [Place(f"{a:#x}", (a, min(b, line + size))) for a, b in spans]
+        return [NamedSpan(f"{a:#x}", (a, min(b, line + size))) for a, b in spans]
 
 
 def truth_of(passes: Passes, executions: Executions) -> Truth:
@@ -108,6 +108,6 @@ def _ends(passes: Passes) -> Addresses:
     return result
 
 
-def true(found: Meeting | None) -> TypeGuard[Meeting]:
+def true(found: SharedUse | None) -> TypeGuard[SharedUse]:
     """Does it matter that these threads meet?"""
     return busy(found) and found.share >= numbers.NEGLIGIBLE

@@ -28,7 +28,7 @@ from sharing.model.process.stopping import Stopped
     "--rounds", type=click.IntRange(1, 1000), default=6, show_default=True, help="Measurements of each build."
 )
 @click.option("--retry-failed", is_flag=True, help="Build again what failed in an earlier run.")
-@click.option("--bisect", is_flag=True, help="Corner one change with few builds instead of building all.")
+@click.option("--bisect", is_flag=True, help="Find one change with few builds instead of building all.")
 @click.option("--pair", nargs=2, metavar="A B", help="With --bisect: when did these two variables meet or part?")
 @click.option("--better", type=click.Choice(["more", "less"]), help="Which is better.  [default: by the metric's name]")
 @click.option("--revision-column", metavar="NAME", help="With --table: the column that names revisions.")

@@ -1,7 +1,7 @@
 """Profiles of both builds as evidence: by variable where samples have a place, by function where they have none.
 
 Owns which of the two speaks for the layout, and the placing of samples (``linemate.modules``).  Weighing is
-``sharing.explain.placed``'s and ``sharing.explain.samples``'.
+``sharing.explain.variablesamples``'s and ``sharing.explain.samples``'.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from linemate.explaining.inputs import Recordings, Sampled
 from linemate.modules import open_modules
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, is_file
-from sharing.explain.placed import Seen, seen_in, seen_together, with_places
 from sharing.explain.samples import together, with_profiles
+from sharing.explain.variablesamples import VariableSamples, pooled, variable_samples, with_variable_samples
 from sharing.knowledge import Knowledge
 from sharing.model.attribution import Attribution
 from sharing.model.comparison import Comparison
@@ -42,7 +42,7 @@ def with_samples(
             sides = (builds.old, builds.new)
             before, after = (_seen(*side, event) for side in zip(placed, (old, new), sides, strict=True))
             if before is not None and after is not None:
-                comparison, said = with_places(comparison, builds, before, after, weigh=weigh)
+                comparison, said = with_variable_samples(comparison, builds, before, after, weigh=weigh)
                 weigh = weigh and not said
         sums = [together([sampled.by_function[event] for sampled in side]) for side in (old, new)]
         comparison = with_profiles(comparison, sums[0], sums[1], weigh=weigh)
@@ -52,15 +52,17 @@ def with_samples(
     return comparison
 
 
-def _seen(attributions: tuple[Attribution, ...], recordings: Recordings, activity: Activity, event: str) -> Seen | None:
+def _seen(
+    attributions: tuple[Attribution, ...], recordings: Recordings, activity: Activity, event: str
+) -> VariableSamples | None:
     """The samples on variables of all recordings; None where one of them knows too few places."""
     out = []
     for attribution, sampled in zip(attributions, recordings, strict=True):
-        seen = seen_in(attribution, sampled.numbers[event], event, activity)
+        seen = variable_samples(attribution, sampled.numbers[event], event, activity)
         if seen is None:
             return None
         out.append(seen)
-    return seen_together(out)
+    return pooled(out)
 
 
 def _placed(

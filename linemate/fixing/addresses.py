@@ -23,7 +23,7 @@ _TEMPLATE = re.compile(r"<.*>|\(.*\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """[start, end) of a participant in a binary, and (``owner``) of the whole variable.
 
     ``align`` is what the variable or its type asks for, 0 where nothing says.
@@ -36,7 +36,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class LineSharing:
     """What a binary says of a finding: ``together`` are names of participants on one line with the moved one.
 
     ``mates`` are other objects on its lines, ``missing`` names that the binary does not have.  ``whole_lines``: it
@@ -50,14 +50,14 @@ class Meeting:
     whole_lines: bool = False
 
 
-def meeting(image: Image, finding: Finding, moved: Participant, line_size: int, *, whole: bool) -> Meeting:
+def line_sharing(image: Image, finding: Finding, moved: Participant, line_size: int, *, whole: bool) -> LineSharing:
     """Who is on the lines of ``moved``, or (``whole``) of the variable that it is a part of."""
     own = find(image, moved)
     if own is None:
-        return Meeting((), (), (moved.full_name,), "")
+        return LineSharing((), (), (moved.full_name,), "")
     name = moved.name if whole else moved.full_name
     if whole:
-        own = Place(*own.owner, own.owner, own.align)
+        own = Location(*own.owner, own.owner, own.align)
     lines = set(lines_of(own.start, own.end - own.start, line_size))
     together, missing, known = [], [], {own.owner}
     for other in finding.participants:
@@ -83,10 +83,10 @@ def meeting(image: Image, finding: Finding, moved: Participant, line_size: int, 
     where = f"{name} at {own.start:#x}, {own.end - own.start} bytes"
     # An address that happens to be a line's is not one that stays.
     filled = own.start % line_size == own.end % line_size == 0 and not 0 < own.align < line_size
-    return Meeting(tuple(together), tuple(mates), tuple(missing), where, filled)
+    return LineSharing(tuple(together), tuple(mates), tuple(missing), where, filled)
 
 
-def find(image: Image, who: Participant) -> Place | None:
+def find(image: Image, who: Participant) -> Location | None:
     """The place of a participant by its symbol, None where the binary has none or several of that name."""
     rows = [row for row in _rows(image, who) if not _is_local_to_thread(image, row)]
     if len(rows) != 1:
@@ -95,16 +95,16 @@ def find(image: Image, who: Participant) -> Place | None:
     end = start + int(image.variables["size"][rows[0]])
     align = _asked_alignment(image, rows[0])
     if not who.member:
-        return Place(start, end, (start, end), align)
+        return Location(start, end, (start, end), align)
     wanted = re.sub(r"\[\d+\]", "[]", who.member).lstrip(".")
     kind = int(image.variables["type"][rows[0]])
     leaves = tuple(image.types.flatten(kind)) if kind >= 0 else ()
     for path in (wanted, *_wrapped(wanted)):
         for leaf in leaves:
             if leaf.path == path or leaf.path.startswith((f"{path}.", f"{path}[")):
-                return Place(start + leaf.offset, start + leaf.offset + max(leaf.size, 1), (start, end), align)
+                return Location(start + leaf.offset, start + leaf.offset + max(leaf.size, 1), (start, end), align)
     # An array of scalars is one leaf, whose elements have no path.
-    return Place(start, end, (start, end), align) if re.fullmatch(r"(\[\])+", wanted) else None
+    return Location(start, end, (start, end), align) if re.fullmatch(r"(\[\])+", wanted) else None
 
 
 def _wrapped(path: str) -> tuple[str, ...]:

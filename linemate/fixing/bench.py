@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from linemate.fixing.child import Ended, run
-from linemate.turns import Turn, inconclusive, metric_of, others_share, rounds_in_words, take_turns
+from linemate.turns import Turn, background_share, inconclusive, metric_of, rounds_in_words, take_turns
 from sharing.model.errors import LinemateError
 
 
@@ -32,7 +32,7 @@ class Benchmark:
 class Measured:
     """``ratios`` are after over before of each round, turned so that more is better.
 
-    ``repeated`` rounds were left out because others used the processors, ``disturbed`` ones count all the same.
+    ``repeated`` rounds were left out because of background load, ``disturbed`` ones count all the same.
     """
 
     before: tuple[float, ...]
@@ -80,7 +80,7 @@ def compare(benchmark: Benchmark, before: Path, after: Path) -> Measured:
 def _turn(benchmark: Benchmark, folder: Path) -> Turn:
     done = run(benchmark.command, folder, benchmark.timeout_s, priority=True)
     value = figure_of(done, benchmark.command, benchmark.metric)
-    return Turn((value,), others_share(done.others_s, done.wall_s))
+    return Turn((value,), background_share(done.background_s, done.wall_s))
 
 
 def figure_of(done: Ended, command: str, metric: str) -> float:

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from linemate.turns import Others
+from linemate.turns import BackgroundLoad
 from pmu.workload import raise_priority
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch
@@ -28,7 +28,7 @@ class Ended:
     code: int
     output: str
     wall_s: float
-    others_s: float
+    background_s: float
 
 
 def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False) -> Ended:
@@ -36,7 +36,7 @@ def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False)
 
     ``priority``: at the highest that is allowed.  Raises LinemateError on a timeout.
     """
-    others, start = Others(), time.monotonic()
+    background, start = BackgroundLoad(), time.monotonic()
     deadline = start + timeout_s
     try:
         process = children.start(
@@ -62,7 +62,7 @@ def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False)
     if not ended:
         raise LinemateError(f"`{command}` did not end within {timeout_s:.0f} s")
     wall_s = time.monotonic() - start
-    return Ended(process.returncode, output.decode("utf-8", "replace"), wall_s, others.seconds())
+    return Ended(process.returncode, output.decode("utf-8", "replace"), wall_s, background.seconds())
 
 
 def _collect(process: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bool]:

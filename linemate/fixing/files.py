@@ -80,7 +80,7 @@ def fault_of(row: Row) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EditedFile:
     """A row with its open folder."""
 
     row: Row
@@ -193,15 +193,15 @@ class Place:
 
 
 @contextmanager
-def opened(rows: Iterable[Row]) -> Iterator[list[Place | None]]:
+def opened(rows: Iterable[Row]) -> Iterator[list[EditedFile | None]]:
     """The rows with their folders; None where a folder is gone, or a link now stands on the way to it."""
     handles: dict[str, int | None] = {}
     try:
         for row in rows:
             if row.folder not in handles:
                 handles[row.folder] = _open_folder(raw(row.folder))
-        places = [(row, handles[row.folder]) for row in rows]
-        yield [Place(row, handle) if handle is not None else None for row, handle in places]
+        edited_files = [(row, handles[row.folder]) for row in rows]
+        yield [EditedFile(row, handle) if handle is not None else None for row, handle in edited_files]
     finally:
         for handle in handles.values():
             if handle is not None:
@@ -219,9 +219,9 @@ def _open_folder(path: str) -> int | None:
     return None
 
 
-def settle(places: Iterable[Place]) -> None:
+def settle(edited_files: Iterable[EditedFile]) -> None:
     """The names in all folders are on disk."""
-    for handle in {place.folder for place in places}:
+    for handle in {edited.folder for edited in edited_files}:
         sync_folder(handle)
 
 

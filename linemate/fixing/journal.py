@@ -21,7 +21,7 @@ from pathlib import Path
 
 import msgspec
 
-from linemate.fixing.files import AFTER, BEFORE, Place, Row, fault_of, opened, row_of, settle, sync_folder
+from linemate.fixing.files import AFTER, BEFORE, EditedFile, Row, fault_of, opened, row_of, settle, sync_folder
 from linemate.statedir import make_state_folder, state_folders
 from reports.escape import count
 from sharing.model.errors import LinemateError
@@ -74,28 +74,28 @@ def _write_in(home: Path, files: dict[Path, tuple[bytes, bytes]]) -> None:
     rows = [row_of(path, number, token, *content) for number, (path, content) in enumerate(contents)]
     journal = home / f"{token}{PLAN}"
     with opened(rows) as found:
-        places = [place for place in found if place is not None]
-        if len(places) < len(rows):
+        edited_files = [edited for edited in found if edited is not None]
+        if len(edited_files) < len(rows):
             raise LinemateError(f"{rows[found.index(None)].path}: its folder cannot be opened")
         try:
             try:
                 _write_journal(journal, rows)
             except OSError as error:
                 raise LinemateError(f"{home}: {error.strerror}") from error
-            for place, (_, (_, after)) in zip(places, contents, strict=True):
-                _staged(place, after)
-            settle(places)
+            for edited, (_, (_, after)) in zip(edited_files, contents, strict=True):
+                _staged(edited, after)
+            settle(edited_files)
             with held():
-                _commit(journal, places)
+                _commit(journal, edited_files)
         except BaseException:
             with held():
                 try:
-                    _take_back(places)
+                    _take_back(edited_files)
                     _remove_journals(home, token)
                 except OSError as error:
                     raise Unfinished(
-                        f"{error.filename or places[0].row.path}: {error.strerror}; the next start of linemate fix "
-                        "or check completes the write or takes it back"
+                        f"{error.filename or edited_files[0].row.path}: {error.strerror}; the next start of linemate "
+                        "fix or check completes the write or takes it back"
                     ) from error
             raise
 
@@ -109,51 +109,51 @@ def recover(say: Say) -> None:
                     _recover_in(home, say)
 
 
-def _staged(place: Place, after: bytes) -> None:
+def _staged(edited: EditedFile, after: bytes) -> None:
     try:
-        place.stage(after)
+        edited.stage(after)
     except OSError as error:
-        raise LinemateError(f"{place.row.path}: {error.strerror}") from error
+        raise LinemateError(f"{edited.row.path}: {error.strerror}") from error
 
 
-def _commit(journal: Path, places: Sequence[Place]) -> None:
+def _commit(journal: Path, edited_files: Sequence[EditedFile]) -> None:
     """The decision and what follows from it."""
-    for place in places:
-        if place.digest(place.row.name) != place.row.before:
-            raise LinemateError(f"{place.row.path}: changed meanwhile")
+    for edited in edited_files:
+        if edited.digest(edited.row.name) != edited.row.before:
+            raise LinemateError(f"{edited.row.path}: changed meanwhile")
     decided = journal.with_suffix(COMMIT)
     os.rename(journal, decided)
     _sync(journal.parent)
-    for place in places:
+    for edited in edited_files:
         try:
-            place.take(place.row.new)
+            edited.take(edited.row.new)
         except OSError as error:
-            raise LinemateError(f"{place.row.path}: {error.strerror}") from error
-    settle(places)
-    for place in places:
+            raise LinemateError(f"{edited.row.path}: {error.strerror}") from error
+    settle(edited_files)
+    for edited in edited_files:
         # Whoever wrote into the old file in the last moment, wrote into what has the second name.
-        if place.digest(place.row.old) != place.row.before:
-            raise LinemateError(f"{place.row.path}: changed meanwhile")
-    _tidy(places)
+        if edited.digest(edited.row.old) != edited.row.before:
+            raise LinemateError(f"{edited.row.path}: changed meanwhile")
+    _tidy(edited_files)
     decided.unlink()
     _sync(journal.parent)
 
 
-def _take_back(places: Sequence[Place]) -> None:
+def _take_back(edited_files: Sequence[EditedFile]) -> None:
     """Every file is as it was, and what was put beside it is gone."""
-    for place in places:
-        row = place.row
-        if place.exists(row.old) and place.digest(row.name) == row.after:
-            place.take(row.old)
-    settle(places)
-    _tidy(places)
+    for edited in edited_files:
+        row = edited.row
+        if edited.exists(row.old) and edited.digest(row.name) == row.after:
+            edited.take(row.old)
+    settle(edited_files)
+    _tidy(edited_files)
 
 
-def _tidy(places: Sequence[Place]) -> None:
-    for place in places:
-        place.drop(place.row.new)
-        place.drop(place.row.old)
-    settle(places)
+def _tidy(edited_files: Sequence[EditedFile]) -> None:
+    for edited in edited_files:
+        edited.drop(edited.row.new)
+        edited.drop(edited.row.old)
+    settle(edited_files)
 
 
 def _recover_in(home: Path, say: Say) -> None:
@@ -167,58 +167,58 @@ def _recover_in(home: Path, say: Say) -> None:
                 say(f"{path}: no journal of an edit, removed")
                 path.unlink()
                 continue
-            with opened(rows) as places, held():
-                if _recover_rows(places, decided=name.endswith(COMMIT), say=say) or _is_old(path):
+            with opened(rows) as edited_files, held():
+                if _recover_rows(edited_files, decided=name.endswith(COMMIT), say=say) or _is_old(path):
                     path.unlink()
                     _sync(home)
 
 
-def _recover_rows(found: Sequence[Place | None], *, decided: bool, say: Say) -> bool:
+def _recover_rows(found: Sequence[EditedFile | None], *, decided: bool, say: Say) -> bool:
     """Whether the journal is done with."""
-    places = [place for place in found if place is not None]
-    if not places:
+    edited_files = [edited for edited in found if edited is not None]
+    if not edited_files:
         return not found  # perhaps a disk that is not there today
     if not decided:
-        _tidy(places)
+        _tidy(edited_files)
         return True
-    folder = os.path.dirname(places[0].row.path)
-    digests = {place: place.digest(place.row.name) for place in places}
-    missing = [place for place, digest in digests.items() if digest == place.row.before]
+    folder = os.path.dirname(edited_files[0].row.path)
+    digests = {edited: edited.digest(edited.row.name) for edited in edited_files}
+    missing = [edited for edited, digest in digests.items() if digest == edited.row.before]
     if (
-        len(places) == len(found)
-        and all(digest in (place.row.before, place.row.after) for place, digest in digests.items())
-        and all(place.digest(place.row.new) == place.row.after for place in missing)
+        len(edited_files) == len(found)
+        and all(digest in (edited.row.before, edited.row.after) for edited, digest in digests.items())
+        and all(edited.digest(edited.row.new) == edited.row.after for edited in missing)
     ):
-        for place in missing:
-            place.take(place.row.new)
-        settle(places)
-        _tidy(places)
-        say(f"completed an earlier fix --apply that was killed: {count(len(places), 'file')} in {folder}")
+        for edited in missing:
+            edited.take(edited.row.new)
+        settle(edited_files)
+        _tidy(edited_files)
+        say(f"completed an earlier fix --apply that was killed: {count(len(edited_files), 'file')} in {folder}")
         return True
     _recover_backwards(digests, len(found), folder, say)
     return True
 
 
-def _recover_backwards(digests: dict[Place, str], rows: int, folder: str, say: Say) -> None:
+def _recover_backwards(digests: dict[EditedFile, str], rows: int, folder: str, say: Say) -> None:
     """Take back what can be, and leave what somebody changed as it is, with both other contents beside it."""
     own = []
-    for place, digest in digests.items():
-        row = place.row
-        if digest == row.after and place.digest(row.old) == row.before:
-            place.take(row.old)
+    for edited, digest in digests.items():
+        row = edited.row
+        if digest == row.after and edited.digest(row.old) == row.before:
+            edited.take(row.old)
         elif digest != row.before:
-            own.append(place)
+            own.append(edited)
     settle(list(digests))
-    _tidy([place for place in digests if place not in own])
+    _tidy([edited for edited in digests if edited not in own])
     back = len(digests) - len(own)
     say(
         f"took back an earlier fix --apply that was killed ({count(back, 'file')} in {folder}), since "
         f"{count(rows - back, 'file')} changed meanwhile"
     )
-    for place in own:
-        shown = [name for name in (place.show(place.row.old, BEFORE), place.show(place.row.new, AFTER)) if name]
+    for edited in own:
+        shown = [name for name in (edited.show(edited.row.old, BEFORE), edited.show(edited.row.new, AFTER)) if name]
         beside = f"; beside it: {', '.join(shown)}" if shown else ""
-        say(f"{place.row.path}: changed meanwhile, left as it is{beside}")
+        say(f"{edited.row.path}: changed meanwhile, left as it is{beside}")
 
 
 @contextmanager

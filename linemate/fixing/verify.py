@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elfscan.image import read_images
-from linemate.fixing.addresses import element_bytes, find, meeting
+from linemate.fixing.addresses import element_bytes, find, line_sharing
 from linemate.fixing.bench import Benchmark, Measured, compare, last_line
 from linemate.fixing.child import run
 from linemate.fixing.tree import Trees, made_binaries, scratch_copies, tree_root
@@ -184,8 +184,8 @@ def _separated(
 ) -> list[Check]:
     who, whole = planned.participant, planned.plan is not None and planned.plan.rounds
     shown = who.name if whole else who.full_name
-    was = meeting(before, finding, who, line_size, whole=whole)
-    now = meeting(after, finding, who, line_size, whole=whole)
+    was = line_sharing(before, finding, who, line_size, whole=whole)
+    now = line_sharing(after, finding, who, line_size, whole=whole)
     if not was.where:
         return [Check(None, f"{name} has no {shown}")]
     if not now.where:

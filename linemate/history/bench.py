@@ -18,10 +18,10 @@ from linemate.fixing.bench import figure_of
 from linemate.fixing.child import run
 from linemate.history.builds import Builds, Built
 from linemate.history.store import MeasuredRow, Store
-from linemate.turns import DISTURBED_SHARE, others_share
+from linemate.turns import DISTURBED_SHARE, background_share
 from sharing.model.errors import LinemateError
 
-MOST_TRIES = 3  # of one run, where others take the processors
+MOST_TRIES = 3  # of one run, where other programs take the processors
 SECONDS = "seconds"
 
 
@@ -128,7 +128,7 @@ class Bench:
         return MeasuredRow(built.row.key, level, number, value, share > DISTURBED_SHARE, len(tries) - 1, self._session)
 
     def _figure(self, built: Built, level: str) -> tuple[float, float]:
-        """(share of a processor that others took, the figure)."""
+        """(share of a processor that background load took, the figure)."""
         assert built.tree is not None
         program = built.tree / built.row.binary
         command = self.plan.command.replace("{level}", level).replace("{binary}", shlex.quote(str(program)))
@@ -140,7 +140,7 @@ class Bench:
         except LinemateError as error:
             self.builds.put_bench_log(built.row.key, f"{output}\nlinemate: {error}\n")
             raise
-        return others_share(done.others_s, done.wall_s), value
+        return background_share(done.background_s, done.wall_s), value
 
     def of(self, built: Built, level: str) -> tuple[float, ...]:
         """All values of a build at a level, round after round."""
@@ -148,7 +148,7 @@ class Bench:
         return tuple(found[r].value for r in sorted(found))
 
     def notes(self, builds: Sequence[Built], *, earlier: bool = True) -> tuple[str, ...]:
-        """What other load did to the runs, those of ``earlier`` runs of linemate included."""
+        """What background load did to the runs, those of ``earlier`` runs of linemate included."""
         keys = {b.row.key for b in builds}
         rows = [row for (key, _), rows in self.values.items() if key in keys for row in rows.values()]
         rows = [row for row in rows if earlier or row.session == self._session]
@@ -161,10 +161,10 @@ class Bench:
                 "only one of them measured may seem to step; more --rounds measure all of them together again"
             )
         if repeated:
-            out.append(f"{repeated} of {len(rows) + repeated} runs left out: other load; measured again")
+            out.append(f"{repeated} of {len(rows) + repeated} runs left out: background load; measured again")
         if disturbed:
             out.append(
-                f"{disturbed} of {len(rows)} runs were disturbed by other load and count all the same: better "
+                f"{disturbed} of {len(rows)} runs were disturbed by background load and count all the same: better "
                 "measured on a quiet machine"
             )
         return tuple(out)

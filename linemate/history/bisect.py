@@ -18,7 +18,7 @@ from linemate.history.clone import Commit
 from linemate.history.document import document_of, explained, read_layouts, revisions_of
 from linemate.history.options import HistoryOptions
 from linemate.history.progress import watched
-from sharing.history.bisect import Answer, Cornered, corner
+from sharing.history.bisect import Answer, Narrowed, narrow_down
 from sharing.history.busy import meet, placed
 from sharing.history.coincide import change_of, moves, pairs_along
 from sharing.history.judge import difference
@@ -127,7 +127,7 @@ def _by_pair(pair: tuple[str, str], search: _Search, layouts: Layouts, first: in
         answers[at] = _shares(pair, search, layouts, at)
         return Answer.OLD if bool(answers[at]) == bool(ends[0]) else Answer.NEW
 
-    found = corner(last - first, ask)
+    found = narrow_down(last - first, ask)
     verdicts += [(at, state[answers[at]] if at in answers else "no build") for at in _asked(found, first)]
     suspects = tuple(first + s for s in found.suspects)
     verb = "came onto one line" if ends[1] else "left their common line"
@@ -135,7 +135,7 @@ def _by_pair(pair: tuple[str, str], search: _Search, layouts: Layouts, first: in
     return Bisection(question, True, tuple(verdicts), suspects, search.fresh, words)
 
 
-def _asked(found: Cornered, first: int) -> list[int]:
+def _asked(found: Narrowed, first: int) -> list[int]:
     return [first + at for at, _ in found.asked]
 
 
@@ -200,7 +200,7 @@ def _by_speed(
         said[at] = f"{100 * share:.0f} % of the way"
         return Answer.OLD if share < 0.5 else Answer.NEW
 
-    found = corner(last - first, ask)
+    found = narrow_down(last - first, ask)
     verdicts = (*ends, *((at, said.get(at, "no build")) for at in _asked(found, first)))
     suspects = tuple(first + s for s in found.suspects)
     slower = change.change > 0 if options.less else change.change < 0

@@ -25,11 +25,11 @@ from sharing.model.image import Image
 from sharing.model.project import ProjectConfig
 
 Kept = TypeVar("Kept")
-_FORM = 2  # of what is kept; another one is made anew
+_FORM = 3  # of what is kept; another one is made anew
 MAX_CAUSES = 8
 
 
-class Said(StrEnum):
+class ReasonStatus(StrEnum):
     """What ``explain`` says of a kind of cause."""
 
     CAUSE = "cause"
@@ -40,7 +40,7 @@ class Said(StrEnum):
 class Reason(msgspec.Struct, frozen=True):
     """One cause of ``explain``, or a kind that it ruled out or could not rule out, and why."""
 
-    said: Said
+    status: ReasonStatus
     kind: str
     text: str
     confidence: str = ""
@@ -95,11 +95,11 @@ def reasons_of(found: Comparison) -> tuple[Reason, ...]:
     """What a history keeps of a comparison: causes best first, then what is ruled out and what is not."""
     return (
         *(
-            Reason(Said.CAUSE, c.kind.value, c.summary, c.confidence.name.lower(), c.improves)
+            Reason(ReasonStatus.CAUSE, c.kind.value, c.summary, c.confidence.name.lower(), c.improves)
             for c in found.causes[:MAX_CAUSES]
         ),
-        *(Reason(Said.RULED_OUT, r.kind.value, r.why) for r in found.ruled_out),
-        *(Reason(Said.NOT_RULED_OUT, r.kind.value, r.why) for r in found.not_ruled_out),
+        *(Reason(ReasonStatus.RULED_OUT, r.kind.value, r.why) for r in found.ruled_out),
+        *(Reason(ReasonStatus.NOT_RULED_OUT, r.kind.value, r.why) for r in found.not_ruled_out),
     )
 
 
@@ -110,7 +110,7 @@ def layout_reason(reasons: tuple[Reason, ...]) -> Reason | None:
 
 def sentences(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
     """The causes in words, with kind and confidence in front."""
-    return tuple(f"{r.kind} ({r.confidence}): {r.text}" for r in reasons if r.said is Said.CAUSE)
+    return tuple(f"{r.kind} ({r.confidence}): {r.text}" for r in reasons if r.status is ReasonStatus.CAUSE)
 
 
 def left_open(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
@@ -118,9 +118,9 @@ def left_open(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
 
     Where there is no cause, the sentence that says so names them.
     """
-    if any(r.said is Said.CAUSE and r.kind == CauseKind.NONE.value for r in reasons):
+    if any(r.status is ReasonStatus.CAUSE and r.kind == CauseKind.NONE.value for r in reasons):
         return ()
-    return tuple(f"{r.kind}, {r.text}" for r in reasons if r.said is Said.NOT_RULED_OUT)
+    return tuple(f"{r.kind}, {r.text}" for r in reasons if r.status is ReasonStatus.NOT_RULED_OUT)
 
 
 def _decoded(text: str, kind: type[Kept], path: str) -> Kept:

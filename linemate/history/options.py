@@ -15,7 +15,7 @@ class HistoryOptions:
     """What ``history`` is asked of a repository.
 
     ``build`` makes ``binary`` in a checkout of each of ``revisions`` (A..B); ``bench`` "" measures nothing.  ``pair``
-    with ``bisect`` corners where two variables met or parted.  ``less_is_better`` None leaves it to the metric's name.
+    with ``bisect`` finds where two variables met or parted.  ``less_is_better`` None leaves it to the metric's name.
     """
 
     repo: str

@@ -14,7 +14,7 @@ import msgspec
 from linemate.checking.gitbase import without_inherited
 from linemate.history.bench import Bench
 from linemate.history.bisect import bisected
-from linemate.history.buildlayouts import Layouts, Said, layout_reason
+from linemate.history.buildlayouts import Layouts, ReasonStatus, layout_reason
 from linemate.history.builds import Builds, Built
 from linemate.history.clone import Commit, commits_of, top_of
 from linemate.history.document import document_of, explained, read_layouts, revisions_of
@@ -147,6 +147,10 @@ def _change(found: Moves, steps: Sequence[Step], made: dict[int, Built], layouts
     if reason is None or step_of(found.between, steps) >= 0:
         # The step has told it already.
         return change_of(found, steps, "", "", improves=reason is not None and reason.improves)
-    lead = {Said.CAUSE: "", Said.RULED_OUT: "no rule objects: ", Said.NOT_RULED_OUT: "not ruled out: "}[reason.said]
+    lead = {
+        ReasonStatus.CAUSE: "",
+        ReasonStatus.RULED_OUT: "no rule objects: ",
+        ReasonStatus.NOT_RULED_OUT: "not ruled out: ",
+    }[reason.status]
     text = f"{lead}{reason.text}"
     return change_of(found, steps, text, reason.confidence, improves=reason.improves)

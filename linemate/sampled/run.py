@@ -32,11 +32,11 @@ from sharing.model.image import Image
 from sharing.model.samples import Samples
 from sharing.sampled.attribute import attribute
 from sharing.sampled.eventcosts import sample_costs
-from sharing.sampled.hidden import hides
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
 from sharing.sampled.statictouches import ImageCode
 from sharing.sampled.thinning import thinned
+from sharing.sampled.unplaced import is_unplaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _by_function(one: Attribution) -> npt.NDArray[np.float64]:
     bare = (one.rows["basis"] == Basis.FUNCTION) | (one.rows["reason"] == Reason.NO_CODE)
     inside = function >= 0
     parts = []
-    for mask in (inside, inside & (bare | hides(one)), inside & bare):
+    for mask in (inside, inside & (bare | is_unplaced(one)), inside & bare):
         whole = mask.all()
         numbers, weights = (function, cost) if whole else (function[mask], cost[mask])
         parts.append(np.bincount(numbers, weights, len(one.functions))[: len(one.functions)])

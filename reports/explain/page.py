@@ -10,7 +10,7 @@ from typing import Any
 
 from reports.escape import name_list, visible
 from reports.explain import wording
-from reports.filled import filled
+from reports.htmltemplate import render_template
 from reports.options import RenderOptions
 from reports.page import NAME_WIDTH, NAMES_SHOWN
 from reports.wording import target_name, target_text
@@ -24,7 +24,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
     """The page.  Without ``options.summary`` the causes only."""
     counts = comparison.coverage.counts
     runs = wording.moved_runs(comparison)[:RUNS_SHOWN]
-    return filled(
+    return render_template(
         "explain.html.j2",
         title=f"{comparison.causes[0].kind.value}" if comparison.causes else "",
         targets=[(visible(target_name(t)), visible(target_text(t))) for t in comparison.targets],

@@ -10,7 +10,6 @@ from statistics import median
 from markupsafe import Markup
 
 from reports.escape import visible
-from reports.filled import filled
 from reports.history.chart import chart
 from reports.history.wording import (
     basis_text,
@@ -21,6 +20,7 @@ from reports.history.wording import (
     step_lines,
     verdict,
 )
+from reports.htmltemplate import render_template
 from reports.options import RenderOptions
 from sharing.model.history import History
 
@@ -39,7 +39,7 @@ def render(history: History, options: RenderOptions) -> str:
         for number, step in enumerate(history.steps)
     ]
     suspected = list(step_lines(history, history.best, suspected=True)) if history.best is not None else []
-    return filled(
+    return render_template(
         "history.html.j2",
         verdict=verdict(history),
         slowdown=history.slowdown,

@@ -11,7 +11,7 @@ import msgspec
 
 from sharing.basics.costs import busy_rate
 from sharing.counted import numbers
-from sharing.counted.meet import Place, busy, limit_of, meeting
+from sharing.counted.shareduse import NamedSpan, busy, limit_of, shared_use
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Severity
 
@@ -60,7 +60,7 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
     """A finding that the counts do not support, lowered with the reason."""
     if finding.verdict not in OF_SHARING:
         return finding
-    places = [Place(p.full_name, _span(finding, p.address, p.size, p.hot or p.bytes)) for p in finding.participants]
+    places = [NamedSpan(p.full_name, _span(finding, p.address, p.size, p.hot or p.bytes)) for p in finding.participants]
     if any(weighed.uncounted(place.span) for place in places):
         return finding
     uses = [weighed.uses(place.span) for place in places]
@@ -70,7 +70,7 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
         # Another run may come there.
         lowered = min(finding.severity, Severity.LOW, key=lambda s: s.rank)
         return _noted(finding, text, lowered, weighed)
-    found = meeting(weighed, places)
+    found = shared_use(weighed, places)
     if weighed.counted.estimated:
         return finding  # a function that was entered once can use something for hours
     if found is None and weighed.counted.together:

@@ -1,4 +1,4 @@
-"""Cornering one change with few questions: a search that can step aside where there is no answer.
+"""Bisection: finding one change with few questions, by a search that can step aside where there is no answer.
 
 Owns the order of questions.  What is asked is the caller's.
 """
@@ -17,14 +17,14 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cornered:
+class Narrowed:
     """``suspects`` are positions of which one made the change; ``asked`` what was answered, in order."""
 
     suspects: tuple[int, ...]
     asked: tuple[tuple[int, Answer], ...]
 
 
-def corner(last: int, ask: Callable[[int], Answer]) -> Cornered:
+def narrow_down(last: int, ask: Callable[[int], Answer]) -> Narrowed:
     """Find where the answer changes between position 0 (old) and ``last`` (new); neither is asked.
 
     Without missing answers that takes log2(last) questions, rounded up.  A position without an answer is left for its
@@ -36,7 +36,7 @@ def corner(last: int, ask: Callable[[int], Answer]) -> Cornered:
     while True:
         left = [i for i in range(old + 1, new) if i not in mute]
         if not left:
-            return Cornered(tuple(range(old + 1, new + 1)), tuple(asked))
+            return Narrowed(tuple(range(old + 1, new + 1)), tuple(asked))
         middle = (old + new) / 2
         at = min(left, key=lambda i: (abs(i - middle), i))
         answer = ask(at)

@@ -153,7 +153,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class Bisection(msgspec.Struct, frozen=True):
-    """How the culprits were cornered.  ``suspects`` is one revision, or several where builds between failed.
+    """What a bisection found.  ``suspects`` is one revision, or several where builds between failed.
 
     ``tested`` are (revision, verdict) in order; ``builds`` is how many were made, 0 where all were in the store.
     """

@@ -70,7 +70,7 @@ class MeasuredOverhead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cost: float
     low: float
     high: float
-    repeated: int  # pairs left out because others used the processors
+    repeated: int  # pairs left out because of background load
     disturbed: int  # disturbed pairs that count all the same
 
 

@@ -17,7 +17,7 @@ SPAN_PER_ROW = 4  # a table of so many entries for each row still costs less tha
 SMALL_SPAN = 1 << 16
 
 
-def ranks(values: Column) -> tuple[Column, npt.NDArray[np.int64]]:
+def unique_inverse(values: Column) -> tuple[Column, npt.NDArray[np.int64]]:
     """(distinct integers in ascending order, the number of each row's among them)."""
     if not len(values):
         return values[:0], np.zeros(0, np.int64)
@@ -38,7 +38,7 @@ def ranks(values: Column) -> tuple[Column, npt.NDArray[np.int64]]:
 
 
 def first_rows(number: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """The first row that has each number of ``ranks``."""
+    """The first row that has each number of ``unique_inverse``."""
     out = np.full(count, len(number), np.int64)
     np.minimum.at(out, number, np.arange(len(number)))
     return out

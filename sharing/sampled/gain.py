@@ -29,7 +29,7 @@ import numpy.typing as npt
 from sharing.basics.numbers import Z_95
 from sharing.model.attribution import Basis, Region, line_keys
 from sharing.sampled.blame import Item, items_of
-from sharing.sampled.distinct import ranks
+from sharing.sampled.distinct import unique_inverse
 from sharing.sampled.latency import floors
 from sharing.sampled.rates import rates_of, remaining, with_odds
 from sharing.sampled.solo import Level, Match, match_threads, read_levels, usual_ratio, work_scale
@@ -77,7 +77,7 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True)
-class _Corner:
+class _Variation:
     """One combination of what is uncertain: factors on both levels, on the odds of what remains, and the model."""
 
     spread: float = 1.0
@@ -124,7 +124,7 @@ class Gains:
             weight = weight * self._stalls()[on.sample]
         # The weight of each line in each group, where it has any.
         cells = np.concatenate([on.line * self._groups + self._group[on.sample], self._by_code()])
-        self._cell, cell = ranks(cells)
+        self._cell, cell = unique_inverse(cells)
         # What only code says decides where no sample does.
         weight = np.concatenate([weight, np.full(len(cells) - len(weight), CODE_WEIGHT_S)])
         self._weight = np.bincount(cell, weight, len(self._cell))
@@ -152,24 +152,24 @@ class Gains:
         assert self._solo_level is not None
         down, up = _spread_of(self._level, 0.0)
         solo_down, solo_up = _spread_of(self._solo_level, self._scale.doubt)
-        middle = self._ratio(left, _Corner())
+        middle = self._ratio(left, _Variation())
         # What is uncertain is so for different reasons: deviations add up as squares.
         least = (
-            _Corner(spread=1 - down),
-            _Corner(solo=1 + solo_up),
-            _Corner(odds=ODDS),
-            _Corner(deviations=-Z_95),
-            _Corner(in_step=True),
-            _Corner(seen_only=True),
+            _Variation(spread=1 - down),
+            _Variation(solo=1 + solo_up),
+            _Variation(odds=ODDS),
+            _Variation(deviations=-Z_95),
+            _Variation(in_step=True),
+            _Variation(seen_only=True),
         )
         most = (
-            _Corner(spread=1 + up),
-            _Corner(solo=1 - solo_down),
-            _Corner(odds=1 / ODDS),
-            _Corner(deviations=Z_95),
-            _Corner(unexplained=True),
+            _Variation(spread=1 + up),
+            _Variation(solo=1 - solo_down),
+            _Variation(odds=1 / ODDS),
+            _Variation(deviations=Z_95),
+            _Variation(unexplained=True),
         )
-        low, high = (self._away(middle, [self._ratio(left, c) for c in corners]) for corners in (least, most))
+        low, high = (self._away(middle, [self._ratio(left, c) for c in variations]) for variations in (least, most))
         how = f"against the run on one processor, {self._scale.how}"
         return Gain(middle, max(middle / low, 1.0), middle * high, how)
 
@@ -208,22 +208,22 @@ class Gains:
         tids = self._solo_level.attribution.threads
         return scale, match_threads(self._times, self._solo, self._threads, tids, scale.value)
 
-    def _excess(self, corner: _Corner) -> Column:
+    def _excess(self, variation: _Variation) -> Column:
         """Seconds that each group took more than without sharing."""
         assert self._solo is not None
         size, solo = self._size, self._solo
-        before = self._before * corner.spread
+        before = self._before * variation.spread
         if self._match.by_thread:
             to_ours = np.full(int(solo.thread.max(initial=0)) + 2, len(self._threads), np.int64)
             for ours, theirs in self._match.pairs.items():
                 to_ours[theirs] = ours
             group = to_ours[solo.thread] * size + solo.function
             alone = solo.by(group, self._groups)
-            excess = before - alone * self._scale.value * corner.solo
+            excess = before - alone * self._scale.value * variation.solo
             # Threads without a match: nothing is known of them.
             known = np.isin(np.arange(self._groups) // size, list(self._match.pairs))
             return np.where(known, np.maximum(excess, 0.0), 0.0)
-        alone = solo.by(solo.function, size) * self._scale.value * corner.solo
+        alone = solo.by(solo.function, size) * self._scale.value * variation.solo
         total = before.reshape(-1, size).sum(axis=0)
         share = np.maximum(1 - alone / np.maximum(total, 1e-12), 0.0)
         out: Column = before * np.tile(share, self._groups // size)
@@ -239,9 +239,9 @@ class Gains:
         out: Column = share[self._times.instruction]
         return out
 
-    def _ratio(self, left: dict[int, dict[int, float]], corner: _Corner) -> float:
+    def _ratio(self, left: dict[int, dict[int, float]], variation: _Variation) -> float:
         """Throughput after over before, with what is ``left`` of the misses of each line, by thread."""
-        excess = self._excess(corner)
+        excess = self._excess(variation)
         line_of, group = self._cell // self._groups, self._cell % self._groups
         total = np.bincount(group, self._weight, self._groups)
         freed = np.zeros(len(self._cell))
@@ -249,14 +249,14 @@ class Gains:
             here = line_of == line
             freed[here] = 1.0
             for thread, rest in by_thread.items():
-                freed[here & (group // self._size == thread)] = 1 - with_odds(rest, corner.odds)
-        if corner.seen_only:
+                freed[here & (group // self._size == thread)] = 1 - with_odds(rest, variation.odds)
+        if variation.seen_only:
             freed[self._weight < 100 * CODE_WEIGHT_S] = 0.0
         own = np.bincount(group, self._weight * freed, self._groups)
-        before = self._before * corner.spread
-        excess = np.minimum(excess * (1 + corner.deviations * self._deviation(excess, total > 0)), before)
+        before = self._before * variation.spread
+        excess = np.minimum(excess * (1 + variation.deviations * self._deviation(excess, total > 0)), before)
         saved = excess * own / np.maximum(total, 1e-12)
-        if corner.unexplained:
+        if variation.unexplained:
             saved = self._with_unexplained(excess, saved, own, total)
         kept = np.clip(1 - saved / np.maximum(before, 1e-12), 0.0, 1.0)
         # Threads that hold a lock for less time also wait for it less.
@@ -264,7 +264,7 @@ class Gains:
             excess.reshape(-1, self._size).sum(axis=1), 1e-12
         )
         kernel = np.clip(1 - self._kernel_excess() * freed_of, 0.0, 1.0)
-        return self._speedup(np.concatenate([kept, kernel]), in_step=corner.in_step)
+        return self._speedup(np.concatenate([kept, kernel]), in_step=variation.in_step)
 
     def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
         """Wall time as it is over wall time with that share ``kept`` of each group, both by the same model."""

@@ -19,12 +19,12 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution, Basis, Region, SpaceKind, Table, TouchFlag, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.eventcosts import Costs, sample_costs
-from sharing.sampled.hidden import hides
 from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
 from sharing.sampled.overlap import in_turn, may_be_step, overlap
 from sharing.sampled.sampledcode import is_software_clock
 from sharing.sampled.touches import footprints, group_touches, splits, walked
+from sharing.sampled.unplaced import is_unplaced
 from sharing.sampled.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
 
 MIN_SAMPLES = 4  # on a line, to look at it at all
@@ -149,7 +149,7 @@ def _totals(attribution: Attribution, costs: Costs) -> Totals:
         samples=len(attribution.rows),
         attributed=int(known.sum()),
         timed=costs.timed,
-        timed_unplaced=float(costs.cost[hides(attribution)].sum()),
+        timed_unplaced=float(costs.cost[is_unplaced(attribution)].sum()),
         measure=costs.measure,
         profiles=1,
     )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution, Basis, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled.blame import Item
-from sharing.sampled.distinct import first_rows, ranks
+from sharing.sampled.distinct import first_rows, unique_inverse
 from sharing.sampled.use import LineUse, Provenance
 
 Column = npt.NDArray[Any]
@@ -50,7 +50,7 @@ def rates_of(
     # A thread that sleeps for a lock does not touch it.
     access = np.isin(touching["kind"], (AccessKind.LOAD, AccessKind.STORE, AccessKind.RMW))
     touching, number = touching[access], number[access]
-    used, at = ranks(instruction_keys(attribution, touching, modules))
+    used, at = unique_inverse(instruction_keys(attribution, touching, modules))
     # One number for each distinct access: sorting numbers is much quicker than sorting rows.
     columns = (
         (touching["thread"].astype(np.int64) + 1, len(attribution.threads) + 1),
@@ -62,7 +62,7 @@ def rates_of(
     code = number.astype(np.int64)
     for column, width in columns:
         code = code * width + column
-    distinct, of_code = ranks(code)
+    distinct, of_code = unique_inverse(code)
     one, counts = first_rows(of_code, len(distinct)), np.bincount(of_code, minlength=len(distinct))
     found, of_line, key = touching[one], number[one], at[one]
     whole = np.bincount(key, counts, len(used))

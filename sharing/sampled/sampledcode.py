@@ -131,7 +131,7 @@ class SampledCode:
     named: npt.NDArray[np.bool_]  # by function: that is known by its name
     waits: npt.NDArray[np.bool_]  # by function: does not only release
     site: npt.NDArray[np.uint64]
-    testifies: npt.NDArray[np.bool_]  # by operand: its instruction was executed, and where it was is known
+    can_witness: npt.NDArray[np.bool_]  # by operand: its instruction was executed, and where it was is known
     notes: tuple[str, ...]  # files whose code could not be read
 
     def rows(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
@@ -187,7 +187,7 @@ def read_code(keys: npt.NDArray[np.uint64], files: MappedFiles, image: Image, kn
         named,
         waits,
         site,
-        _testify(table, all_operands, site),
+        _can_witness(table, all_operands, site),
         tuple(notes),
     )
 
@@ -210,7 +210,7 @@ def _charged(points: Table, operands: Table) -> tuple[npt.NDArray[np.int32], npt
     return charged, reason.astype(np.uint8)
 
 
-def _testify(points: Table, operands: Table, site: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+def _can_witness(points: Table, operands: Table, site: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
     """Which operands can be witnesses."""
     good = (operands["holds"] == Holds.YES) | (site != 0)
     good &= (operands["flags"] & OperandFlag.IMPLICIT == 0) & (operands["segment"] == Segment.NONE)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution
 from sharing.model.recorded import RecordedRun
 from sharing.model.samples import Mode
-from sharing.sampled.distinct import ranks
+from sharing.sampled.distinct import unique_inverse
 from sharing.sampled.eventcosts import sample_costs
 from sharing.sampled.rates import instruction_keys
 
@@ -96,7 +96,7 @@ def read_levels(levels: Sequence[Level]) -> list[Times]:
     modules: dict[str, int] = {}
     parts = [_read(level, functions, modules) for level in levels]
     every = np.concatenate([ips for _, ips in parts]) if parts else np.zeros(0, np.uint64)
-    _, numbers = ranks(every)
+    _, numbers = unique_inverse(every)
     cuts = np.cumsum([len(ips) for _, ips in parts])[:-1]
     return [
         Times(t.seconds, t.user, t.thread, t.function, own, t.time_ns)
@@ -117,7 +117,7 @@ def _read(level: Level, functions: dict[tuple[str, str], int], modules: dict[str
     module = rows["module"].astype(np.int64) + 1
     paths = ["", *(m.path for m in attribution.modules)]
     key = module * (len(attribution.functions) + 1) + rows["function"] + 1
-    found, number = ranks(key)
+    found, number = unique_inverse(key)
     numbers = []
     for one in found.tolist():
         of_module, of_function = divmod(one, len(attribution.functions) + 1)

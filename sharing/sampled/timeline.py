@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.sampled.distinct import ranks
+from sharing.sampled.distinct import unique_inverse
 
 Column = npt.NDArray[Any]
 
@@ -54,11 +54,11 @@ class Timeline:
         self.span_s = span_s = (int(time_ns.max()) - start) * 1e-9 + usual_s
         self._step_s = max(STEP_SAMPLES * usual_s, span_s / MAX_STEPS, 1e-9)
         step = ((time_ns.astype(np.int64) - start) * 1e-9 / self._step_s).astype(np.int64)
-        names, who = ranks(thread)
+        names, who = unique_inverse(thread)
         # One row for each moment and thread that ran in it, in order of time.
-        keys, row = ranks(step * len(names) + who)
-        groups, which = ranks(group)
-        cells, cell = ranks(row * len(groups) + which)
+        keys, row = unique_inverse(step * len(names) + who)
+        groups, which = unique_inverse(group)
+        cells, cell = unique_inverse(row * len(groups) + which)
         self._cost = np.bincount(cell, cost_s)
         self._row, self._group = cells // len(groups), groups[cells % len(groups)]
         moments, self._first = np.unique(keys // len(names), return_index=True)

@@ -51,7 +51,7 @@ class Witnesses:
     def _useful(self) -> Column:
         """By instruction, the last for none: whether its run has an access whose place may be known at all."""
         code, points = self._parts.code, self._parts.code.points
-        able = code.testifies.copy()
+        able = code.can_witness.copy()
         if not self._parts.registers.any:
             fixed = (code.operands["base"] < 0) & (code.operands["index"] < 0)
             able &= fixed | (code.site != 0)
@@ -75,7 +75,7 @@ class Witnesses:
         first = np.repeat(code.points["first"][point] - np.cumsum(count) + count, count)
         operand = first + np.arange(len(sample))
         about = code.operands
-        good = code.testifies[operand] & (operand != charged[sample])
+        good = code.can_witness[operand] & (operand != charged[sample])
         sample, operand = sample[good], operand[good]
         found = addresses(parts.registers, rows, sample, about[operand], code.site[operand], bias[sample])
         keep = found.reason == Reason.NONE

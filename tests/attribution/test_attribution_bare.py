@@ -10,8 +10,8 @@ import pytest
 
 from sharing.model.attribution import Reason
 from sharing.model.samples import SAMPLE_DTYPE, Event
-from sharing.sampled.hidden import hides
 from sharing.sampled.sampledcode import Skid, skid_is_known, skids
+from sharing.sampled.unplaced import is_unplaced
 from tests.attribution.conftest import Placed, Record
 
 HARDWARE, SOFTWARE, BREAKPOINT = 0, 1, 5
@@ -70,6 +70,6 @@ def test_an_access_through_a_register_is_no_lack_of_access(bare: Placed) -> None
 
 
 def test_what_has_no_registers_may_have_been_anywhere(bare: Placed) -> None:
-    reason, hidden = bare.attribution.rows["reason"], hides(bare.attribution)
+    reason, hidden = bare.attribution.rows["reason"], is_unplaced(bare.attribution)
     assert hidden[reason == Reason.NO_REGISTERS].all()
     assert not hidden[(reason == Reason.NO_ACCESS) | (reason == Reason.NONE)].any()

@@ -138,7 +138,7 @@ def builds_made() -> int:
 @pytest.fixture
 def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """No run counts as disturbed: what else runs on the machine of the tests is not their matter."""
-    monkeypatch.setattr("linemate.history.bench.others_share", lambda others_s, wall_s: 0.0)
+    monkeypatch.setattr("linemate.history.bench.background_share", lambda background_s, wall_s: 0.0)
 
 
 RunHistory = Callable[..., History]

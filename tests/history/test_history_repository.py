@@ -31,7 +31,7 @@ def whole(program: Repository, bench: str, tmp_path_factory: pytest.TempPathFact
     before = program.state()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINEMATE_CACHE", str(folder / "cache"))
-        patch.setattr("linemate.history.bench.others_share", lambda others_s, wall_s: 0.0)
+        patch.setattr("linemate.history.bench.background_share", lambda background_s, wall_s: 0.0)
         found = history_of(
             HistoryOptions(
                 repo=str(program.path),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linemate.overhead import interval, overhead_line
-from linemate.turns import Turn, metric_of, others_share, take_turns
+from linemate.turns import Turn, background_share, metric_of, take_turns
 from pmu.sidecar import read_sidecar, sidecar_of
 from sharing.model.errors import LinemateError
 from sharing.model.recorded import MeasuredOverhead
@@ -56,8 +56,8 @@ def test_but_not_for_ever() -> None:
 @pytest.mark.parametrize(
     ("background_s", "wall_s", "share"), [(0.02, 1, 0), (0.1, 1, 0.1), (0.1, 0, pytest.approx(3.33, 0.01))]
 )
-def test_what_others_took_below_the_resolution_is_nothing(others_s: float, wall_s: float, share: float) -> None:
-    assert others_share(others_s, wall_s) == share
+def test_what_others_took_below_the_resolution_is_nothing(background_s: float, wall_s: float, share: float) -> None:
+    assert background_share(background_s, wall_s) == share
 
 
 @pytest.mark.parametrize(

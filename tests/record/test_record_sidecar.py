@@ -20,7 +20,15 @@ SHA = "0" * 64
 
 def document() -> dict[str, Any]:
     """A recording of two levels with a metric and its overhead."""
-    run = {"cpus": [0, 1], "wall_s": 1.0, "user_s": 0.5, "system_s": 0.1, "background_s": 0.0, "status": 0, "metric": 5.0}
+    run = {
+        "cpus": [0, 1],
+        "wall_s": 1.0,
+        "user_s": 0.5,
+        "system_s": 0.1,
+        "background_s": 0.0,
+        "status": 0,
+        "metric": 5.0,
+    }
     profile = {"size_bytes": 10, "sha256": SHA, "samples": 3, "lost_samples": 0, "cpus_seen": [0]}
     return {
         "schema": SCHEMA,

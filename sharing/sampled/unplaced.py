@@ -1,7 +1,7 @@
 """Samples without a place that may have been on any line: what a profile says nothing about.
 
-Owns the choice.  A sample of an instruction that touches no memory has no place either, and hides nothing, where the
-event is one of which is known how far behind the access it comes.
+Owns the choice.  A sample of an instruction that touches no memory has no place either.  It belongs to no line if the
+distance between access and sampled instruction is known for the event.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.sampled.sampledcode import skid_is_known
 
 
-def hides(attribution: Attribution) -> npt.NDArray[np.bool_]:
+def is_unplaced(attribution: Attribution) -> npt.NDArray[np.bool_]:
     """By sample: was it perhaps on memory, nobody knows on which?"""
     rows = attribution.rows
     out = np.asarray(rows["basis"] == Basis.NONE)

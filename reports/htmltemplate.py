@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def filled(template: str, **values: object) -> str:
+def render_template(template: str, **values: object) -> str:
     """The page that a template and its values make."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),

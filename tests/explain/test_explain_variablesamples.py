@@ -15,7 +15,13 @@ from linemate.explaining.run import ExplainRequest, explain
 from sharing.explain.causes.base import Builds
 from sharing.explain.compare import ExplainOptions, compare, document
 from sharing.explain.dispersion import BLOCKS
-from sharing.explain.placed import SEEN_DTYPE, Seen, compare_places, seen_in, with_places
+from sharing.explain.variablesamples import (
+    SAMPLE_DTYPE,
+    VariableSamples,
+    compare_variables,
+    variable_samples,
+    with_variable_samples,
+)
 from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Basis, Module, Reason, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, PlaceKind
@@ -35,21 +41,23 @@ class Case:
     builds: Builds
     found: Comparison
 
-    def seen(self, counts: Counts, *, new: bool, total: int = TOTAL, blocks: int = BLOCKS) -> Seen:
+    def seen(self, counts: Counts, *, new: bool, total: int = TOTAL, blocks: int = BLOCKS) -> VariableSamples:
         """Samples evenly over the first ``blocks`` stretches of a run."""
         image = (self.builds.new if new else self.builds.old).image
         names = [image.names[n] if n >= 0 else "" for n in image.variables["name"].tolist()]
-        table = np.zeros(sum(counts.values()), SEEN_DTYPE)
+        table = np.zeros(sum(counts.values()), SAMPLE_DTYPE)
         at = 0
         for (name, offset), many in counts.items():
             part = table[at : at + many]
             part["row"], part["offset"], part["block"] = names.index(name), offset, np.arange(many) % blocks
             at += many
-        return Seen("cpu-clock", table, np.full(BLOCKS, total // BLOCKS), True)
+        return VariableSamples("cpu-clock", table, np.full(BLOCKS, total // BLOCKS), True)
 
     def judged(self, old: Counts, new: Counts, *, total: int = TOTAL, blocks: int = BLOCKS) -> tuple[Cause, Comparison]:
         before = self.seen(old, new=False, total=total)
-        found, _ = with_places(self.found, self.builds, before, self.seen(new, new=True, total=total, blocks=blocks))
+        found, _ = with_variable_samples(
+            self.found, self.builds, before, self.seen(new, new=True, total=total, blocks=blocks)
+        )
         return next(c for c in found.causes if c.kind is CauseKind.LAYOUT), found
 
 
@@ -114,7 +122,7 @@ def test_false_alarms_are_as_rare_as_stated(slow: Case) -> None:
             seen = slow.seen({k: int(rng.poisson(150)) for k in (LOCK, HEAD, COUNT)}, new=new)
             seen.table["block"] = rng.integers(0, BLOCKS, len(seen.table))
             sides.append(seen)
-        alarms += any(place.clear for place in compare_places(slow.builds, sides[0], sides[1]))
+        alarms += any(place.clear for place in compare_variables(slow.builds, sides[0], sides[1]))
     assert alarms <= 20
 
 
@@ -134,18 +142,18 @@ def test_samples_are_counted_by_event_and_place(slow: Case) -> None:
     ones += [One(0, 100 + i, region=Region.HEAP) for i in range(32)]
     ones += [One(0, 200 + i, basis=Basis.NONE, reason=Reason.NO_ACCESS) for i in range(32)]
     made = attribution(Recorded(ones), events=(CLOCK, other), modules=(Module(image.path, target=True),))
-    seen = seen_in(made, 0, "cpu-clock", slow.builds.new)
+    seen = variable_samples(made, 0, "cpu-clock", slow.builds.new)
     assert seen is not None
     assert (len(seen.table), int(seen.totals.sum())) == (32, 96)
     assert set(zip(seen.table["row"].tolist(), seen.table["offset"].tolist(), strict=True)) == {(row, 8)}
     assert seen.derived
     # Nothing of a library's storage, and nothing where hardly a sample has a place.
     library = attribution(Recorded(ones), events=(CLOCK, other), modules=(Module("/lib/other.so"),))
-    elsewhere = seen_in(library, 0, "cpu-clock", slow.builds.new)
+    elsewhere = variable_samples(library, 0, "cpu-clock", slow.builds.new)
     assert elsewhere is not None
     assert not len(elsewhere.table)
     lost = [One(0, i, basis=Basis.NONE, reason=Reason.OVERWRITTEN) for i in range(100)]
-    assert seen_in(attribution(Recorded(lost)), 0, "cpu-clock", slow.builds.new) is None
+    assert variable_samples(attribution(Recorded(lost)), 0, "cpu-clock", slow.builds.new) is None
 
 
 def test_a_recorded_slow_build_confirms_its_pair(table_cache: BuildTableCache, tmp_path: Path) -> None:

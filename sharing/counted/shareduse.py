@@ -26,7 +26,7 @@ TOGETHER = "all threads were counted together: which of them use what, and when,
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedSpan:
     """Some bytes and how they are called."""
 
     name: str
@@ -34,20 +34,20 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
-    """The busiest pair of threads: ``writer`` writes the one place, ``user`` uses the other; indexes of threads.
+class SharedUse:
+    """The busiest pair of threads: ``writer`` writes the one span, ``user`` uses the other; indexes of threads.
 
     ``write_rate`` and ``use_rate`` are per million instructions of their threads.  ``transfers`` is how often the line
     can have moved because of them: not more often than the rarer of the two happened.
     """
 
-    written: Place
-    used: Place
+    written: NamedSpan
+    used: NamedSpan
     writer: int
     user: int
     write_rate: float
     use_rate: float
-    writes: bool  # the second place is written by its user, too
+    writes: bool  # the second span is written by its user, too
     transfers: float
     share: float  # of the run's time, at most
 
@@ -71,15 +71,15 @@ class Uses(Protocol):
     def uses(self, span: Range) -> tuple[Floats, Floats]: ...
 
 
-def meeting(weighed: Uses, places: Sequence[Place]) -> Meeting | None:
-    """The pair of places and threads where both sides are busiest; one place alone is paired with itself."""
+def shared_use(weighed: Uses, spans: Sequence[NamedSpan]) -> SharedUse | None:
+    """The pair of spans and threads where both sides are busiest; one span alone is paired with itself."""
     instructions = np.maximum(weighed.counted.instructions, 1.0)
     process = np.array([t.process for t in weighed.counted.threads])
-    uses = [weighed.uses(place.span) for place in places]
+    uses = [weighed.uses(one.span) for one in spans]
     alone = np.eye(len(process), dtype=bool) & (not weighed.counted.together)
     apart = (process[:, None] != process[None, :]) | alone
-    best: Meeting | None = None
-    pairs = [(a, b) for a in range(len(places)) for b in range(len(places)) if a != b] or [(0, 0)] * len(places)
+    best: SharedUse | None = None
+    pairs = [(a, b) for a in range(len(spans)) for b in range(len(spans)) if a != b] or [(0, 0)] * len(spans)
     for a, b in pairs:
         writes, touches = uses[a][0] * PER_MILLION / instructions, uses[b][1] * PER_MILLION / instructions
         both = np.minimum(writes[:, None], touches[None, :])
@@ -91,9 +91,9 @@ def meeting(weighed: Uses, places: Sequence[Place]) -> Meeting | None:
         if best is not None and best.rate >= both.flat[at]:
             continue
         transfers = float(min(uses[a][0][t], uses[b][1][u]))
-        best = Meeting(
-            places[a],
-            places[b],
+        best = SharedUse(
+            spans[a],
+            spans[b],
             t,
             u,
             float(writes[t]),
@@ -105,12 +105,12 @@ def meeting(weighed: Uses, places: Sequence[Place]) -> Meeting | None:
     return best
 
 
-def busy(found: Meeting | None) -> TypeGuard[Meeting]:
+def busy(found: SharedUse | None) -> TypeGuard[SharedUse]:
     """Are both sides so often at it that it matters where they run at the same time?"""
     return found is not None and found.rate >= busy_rate() and found.transfers >= numbers.MIN_TRANSFERS
 
 
-def severity(found: Meeting) -> Severity:
+def severity(found: SharedUse) -> Severity:
     """By the share of the run's time; low also where threads that run less than the busiest one lose more of theirs."""
     if found.share < numbers.NEGLIGIBLE:
         return Severity.NOTE
@@ -118,7 +118,7 @@ def severity(found: Meeting) -> Severity:
     return max(most, Severity.LOW, key=lambda s: s.rank)
 
 
-def evidence(found: Meeting, weighed: Weighed) -> tuple[str, ...]:
+def evidence(found: SharedUse, weighed: Weighed) -> tuple[str, ...]:
     """Who did what how often, and what that can cost."""
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
     use = "wrote" if found.writes else "read"
@@ -146,7 +146,7 @@ def graded(drafts: Iterable[Draft], weighed: Weighed) -> list[Draft]:
     for draft in drafts:
         if draft.verdict is Verdict.FRAGILE:
             continue  # a warning of what may come, which the code alone gives
-        found = meeting(weighed, [_place(a, draft.line) for a in draft.actors])
+        found = shared_use(weighed, [_named_span(a, draft.line) for a in draft.actors])
         if found is None or not busy(found):
             continue
         allowed = min(draft.severity, severity(found), key=lambda s: s.rank)
@@ -154,9 +154,9 @@ def graded(drafts: Iterable[Draft], weighed: Weighed) -> list[Draft]:
     return out
 
 
-def _place(actor: Actor, line: LineProfile) -> Place:
+def _named_span(actor: Actor, line: LineProfile) -> NamedSpan:
     """An actor by the bytes that count on this line; of one that lies elsewhere, all of it."""
     touched = actor.touched_on(line.address, line.end)
     if not touched:
-        return Place(actor.name, actor.span)
-    return Place(actor.name, (max(actor.span[0], line.address), min(actor.span[1], line.end)))
+        return NamedSpan(actor.name, actor.span)
+    return NamedSpan(actor.name, (max(actor.span[0], line.address), min(actor.span[1], line.end)))

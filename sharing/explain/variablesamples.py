@@ -28,14 +28,14 @@ from sharing.model.image import SectionKind
 MAX_PAIRS = 12  # whose lines are counted as wholes
 MAX_EVIDENCE = 6
 LEAST_PLACED = 0.05  # of all samples; below that the placed ones are no picture of the rest
-SEEN_DTYPE = np.dtype([("row", "<i8"), ("offset", "<i8"), ("block", "<i8")])
+SAMPLE_DTYPE = np.dtype([("row", "<i8"), ("offset", "<i8"), ("block", "<i8")])
 
 Key = tuple[str, int, str]  # ("pair", row of the matching, member) or (side, row of the side, member)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The samples of one event on named memory.  ``table`` has a record (SEEN_DTYPE) a sample, ``block`` its stretch
+class VariableSamples:
+    """The samples of one event on named memory.  ``table`` has a record (SAMPLE_DTYPE) a sample, ``block`` its stretch
     of the run, or its run of several ``runs``; ``totals`` are all samples of each, placed or not.  ``derived``:
     addresses were computed from registers.
     """
@@ -47,7 +47,7 @@ class Seen:
     runs: int = 1
 
 
-def seen_together(recordings: Sequence[Seen]) -> Seen:
+def pooled(recordings: Sequence[VariableSamples]) -> VariableSamples:
     """Recordings of one build as one that knows how they differ."""
     if len(recordings) == 1:
         return recordings[0]
@@ -58,10 +58,10 @@ def seen_together(recordings: Sequence[Seen]) -> Seen:
         tables.append(table)
         totals[number % BLOCKS] += seen.totals.sum()
     derived = any(seen.derived for seen in recordings)
-    return Seen(recordings[0].event, np.concatenate(tables), totals, derived, len(recordings))
+    return VariableSamples(recordings[0].event, np.concatenate(tables), totals, derived, len(recordings))
 
 
-def seen_in(attribution: Attribution, number: int, event: str, activity: Activity) -> Seen | None:
+def variable_samples(attribution: Attribution, number: int, event: str, activity: Activity) -> VariableSamples | None:
     """The samples of event ``number`` on variables of the target; None where too few have a known place."""
     chosen = np.flatnonzero(attribution.samples.samples["event"] == number)
     rows = attribution.rows[chosen]
@@ -79,11 +79,13 @@ def seen_in(attribution: Attribution, number: int, event: str, activity: Activit
     at = np.searchsorted(address, link, "right").astype(np.int64) - 1
     row = candidates[np.maximum(at, 0)] if len(candidates) else np.zeros(len(link), np.int64)
     inside = (at >= 0) & (link - variables["address"][row] < variables["size"][row]) if len(variables) else at >= 0
-    out = np.zeros(int(inside.sum()), SEEN_DTYPE)
+    out = np.zeros(int(inside.sum()), SAMPLE_DTYPE)
     out["row"] = row[inside]
     out["offset"] = (link - variables["address"][row])[inside].astype(np.int64) if len(variables) else 0
     out["block"] = block[static][inside]
-    return Seen(event, out, np.bincount(block, minlength=BLOCKS), bool((rows["basis"] == Basis.DERIVED).any()))
+    return VariableSamples(
+        event, out, np.bincount(block, minlength=BLOCKS), bool((rows["basis"] == Basis.DERIVED).any())
+    )
 
 
 @dataclass(slots=True)
@@ -106,7 +108,7 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SampleChange:
     """One variable, member or line with its samples in both builds.  ``line`` is an address in one of the builds."""
 
     kind: PlaceKind
@@ -132,7 +134,7 @@ class Place:
         return self.change.new_share - self.change.old_share
 
 
-def compare_places(builds: Builds, old: Seen, new: Seen) -> tuple[Place, ...]:
+def compare_variables(builds: Builds, old: VariableSamples, new: VariableSamples) -> tuple[SampleChange, ...]:
     """Members, variables of several members, and lines of pairs that met or parted: the clearest change first.
 
     All are corrected together.  Samples of one run come in clusters, and runs differ: see ``dispersion``.
@@ -158,14 +160,14 @@ def compare_places(builds: Builds, old: Seen, new: Seen) -> tuple[Place, ...]:
     ]
     adjusted = benjamini_hochberg(np.array([change.p for change in changes], np.float64)).tolist()
     out = [
-        Place(group.kind, group.name, group.line, replace(change, adjusted=chance))
+        SampleChange(group.kind, group.name, group.line, replace(change, adjusted=chance))
         for group, change, chance in zip(groups, changes, adjusted, strict=True)
     ]
     return tuple(sorted(out, key=lambda p: (not p.clear, -abs(p.difference), p.kind.value, p.name)))
 
 
 def _members(
-    seen: Seen, activity: Activity, partner: Ids, objects: Objects, side: str, line_size: int
+    seen: VariableSamples, activity: Activity, partner: Ids, objects: Objects, side: str, line_size: int
 ) -> dict[Key, _Member]:
     """Samples summed by member: what the judgement takes for one thing, else the whole variable."""
     out: dict[Key, _Member] = {}
@@ -210,8 +212,8 @@ def _groups(builds: Builds, before: Mapping[Key, _Member], after: Mapping[Key, _
                 yield _Group(PlaceKind.LINE, names + more, meeting.mates.line, members)
 
 
-def with_places(
-    comparison: Comparison, builds: Builds, old: Seen, new: Seen, *, weigh: bool = True
+def with_variable_samples(
+    comparison: Comparison, builds: Builds, old: VariableSamples, new: VariableSamples, *, weigh: bool = True
 ) -> tuple[Comparison, bool]:
     """The comparison with what variables gained and lost in samples; whether that says something of the layout.
 
@@ -219,7 +221,7 @@ def with_places(
     quarter and more than chance: two runs of one build differ, too, and one run each does not show by how much.  It
     loses half its strength where there are enough samples to see such a rise and there was none.
     """
-    places = compare_places(builds, old, new)
+    places = compare_variables(builds, old, new)
     confidence = Confidence.DERIVED if new.derived or old.derived else Confidence.SAMPLED
     single = max(old.runs, new.runs) == 1
     judged = [_weighed(c, places, new.event, confidence, single=single) if weigh else c for c in comparison.causes]
@@ -228,7 +230,9 @@ def with_places(
     return msgspec.structs.replace(comparison, causes=ranked(judged), places=(*comparison.places, *listed)), said
 
 
-def _weighed(cause: Cause, places: Iterable[Place], event: str, confidence: Confidence, *, single: bool) -> Cause:
+def _weighed(
+    cause: Cause, places: Iterable[SampleChange], event: str, confidence: Confidence, *, single: bool
+) -> Cause:
     pairs = cause.lost_line_mates if cause.improves else cause.new_line_mates
     pairs = tuple(mates for mates in pairs if mates.finding) or pairs[:1]
     if cause.kind is not CauseKind.LAYOUT or not pairs:
@@ -261,17 +265,17 @@ def _weighed(cause: Cause, places: Iterable[Place], event: str, confidence: Conf
     )
 
 
-def _is_of(place: Place, mates: LineMates) -> bool:
+def _is_of(place: SampleChange, mates: LineMates) -> bool:
     if place.kind is PlaceKind.LINE:
         return place.line == mates.line
     return place.name in (mates.first, mates.second)
 
 
-def _words(place: Place) -> str:
+def _words(place: SampleChange) -> str:
     change = place.change
     what = f"line {place.line} ({place.name})" if place.kind is PlaceKind.LINE else place.name
     return f"{what}: {100 * change.old_share:.2f}% to {100 * change.new_share:.2f}% of the samples ({times(change)})"
 
 
-def _listed(place: Place, event: str) -> PlaceChange:
+def _listed(place: SampleChange, event: str) -> PlaceChange:
     return PlaceChange(event, place.kind, place.name, place.line, *listed_counts(place.change))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharing.sampled.distinct import first_rows, ranks
+from sharing.sampled.distinct import first_rows, unique_inverse
 
 
 @given(
@@ -16,7 +16,7 @@ from sharing.sampled.distinct import first_rows, ranks
 )
 def test_ranks_are_those_of_numpy(dtype: type, values: list[int]) -> None:
     column = np.array(values, dtype)
-    distinct, number = ranks(column)
+    distinct, number = unique_inverse(column)
     known, first, inverse = np.unique(column, return_index=True, return_inverse=True)
     assert distinct.dtype == column.dtype
     assert distinct.tolist() == known.tolist()
@@ -28,6 +28,6 @@ def test_ranks_are_those_of_numpy(dtype: type, values: list[int]) -> None:
 def test_values_far_from_nought_and_far_apart(low: int) -> None:
     for width in (3, 2**40):
         column = low + np.array([width, 0, width, 1], np.int64)
-        distinct, number = ranks(column)
+        distinct, number = unique_inverse(column)
         assert distinct[number].tolist() == column.tolist()
         assert len(distinct) == 3
