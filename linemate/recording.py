@@ -151,7 +151,7 @@ def _forced(event: str, machine: Machine) -> Candidate:
             return candidate
     if event.startswith("-"):
         names = ", ".join(choice.name for choice in EVENT_CHOICES)
-        raise LinemateError(f"--event {event}: not the name of an event; linemate's own are {names}")
+        raise LinemateError(f"--event {event}: not an event; linemate's own are {names}")
     registers = registers_of(machine) is not None
     choice = EventChoice(
         event,

@@ -163,7 +163,7 @@ def test_and_one_that_can_be_is_not(tmp_path: Path, path: str, value: Any) -> No
         b"{}",
         b"[]",
         b"\xff\xfe",
-        b'{"schema": "linemate-recording-2"}',
+        b'{"schema": "linemate-recording-9"}',
         b'{"schema": 1}',
         b"[" * 100_000,
         b"1" * 5000,
