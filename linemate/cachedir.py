@@ -41,12 +41,24 @@ def builds_folder(name: str) -> Path:
     return folder
 
 
+def quiet_folder(name: str) -> Path | None:
+    """For what nobody misses; None, without a note, where nothing can be kept."""
+    folder, _ = _made(name)
+    return folder
+
+
 def _kept(name: str) -> Path | None:
-    """A folder of that name in the cache, made where it is missing."""
+    folder, why = _made(name)
+    if folder is None:
+        _refuse(why)
+    return folder
+
+
+def _made(name: str) -> tuple[Path | None, str]:
+    """A folder of that name in the cache, made where it is missing, or why there is none."""
     base = _base()
     if base is None:
-        _refuse("no cache: there is no home folder")
-        return None
+        return None, "no cache: there is no home folder"
     for folder in (base, base / name):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -54,9 +66,8 @@ def _kept(name: str) -> Path | None:
         except OSError as error:
             why = error.strerror or str(error)
         if why:
-            _refuse(f"cache {folder} is not used: {why}")
-            return None
-    return base / name
+            return None, f"cache {folder} is not used: {why}"
+    return base / name, ""
 
 
 def _remove_halves(folder: Path) -> None:

@@ -14,13 +14,16 @@ import click
 COMMANDS = {
     "audit": "linemate.commands.audit",
     "check": "linemate.commands.check",
+    "diff": "linemate.commands.diff",
     "doctor": "linemate.commands.doctor",
     "explain": "linemate.commands.explain",
     "fix": "linemate.fixing.command",
     "history": "linemate.commands.history",
     "lines": "linemate.commands.lines",
     "record": "linemate.commands.record",
+    "report": "linemate.commands.report",
     "rules": "linemate.commands.rules",
+    "show": "linemate.commands.show",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from linemate import lastreport
 from linemate.commands import common
 from linemate.output import check_output, progress
 from reports import EMITTERS
@@ -83,5 +84,6 @@ def command(
 
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet) as say:
         report = run_audit(options, say)
+    lastreport.keep(report)
     common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
     return common.exit_code(report, limit)

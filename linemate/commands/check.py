@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from linemate import lastreport
 from linemate.commands import common
 from linemate.output import check_output
 from reports import EMITTERS
@@ -114,5 +115,6 @@ def command(
     # The analyzer shows its own progress.
     against = Comparison(base or "", baseline or "", write_baseline or "", trust_repository, build or "")
     report = check(options, against)
+    lastreport.keep(report)
     common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
     return common.exit_code(report, limit)

@@ -8,6 +8,7 @@ from linemate.commands import common
 from linemate.output import check_output, progress
 from reports.escape import visible
 from reports.explain import EXPLAIN_EMITTERS
+from sharing.model.comparison import Comparison
 from sharing.model.finding import Severity
 
 
@@ -59,7 +60,7 @@ def command(
     limit = common.fail_limit(fail_on, project)
     inputs = (old, new, debug_old, debug_new, *samples_old, *samples_new, *bench_old, *bench_new, project.path or None)
     check_output(output, inputs)
-    from linemate.explaining.run import ExplainRequest, explain, failing
+    from linemate.explaining.run import ExplainRequest, explain
 
     request = ExplainRequest(
         old=old,
@@ -77,6 +78,13 @@ def command(
     with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=quiet):
         comparison = explain(request)
     common.write_document(comparison, EXPLAIN_EMITTERS, format_name, output, inputs, quiet=quiet)
+    return exit_code(comparison, limit)
+
+
+def exit_code(comparison: Comparison, limit: Severity | None) -> int:
+    """3 for an incomplete analysis before 1 for a layout that explains a slowdown."""
+    from linemate.explaining.run import failing
+
     if comparison.incomplete:
         return common.EXIT_INCOMPLETE
     return common.EXIT_FINDINGS if failing(comparison, limit) else common.EXIT_CLEAN

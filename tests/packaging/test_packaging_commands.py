@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from linemate.commands import COMMANDS
+from reports import EMITTERS
 from tests.packaging.conftest import Installed
+from tests.reports.shared_report import REPORT
 
 FLAGS = ("--", "-O2", "-std=c++17")
 SOURCES = ("table_cache.cc", "table_share.cc", "sys_vars.cc", "main.cc")
@@ -19,11 +21,14 @@ SOURCES = ("table_cache.cc", "table_share.cc", "sys_vars.cc", "main.cc")
 RUNS = {
     "audit": (("audit", "slow"), 1),
     "check": (("check", "--no-cache", *SOURCES, *FLAGS), 1),
+    "diff": (("diff", "saved.json", "saved.json"), 0),
     "explain": (("explain", "fast", "slow"), 1),
     "fix": (("fix", "--no-cache", *SOURCES, *FLAGS), 0),
     "history": (("history", "--table", "table.csv"), 0),
     "lines": (("lines", "slow", "unused_tables"), 0),
+    "report": (("report", "saved.json"), 3),
     "rules": (("rules", "hot-lock-shares-line"), 0),
+    "show": (("show", "LM-", "--in", "saved.json"), 0),
 }
 PAGES = {"html": "<!DOCTYPE html>", "sarif": '"2.1.0"', "markdown": "hot-lock-shares-line"}
 
@@ -32,6 +37,7 @@ PAGES = {"html": "<!DOCTYPE html>", "sarif": '"2.1.0"', "markdown": "hot-lock-sh
 def folder(table_cache: Path) -> Path:
     rows = [f"r{number},{1000 + number % 3}\n" for number in range(12)]
     (table_cache / "table.csv").write_text("".join(["revision,qps\n", *rows]))
+    (table_cache / "saved.json").write_text(EMITTERS["json"].render(REPORT))
     return table_cache
 
 

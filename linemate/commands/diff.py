@@ -1,0 +1,49 @@
+"""``linemate diff``: two saved reports against each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from linemate.commands import common
+from linemate.output import check_output
+from reports.diff import DIFF_EMITTERS
+from sharing.model.finding import Severity
+from sharing.model.reportdiff import ReportDiff
+
+
+@click.command("diff", short_help="Say which findings of two saved reports are new, gone or moved.")
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "--fail-on",
+    type=click.Choice([*(severity.value for severity in Severity), "never"]),
+    default=Severity.HIGH.value,
+    show_default=True,
+    help="Exit with 1 where a finding is new, or worse than before, and at least so severe.",
+)
+@common.format_option(DIFF_EMITTERS)
+@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
+@click.option("-q", "--quiet", is_flag=True, help="In text, findings without the summary.")
+def command(old: str, new: str, fail_on: str, format_name: str | None, output: str | None, quiet: bool) -> int:
+    """Say what became of the findings of OLD in NEW: JSON documents of audit or check, of two builds or two days.
+
+    A finding is the same one where rule, variables and their files are, wherever it lies.
+    """
+    from linemate.reportdiff import difference
+    from linemate.saved import read_report
+
+    check_output(output, (old, new))
+    found = difference(read_report(old), read_report(new), str(Path.cwd()))
+    common.write_document(found, DIFF_EMITTERS, format_name, output, (old, new), quiet=quiet)
+    return exit_code(found, None if fail_on == "never" else Severity(fail_on))
+
+
+def exit_code(found: ReportDiff, limit: Severity | None) -> int:
+    """3 where a report is of an incomplete analysis, before 1 for what is new or worse."""
+    if found.incomplete:
+        return common.EXIT_INCOMPLETE
+    worse = (row.new for row in found.differences if row.worse and row.new is not None)
+    failed = limit is not None and any(side.severity.rank >= limit.rank for side in worse)
+    return common.EXIT_FINDINGS if failed else common.EXIT_CLEAN

@@ -1,0 +1,47 @@
+"""``linemate report``: a saved document in another format."""
+
+from __future__ import annotations
+
+import click
+
+from linemate.commands import common, explain, history
+from linemate.output import check_output
+from reports import EMITTERS
+from sharing.model.comparison import Comparison
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Report, Severity
+
+
+@click.command("report", short_help="Render a report that was saved as JSON again.")
+@click.argument("saved")
+@click.option(
+    "--fail-on",
+    type=click.Choice([*(severity.value for severity in Severity), "never"]),
+    help="Exit with 1 from this severity on, as the command that made SAVED.  [default: high]",
+)
+@common.format_option(EMITTERS)
+@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
+@click.option("-q", "--quiet", is_flag=True, help="In text, findings without the summary.")
+def command(saved: str, fail_on: str | None, format_name: str | None, output: str | None, quiet: bool) -> int:
+    """Render SAVED, the JSON document of audit, check, explain or history, in the format that is asked for.
+
+    SAVED may be - for standard input.  The exit code is that of the command that made it.
+    """
+    from linemate.saved import read_saved
+    from reports.emitters import by_ending
+
+    check_output(output, (saved,))
+    document, kind = read_saved(saved)
+    name = format_name or by_ending(kind.emitters, output)
+    if name not in kind.emitters:
+        raise LinemateError(
+            f"{saved}: a document of {document.command} has no format {name}: {', '.join(kind.emitters)}"
+        )
+    rules = common.rule_infos() if isinstance(document, Report) else ()
+    common.write_document(document, kind.emitters, name, output, (saved,), rules, quiet=quiet)
+    limit = None if fail_on == "never" else Severity(fail_on or "high")
+    if isinstance(document, Report):
+        return common.exit_code(document, limit)
+    if isinstance(document, Comparison):
+        return explain.exit_code(document, limit)
+    return history.exit_code(document, fail_on or "high")

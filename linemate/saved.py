@@ -1,0 +1,237 @@
+"""Documents that a command wrote as JSON, read back: the kind by its schema, and every value that rendering relies on.
+
+Owns the checks that types cannot say (addresses, ranges, indexes), so that emitters may trust what they get.  Does not
+own the documents (``sharing.model``) nor how they are rendered (``reports``).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from reports import EMITTERS
+from reports.emitters import Emitter
+from reports.explain import EXPLAIN_EMITTERS
+from reports.history import HISTORY_EMITTERS
+from sharing.model.comparison import EXPLAIN_SCHEMA, Comparison, LineMates, Moved, ShiftRun, Straddle
+from sharing.model.errors import Malformed
+from sharing.model.finding import SCHEMA, Finding, LinePicture, LineRef, Participant, Report, SourceEdit
+from sharing.model.history import (
+    HISTORY_SCHEMA,
+    Bisection,
+    Contrast,
+    History,
+    LayoutChange,
+    Outlier,
+    Pair,
+    Points,
+    Slope,
+    Step,
+)
+from sharing.model.inputs import read_input
+
+MAX_BYTES = 512 << 20
+MAX_LINE_BYTES = 1 << 16  # far above any line, pair of lines or run of them that is drawn
+MAX_INTEGER = (1 << 64) - 1
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
+_SHIFT = re.compile(r"-?0x[0-9a-f]{1,16}")
+
+Saved = Report | Comparison | History
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKind:
+    """A kind of document: its type, and how it is rendered."""
+
+    type: type[Saved]
+    emitters: Mapping[str, Emitter[Any]]
+
+
+KINDS = {
+    SCHEMA: DocumentKind(Report, EMITTERS),
+    EXPLAIN_SCHEMA: DocumentKind(Comparison, EXPLAIN_EMITTERS),
+    HISTORY_SCHEMA: DocumentKind(History, HISTORY_EMITTERS),
+}
+
+
+class _Head(msgspec.Struct):
+    schema: str
+
+
+def read_saved(path: str) -> tuple[Saved, DocumentKind]:
+    """The document of ``path`` (``-``: standard input).  Raises LinemateError where it is none that can be rendered."""
+    data = read_input(path, MAX_BYTES, "a report that was saved as JSON", stream=True)
+    try:
+        schema = msgspec.json.decode(data, type=_Head).schema
+        kind = KINDS.get(schema)
+        if kind is None:
+            raise Malformed(path, None, f"schema {schema[:80]!r}, this version reads {', '.join(KINDS)}")
+        document = msgspec.json.decode(data, type=kind.type)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(path, None, f"not a saved report: {error}") from error
+    try:
+        _walk(document, "", len(document.revisions) if isinstance(document, History) else 0)
+    except ValueError as error:
+        raise Malformed(path, None, f"not a saved report: {error}") from error
+    return document, kind
+
+
+def read_report(path: str) -> Report:
+    """The same, of a command that reports findings."""
+    document, _ = read_saved(path)
+    if not isinstance(document, Report):
+        raise Malformed(path, None, f"is of schema {document.schema!r}, expected findings: {SCHEMA!r}")
+    return document
+
+
+def _walk(value: Any, path: str, revisions: int) -> None:
+    """Raise ValueError with the path of the first value that rendering could not take."""
+    if isinstance(value, msgspec.Struct):
+        if (check := _CHECKS.get(type(value))) is not None:
+            check(value, path, revisions)
+        for name in value.__struct_fields__:
+            _walk(getattr(value, name), f"{path}.{name}" if path else name, revisions)
+    elif isinstance(value, tuple | list):
+        for number, item in enumerate(value):
+            _walk(item, f"{path}[{number}]", revisions)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _walk(item, f"{path}[{key[:40]!r}]", revisions)
+    elif isinstance(value, float):
+        _require(math.isfinite(value), path, "is no finite number")
+    elif isinstance(value, int):
+        _require(-MAX_INTEGER <= value <= MAX_INTEGER, path, "does not fit into 64 bits")
+
+
+def _require(holds: bool, path: str, why: str) -> None:
+    if not holds:
+        raise ValueError(f"{path} {why}")
+
+
+def _address(text: str, path: str, form: re.Pattern[str] = _ADDRESS) -> None:
+    _require(form.fullmatch(text) is not None, path, f"is no address: {text[:40]!r}")
+
+
+def _ranges(ranges: Iterable[tuple[int, int]], path: str) -> None:
+    for start, end in ranges:
+        _require(0 <= start <= end <= MAX_LINE_BYTES, path, f"has the range {start} to {end}")
+
+
+def _indexes(indexes: Iterable[int], path: str, revisions: int) -> None:
+    for index in indexes:
+        _require(0 <= index < revisions, path, f"names revision {index} of {revisions}")
+
+
+def _line(line: LineRef, path: str, revisions: int) -> None:
+    _address(line.address, f"{path}.address")
+    _require(0 < line.size <= MAX_LINE_BYTES, f"{path}.size", f"is {line.size}")
+
+
+def _participant(who: Participant, path: str, revisions: int) -> None:
+    _address(who.address, f"{path}.address")
+    _require(who.size >= 0, f"{path}.size", f"is {who.size}")
+    _ranges((*who.bytes, *who.hot), path)
+
+
+def _picture(picture: LinePicture, path: str, revisions: int) -> None:
+    _address(picture.address, f"{path}.address")
+    _require(0 < picture.size <= MAX_LINE_BYTES, f"{path}.size", f"is {picture.size}")
+    end = 0
+    for piece in picture.slices:
+        _require(piece.start == end < piece.end, f"{path}.slices", f"leave a gap or overlap at {end}")
+        end = piece.end
+    _require(end == picture.size, f"{path}.slices", f"end at {end} of {picture.size}")
+
+
+def _finding(finding: Finding, path: str, revisions: int) -> None:
+    _require(bool(finding.participants), f"{path}.participants", "is empty")
+
+
+def _comparison(comparison: Comparison, path: str, revisions: int) -> None:
+    _require(bool(comparison.causes), "causes", "is empty")
+
+
+def _edit(edit: SourceEdit, path: str, revisions: int) -> None:
+    numbers = (edit.begin, edit.end, edit.line, edit.column, edit.end_line, edit.end_column)
+    _require(min(numbers) >= 0 and edit.begin <= edit.end, path, "has a position below 0 or an end before its start")
+
+
+def _moved(moved: Moved, path: str, revisions: int) -> None:
+    _address(moved.old, f"{path}.old")
+    _address(moved.new, f"{path}.new")
+    _address(moved.shift, f"{path}.shift", _SHIFT)
+
+
+def _mates(mates: LineMates, path: str, revisions: int) -> None:
+    _address(mates.line, f"{path}.line")
+    _require(0 < mates.line_size <= MAX_LINE_BYTES, f"{path}.line_size", f"is {mates.line_size}")
+    _ranges((mates.first_bytes, mates.second_bytes), path)
+
+
+def _straddle(straddle: Straddle, path: str, revisions: int) -> None:
+    _address(straddle.address, f"{path}.address")
+
+
+def _run(run: ShiftRun, path: str, revisions: int) -> None:
+    _address(run.start, f"{path}.start")
+    _address(run.end, f"{path}.end")
+
+
+def _points(points: Points, path: str, revisions: int) -> None:
+    _require(len(points.values) == revisions, f"{path}.values", f"has {len(points.values)} of {revisions} revisions")
+
+
+def _step(step: Step, path: str, revisions: int) -> None:
+    _indexes((*step.between, *step.suspects), path, revisions)
+
+
+def _slope(slope: Slope, path: str, revisions: int) -> None:
+    _indexes((slope.start, slope.end), path, revisions)
+
+
+def _outlier(outlier: Outlier, path: str, revisions: int) -> None:
+    _indexes((outlier.revision,), path, revisions)
+
+
+def _contrast(contrast: Contrast, path: str, revisions: int) -> None:
+    _indexes(contrast.revisions, path, revisions)
+
+
+def _layout_change(change: LayoutChange, path: str, revisions: int) -> None:
+    _indexes(change.between, path, revisions)
+    _require(change.step >= -1, f"{path}.step", f"is {change.step}")
+
+
+def _pair(pair: Pair, path: str, revisions: int) -> None:
+    _indexes((at.revision for at in pair.places), path, revisions)
+
+
+def _bisection(bisection: Bisection, path: str, revisions: int) -> None:
+    _indexes((*bisection.suspects, *(revision for revision, _ in bisection.tested)), path, revisions)
+
+
+_CHECKS: dict[type, Callable[[Any, str, int], None]] = {
+    LineRef: _line,
+    Participant: _participant,
+    LinePicture: _picture,
+    Finding: _finding,
+    Comparison: _comparison,
+    SourceEdit: _edit,
+    Moved: _moved,
+    LineMates: _mates,
+    Straddle: _straddle,
+    ShiftRun: _run,
+    Points: _points,
+    Step: _step,
+    Slope: _slope,
+    Outlier: _outlier,
+    Contrast: _contrast,
+    LayoutChange: _layout_change,
+    Pair: _pair,
+    Bisection: _bisection,
+}

@@ -1,0 +1,185 @@
+"""report, diff and show over saved documents, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from linemate import lastreport
+from linemate.cli import main
+from linemate.reportdiff import difference
+from reports import EMITTERS
+from reports.diff import DIFF_EMITTERS
+from reports.options import RenderOptions
+from sharing.model.finding import Finding, Report, Severity
+from sharing.model.reportdiff import Difference, ReportDiff
+from tests.reports.shared_report import EMPTY, REPORT
+from tests.saved.documents import texts
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/linemate-diff.schema.json").read_text())
+FIRST, SECOND = REPORT.findings[:2]
+
+
+def report(*findings: Finding, **fields: Any) -> Report:
+    return msgspec.structs.replace(EMPTY, findings=findings, incomplete=False, **fields)
+
+
+def at(finding: Finding, address: str) -> Finding:
+    return msgspec.structs.replace(finding, line=msgspec.structs.replace(finding.line, address=address))
+
+
+def judged(finding: Finding, severity: Severity) -> Finding:
+    return msgspec.structs.replace(finding, severity=severity)
+
+
+def kinds(diff: ReportDiff) -> list[tuple[Difference, str]]:
+    return [(row.kind, (row.new or row.old or FIRST).id) for row in diff.differences]
+
+
+@pytest.fixture
+def save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Report], str]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LINEMATE_CACHE", str(tmp_path / "cache"))
+
+    def write(name: str, document: Report) -> str:
+        Path(name).write_text(EMITTERS["json"].render(document))
+        return name
+
+    return write
+
+
+class TestDiff:
+    def test_equal_reports_have_no_difference(self) -> None:
+        diff = difference(REPORT, REPORT, "")
+        assert (diff.differences, diff.same) == ((), len(REPORT.findings))
+
+    def test_new_gone_moved_and_changed(self) -> None:
+        assert kinds(difference(report(FIRST), report(SECOND), "")) == [
+            (Difference.NEW, SECOND.id),
+            (Difference.GONE, FIRST.id),
+        ]
+        assert kinds(difference(report(FIRST), report(at(FIRST, "0x40")), "")) == [(Difference.MOVED, FIRST.id)]
+        worse, better = judged(FIRST, Severity.CRITICAL), judged(FIRST, Severity.LOW)
+        up, down = difference(report(better), report(worse), ""), difference(report(worse), report(better), "")
+        assert kinds(up) == kinds(down) == [(Difference.CHANGED, FIRST.id)]
+        assert (up.differences[0].worse, down.differences[0].worse) == (True, False)
+
+    def test_one_pair_on_several_lines_is_told_apart_by_line(self) -> None:
+        one, two, three = at(FIRST, "0x40"), at(FIRST, "0x80"), at(FIRST, "0xc0")
+        diff = difference(report(one, two), report(two, three), "")
+        assert (diff.same, [(row.old and row.old.line, row.new and row.new.line) for row in diff.differences]) == (
+            1,
+            [("0x40", "0xc0")],
+        )
+
+    def test_the_document_follows_its_schema(self) -> None:
+        jsonschema.Draft202012Validator.check_schema(SCHEMA)
+        diff = difference(report(FIRST, at(SECOND, "0x40")), report(SECOND, hidden=3), "")
+        jsonschema.validate(json.loads(DIFF_EMITTERS["json"].render(diff)), SCHEMA)
+        made = msgspec.json.schema(ReportDiff)["$defs"]
+        assert SCHEMA["properties"].keys() == made.pop("ReportDiff")["properties"].keys()
+        for name, struct in made.items():
+            known = SCHEMA["$defs"][name]
+            assert known.get("enum") == struct.get("enum"), name
+            assert known.get("properties", {}).keys() == struct.get("properties", {}).keys(), name
+
+    @pytest.mark.parametrize("name", ["text", "markdown"])
+    def test_names_are_escaped(self, name: str) -> None:
+        who = msgspec.structs.replace(FIRST.participants[0], name="a\x1b[31m|<b>")
+        evil = msgspec.structs.replace(FIRST, participants=(who,))
+        text = DIFF_EMITTERS[name].render(difference(report(), report(evil), ""), RenderOptions())
+        assert "\x1b" not in text
+        assert name == "text" or "|<b>" not in text.replace("\\|", "")
+
+    @pytest.mark.parametrize(
+        ("old", "new", "arguments", "code"),
+        [
+            (report(), report(judged(FIRST, Severity.HIGH)), (), 1),
+            (report(), report(judged(FIRST, Severity.MEDIUM)), (), 0),
+            (report(), report(judged(FIRST, Severity.MEDIUM)), ("--fail-on", "medium"), 1),
+            (report(), report(judged(FIRST, Severity.HIGH)), ("--fail-on", "never"), 0),
+            (report(judged(FIRST, Severity.LOW)), report(judged(FIRST, Severity.HIGH)), (), 1),
+            (report(judged(FIRST, Severity.CRITICAL)), report(judged(FIRST, Severity.HIGH)), (), 0),
+            (report(judged(FIRST, Severity.HIGH)), report(), (), 0),
+            (report(), msgspec.structs.replace(EMPTY, incomplete=True), (), 3),
+        ],
+    )
+    def test_the_exit_code_is_of_what_is_new_or_worse(
+        self, save: Callable[[str, Report], str], old: Report, new: Report, arguments: tuple[str, ...], code: int
+    ) -> None:
+        assert main(["diff", save("old.json", old), save("new.json", new), *arguments]) == code
+
+
+class TestReport:
+    @pytest.mark.parametrize("format_name", EMITTERS)
+    def test_every_format_is_what_the_command_would_have_written(
+        self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str], format_name: str
+    ) -> None:
+        from linemate.commands import common
+
+        main(["report", save("saved.json", REPORT), "--format", format_name])
+        options = common.render_options(None, quiet=False, rules=common.rule_infos())
+        assert capsys.readouterr().out == EMITTERS[format_name].render(REPORT, options)
+
+    def test_the_exit_code_is_that_of_the_command(self, save: Callable[[str, Report], str]) -> None:
+        high, low = (
+            save("high.json", report(judged(FIRST, Severity.HIGH))),
+            save("low.json", report(judged(FIRST, Severity.LOW))),
+        )
+        assert [main(["report", high]), main(["report", low]), main(["report", high, "--fail-on", "never"])] == [
+            1,
+            0,
+            0,
+        ]
+
+    def test_other_documents_are_shown_too(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for kind, text in texts().items():
+            (tmp_path / f"{kind}.json").write_text(text)
+        assert main(["report", str(tmp_path / "history.json"), "--format", "markdown"]) == 1  # it has a slowdown
+        assert main(["report", str(tmp_path / "comparison.json")]) == 3  # of an incomplete analysis
+        capsys.readouterr()
+        assert main(["report", str(tmp_path / "history.json"), "--format", "sarif"]) == 2
+        assert "a document of history has no format sarif: text, json, markdown, html" in capsys.readouterr().err
+
+
+class TestShow:
+    def test_a_finding_is_shown_by_id_or_its_beginning(
+        self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        saved = save("saved.json", report(FIRST, SECOND))
+        assert main(["show", FIRST.id, "--in", saved]) == 0
+        whole = capsys.readouterr().out
+        assert FIRST.message.split(",")[0] in " ".join(whole.split())
+        assert SECOND.id not in whole
+        assert main(["show", FIRST.id[:-3], "--in", saved, "-o", "out.txt"]) == 0
+        assert Path("out.txt").read_text() == whole
+
+    def test_without_a_file_the_last_report_is_meant(
+        self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["show", FIRST.id]) == 2
+        assert "no report is kept from an earlier run: name one with --in FILE" in capsys.readouterr().err
+        lastreport.keep(report(SECOND))
+        lastreport.keep(report(FIRST))
+        assert main(["show", FIRST.id]) == 0
+        assert main(["show", SECOND.id]) == 2
+
+    def test_an_unknown_id_says_what_is_near(
+        self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["show", FIRST.id + "0", "--in", save("saved.json", report(FIRST))]) == 2
+        assert f"did you mean '{FIRST.id}'?" in capsys.readouterr().err
+
+    def test_nothing_is_kept_where_nothing_can_be(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("LINEMATE_CACHE", str(tmp_path / "file"))
+        lastreport.keep(report(FIRST))
+        assert capsys.readouterr().err == ""
