@@ -95,6 +95,14 @@ POINTER_SHARE: Annotated[
         "as THREAD_LOOP",
     ),
 ] = 0.02
+AGAIN_MOST: Annotated[
+    float,
+    About(
+        "handlers that a handler leads to",
+        Origin.CHOSEN,
+        "they make calls through pointers as well: a geometric series, and that of one thread ends",
+    ),
+] = 0.9
 STEADY: Annotated[
     float,
     About(

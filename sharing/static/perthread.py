@@ -175,8 +175,7 @@ def threads(calls: Calls, entries: Sequence[int], dispatched: Bools, pointer_cal
         once[row] = once_of(calls, entry)
         runs = spread(calls, base, once[row])
         through = numbers.POINTER_SHARE * float(runs @ pointer_calls)
-        # Handlers make calls through pointers as well: a geometric series, and that of one thread ends.
-        runs += through / (1.0 - min(numbers.POINTER_SHARE * again, 0.9)) * anywhere
+        runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
         total = float(runs @ work.straight + runs @ (work.looped * np.where(once[row], numbers.STEADY, 1.0)))
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
     return Threads(rates, once)
