@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.explain.joint import student
 from sharing.explain.statistics import LEVEL, Floats
+from sharing.explain.student import student
 
 BLOCKS = 16  # stretches of a run whose counts are compared with each other, or runs
 # What one recording cannot show: runs of one build, with the same work, gave counts of functions whose variance was 2

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.explain.statistics import ALPHA, LEVEL, Effect, Floats
+from sharing.explain.student import student
 
 EXACT = 5000  # arrangements that are enumerated
 DRAWN = 4000
@@ -149,13 +150,6 @@ def _mean_change(pairs: Sequence[Pair]) -> Effect:
     old, new = (float(np.median([np.median(pair[side]) for pair in pairs])) for side in (0, 1))
     counts = (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs))
     return Effect(old, new, math.expm1(shift), math.expm1(shift - reach), math.expm1(shift + reach), None, counts)
-
-
-def student(level: float, free: int) -> float:
-    """The quantile of Student's t that bounds ``level`` on both sides."""
-    from scipy.special import stdtrit  # late: it takes longer to load than numpy
-
-    return float(stdtrit(free, (1 + level) / 2))
 
 
 def least_chance(n: int, m: int) -> float:

@@ -4,8 +4,8 @@ Owns the tests: counts of two samples (profiles), repeated measurements of two b
 where it draws at random, draws the same for the same values.  Sources of the methods stand with each function.
 
 Fisher's test, signed ranks and the corrections are written here, though ``scipy.stats`` has them: it takes a second to
-load, and its Fisher test is a hundred times slower a row, of which a profile has thousands.  Tests hold them against
-it.
+load and 110 MB on disk, and its Fisher test is a hundred times slower a row, of which a profile has thousands.  Tests
+hold them against it.
 """
 
 from __future__ import annotations

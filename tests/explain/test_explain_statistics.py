@@ -11,11 +11,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharing.explain.joint import student
 from sharing.explain.statistics import (
     ALPHA,
     benjamini_hochberg,
@@ -27,6 +27,7 @@ from sharing.explain.statistics import (
     ratio_of_shares,
     two_proportions,
 )
+from sharing.explain.student import student
 from sharing.sampled.interval import wilson
 
 
@@ -73,6 +74,19 @@ def test_signed_ranks_are_those_of_scipy(pairs: int) -> None:
 def test_the_bounds_of_few_repetitions_are_those_of_the_tables(free: int, bound: float) -> None:
     """A series in the degrees of freedom gave 4.17 for two and 9.71 for one."""
     assert student(0.95, free) == pytest.approx(bound, abs=5e-4)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.999])
+def test_quantiles_of_student_are_those_of_scipy(level: float) -> None:
+    degrees = np.array([*range(1, 60), *range(60, 10_000, 331), 9_999, 10_000])
+    expected = scipy.special.stdtrit(degrees.astype(float), (1 + level) / 2)
+    assert np.array([student(level, int(free)) for free in degrees]) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("level", "free"), [(0.0, 3), (1.0, 3), (0.95, 0)])
+def test_no_interval_bounds_nothing_or_all(level: float, free: int) -> None:
+    with pytest.raises(ValueError, match="degree"):
+        student(level, free)
 
 
 @given(st.integers(0, 2000), st.integers(1, 2000))
