@@ -60,7 +60,8 @@ def run_facts(request: Request, project: ProjectConfig | None = None) -> Path:
     arguments = [str(tool), *_arguments(request, project or ProjectConfig(), folder)]
     try:
         with stream.open("wb") as out:
-            process = children.start(arguments, stdout=out, stderr=subprocess.PIPE, env=helper_environment())
+            streams = children.Streams(stdout=out, stderr=subprocess.PIPE)
+            process = children.start(arguments, streams, env=helper_environment())
     except OSError as error:
         raise LinemateError(f"{tool}: {error.strerror or error}") from error
     said = _follow(process)

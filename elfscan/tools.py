@@ -115,8 +115,8 @@ class ToolJob:
                 source = anonymous_file("stdin")
                 write_all(source, stdin)
                 os.lseek(source, 0, os.SEEK_SET)
-            told = helper_environment(timeout_s)
-            process = children.start(args, stdin=source, stdout=out, stderr=err, env=told)
+            streams = children.Streams(stdin=source, stdout=out, stderr=err)
+            process = children.start(args, streams, env=helper_environment(timeout_s))
         except OSError as error:
             os.close(out)
             os.close(err)

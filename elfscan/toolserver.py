@@ -72,9 +72,9 @@ class _Server:
         self.busy = False
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            quiet, told = subprocess.DEVNULL, helper_environment()
-            line = [tool, "--serve"]
-            self.process = children.start(line, stdin=theirs.fileno(), stdout=quiet, stderr=quiet, env=told)
+            quiet = subprocess.DEVNULL
+            streams = children.Streams(stdin=theirs.fileno(), stdout=quiet, stderr=quiet)
+            self.process = children.start([tool, "--serve"], streams, env=helper_environment())
         except OSError as error:
             self.socket.close()
             raise LinemateError(f"{tool}: {error.strerror or error}") from error

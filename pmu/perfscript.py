@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pmu.samplesbuilder import Builder, Names
+from pmu.samplesbuilder import Builder, MappingDetails, Names
 from pmu.textlines import Rows, lines
 from sharing.model.errors import Unrecognized
 from sharing.model.samples import PROT_EXEC, PROT_WRITE, Counts, Event, Field, Recording, Samples
@@ -105,9 +105,11 @@ class _Reader:
             int(found["size"], 16),
             int(found["pgoff"], 16),
             found["path"].strip(),
-            protection=(bits[0] == "r") | PROT_WRITE * (bits[1] == "w") | PROT_EXEC * (bits[2] == "x"),
-            build_id=found["build_id"] or "",
-            shared=bits[3] == "s",
+            MappingDetails(
+                protection=(bits[0] == "r") | PROT_WRITE * (bits[1] == "w") | PROT_EXEC * (bits[2] == "x"),
+                build_id=found["build_id"] or "",
+                shared=bits[3] == "s",
+            ),
         )
 
     def _sample(self, found: re.Match[str]) -> None:

@@ -196,11 +196,9 @@ class PerfRun:
         try:
             self._process = children.start(
                 line,
+                children.Streams(stdout=self._said, stderr=self._said, others=(control_read, answers_write)),
                 bond=children.Bond.ALONE,
                 group=True,
-                stdout=self._said,
-                stderr=self._said,
-                pass_fds=(control_read, answers_write),
                 env={**os.environ, "LC_ALL": "C"},
                 before_exec=raise_priority if priority else None,
             )

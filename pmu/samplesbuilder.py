@@ -191,6 +191,28 @@ def _place(samples: SampleTable, spaces: AddressSpaces) -> Table:
     return out
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappingDetails:
+    """What a profile may say of a mapping besides its path and place.  ``kernel``: it is in every process."""
+
+    device: tuple[int, int] = (0, 0)
+    inode: tuple[int, int] = (0, 0)  # number, generation
+    protection: int = 0
+    build_id: str = ""
+    data: bool = False
+    kernel: bool = False
+    shared: bool = False
+
+    @property
+    def flags(self) -> MappingFlag:
+        found = MappingFlag.DATA if self.data else MappingFlag(0)
+        found |= MappingFlag.KERNEL if self.kernel else MappingFlag(0)
+        return found | (MappingFlag.SHARED if self.shared else MappingFlag(0))
+
+
+_NOTHING_ELSE = MappingDetails()
+
+
 @dataclass(slots=True)
 class Builder:
     """Everything of a profile but its counts, in the order in which a reader comes across it."""
@@ -213,21 +235,12 @@ class Builder:
         size: int,
         pgoff: int,
         path: str,
-        *,
-        device: tuple[int, int] = (0, 0),
-        inode: tuple[int, int] = (0, 0),
-        protection: int = 0,
-        build_id: str = "",
-        data: bool = False,
-        kernel: bool = False,
-        shared: bool = False,
+        details: MappingDetails = _NOTHING_ELSE,
     ) -> bool:
         """A file, or memory, appeared in a process.  False (and no effect) where it lies outside the address space."""
         if size <= 0 or start + size > 1 << 64:
             return False
-        pid = KERNEL_PID if kernel else pid
-        flags = (MappingFlag.DATA if data else MappingFlag(0)) | (MappingFlag.KERNEL if kernel else MappingFlag(0))
-        flags |= MappingFlag.SHARED if shared else MappingFlag(0)
+        pid = KERNEL_PID if details.kernel else pid
         row = len(self.mappings)
         self.mappings.append(
             (
@@ -235,15 +248,13 @@ class Builder:
                 min(start + size, (1 << 64) - 1),
                 pgoff,
                 time,
-                inode[0],
-                inode[1],
-                device[0],
-                device[1],
+                *details.inode,
+                *details.device,
                 pid,
                 self.paths.row(path),
-                self.build_ids.row(build_id) if build_id else -1,
-                protection,
-                int(flags),
+                self.build_ids.row(details.build_id) if details.build_id else -1,
+                details.protection,
+                int(details.flags),
                 0,
             )
         )

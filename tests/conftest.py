@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 from types import FrameType
@@ -47,6 +48,15 @@ def pytest_configure() -> None:
     for number in (signal.SIGQUIT, signal.SIGHUP):  # nohup ignores the latter
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+
+
+def pytest_collection_finish() -> None:
+    """Hypothesis gives an example 200 ms of the clock, which a loaded machine does not always have."""
+    if "hypothesis" in sys.modules:
+        from hypothesis import settings
+
+        settings.register_profile("without deadline", deadline=None)
+        settings.load_profile("without deadline")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -24,6 +24,7 @@ from sharing.model.image import Image
 
 if TYPE_CHECKING:
     from linemate.sampled.reading import Profiles
+    from linemate.sampled.run import SampledFindings
     from sharing.model.executions import Executions
     from sharing.source.program import Program
 
@@ -93,7 +94,10 @@ def audit_image(image: Image, options: AuditOptions, knowledge: Knowledge, runs:
     prefix = f"{image.member}: " if image.member else ""
     notes.extend(prefix + note for note in (*image.notes, *result.notes))
     if runs.profiles is not None:
-        findings = _with_samples(findings, runs.profiles, result, image, options, knowledge, counts, trust)
+        sampled = _with_samples(findings, runs.profiles, result, image, options, knowledge)
+        findings = sampled.findings
+        add_counts(counts, sampled.counts)
+        trust += sampled.notes
     target = target_of(image, size)
     # A run shows the threads that the code does not.
     unknown = result.threads_unknown and runs.executions is None and runs.profiles is None
@@ -144,28 +148,13 @@ def _with_samples(
     image: Image,
     options: AuditOptions,
     knowledge: Knowledge,
-    counts: dict[str, int],
-    notes: list[str],
-) -> list[Finding]:
+) -> SampledFindings:
     """The findings about a binary with what profiles of it say."""
-    from linemate.sampled.run import with_samples
+    from linemate.sampled.run import SampledOptions, with_samples
 
     size, _ = line_sizes(options.line_size, image)
-    macro = options.project.fix.align_macro or ""
-    seen = with_samples(
-        options.samples,
-        profiles,
-        image,
-        result,
-        findings,
-        knowledge,
-        size,
-        macro=macro,
-        rules=options.rules,
-    )
-    add_counts(counts, seen.counts)
-    notes += seen.notes
-    return seen.findings
+    wanted = SampledOptions(options.samples, size, options.project.fix.align_macro or "", options.rules)
+    return with_samples(wanted, profiles, image, result, findings, knowledge)
 
 
 def line_sizes(asked: int | None, *images: Image) -> tuple[int, int]:

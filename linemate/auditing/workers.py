@@ -93,11 +93,9 @@ class _Worker:
             code = f"import sys; sys.path[:] = {sys.path!a}; from {__package__}.child import main; main()"
             self._process = children.start(
                 [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", code],
+                children.Streams(stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL),
                 bond=children.Bond.ALONE,
                 group=True,  # Ctrl-C is this process' to act on
-                stdin=source,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
                 env={**os.environ, "TMPDIR": scratch.folder()},
             )
         except OSError:

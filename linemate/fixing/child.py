@@ -41,11 +41,10 @@ def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False)
     try:
         process = children.start(
             ["/bin/sh", "-c", command],
+            children.Streams(stdout=subprocess.PIPE, stderr=subprocess.STDOUT),
             bond=children.Bond.TREE,
             group=True,
             cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
             # What a compiler that is killed leaves goes with ours.
             env={**os.environ, "LC_ALL": "C", "TMPDIR": scratch.folder()},
             # Before it starts: threads keep the priority that their creator had.

@@ -48,27 +48,33 @@ class SampledFindings:
     notes: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class SampledOptions:
+    """Which profiles, by lines of how many bytes, by which ``rules`` (none: all); ``macro`` is what aligns."""
+
+    paths: tuple[str, ...]
+    line_size: int
+    macro: str = ""
+    rules: tuple[str, ...] = ()
+
+
 def with_samples(
-    paths: Sequence[str],
+    options: SampledOptions,
     profiles: Profiles,
     image: Image,
     judgement: Judgement,
     static: Sequence[Finding],
     knowledge: Knowledge,
-    line_size: int,
-    *,
-    macro: str = "",
-    rules: Sequence[str] = (),
 ) -> SampledFindings:
     """1. place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
-    paths = without_solo(paths)
+    paths, line_size = without_solo(options.paths), options.line_size
     placed = [_placed(profiles.read(path), image, knowledge) for path in paths]
     runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
     run = merged(runs)
     gains = GainsOf(paths, placed, runs, lambda path: _placed(profiles.read(path), image, knowledge))
     names = Names(judgement.image, knowledge, judgement.actors)
-    verdicts = judge_lines(run, names, line_size, rules=rules, gains=gains)
-    sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, macro), judgement.image)
+    verdicts = judge_lines(run, names, line_size, rules=options.rules, gains=gains)
+    sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, options.macro), judgement.image)
     findings, joined = join(static, sampled, verdicts, run, _coverages(placed))
     counts: dict[str, int] = {}
     for one in placed:

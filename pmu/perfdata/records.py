@@ -28,7 +28,7 @@ from pmu.perfevent import (
     Sample,
     parse_attr,
 )
-from pmu.samplesbuilder import Builder
+from pmu.samplesbuilder import Builder, MappingDetails
 from sharing.model.addressspaces import KERNEL_PID
 from sharing.model.errors import Malformed
 from sharing.model.samples import Mode
@@ -186,13 +186,7 @@ class Session:
         mode = misc & MISC_CPUMODE
         if mode in (Mode.GUEST_KERNEL, Mode.GUEST_USER):
             return
-        done = self.builder.map(
-            time,
-            pid,
-            start,
-            size,
-            pgoff,
-            _text(record[name_at:]),
+        details = MappingDetails(
             device=device,
             inode=inode,
             protection=protection,
@@ -201,6 +195,7 @@ class Session:
             data=bool(misc & MISC_MMAP_DATA),
             kernel=pid == KERNEL_PID or mode == Mode.KERNEL,
         )
+        done = self.builder.map(time, pid, start, size, pgoff, _text(record[name_at:]), details)
         self.malformed += not done
 
     def _bytes(self, block: Block, at: int) -> bytes:

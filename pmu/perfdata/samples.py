@@ -156,9 +156,8 @@ def decode(
     into: Room,
     *,
     big_endian: bool,
-    event: Indices | int = 0,
 ) -> npt.NDArray[np.bool_]:
-    """Fills the columns with samples of one layout, of one event or of one each; which of them can be used.
+    """Fills the columns with samples of one layout, all but their event; which of them can be used.
 
     Register positions are word indices of the block; the caller knows where the block is.
     """
@@ -168,8 +167,6 @@ def decode(
         part = slice(first, stop)
         at = Cursor(words, heads[part], heads[part] + lengths[part], sound[part], stride, 1)
         _fill({name: column[part] for name, column in into.items()}, at, headers[part], attr, big_endian=big_endian)
-    if "event" in into:
-        into["event"][:] = event
     return sound
 
 

@@ -296,16 +296,10 @@ class Sink:
     ) -> int:
         """Fills the first rows of ``room`` with the sound samples of one layout; ``drop`` hears which, if not all."""
         attr, block = self.attrs[number], batch.block
-        usable = decode(
-            block.words,
-            batch.heads,
-            batch.lengths,
-            batch.headers,
-            attr,
-            room,
-            big_endian=self.big_endian,
-            event=events,
-        )
+        heads, lengths, headers = batch.heads, batch.lengths, batch.headers
+        usable = decode(block.words, heads, lengths, headers, attr, room, big_endian=self.big_endian)
+        if "event" in room:
+            room["event"][:] = events
         if timeless:
             room["time"][:] = batch.before + np.searchsorted(block.heads, batch.heads)
         if batch.numbers is not None:

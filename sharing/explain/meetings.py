@@ -47,12 +47,24 @@ class Met:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The side that is looked at, and of each of its rows the row of the other side (``partner``, -1 none)."""
+
+    activity: Activity
+    here: Objects
+    there: Objects
+    partner: npt.NDArray[np.int64]
+    line_size: int
+
+
 def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> Met:
     """What meets in the new build (``new_side``), or in the old one, and not in the other."""
     here, there = (matching.new, matching.old) if new_side else (matching.old, matching.new)
     partner = _partners(matching, new_side=new_side)
     if not activity.known:
         return _by_layout(here, there, partner, line_size)
+    side = _Side(activity, here, there, partner, line_size)
     told = matching.told_new if new_side else matching.told_old
     # Of an object that the other side may merely not name, nobody can say where it would be.
     slots = activity.slots[(partner >= 0)[activity.slots["row"]] | told[activity.slots["row"]]]
@@ -82,7 +94,7 @@ def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side
             continue
         seen.add((one.name, two.name))
         rows = (int(a["row"]), int(b["row"]))
-        made = _meeting(activity, here, there, partner, rows, (one, two), line_size, float(weight[at]))
+        made = _meeting(side, rows, (one, two), float(weight[at]))
         if made is not None:
             out.append(made)
         if len(seen) >= MAX_EXAMINED:
@@ -110,17 +122,9 @@ def _addresses(address: Words, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.in
     return picked
 
 
-def _meeting(
-    activity: Activity,
-    here: Objects,
-    there: Objects,
-    partner: npt.NDArray[np.int64],
-    rows: tuple[int, int],
-    actors: tuple[Actor, Actor],
-    line_size: int,
-    weight: float,
-) -> Meeting | None:
+def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], weight: float) -> Meeting | None:
     """The pair, where the bytes in use of its actors share a line here and not there."""
+    activity, here, there, line_size = side.activity, side.here, side.there, side.line_size
     delta = [_delta(here, row) for row in rows]
     touched = [
         tuple((start - shift, end - shift) for start, end in sorted((*actor.hot, *actor.read_hot)))
@@ -129,7 +133,7 @@ def _meeting(
     place = _common(touched[0], touched[1], line_size)
     if place is None:
         return None
-    others = [int(partner[row]) for row in rows]
+    others = [int(side.partner[row]) for row in rows]
     matched = min(others) >= 0
     if matched:
         moved = [int(there.address[o]) - int(here.address[r]) for o, r in zip(others, rows, strict=True)]

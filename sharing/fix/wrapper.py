@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sharing.fix.attributes import aligning_macro, with_attributes
 from sharing.fix.declaration import Declarator, Statement, read_declaration
@@ -30,6 +31,18 @@ _ALIGNED = re.compile(r"__attribute__\s*\(\(\s*(__)?aligned(__)?\s*(\([^()]*\))?
 _COLUMN = {name: at for at, name in enumerate(ACCESS_COLUMNS)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Wrapper:
+    """The type around a variable, or around each of its ``elements``.  ``constructs``: its member is made in place."""
+
+    facts: VariableFacts
+    style: Spelling
+    tag: str
+    elements: bool
+    constructs: bool
+    line_size: int
+
+
 def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool = False) -> Plan:
     """Wrap the variable, or (``elements``) each element of an array."""
     facts = variable.facts
@@ -42,6 +55,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
     style = planner.spelling(source.path if len(set(paths)) == 1 else _shared_file(planner, paths))
     changes, notes = Changes(), dict.fromkeys((KEPT,) if planner.keep(facts) else ())
     tag = _tag(planner, name, places)
+    wrapper = _Wrapper(facts, style, tag, elements, _elides_copies(planner, variable), planner.line_size)
     declared: dict[str, set[int]] = {}
     where = _shared_file(planner, paths) if len(places) > 1 else source.path
     first = min(begin for path, begin in places if path == where)
@@ -58,14 +72,9 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
             changes,
             statement,
             declarator,
-            facts,
-            style,
-            tag,
-            elements,
+            wrapper,
             defines=(path, begin) == (where, first),
             keep=planner.keep(facts) if own else "",
-            constructs=_elides_copies(planner, variable),
-            line_size=planner.line_size,
             aligned_by_macro=aligning_macro(planner, at, at.text(declarator.suffix, declarator.init)),
         )
     for path in _readers(planner, facts, source.path, set(paths)):
@@ -141,30 +150,25 @@ def _rewrite(
     changes: Changes,
     statement: Statement,
     declarator: Declarator,
-    facts: VariableFacts,
-    style: Spelling,
-    tag: str,
-    elements: bool,
+    wrapper: _Wrapper,
     *,
     defines: bool,
     keep: str,
-    constructs: bool,
-    line_size: int,
     aligned_by_macro: bool,
 ) -> None:
     """One declaration: the wrapper type where it comes first, the variable with that type."""
-    source = statement.source
+    source, style, tag = statement.source, wrapper.style, wrapper.tag
     name = declarator.name.text.decode("utf-8", "surrogateescape")
     scope = source.text(declarator.scope, declarator.name.begin)
-    member, suffix = _member(statement, declarator, facts, elements, line_size)
+    member, suffix = _member(statement, declarator, wrapper)
     body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
     written = "" if aligned_by_macro else source.text(declarator.suffix, declarator.init)
     attributes = _ALIGNED.sub("", written).strip()
     behind = " ".join(part for part in (f"{scope}{name}{suffix}", attributes, keep) if part)
-    init = _initialiser(statement, declarator, facts, elements, constructs)
+    init = _initialiser(statement, declarator, wrapper)
     storage = "".join(f"{text} " for text in (statement.attributes, statement.storage) if text)
     indent = source.indent(statement.begin)
-    inline = style.cxx or "extern" in statement.storage or not _alone(facts)
+    inline = style.cxx or "extern" in statement.storage or not _alone(wrapper.facts)
     keyword = f"struct {style.record}" if style.cxx and style.record else "struct"
     body = f"{member};" if style.cxx else body
     if not defines:
@@ -183,12 +187,10 @@ def _alone(facts: VariableFacts) -> bool:
     return bool(facts.bits & VariableBits.INTERNAL) and not facts.declarations
 
 
-def _member(
-    statement: Statement, declarator: Declarator, facts: VariableFacts, elements: bool, line_size: int
-) -> tuple[str, str]:
+def _member(statement: Statement, declarator: Declarator, wrapper: _Wrapper) -> tuple[str, str]:
     """The declaration of the member, and the array bounds that stay with the variable."""
-    if not elements:
-        return member_text(statement, declarator, facts, VALUE, line_size), ""
+    if not wrapper.elements:
+        return member_text(statement, declarator, wrapper.facts, VALUE, wrapper.line_size), ""
     source = statement.source
     code = source.code
     bracket = source.at(declarator.name.end)
@@ -198,7 +200,7 @@ def _member(
     before = source.text(declarator.begin, declarator.scope)
     suffix = source.text(code[bracket].begin, closing)
     return (
-        f"{unaligned(statement.type_text, line_size)} {before}{VALUE}{source.text(closing, declarator.suffix)}",
+        f"{unaligned(statement.type_text, wrapper.line_size)} {before}{VALUE}{source.text(closing, declarator.suffix)}",
         suffix,
     )
 
@@ -210,26 +212,24 @@ def _elides_copies(planner: Planner, variable: Defined[VariableFacts]) -> bool:
     return unit.language == "C++" and found is not None and unit.standard[found.start() :] >= "17" and found[1] in "12"
 
 
-def _initialiser(
-    statement: Statement, declarator: Declarator, facts: VariableFacts, elements: bool, constructs: bool
-) -> str:
+def _initialiser(statement: Statement, declarator: Declarator, wrapper: _Wrapper) -> str:
     source = statement.source
     text = source.text(declarator.init, declarator.end).strip()
     if not text:
         return ""
     if text.startswith("("):
-        if elements or not constructs or not re.fullmatch(r"[\w:<>, ]+", statement.type_text):
+        if wrapper.elements or not wrapper.constructs or not re.fullmatch(r"[\w:<>, ]+", statement.type_text):
             raise Refused("it is initialised in parentheses")
         return f" = {{ {statement.type_text}{text} }}"
     value = text[1:].strip() if text.startswith("=") else text
     equals = " = " if text.startswith("=") else ""
-    if not elements:
+    if not wrapper.elements:
         return f"{equals}{{ {value} }}" if equals else f"{{{value}}}"
     if not re.fullmatch(r"\{\s*0?\s*\}", value):
         raise Refused("its elements are initialised one by one")
     if "0" not in value:
         return f"{equals}{{}}"
-    inner = stripped(facts.type).inner
+    inner = stripped(wrapper.facts.type).inner
     braced = inner is not None and stripped(inner).kind in (*RECORD_KINDS, TypeKind.ARRAY)
     return f"{equals}{{{{ {'{0}' if braced else '0'} }}}}"
 

@@ -32,7 +32,7 @@ from sharing.model.samples import (
 )
 from sharing.sampled.byfunction import spread
 from sharing.sampled.evaluate import RegisterFile, addresses, names_of
-from sharing.sampled.placing import Parts, describe, locate
+from sharing.sampled.placing import Addressed, Parts, describe, locate
 from sharing.sampled.processes import Processes, keys
 from sharing.sampled.regions import SP_DTYPE, survey
 from sharing.sampled.sampledcode import PERF_TYPE_BREAKPOINT, CodeKeys, SampledCode, Skid, read_code, skids
@@ -169,7 +169,7 @@ def _piece(parts: Parts, rows: Table, out: Table) -> None:
 
     # 3. What lies there.
     at = np.flatnonzero(placed)
-    locate(parts, rows, thread, process, address, at, own[at], out)
+    locate(parts, rows, Addressed(thread, process, address, at, own[at]), out)
     # A user's instruction cannot have touched the kernel: such an address was computed from something else.
     beyond = ~given[at] & (out["region"][at] == Region.KERNEL) & (rows["mode"][at] == Mode.USER)
     unmapped = at[(out["space"][at] < 0) | beyond]

@@ -39,10 +39,20 @@ class Parts:
     charged: npt.NDArray[np.int32]
 
 
-def locate(
-    parts: Parts, rows: Table, thread: Column, process: Column, address: Column, at: Column, own: Column, out: Table
-) -> None:
-    """Place, space, region and file of the samples ``at``; space -1 where nothing is mapped."""
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """Addresses by row of a piece, with thread and process; known of the rows ``at``, thread-local where ``own``."""
+
+    thread: Column
+    process: Column
+    address: Column
+    at: Column
+    own: Column
+
+
+def locate(parts: Parts, rows: Table, addressed: Addressed, out: Table) -> None:
+    """Place, space, region and file of the addresses that are known; space -1 where nothing is mapped."""
+    at, own, address = addressed.at, addressed.own, addressed.address
     # A copy of whole samples costs more than all the rest.
     every = len(at) == len(rows)
     some, into = (rows, slice(None)) if every else (rows[at], at)
@@ -53,10 +63,10 @@ def locate(
         value, known = parts.registers.read_one(some, parts.registers.names.stack, at=which)
         return np.where(known, value, np.uint64(0))
 
-    found = parts.memory.locate(some, process[into], address[into], pointers)
+    found = parts.memory.locate(some, addressed.process[into], address[into], pointers)
     found["space"] = np.where(found["known"] == 1, found["space"], -1)
     if own.any():
-        found["space"][own] = parts.memory.thread_space(thread[at[own]])
+        found["space"][own] = parts.memory.thread_space(addressed.thread[at[own]])
         found["place"][own], found["region"][own] = address[at[own]], Region.TLS
         found["link"][own], found["data_module"][own] = 0, -1
     for name in ("place", "link", "space", "data_module", "region"):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sharing.model.attribution import PLACED_DTYPE, WITNESS_DTYPE, Basis, Reason, SpaceKind, line_keys
 from sharing.sampled.evaluate import addresses
-from sharing.sampled.placing import Parts, describe, locate
+from sharing.sampled.placing import Addressed, Parts, describe, locate
 from sharing.sampled.sampledcode import skids
 
 Table = npt.NDArray[Any]
@@ -91,8 +91,8 @@ class Witnesses:
         out["thread"] = parts.processes.thread_rows(some)
         process = parts.processes.process_rows(some, out["thread"])
         out["function"], out["module"] = code.points["function"][point[sample]], code.file[point[sample]]
-        everything = np.arange(len(at))
-        locate(parts, some, out["thread"], process, address, everything, np.zeros(len(at), np.bool_), out)
+        everything, none = np.arange(len(at)), np.zeros(len(at), np.bool_)
+        locate(parts, some, Addressed(out["thread"], process, address, everything, none), out)
         describe(out, code, operand)
         out["basis"] = Basis.DERIVED
         touches = _touching(out, wanted, line_size)

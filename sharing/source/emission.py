@@ -25,7 +25,7 @@ for vectorized stores; the images of automatic arrays, which GCC may put ahead o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sharing.basics.geometry import round_up
@@ -77,18 +77,17 @@ def contributions(
     options: UnitOptions,
     language: str,
     triple: str,
-    referenced: Collection[str] | None = None,
     functions: Sequence[FunctionReferences] | None = None,
     records: Records | None = None,
     symbols: Sequence[str] = (),
 ) -> tuple[Contribution, ...]:
     """The sections that the compiler makes of a unit's definitions, each with its members in order.
 
-    ``referenced`` are identities that something in the unit names; ``functions`` say more: who names what and in which
-    order, on which clang's order and the statics of C functions depend.  Initialisers are
-    read with ``symbols``, the unit's table.  Declarations are passed over.
+    ``functions`` say who names what and in which order, on which clang's order and the statics of C functions depend;
+    without, nothing is dropped and order follows the source.  Initialisers are read with ``symbols``, the unit's table.
+    Declarations are passed over.
     """
-    order = in_order(variables, options, language, functions, referenced, symbols)
+    order = in_order(variables, options, language, functions, symbols)
     local = _local(variables, options, functions)
     filled: dict[tuple[str, SectionKind], list[VariableFacts]] = {}
     for variable in order:

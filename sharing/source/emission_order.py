@@ -21,7 +21,7 @@ written: their value is known, or nobody asks.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from sharing.model.facts import Init, UnitOptions, VariableBits, VariableFacts
 from sharing.model.image import AccessKind
@@ -38,17 +38,14 @@ def in_order(
     options: UnitOptions,
     language: str,
     functions: Sequence[FunctionReferences] | None,
-    referenced: Collection[str] | None,
     symbols: Sequence[str] = (),
 ) -> list[VariableFacts]:
     """The definitions that are written out, first to last.
 
-    Without ``functions`` order follows the source alone and only what ``referenced`` lacks is dropped.
+    Without ``functions`` order follows the source alone and nothing is dropped.
     """
     definitions = sorted((v for v in variables if not v.bits & VariableBits.DECLARED_ONLY), key=lambda v: v.order)
     if functions is None:
-        if referenced is not None and not _keeps_unused(options):
-            definitions = [v for v in definitions if not droppable(v) or v.identity in referenced]
         return _without_walk(definitions, options, language)
     walk = Walk(definitions, functions, symbols)
     clang = options.compiler == "clang"
@@ -59,10 +56,6 @@ def in_order(
 def droppable(variable: VariableFacts) -> bool:
     """May the compiler leave it out when nothing refers to it?"""
     return bool(variable.bits & (VariableBits.INTERNAL | VariableBits.INLINE)) and not variable.bits & VariableBits.USED
-
-
-def _keeps_unused(options: UnitOptions) -> bool:
-    return options.compiler != "clang" and _forwards(options)
 
 
 def _forwards(options: UnitOptions) -> bool:

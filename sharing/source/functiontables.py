@@ -114,6 +114,29 @@ class _Places:
         return np.where(good, self._flat[np.where(good, at, 0)], np.uint64(0))
 
 
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """Where what a function's unit knows by index lies; ``unit`` is the unit of each function."""
+
+    unit: Ints
+    variables: _Places
+    records: _Places
+    functions: _Places
+
+    def units(self, rows: _Rows) -> Ints:
+        """The unit of each row."""
+        return self.unit[rows.function] if len(rows) else rows.function
+
+    def lock(self, lock: Any, function: int) -> int:
+        """The address of a single lock expression, 0 where it is not known."""
+        unit = self.unit[function : function + 1]
+        if lock.base == Base.VARIABLE:
+            start = int(self.variables.find(unit, np.array([lock.id]))[0])
+        else:
+            start = int(self.records.find(unit, np.array([lock.record]))[0])
+        return start + lock.offset if start else 0
+
+
 def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: dict[str, int]) -> Code:
     """1. an address for each function and import; 2. rows as arrays; 3. rank events; 4. fill the tables."""
     defined = list(program.functions.values())
@@ -152,12 +175,12 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
     taken = _taken(facts, unit, args, functions)
     table = _functions(facts, address, length, taken)
-    sites, params = _sites(accesses, ips[0], unit, variables, records)
-    call_table, arg_table = _calls(
-        calls, args, ips[1], unit, variables, records, functions, knowledge, {**by_symbol, **imports}
-    )
-    lock_calls, lock_args = _lock_calls(ops, facts, ips[2], unit, variables, records, knowledge, imported)
-    start_calls, start_args = _start_calls(starts, ips[3], unit, functions, knowledge, imported)
+    lookup = _Lookup(unit, variables, records, functions)
+    sites, params = _sites(accesses, ips[0], lookup)
+    locking = [a for name, a in {**by_symbol, **imports}.items() if knowledge.lock_calls(name)]
+    call_table, arg_table = _calls(calls, args, ips[1], lookup, locking)
+    lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
+    start_calls, start_args = _start_calls(starts, ips[3], lookup, knowledge, imported)
     every_call = np.concatenate([call_table, lock_calls, start_calls])
     every_arg = np.concatenate([arg_table, lock_args, start_args])
     origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets, locksets.required(defined))
@@ -241,10 +264,11 @@ def _common(table: Table, rows: _Rows, ip: Any, keep: Any) -> None:
             table[name] = np.clip(rows[name][keep], 0, top)
 
 
-def _sites(rows: _Rows, ip: Any, unit: Ints, variables: _Places, records: _Places) -> tuple[Table, Table]:
+def _sites(rows: _Rows, ip: Any, lookup: _Lookup) -> tuple[Table, Table]:
     """Accesses to variables and to record instances as sites, those through parameters (also) as such."""
-    base, of = rows["base"], unit[rows.function] if len(rows) else rows.function
-    start = np.where(base == Base.VARIABLE, variables.find(of, rows["id"]), records.find(of, rows["record"]))
+    base, of = rows["base"], lookup.units(rows)
+    of_variable, of_record = lookup.variables.find(of, rows["id"]), lookup.records.find(of, rows["record"])
+    start = np.where(base == Base.VARIABLE, of_variable, of_record)
     keep = np.flatnonzero((start != 0) & (rows["offset"] >= 0))
     sites = np.zeros(len(keep), SITE_DTYPE)
     _common(sites, rows, ip, keep)
@@ -272,45 +296,18 @@ def _flags(rows: _Rows, keep: Any) -> Any:
     return (atomic | indexed | walks).astype(np.uint8)
 
 
-def _calls(
-    calls: _Rows,
-    args: _Rows,
-    ip: Any,
-    unit: Ints,
-    variables: _Places,
-    records: _Places,
-    functions: _Places,
-    knowledge: Knowledge,
-    names: dict[str, int],
-) -> tuple[Table, Table]:
-    """Calls and their arguments; arguments of lock functions are left to the lock operations, which say the same."""
-    of = unit[calls.function] if len(calls) else calls.function
+def _calls(calls: _Rows, args: _Rows, ip: Any, lookup: _Lookup, locking: list[int]) -> tuple[Table, Table]:
+    """Calls and their arguments; those of ``locking`` functions are left to the lock operations, which say the same."""
     table = np.zeros(len(calls), CALL_DTYPE)
     _common(table, calls, ip, slice(None))
-    table["callee"] = functions.find(of, calls["callee"])
-    locking = [address for name, address in names.items() if knowledge.lock_calls(name)]
+    table["callee"] = lookup.functions.find(lookup.units(calls), calls["callee"])
     row = calls.first[args.function] + args["call"] if len(args) else args.function
     good = (args["call"] >= 0) & (row < calls.first[args.function + 1]) if len(args) else row.astype(bool)
     row = np.where(good, row, 0)
     if not len(calls):
         return table, np.empty(0, ARG_DTYPE)
-    owner, kind = unit[args.function], args["kind"]
-    value = np.select(
-        [kind == passed for passed in Passed],
-        [
-            variables.find(owner, args["value"]).astype(np.int64) + args["offset"],
-            args["offset"],
-            args["value"],
-            functions.find(owner, args["value"]).astype(np.int64),
-            records.find(owner, args["value"]).astype(np.int64) + args["offset"],
-        ],
-        0,
-    )
-    known = np.select(
-        [kind == Passed.VARIABLE, kind == Passed.RECORD],
-        [variables.find(owner, args["value"]) != 0, records.find(owner, args["value"]) != 0],
-        np.isin(kind, (Passed.PARAMETER, Passed.CONSTANT, Passed.FUNCTION)),
-    )
+    kind = args["kind"]
+    value, known = _passed(args, lookup)
     keep = np.flatnonzero(good & known & ~np.isin(table["callee"][row], locking) & (args["arg"] < 256))
     out = np.zeros(len(keep), ARG_DTYPE)
     out["ip"], out["callee"] = table["ip"][row[keep]], table["callee"][row[keep]]
@@ -325,22 +322,37 @@ def _calls(
     return table, out
 
 
+def _passed(args: _Rows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """What each argument is (an address, a number, an offset in a parameter), and whether that is known."""
+    owner, kind, which = lookup.units(args), args["kind"], args["value"]
+    variable, record = lookup.variables.find(owner, which), lookup.records.find(owner, which)
+    value = np.select(
+        [kind == passed for passed in Passed],
+        [
+            variable.astype(np.int64) + args["offset"],
+            args["offset"],
+            which,
+            lookup.functions.find(owner, which).astype(np.int64),
+            record.astype(np.int64) + args["offset"],
+        ],
+        0,
+    )
+    known = np.select(
+        [kind == Passed.VARIABLE, kind == Passed.RECORD],
+        [variable != 0, record != 0],
+        np.isin(kind, (Passed.PARAMETER, Passed.CONSTANT, Passed.FUNCTION)),
+    )
+    return value, known
+
+
 def _lock_calls(
-    ops: _Rows,
-    facts: list[Any],
-    ip: Any,
-    unit: Ints,
-    variables: _Places,
-    records: _Places,
-    knowledge: Knowledge,
-    imported: Any,
+    ops: _Rows, facts: list[Any], ip: Any, lookup: _Lookup, knowledge: Knowledge, imported: Any
 ) -> tuple[Table, Table]:
     """Lock operations as calls of the row's own pseudo function (``Knowledge.operation``) with the lock's address."""
     table, args = np.zeros(len(ops), CALL_DTYPE), np.zeros(2 * len(ops), ARG_DTYPE)
     _common(table, ops, ip, slice(None))
     count = 0
     lock_of, effects = ops["lock"].tolist(), ops["effect"].tolist()
-    flat = _Flat(variables, records, unit)
     for at, function in enumerate(ops.function.tolist()):
         locks = facts[function].locks
         if not 0 <= lock_of[at] < len(locks) or effects[at] not in EFFECTS:
@@ -351,7 +363,7 @@ def _lock_calls(
             continue
         callee = imported(name)
         table["callee"][at] = callee
-        address = flat.address(lock, int(function))
+        address = lookup.lock(lock, int(function))
         depth = int(table["loop_depth"][at])
         if address:
             stride = min(max(lock.stride, 0), MAX_ARG_STRIDE)
@@ -363,30 +375,15 @@ def _lock_calls(
     return table, args[:count]
 
 
-class _Flat:
-    """Single lock expressions as addresses."""
-
-    def __init__(self, variables: _Places, records: _Places, unit: Ints) -> None:
-        self._variables, self._records, self._unit = variables, records, unit
-
-    def address(self, lock: Any, function: int) -> int:
-        unit = self._unit[function : function + 1]
-        if lock.base == Base.VARIABLE:
-            start = int(self._variables.find(unit, np.array([lock.id]))[0])
-        else:
-            start = int(self._records.find(unit, np.array([lock.record]))[0])
-        return start + lock.offset if start else 0
-
-
 def _start_calls(
-    starts: list[tuple[int, Any]], ip: Any, unit: Ints, functions: _Places, knowledge: Knowledge, imported: Any
+    starts: list[tuple[int, Any]], ip: Any, lookup: _Lookup, knowledge: Knowledge, imported: Any
 ) -> tuple[Table, Table]:
     """Thread starts as calls of what starts them, the entry as argument 0."""
     table, args = np.zeros(len(starts), CALL_DTYPE), np.zeros(len(starts), ARG_DTYPE)
     for at, (function, start) in enumerate(starts):
         callee = imported("omp parallel" if start.many else knowledge.source_start(start.api))
         depth = min(max(start.loop_depth, 0), 255)
-        entry = int(functions.find(unit[function : function + 1], np.array([start.entry]))[0])
+        entry = int(lookup.functions.find(lookup.unit[function : function + 1], np.array([start.entry]))[0])
         table[at]["ip"], table[at]["callee"], table[at]["function"] = ip[at], callee, function
         table[at]["loop_depth"] = depth
         table[at]["rarity"], table[at]["order"] = min(max(start.rarity, 0), 255), min(max(start.order, 0), 65535)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from elfscan.image import read_images
 from linemate.modules import open_modules
-from pmu.samplesbuilder import Builder, new_samples
+from pmu.samplesbuilder import Builder, MappingDetails, new_samples
 from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Basis, Reason, Region
 from sharing.model.errors import LinemateError
@@ -39,7 +39,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Image:
 def profile(path: str, build_id: str, rows: Any, fields: Field = Field.IP) -> Samples:
     """Samples of one process that has mapped one file at BIAS."""
     builder = Builder()
-    builder.map(0, 7, BIAS, 1 << 16, 0, path, protection=PROT_EXEC | 1, build_id=build_id)
+    builder.map(0, 7, BIAS, 1 << 16, 0, path, MappingDetails(protection=PROT_EXEC | 1, build_id=build_id))
     rows["pid"], rows["tid"], rows["mode"] = 7, 7, Mode.USER
     builder.store.append(rows)
     return builder.finish((Event("cycles", fields),), Recording("test", "x86_64"), Counts())
@@ -81,7 +81,7 @@ def test_programs_and_libraries_that_were_sampled_are_named_and_no_more(library:
             *((f"/usr/lib/lib{i}.so", PROT_EXEC | 1) for i in range(7)),
         ]
     ):
-        builder.map(0, 7, BIAS + (number << 20), 1 << 16, 0, path, protection=protection)
+        builder.map(0, 7, BIAS + (number << 20), 1 << 16, 0, path, MappingDetails(protection=protection))
     # One sample in the data, none in the first, and more in each later library.
     rows = rows_at([BIAS + (1 << 20), *(BIAS + ((i + 2) << 20) for i in range(7) for _ in range(i + 1))])
     rows["pid"], rows["tid"], rows["mode"] = 7, 7, Mode.USER
@@ -94,9 +94,11 @@ def test_programs_and_libraries_that_were_sampled_are_named_and_no_more(library:
 
 def test_a_file_that_is_gone_or_changed_says_so(library: Image) -> None:
     builder = Builder()
-    builder.map(0, 7, BIAS, 1 << 16, 0, library.path, protection=PROT_EXEC, build_id=library.build_id or "")
-    builder.map(0, 7, BIAS + (1 << 20), 4096, 0, "/no/such/file.so", protection=PROT_EXEC)
-    builder.map(0, 7, BIAS + (2 << 20), 4096, 0, "[vdso]", protection=PROT_EXEC)
+    builder.map(
+        0, 7, BIAS, 1 << 16, 0, library.path, MappingDetails(protection=PROT_EXEC, build_id=library.build_id or "")
+    )
+    builder.map(0, 7, BIAS + (1 << 20), 4096, 0, "/no/such/file.so", MappingDetails(protection=PROT_EXEC))
+    builder.map(0, 7, BIAS + (2 << 20), 4096, 0, "[vdso]", MappingDetails(protection=PROT_EXEC))
     samples = builder.finish((Event("cycles"),), Recording("test"), Counts())
     files = open_modules(samples, library, default_knowledge()).files
     assert [f.module.path for f in files] == [library.path, "/no/such/file.so", "[vdso]"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sharing.model.addressspaces as spaces_module
 from pmu import read_samples
-from pmu.samplesbuilder import Builder
+from pmu.samplesbuilder import Builder, MappingDetails
 from sharing.model.addressspaces import KERNEL_PID, AddressSpaces
 from sharing.model.errors import LinemateError
 from sharing.model.samples import (
@@ -163,10 +163,12 @@ def test_link_addresses_go_through_the_segment_that_was_mapped() -> None:
     loads = np.array([(*segment, 0) for segment in segments], LOAD_DTYPE)
     base = 0x5555_5555_4000
     builder = Builder()
-    builder.map(1, 7, base + 0x1000, 0x1000, 0x1000, "/bin/a", protection=5)
-    builder.map(1, 7, base + 0x3000, 0x1000, 0x2000, "/bin/a", data=True, protection=3)
-    builder.map(1, 7, base + 0x9000, 0x1000, 0x9000, "/bin/a", protection=5)
-    builder.map(1, 8, base + 0x3000, 0x1000, 0x2000, "/bin/a", data=True, protection=1)  # which of two pages?
+    builder.map(1, 7, base + 0x1000, 0x1000, 0x1000, "/bin/a", MappingDetails(protection=5))
+    builder.map(1, 7, base + 0x3000, 0x1000, 0x2000, "/bin/a", MappingDetails(data=True, protection=3))
+    builder.map(1, 7, base + 0x9000, 0x1000, 0x9000, "/bin/a", MappingDetails(protection=5))
+    builder.map(
+        1, 8, base + 0x3000, 0x1000, 0x2000, "/bin/a", MappingDetails(data=True, protection=1)
+    )  # which of two pages?
     samples = finish(builder)
     biases, known = load_biases(samples.mappings, loads)
     assert known.tolist() == [True, True, False, False]

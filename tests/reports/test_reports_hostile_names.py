@@ -49,7 +49,7 @@ def test_no_control_or_hidden_character_reaches_the_output(emitter: str, char: s
 
 @pytest.mark.parametrize("emitter", EMITTERS)
 @given(name=ANY_TEXT)
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_any_name_renders_and_encodes(emitter: str, name: str) -> None:
     EMITTERS[emitter].render(named(name)).encode()
 

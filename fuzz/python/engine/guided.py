@@ -57,9 +57,11 @@ def run_guided(name: str, target: Target, corpus: Path, *, runs: int, seconds: f
         for number, data in enumerate(inputs(name, target)):
             (seeds / f"{number:05d}").write_bytes(data)
         (work / "words").write_text("".join(f'"{_escaped(word)}"\n' for word in target.words if word))
+        loop = _Loop(name, target, corpus, work, scratch, limits)
         for _ in range(MAX_STARTS):
             left_s = max(1, int(until - time.monotonic())) if until else 0
-            ended, tried = _start(name, target, corpus, work, scratch, max(1, runs - found.tried), runs, left_s, limits)
+            bound = f"-runs={max(1, runs - found.tried)}" if runs else f"-max_total_time={left_s}"
+            ended, tried = _start(loop, bound)
             found.tried += tried
             if ended == 0:
                 break
@@ -71,24 +73,28 @@ def run_guided(name: str, target: Target, corpus: Path, *, runs: int, seconds: f
     return found
 
 
-def _start(
-    name: str,
-    target: Target,
-    corpus: Path,
-    work: Path,
-    scratch: Path,
-    left: int,
-    runs: int,
-    seconds: int,
-    limits: Limits,
-) -> tuple[int, int]:
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """What every process of a run is given.  ``work`` has the seeds and takes faults, ``scratch`` is the reader's."""
+
+    name: str
+    target: Target
+    corpus: Path
+    work: Path
+    scratch: Path
+    limits: Limits
+
+
+def _start(loop: _Loop, bound: str) -> tuple[int, int]:
+    """One process until ``bound``, libFuzzer's option: how it ended, and how many inputs it tried."""
+    work, limits = loop.work, loop.limits
     counter = work / "count"
     counter.write_bytes(bytes(_COUNT.size))
-    options = [f"-runs={left}"] if runs else [f"-max_total_time={seconds}"]
-    if target.words:
+    options = [bound]
+    if loop.target.words:
         options.append(f"-dict={work / 'words'}")
     options += [
-        f"-max_len={target.max_bytes}",
+        f"-max_len={loop.target.max_bytes}",
         "-len_control=20",
         f"-timeout={WAIT_S}",
         "-rss_limit_mb=0",  # the limits are the judge's
@@ -96,10 +102,10 @@ def _start(
         "-reload=0",
         "-verbosity=0",
         f"-artifact_prefix={work / 'artifacts'}/",
-        str(corpus),
+        str(loop.corpus),
         str(work / "seeds"),
     ]
-    own = [name, str(scratch), str(work), str(limits.cpu_s), str(limits.memory_bytes)]
+    own = [loop.name, str(loop.scratch), str(work), str(limits.cpu_s), str(limits.memory_bytes)]
     command = [sys.executable, "-m", "fuzz.python.engine.guided", *own, *options]
     with (work / "log").open("wb") as log:
         ended = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log).returncode

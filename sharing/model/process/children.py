@@ -16,6 +16,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import IO, Any
 
 from sharing.model.process.stopping import at_stop, held
@@ -32,6 +33,16 @@ class Bond(enum.Enum):
     TREE = "tree"  # everything that it started, and its own processes that left its group, is ended
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streams:
+    """What a child reads and writes, as ``subprocess`` takes it; ``others`` are descriptors that it keeps besides."""
+
+    stdin: int | IO[Any] = subprocess.DEVNULL
+    stdout: int | IO[Any] | None = None
+    stderr: int | IO[Any] | None = None
+    others: Sequence[int] = ()
+
+
 _running: dict[int, tuple[subprocess.Popen[Any], bool]] = {}
 _spawner: list[Callable[[], str]] = []
 
@@ -43,15 +54,12 @@ def use_spawner(find: Callable[[], str]) -> None:
 
 def start(
     arguments: Sequence[str],
+    streams: Streams,
     *,
     bond: Bond = Bond.OWN,
     group: bool = False,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
-    stdin: int | IO[Any] = subprocess.DEVNULL,
-    stdout: int | IO[Any] | None = None,
-    stderr: int | IO[Any] | None = None,
-    pass_fds: Sequence[int] = (),
     before_exec: Callable[[], None] | None = None,
 ) -> subprocess.Popen[bytes]:
     """A child that the end of the run ends.  ``group``: in a session of its own, which is ended as a whole.
@@ -69,10 +77,10 @@ def start(
             line,
             cwd=cwd,
             env=env,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            pass_fds=pass_fds,
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr,
+            pass_fds=streams.others,
             start_new_session=group,
             preexec_fn=before_exec,
         )
@@ -94,7 +102,8 @@ def run(
 
     Raises OSError where it cannot be started, subprocess.TimeoutExpired.
     """
-    process = start(arguments, bond=bond, group=True, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    pipes = Streams(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = start(arguments, pipes, bond=bond, group=True, cwd=cwd, env=env)
     try:
         out, err = process.communicate(timeout=timeout_s)
     except BaseException:

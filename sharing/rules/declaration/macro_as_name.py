@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sharing.model.facts import RecordBits, RecordFacts, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
@@ -38,6 +39,20 @@ _ATTRIBUTE = re.compile(r"align|cache_?line", re.IGNORECASE)
 _MACRO_SHAPE = re.compile(r"__\w+|[A-Z][A-Z0-9_]*|_[A-Z]\w*|\w*cache_?line_?align\w*")
 
 
+@dataclass(frozen=True, slots=True)
+class _Misnamed:
+    """What a macro's name became: ``role`` says what it is, ``of`` of which record; ``several`` that it is several."""
+
+    name: str
+    role: str
+    of: str
+    size_bytes: int
+    place: str
+    identity: str
+    language: str
+    several: str = ""
+
+
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. variables declared with their record and named like a macro; 2. unused; 3. members of the same kind."""
     for defined in program.variables.values():
@@ -52,17 +67,8 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         what = shown_name(record.facts) if record is not None else "its record"
         units = [u.path for u in program.units if any(v.identity == facts.identity for v in u.variables)]
         several = f"; {len(units)} units define it" if len(units) > 1 else ""
-        yield _draft(
-            facts.name,
-            what,
-            facts.size,
-            place(program, defined.unit, facts),
-            facts.identity,
-            language(program, defined.unit),
-            "variable",
-            several,
-            ctx,
-        )
+        where, spoken = place(program, defined.unit, facts), language(program, defined.unit)
+        yield _draft(_Misnamed(facts.name, "variable", what, facts.size, where, facts.identity, spoken, several), ctx)
     for key, holder in program.records.items():
         if holder.facts.bits & RecordBits.SYSTEM:
             continue  # std::aligned_storage has a member __align
@@ -77,17 +83,9 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
                 continue
             if any(u.offset == member.offset_bits // 8 for u in ctx.uses.of_record(key)):
                 continue
-            yield _draft(
-                member.name,
-                shown_name(inner.facts),
-                member.type.size,
-                place(program, holder.unit, member),
-                key,
-                language(program, holder.unit),
-                f"member of {shown_name(holder.facts)}",
-                "",
-                ctx,
-            )
+            where, spoken = place(program, holder.unit, member), language(program, holder.unit)
+            role, of = f"member of {shown_name(holder.facts)}", shown_name(inner.facts)
+            yield _draft(_Misnamed(member.name, role, of, member.type.size, where, key, spoken), ctx)
 
 
 def _is_meant(record: RecordFacts) -> bool:
@@ -100,29 +98,28 @@ def _named_like_macro(name: str) -> bool:
     return bool(_ATTRIBUTE.search(bare)) and bool(_MACRO_SHAPE.fullmatch(bare))
 
 
-def _draft(
-    name: str, what: str, size: int, where: str, identity: str, spoken: str, role: str, several: str, ctx: SourceContext
-) -> SourceDraft:
+def _draft(it: _Misnamed, ctx: SourceContext) -> SourceDraft:
     attribute = f"__attribute__((aligned({ctx.line_size})))"
-    bare = re.sub(r"^(struct|class|union) |.*::", "", what)
+    bare = re.sub(r"^(struct|class|union) |.*::", "", it.of)
     bare = bare if bare.isidentifier() else "T"  # a record without a name
     return SourceDraft(
         rule=RULE.id,
         severity=Severity.MEDIUM,
         verdict=Verdict.FRAGILE,
-        participants=(SourceParticipant(name, 0, size, role, where, identity, what),),
+        participants=(SourceParticipant(it.name, 0, it.size_bytes, it.role, it.place, it.identity, it.of),),
         message=(
-            f"{name} is a {role} of {size} bytes, not an attribute: no macro of that name is defined here, so {what} "
-            f"is not aligned{several}: include the header that defines {name}, or write {attribute}"
+            f"{it.name} is a {it.role} of {it.size_bytes} bytes, not an attribute: no macro of that name is defined "
+            f"here, so {it.of} is not aligned{it.several}: include the header that defines {it.name}, or write "
+            f"{attribute}"
         ),
-        evidence=(f"{name} is declared behind the closing brace of {what} and nothing uses it",),
+        evidence=(f"{it.name} is declared behind the closing brace of {it.of} and nothing uses it",),
         remedies=(
             Remedy(
                 kind="define-macro",
-                text=f"include the header that defines {name}, or replace it by the attribute",
-                edit=f"}} {attribute};" if spoken == "C" else aligned_record(bare, spoken, ctx),
-                language=spoken,
-                cost_bytes=-size % ctx.line_size,
+                text=f"include the header that defines {it.name}, or replace it by the attribute",
+                edit=f"}} {attribute};" if it.language == "C" else aligned_record(bare, it.language, ctx),
+                language=it.language,
+                cost_bytes=-it.size_bytes % ctx.line_size,
                 breaks_abi=False,
                 protects_tail=True,
             ),

@@ -100,23 +100,33 @@ def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
     return severity.lowered(steps)
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a draft says besides the cost: ``text``, which the cost follows, then ``more``."""
+
+    text: str
+    more: str = ""
+    evidence: tuple[str, ...] = ()
+
+    def message(self, cost: float, severity: Severity, line: SampledLine, ctx: SampledContext) -> str:
+        return f"{self.text}{tail(cost, severity, line, ctx)}{self.more}"
+
+
 def between_bytes(
     rule: str,
     verdict: Verdict,
     line: SampledLine,
     ctx: SampledContext,
-    text: str,
+    wording: Wording,
     *,
     items: tuple[int, ...],
     separate: tuple[int, ...],
-    more: str = "",
-    evidence: tuple[str, ...] = (),
 ) -> SampledDraft:
-    """A draft about what different bytes of a line cost each other: ``text``, the cost, then ``more``."""
+    """A draft about what different bytes of a line cost each other."""
     cost = line.blame.false
     severity = grade_cost(cost, line, ctx)
-    message = f"{text}{tail(cost, severity, line, ctx)}{more}"
-    return SampledDraft(rule, severity, verdict, items, separate, message, (*evidence, split_text(line)), cost)
+    message = wording.message(cost, severity, line, ctx)
+    return SampledDraft(rule, severity, verdict, items, separate, message, (*wording.evidence, split_text(line)), cost)
 
 
 def same_bytes(
@@ -124,18 +134,17 @@ def same_bytes(
     verdict: Verdict,
     line: SampledLine,
     ctx: SampledContext,
-    text: str,
+    wording: Wording,
     *,
     items: tuple[int, ...],
     advice: str,
-    more: str = "",
-    evidence: tuple[str, ...] = (),
 ) -> SampledDraft:
     """A draft about what the same bytes cost their users: two steps lower, since no layout helps."""
     cost = line.blame.true
     severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank).lowered(2)
-    message = f"{text}{tail(cost, severity, line, ctx)}{more}"
-    return SampledDraft(rule, severity, verdict, items, (), message, (split_text(line), *evidence), cost, advice)
+    message = wording.message(cost, severity, line, ctx)
+    evidence = (split_text(line), *wording.evidence)
+    return SampledDraft(rule, severity, verdict, items, (), message, evidence, cost, advice)
 
 
 def severity_of(share: float) -> Severity:

@@ -29,6 +29,7 @@ from sharing.rules.sampled.base import (
     SampledDraft,
     SampledLine,
     SampledRule,
+    Wording,
     between_bytes,
     disturbed,
     subject,
@@ -52,7 +53,8 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         f"{f' with {len(more)} more' if more else ''}: different bytes, one line, at the same time"
     )
     items, separate = (first, second, *more), (first,) if not more else (first, second)
-    yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=items, separate=separate, more=both)
+    wording = Wording(text, both)
+    yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, wording, items=items, separate=separate)
 
 
 RULE = SampledRule(

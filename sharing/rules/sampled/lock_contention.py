@@ -19,7 +19,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, same_bytes, subject
+from sharing.rules.sampled.base import (
+    SampledContext,
+    SampledDraft,
+    SampledLine,
+    SampledRule,
+    Wording,
+    same_bytes,
+    subject,
+)
 from sharing.sampled.protocols import KIND
 
 
@@ -40,17 +48,8 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         why = "padding it changes nothing, since a lock's own bytes are written by all who take it"
     text, items = f"{subject(first, line)}, is contended", (first, *company)
     advice = "shorten the critical sections, split the lock, or give threads data of their own"
-    yield same_bytes(
-        RULE.id,
-        Verdict.LOCK_CONTENTION,
-        line,
-        ctx,
-        text,
-        items=items,
-        advice=advice,
-        more=f"; {why}",
-        evidence=evidence,
-    )
+    wording = Wording(text, f"; {why}", evidence)
+    yield same_bytes(RULE.id, Verdict.LOCK_CONTENTION, line, ctx, wording, items=items, advice=advice)
 
 
 RULE = SampledRule(

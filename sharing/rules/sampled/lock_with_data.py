@@ -31,6 +31,7 @@ from sharing.rules.sampled.base import (
     SampledDraft,
     SampledLine,
     SampledRule,
+    Wording,
     between_bytes,
     disturbed,
     subject,
@@ -55,7 +56,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         f"line from those who use the data"
     )
     items, separate = (lock, data), (lock,)
-    yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=items, separate=separate)
+    yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, Wording(text), items=items, separate=separate)
 
 
 RULE = SampledRule(

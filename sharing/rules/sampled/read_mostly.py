@@ -28,6 +28,7 @@ from sharing.rules.sampled.base import (
     SampledDraft,
     SampledLine,
     SampledRule,
+    Wording,
     between_bytes,
     disturbed,
     subject,
@@ -49,7 +50,8 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         f"from the readers"
     )
     items, separate = (writer, victim), (writer,)
-    yield between_bytes(RULE.id, Verdict.READ_MOSTLY_DISTURBED, line, ctx, text, items=items, separate=separate)
+    wording = Wording(text)
+    yield between_bytes(RULE.id, Verdict.READ_MOSTLY_DISTURBED, line, ctx, wording, items=items, separate=separate)
 
 
 def _readers_write(line: SampledLine, victim: int) -> bool:

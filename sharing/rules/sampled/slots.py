@@ -34,6 +34,7 @@ from sharing.rules.sampled.base import (
     SampledDraft,
     SampledLine,
     SampledRule,
+    Wording,
     between_bytes,
     disturbed,
     functions_of,
@@ -75,9 +76,8 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         f"from each other"
     )
     evidence = (f"stride {stride} bytes, {ctx.line_size // stride} elements to a line",)
-    yield between_bytes(
-        RULE.id, Verdict.FALSE_SHARING, line, ctx, text, items=chosen, separate=chosen[:1], evidence=evidence
-    )
+    wording = Wording(text, evidence=evidence)
+    yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, wording, items=chosen, separate=chosen[:1])
 
 
 def _slots(line: SampledLine) -> list[_Slot]:

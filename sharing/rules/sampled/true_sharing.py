@@ -25,6 +25,7 @@ from sharing.rules.sampled.base import (
     SampledDraft,
     SampledLine,
     SampledRule,
+    Wording,
     disturbed,
     same_bytes,
     subject,
@@ -46,8 +47,9 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     evidence = (f"its line mates suffer as well: {names}",) if names else ()
     item = line.items[first]
     text = f"{subject(first, line)}: {_who(item)} the same bytes, so that padding does not help"
+    wording = Wording(text, evidence=evidence)
     items, advice = (first, *mates), COUNTED if _is_counter(item) else UPDATED
-    yield same_bytes(RULE.id, Verdict.TRUE_SHARING, line, ctx, text, items=items, advice=advice, evidence=evidence)
+    yield same_bytes(RULE.id, Verdict.TRUE_SHARING, line, ctx, wording, items=items, advice=advice)
 
 
 def _is_counter(item: Item) -> bool:
