@@ -13,6 +13,7 @@ from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeMember, T
 
 Placed = tuple[int, int, int]  # start, end, new start: offsets in the variable
 MAX_MEMBERS = 256
+MAX_PLACES = 12  # each is judged on the whole object: a record of hundreds of members has hundreds
 
 
 def elsewhere(
@@ -37,7 +38,7 @@ def elsewhere(
     if at < 0 or _offsets(types, members) != [m.offset_bits // 8 for m in members]:
         return  # packed, or aligned by a declaration
     around = next((s.stride for s in reversed(steps) if s.of_array), 0)
-    moved = members.pop(at)
+    moved, found = members.pop(at), 0
     for behind in range(len(members) - 1, -1, -1):
         if behind == at - 1:
             continue  # where it is
@@ -50,6 +51,9 @@ def elsewhere(
         )
         if end <= high - low and _far(places, step, other, line_size, around):
             yield members[behind].name, places
+            found += 1
+            if found == MAX_PLACES:
+                return
 
 
 def _far(places: Sequence[Placed], step: Step, other: Step, line_size: int, stride: int) -> bool:

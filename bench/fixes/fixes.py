@@ -1,0 +1,58 @@
+"""The table of commits: which repaired what, and what is needed to read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+TABLE = Path(__file__).with_name("commits.json")
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How units of a project's era parse.
+
+    ``paths`` are taken out of the tree; ``headers`` are folders whose subfolders with headers are searched, less
+    ``not_folders``, which hold another machine's; ``includes`` are searched as they are, before them.  ``settings`` are
+    files of lines CONFIG_NAME=value, of which rte_config.h is written; ``writes`` are other headers that a build would
+    write; ``needs`` names trees whose headers are included, by recipe: OWNER/NAME@REVISION.
+    """
+
+    paths: tuple[str, ...]
+    headers: tuple[str, ...] = ()
+    not_folders: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    writes: dict[str, str] = {}
+    needs: dict[str, str] = {}
+
+
+class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One commit, the names of the data that it separated, and the units in which that data is seen.
+
+    A finding that names one of ``names`` (variables, records or members) is about the repair.
+    """
+
+    name: str
+    project: str
+    commit: str
+    recipe: str
+    kind: str  # the class of the repair
+    units: tuple[str, ...]
+    names: tuple[str, ...]
+    what: str  # what shared a line
+    flags: tuple[str, ...] = ()
+    units_before: tuple[str, ...] = ()  # where the parent has other files
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the file holds."""
+
+    recipes: dict[str, Recipe]
+    commits: tuple[Fix, ...]
+
+
+def read() -> Table:
+    """The table as it is kept."""
+    return msgspec.json.decode(TABLE.read_bytes(), type=Table)

@@ -1,0 +1,40 @@
+"""The page of the documentation on repairs: one row a commit, and the sums.  Owns the words, no judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench.fixes.outcome import Outcome, Side
+
+_HEAD = """# Commits that repaired sharing
+
+Commits of public projects that separated data on lines, by alignment, padding or order, judged by `linemate check`
+on the units that they concern, at the commit before and at the commit itself. *Before* is the worst finding that names
+what was repaired, *after* the same of what came of it. A row counts as flagged from medium on, as clean when nothing at
+low or above is left. Made by `python -m bench.fixes --clones FOLDER --page`; the table is `bench/fixes/commits.json`.
+"""
+
+
+def page(outcomes: Sequence[Outcome]) -> str:
+    """The page for these outcomes."""
+    flagged = [one for one in outcomes if one.flagged]
+    whole = [one for one in outcomes if one.before.parses and one.after.parses]
+    clean = sum(one.clean for one in flagged)
+    lines = [
+        _HEAD,
+        f"Of {len(outcomes)} commits {len(whole)} parse whole on both sides; {len(flagged)} are flagged before, "
+        f"{clean} of those are clean after.",
+        "",
+        "| commit | what shared a line | kind | before | after |",
+        "|---|---|---|---|---|",
+    ]
+    for one in outcomes:
+        fix = one.fix
+        commit = f"{fix.project} {fix.commit[:10]}"
+        lines.append(f"| {commit} | {fix.what} | {fix.kind} | {_cell(one.before)} | {_cell(one.after)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(side: Side) -> str:
+    said = f"{side.worst} `{side.about[0][1]}`" if side.about else "nothing"
+    return said if side.parses else f"{said} (in part)"

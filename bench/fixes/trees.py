@@ -1,0 +1,64 @@
+"""A revision of a project as files that parse, without its build.
+
+Owns what is taken out of a clone, the configuration header that the project's build would write, and the folders of
+headers.  Nothing of the project is run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from bench.fixes.fixes import Recipe
+from bench.measure import Unavailable
+
+_HEADERS = (".h", ".hpp", ".hh", ".inc")
+_SETTING = re.compile(r"CONFIG_(\w+)=(\S+)")
+
+
+def extract(clone: Path, revision: str, paths: tuple[str, ...], into: Path) -> None:
+    """The files of a revision below ``into``; of ``paths`` those that this revision has."""
+    listed = _git(clone, "ls-tree", "--name-only", revision, "--", *paths).decode().split()
+    if not listed:
+        raise Unavailable(f"{clone}: {revision[:10]} has none of {', '.join(paths)}")
+    into.mkdir(parents=True, exist_ok=True)
+    archive = _git(clone, "archive", "--format=tar", revision, "--", *listed)
+    # GNU tar writes nothing outside of the folder, whatever the archive names.
+    subprocess.run(["tar", "-x", "-C", str(into)], input=archive, check=True)
+
+
+def flags(recipe: Recipe, tree: Path) -> list[str]:
+    """The flags with which units of an extracted tree parse; writes the headers that the build would have made."""
+    made = tree / "generated-headers"
+    for name, text in recipe.writes.items():
+        file = made / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    if recipe.settings:
+        made.mkdir(exist_ok=True)
+        (made / "rte_config.h").write_text(_defines(tree, recipe.settings), encoding="utf-8")
+    folders = [made, *(tree / one for one in recipe.includes)]
+    for top in recipe.headers:
+        for folder, below, files in os.walk(tree / top):
+            below[:] = sorted(name for name in below if name not in recipe.not_folders)
+            if any(file.endswith(_HEADERS) for file in files):
+                folders.append(Path(folder))
+    return [*(word.replace("@", str(tree)) for word in recipe.flags), *(f"-I{folder}" for folder in folders)]
+
+
+def _defines(tree: Path, files: tuple[str, ...]) -> str:
+    text = "\n".join((tree / file).read_text(errors="replace") for file in files if (tree / file).exists())
+    lines = []
+    for name, value in _SETTING.findall(text):
+        if value != "n":
+            lines += [f"#undef {name}", f"#define {name} {'1' if value == 'y' else value}"]
+    return "\n".join(lines) + "\n"
+
+
+def _git(clone: Path, *words: str) -> bytes:
+    done = subprocess.run(["git", "-C", str(clone), *words], capture_output=True, check=False)
+    if done.returncode:
+        raise Unavailable(f"{clone}: git {words[0]}: {done.stderr.decode(errors='replace').strip()[-200:]}")
+    return done.stdout
