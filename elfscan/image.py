@@ -39,6 +39,7 @@ from sharing.model import (
 )
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import CLONE_CALLS, Unit
+from sharing.model.plural import count
 
 if TYPE_CHECKING:
     from elfscan.accesses import AccessScan
@@ -278,7 +279,7 @@ def _missing(program: Program) -> tuple[str, ...]:
         notes += ("no symbols: variables can only be recovered from access sites",)
     if program.linkage.unread:
         why = f"their numbers are not known on {program.elf.arch.name}"
-        notes += (f"{program.linkage.unread} relocations not read: {why}; pointers in data lead nowhere",)
+        notes += (f"{count(program.linkage.unread, 'relocation')} not read: {why}; pointers in data lead nowhere",)
     return notes
 
 

@@ -176,7 +176,7 @@ def _read_nm(path: str, text: str) -> tuple[_Rows, list[_Region]]:
     sized = False
     for found in _NM_LINE.finditer(text):
         if found.start() > end and not _skippable(text[end : found.start()]):
-            raise Malformed(path, end, "a line that is none of nm's")
+            raise Malformed(path, end, "not a line of nm's output")
         end = found.end()
         letter, size = found["letter"], found["size"]
         kind = _LETTERS.get(letter.lower())
@@ -192,7 +192,7 @@ def _read_nm(path: str, text: str) -> tuple[_Rows, list[_Region]]:
             place=found["place"] or "",
         )
     if not _skippable(text[end:]):
-        raise Malformed(path, end, "a line that is none of nm's")
+        raise Malformed(path, end, "not a line of nm's output")
     rows = _without_marks(rows, sized=sized)
     return rows, _regions_of(rows)
 

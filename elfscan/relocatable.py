@@ -24,7 +24,7 @@ from elfscan.relocs import PLACEHOLDER_BYTES, SLOT_DTYPE, Linkage, placeholder_b
 from elfscan.reloctables import RELOC_DTYPE, parse_relocations
 from elfscan.sections import Layout, relocatable_layout
 from elfscan.symbols import COMMON, UNDEFINED, Symbols, place
-from sharing.model import Section, SectionKind
+from sharing.model import Section, SectionKind, plural
 from sharing.model.arch.relocation import Formula
 from sharing.model.process import scratch
 
@@ -131,11 +131,11 @@ def _read_relocations(elf: ElfFile, index: int, section: Section, count: int, ro
         raise elf.malformed(at, f"relocation section {index} overlaps others in the file")
     relocs = parse_relocations(elf, data, rela=elf.sections["type"][index] == c.SHT_RELA)
     for bad, what in (
-        (relocs["symbol"] >= count, f"name symbol {count} or more"),
-        (relocs["where"] >= section.size, f"lie outside of section {section.name[:80]!r}"),
+        (relocs["symbol"] >= count, f"with a symbol number of {count} or more"),
+        (relocs["where"] >= section.size, f"outside of section {section.name[:80]!r}"),
     ):
         if bad.any():
-            why = f"{int(bad.sum())} relocations of section {index} {what}"
+            why = f"{plural.count(int(bad.sum()), 'relocation')} of section {index} {what}"
             elf.losses.add("relocations", elf.malformed(at, why))
     return relocs[(relocs["symbol"] < count) & (relocs["where"] < section.size)], data.size
 

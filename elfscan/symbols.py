@@ -21,7 +21,7 @@ from elfscan.arrays import positions
 from elfscan.elf import ElfFile
 from elfscan.reloctables import dynamic_relocations
 from elfscan.sections import Layout
-from sharing.model import Section
+from sharing.model import Section, plural
 
 Array = npt.NDArray[Any]
 
@@ -205,7 +205,7 @@ def _read_table(elf: ElfFile, data: Array, at: int, strings_size: int, pool_at: 
     if len(raw) and int(raw["name"].max()) >= max(strings_size, 1):
         bad = raw["name"] >= max(strings_size, 1)
         first = at + int(np.flatnonzero(bad)[0]) * dtype.itemsize
-        error = elf.malformed(first, f"{int(bad.sum())} names of {what} lie outside of its string table")
+        error = elf.malformed(first, f"{plural.count(int(bad.sum()), 'name')} of {what} outside of its string table")
         elf.losses.add("symbols", error)
         raw = raw.copy()
         raw[bad] = np.zeros(1, dtype)[0]

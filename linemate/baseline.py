@@ -1,4 +1,4 @@
-"""Findings that were there before: telling one again, and the file that keeps them between runs.
+"""Findings that were there before: recognising one, and the file that keeps them between runs.
 
 Owns the baseline file (schema ``linemate-baseline-1``) and what counts as new.
 """

@@ -25,6 +25,7 @@ from sharing.model.errors import LinemateError
 from sharing.model.executions import FIRST, CountedThread, Executions, Table
 from sharing.model.finding import Finding
 from sharing.model.image import Image, SectionKind
+from sharing.model.plural import count
 
 MIN_MATCHED = 0.98  # of the counted addresses that were looked at: code of the file has data between instructions
 MAX_NAMED = 5  # files that an error names
@@ -109,7 +110,7 @@ def _modules(executions: Executions, image: Image) -> list[int]:
         return found
     totals = np.bincount(executions.table["module"], executions.table["executions"], len(names))
     order = [names[i] for i in np.argsort(-totals, kind="stable").tolist() if totals[i]]
-    raise LinemateError(f"{image.path}: the counts have nothing of it; they have {', '.join(order[:MAX_NAMED])}")
+    raise LinemateError(f"{image.path}: the counts do not cover it; they have {', '.join(order[:MAX_NAMED])}")
 
 
 def _named_notes(executions: Executions, found: Placed) -> list[str]:
@@ -119,7 +120,9 @@ def _named_notes(executions: Executions, found: Placed) -> list[str]:
         f"and whether they do so at the same time, is what the code says"
     ]
     if len(found.unknown):
-        notes.append(f"counts: {len(found.unknown):,} instructions that matter here are in code that was not counted")
+        notes.append(
+            f"counts: {count(len(found.unknown), 'instruction')} that may matter here in code that was not counted"
+        )
     return notes
 
 

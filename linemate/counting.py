@@ -14,6 +14,7 @@ from pmu.counters import HARDWARE, SOFTWARE, Counted, CountedEvent
 from reports.escape import visible
 from sharing.model.errors import LinemateError
 from sharing.model.inputs import is_regular, read_input
+from sharing.model.plural import count
 
 SCHEMA = "linemate-counters-1"
 UNSUPPORTED = "unsupported"
@@ -65,9 +66,9 @@ def render_text(counted: Counted) -> str:
         lines.append(f"{UNSUPPORTED} on this machine: {', '.join(missing)}")
     scaled = [thread for thread in counted.threads if _share(thread.shares) < 1]
     if scaled:
-        lines.append(f"{len(scaled)} threads: counters took turns, counts are scaled up to the whole time")
+        lines.append(f"{count(len(scaled), 'thread')}: counters took turns, counts are scaled up to the whole time")
     if counted.lost:
-        lines.append(f"{counted.lost} records were lost: some threads' counts are with the first one's")
+        lines.append(f"{count(counted.lost, 'record')} lost: some threads' counts are with the first one's")
     if user_only := [event.name for event in counted.events if event.user_only]:
         lines.append(f"in user mode only, for lack of rights: {', '.join(user_only)}")
     return "\n".join(lines).rstrip() + "\n"

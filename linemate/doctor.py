@@ -189,7 +189,7 @@ def _advice(machine: Machine, perf: Perf | None, error: str, states: tuple[Event
         yield Advice(f"perf {perf.version} is older than 5.10, which recording needs ({INSTALL})", "")
     elif not perf.buildid_mmap:
         yield Advice(
-            "perf or the kernel is older than 5.12: build-ids are looked up after a recording, from the files of then",
+            "perf or the kernel is older than 5.12: build-ids are read from the files after a recording",
             "",
         )
     yield from _advice_on_rights(machine, perf)

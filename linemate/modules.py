@@ -123,7 +123,7 @@ def _of_code(mappings: Table) -> npt.NDArray[np.bool_]:
 def _other(path: str, build_id: str, knowledge: Knowledge) -> MappedFile:
     """A file that is not the target, if it is here and still the one that was mapped."""
     if path.startswith(KERNEL_PATH) or path.startswith("[guest.kernel"):
-        return MappedFile(Module(path, build_id, missing="the kernel's code, of which no file is at hand"))
+        return MappedFile(Module(path, build_id, missing="the kernel's code, for which no file is available"))
     if not is_file(path):
         return MappedFile(Module(path, build_id, missing="no file"))
     try:

@@ -21,7 +21,7 @@ from sharing.judge.passes import Passes
 from sharing.model.errors import LinemateError
 from sharing.model.executions import EXECUTION_DTYPE, NamedCounts, Table
 from sharing.model.image import Image
-from sharing.static.callees import function_name
+from sharing.static.callgraph import function_name
 from sharing.static.executions import times
 
 Floats = npt.NDArray[np.float64]
@@ -76,7 +76,7 @@ def placed(named: NamedCounts, passes: Passes) -> Placed:
         found, instructions = flow.at(ips, function), flow.instructions
         how, estimated = ("branches", False) if named.jumps else ("samples of functions", True)
     if not (found > 0).any():
-        raise LinemateError(f"{image.path}: the counts have nothing of it that was executed")
+        raise LinemateError(f"{image.path}: the counts contain no executed code of it")
     order = np.argsort(ips, kind="stable")
     ips, found = ips[order], found[order]
     first = np.r_[True, ips[1:] != ips[:-1]]

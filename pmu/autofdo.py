@@ -80,7 +80,7 @@ class _Reader:
         samples, inlined = SAMPLES.match(line), INLINED.match(line)
         row = samples or inlined
         if row is None or not 0 < len(row[1]) <= len(self.within):
-            raise self.wrong("is no line of AutoFDO's text")
+            raise self.wrong("is not a line of AutoFDO's text format")
         del self.within[len(row[1]) :]
         if samples is not None:
             key = *self.within[-1], int(samples[2])

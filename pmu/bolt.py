@@ -48,13 +48,13 @@ def read(path: Path) -> Executions:
                 if hit[1] == FUNCTION:
                     hits[_place(hit[1], hit[2], hit[3])] += _count(path, at, hit[4])
             elif text and not text.startswith(HEADERS) and MEMORY.match(text) is None:
-                raise _wrong(path, at, rows, "is no branch and no hit as BOLT writes them")
+                raise _wrong(path, at, rows, "is neither a branch nor a hit in BOLT's format")
             rows += 1
             if rows > MAX_ROWS:
                 raise Malformed(str(path), at, f"has more than {MAX_ROWS} lines")
             at += len(line)
     if not jumps and not hits:
-        raise Unrecognized(str(path), "has no branch and no hit as BOLT writes them")
+        raise Unrecognized(str(path), "has no branches and no hits in BOLT's format")
     # perf2bolt samples branches; an instrumented program counts them, and nothing in the file tells which it was.
     named = NamedCounts(jumps=dict(jumps), hits=dict(hits), sampled=bool(hits))
     return Executions(np.empty(0, EXECUTION_DTYPE), (), (), (), "", recorder, named)

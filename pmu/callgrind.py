@@ -41,7 +41,7 @@ def read(path: Path) -> Executions:
     """Raises Unrecognized for another format, Malformed for a broken file or one without what is needed."""
     with open_input(path, "a profile") as file:
         if MARK.search(file.read(LOOK_AT_BYTES)) is None:
-            raise Unrecognized(str(path), "does not begin as callgrind's files do")
+            raise Unrecognized(str(path), "does not begin as files of callgrind do")
         file.seek(0)
         return _Reader(str(path), file).read()
 
@@ -95,7 +95,7 @@ class _Reader:
             key = KEY.match(line)
             if key is None:
                 if line and not line.startswith(b"#"):
-                    raise self._malformed("is no line of this format")
+                    raise self._malformed("is not a line of this format")
                 continue
             name, value = key[1], line[key.end() :].strip()
             if key[2] == b"=":

@@ -54,7 +54,7 @@ def documents(path: Path, mark: bytes, what: str) -> list[dict[str, Any]]:
             one, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             position = getattr(error, "pos", at)
-            raise Malformed(str(path), len(text[:position].encode()), "is no JSON from here on") from None
+            raise Malformed(str(path), len(text[:position].encode()), "is not JSON from here on") from None
         if not isinstance(one, dict):
             raise Malformed(str(path), None, "has something else than an object at its top")
         found.append(one)

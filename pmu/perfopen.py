@@ -169,7 +169,7 @@ class Counters:
         while tail < head:
             kind, _misc, size = struct.unpack("=IHH", _piece(ring, tail, 8))
             if size < 8:
-                raise LinemateError("the kernel's ring of counts makes no sense")
+                raise LinemateError("the kernel's counter buffer is inconsistent")
             body = _piece(ring, tail + 8, size - 8)
             tail += size
             if kind == Record.READ and len(body) >= 40:

@@ -53,7 +53,7 @@ def read(path: Path) -> Samples:
         if not reader.samples and not reader.records and number >= LOOK_AT:
             break
     if not reader.samples:
-        raise Unrecognized(str(path), "no line reads like a sample: comm pid/tid time: event: …")
+        raise Unrecognized(str(path), "no line has the format of a sample: comm pid/tid time: event: …")
     return reader.finish()
 
 
@@ -204,7 +204,7 @@ class _Reader:
     def finish(self) -> Samples:
         self._close()
         self._rows.flush()
-        notes = (f"{self._bad} lines read like no sample",) if self._bad else ()
+        notes = (f"{self._bad} lines are not in the format of a sample",) if self._bad else ()
         counts = Counts(samples=self._builder.store.size, malformed_records=self._bad, notes=notes)
         events = tuple(Event(name, self._fields[row]) for row, name in enumerate(self._events.all()))
         return self._builder.finish(events, Recording("perf script", recorder="perf"), counts)

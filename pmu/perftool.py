@@ -144,11 +144,11 @@ def _fault_of(out: Path, candidate: Candidate) -> str:
         names = ", ".join(event.name for event in samples.events) or "nothing"
         return f"the kernel does not have it; perf took {names} instead"
     if len(samples.samples) == 0:
-        return "" if choice.sparse else "it opens, but no sample comes"
+        return "" if choice.sparse else "it can be opened, but gives no samples"
     if choice.addresses is Addresses.MEASURED and not samples.samples["addr"].any():
-        return "samples come without data addresses"
+        return "samples have no data addresses"
     if choice.addresses is Addresses.DERIVED and not _has_registers(samples):
-        return "samples come without registers"
+        return "samples have no registers"
     return ""
 
 
@@ -169,7 +169,7 @@ def reason(said: str) -> str:
         # Whole sentences, as many as fit.
         end = max((found.end() for found in _SENTENCE.finditer(text[:_REASON_LENGTH])), default=0)
         text = text[:end] or (text[:_REASON_LENGTH] + "…" if len(text) > _REASON_LENGTH else text)
-    return text or "it says no reason"
+    return text or "no reason given"
 
 
 def _run(line: list[str]) -> subprocess.CompletedProcess[str]:

@@ -56,7 +56,7 @@ def check_replaceable(profile: Path, *, solo: bool) -> bool:
     ours: dict[str, RecordedProfile] = {}
     if _there(sidecar):
         if sidecar.is_symlink() or not sidecar.is_file():
-            raise LinemateError(f"{sidecar}: is no regular file, not replaced")
+            raise LinemateError(f"{sidecar}: is not a regular file, not replaced")
         try:
             ours = {row.file: row for row in read_sidecar(sidecar).profiles}
         except LinemateError as error:
@@ -68,7 +68,7 @@ def check_replaceable(profile: Path, *, solo: bool) -> bool:
         if not _there(path):
             continue
         if path.is_symlink() or not path.is_file():
-            raise LinemateError(f"{path}: is no regular file, not replaced")
+            raise LinemateError(f"{path}: is not a regular file, not replaced")
         row = ours.get(path.name)
         if row is None or row.size_bytes != path.stat().st_size or row.sha256 != digest(path):
             what = "a profile" if _is_profile(path) else "not a profile"

@@ -77,7 +77,7 @@ def _fault(recording: Recording) -> str:
     if recording.event.modes not in MODES:
         return f"event.modes {recording.event.modes!r} is none of {', '.join(MODES)}"
     if recording.line_bytes < 0 or recording.line_bytes > 4096 or recording.line_bytes & (recording.line_bytes - 1):
-        return f"line_bytes {recording.line_bytes} is no size of a line"
+        return f"line_bytes {recording.line_bytes} is not a line size"
     if min(recording.event.frequency_hz, recording.event.period) < 0:
         return "event: a rate below 0"
     return _fault_of_profiles(recording) or _fault_of_runs(recording) or _fault_of_overhead(recording)
@@ -116,7 +116,7 @@ def _fault_of_runs(recording: Recording) -> str:
             return f"runs[{number}]: metric is not a number"
         if run.metric is not None and not recording.metric:
             return f"runs[{number}]: a metric without a name"
-    return "" if 0 <= recording.wall_s < math.inf else "wall_s is no time"
+    return "" if 0 <= recording.wall_s < math.inf else "wall_s is not a time"
 
 
 def _fault_of_overhead(recording: Recording) -> str:

@@ -55,11 +55,6 @@ def name_list(names: Sequence[str], shown: int, width: int) -> str:
     return ", ".join(first)
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """``1 finding``, ``2,048 findings``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
 def byte_ranges(ranges: Sequence[tuple[int, int]]) -> str:
     """``0-15, 24-31``: [start, end) ranges as people write them, last byte included."""
     return ", ".join(f"{start}-{end - 1}" if end - start > 1 else f"{start}" for start, end in ranges)

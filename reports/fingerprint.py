@@ -1,4 +1,4 @@
-"""By what a finding is told again in another build, another clone, or after an edit elsewhere.
+"""By what a finding is recognised in another build, another clone, or after an edit elsewhere.
 
 Owns the fingerprint.  A finding's id is for people and commands of one run; it may name a line of the source.
 """

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reports.escape import count, name_list, shorten, visible
+from reports.escape import name_list, shorten, visible
 from reports.options import RenderOptions
 from reports.picture import HOLE, UNKNOWN, marks
 from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, NAMES_SHOWN, Line, paint, picture_rows, target_lines, wrapped
 from sharing.model import LinePicture, Slice
 from sharing.model.linemap import Excerpt, Layout, LayoutLine, LayoutObject, LayoutReport, LayoutSpan, SpanKind
+from sharing.model.plural import count
 
 TYPE_WIDTH = 28
 ACCESSORS_SHOWN = 2

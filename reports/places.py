@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from reports.escape import count, name_list, shorten, visible
+from reports.escape import name_list, shorten, visible
 from sharing.model import Finding, LinePicture, LineRef, Related, Report
+from sharing.model.plural import count
 
 _SOURCE = re.compile(r"(.+?):(\d{1,9})(?::(\d{1,9}))?", re.DOTALL)
 LOCKS_SHOWN = 2

@@ -11,12 +11,13 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from reports import picture as pictures
-from reports.escape import byte_ranges, count, name_list, shorten, visible, visible_block
+from reports.escape import byte_ranges, name_list, shorten, visible, visible_block
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.places import access_rows, line_title, picture_title, relative
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Target
+from sharing.model.plural import count
 
 Piece = tuple[str, str]
 Line = list[Piece]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from reports.escape import count
 from reports.order import by_severity
 from sharing.model import Participant, Remedy, Report, Target
+from sharing.model.plural import count
 
 FROM_SOURCE = "the source"  # Target.debug where types come from there
 

@@ -140,7 +140,7 @@ def base_facts(
     again = [entry for entry in entries if os.path.realpath(entry.path) not in kept]
     lost = [] if request.sources else _deleted_units(entries, changes, roots)
     modules = [path for path in sorted(changes.changed) if os.path.isdir(os.path.join(repository.top, path))]
-    notes = tuple(f"base: {path} is a submodule that differs, today's files of it are used" for path in modules)
+    notes = tuple(f"base: {path} is a submodule that differs, its current files are used" for path in modules)
     if not again and not lost:
         return BaseFacts(current, 0, notes)
     with gitbase.base_tree(repository, commit, trees) as tree:

@@ -68,7 +68,7 @@ class Repository:
         """The full id of a commit.  Raises LinemateError for what names none."""
         # A name that begins with a dash would be an option; git allows no such revision.
         if not revision or revision.startswith("-") or "\0" in revision:
-            raise LinemateError(f"--base: '{revision}' is no revision")
+            raise LinemateError(f"--base: '{revision}' is not a revision")
         question = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
         done = _git(self.top, question, self._fetching(), self._patience())
         found = done.stdout.decode("ascii", "replace").strip()
@@ -173,7 +173,7 @@ class Repository:
     def _checked(self, arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> bytes:
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            why = said[-1] if said else "failed without a word"
+            why = said[-1] if said else "failed without a message"
             if not self.trusted and any(Path(self.common, "objects", "pack").glob("*.promisor")):
                 why += " (a partial clone: --trust-repository lets git fetch what it lacks)"
             raise LinemateError(f"--base: git {_verb(arguments)}: {why}")

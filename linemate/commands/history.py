@@ -129,7 +129,9 @@ def command(
         try:
             history = history_of(options)
         except (Stopped, KeyboardInterrupt):
-            click.echo(f"linemate: what is done is kept in {visible(store)}: the same command goes on", err=True)
+            click.echo(
+                f"linemate: results so far are kept in {visible(store)}: run the same command to continue", err=True
+            )
             raise
     common.write_document(history, HISTORY_EMITTERS, format_name, output, inputs, quiet=quiet)
     return exit_code(history, fail_on)

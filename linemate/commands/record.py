@@ -9,6 +9,7 @@ import click
 
 from linemate.commands import common
 from reports.escape import visible
+from sharing.model.plural import count
 
 if TYPE_CHECKING:
     from linemate.recording import RecordOptions
@@ -151,7 +152,7 @@ def _summary(output: Path, recording: Recording) -> list[str]:
         where = output.with_name(profile.file)
         on = f"processor{'s' if len(profile.cpus_seen) != 1 else ''} {', '.join(map(str, profile.cpus_seen)) or 'none'}"
         seconds = recording.runs[profile.run].wall_s if recording.runs else recording.wall_s
-        lines.append(f"{where}: {profile.samples:,} samples in {seconds:.2f} s on {on}")
+        lines.append(f"{where}: {count(profile.samples, 'sample')} in {seconds:.2f} s on {on}")
         if 0 < profile.samples < MIN_TIMED and profile.level == "spread":
             lines.append(few_samples(profile.samples))
     if recording.interrupted:

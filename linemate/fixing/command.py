@@ -18,10 +18,11 @@ import click
 from linemate.commands import common
 from linemate.commands.check import FLAGS, WithFlags
 from linemate.output import check_output, progress, write_text
-from reports.escape import count, visible
+from reports.escape import visible
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, Severity, SourceEdit
 from sharing.model.inputs import read_source
+from sharing.model.plural import count
 
 if TYPE_CHECKING:
     from linemate.fixing.verify import Verified, VerifyOptions

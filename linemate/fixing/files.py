@@ -87,7 +87,7 @@ class EditedFile:
     folder: int
 
     def digest(self, name: str) -> str:
-        """sha256 of what the name has, "" where that is no regular file."""
+        """sha256 of what the name has, "" where that is not a regular file."""
         try:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             handle = os.open(raw(name), flags, dir_fd=self.folder)
@@ -112,7 +112,7 @@ class EditedFile:
         """Put the new content and the old file beside the target; nothing changes yet.  Raises OSError."""
         target = os.stat(raw(self.row.name), dir_fd=self.folder, follow_symlinks=False)
         if not stat.S_ISREG(target.st_mode):
-            raise LinemateError(f"{self.row.path}: no regular file any more")
+            raise LinemateError(f"{self.row.path}: no longer a regular file")
         if target.st_nlink > 1:
             raise LinemateError(
                 f"{self.row.path}: has {target.st_nlink} names (hard links), and a new file would take one of them: "

@@ -23,8 +23,8 @@ import msgspec
 
 from linemate.fixing.files import AFTER, BEFORE, EditedFile, Row, fault_of, opened, row_of, settle, sync_folder
 from linemate.statedir import make_state_folder, state_folders
-from reports.escape import count
 from sharing.model.errors import LinemateError
+from sharing.model.plural import count
 from sharing.model.process.stopping import held
 
 SCHEMA = "linemate-fix-journal-1"

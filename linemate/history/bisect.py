@@ -113,7 +113,7 @@ def _by_pair(pair: tuple[str, str], search: _Search, layouts: Layouts, first: in
     ends = [_shares(pair, search, layouts, at) for at in (first, last)]
     if None in ends and ends[0] == ends[1]:
         raise LinemateError(f"neither end has both variables: {pair[0]}, {pair[1]}")
-    state = {True: "on one line", False: "on lines of their own", None: "not both there"}
+    state = {True: "on one line", False: "on separate lines", None: "not both there"}
     verdicts = [(at, state[end]) for at, end in zip((first, last), ends, strict=True)]
     if bool(ends[0]) == bool(ends[1]):
         words = f"ends do not differ: {pair[0]} and {pair[1]} are {state[ends[0]]} at both"
@@ -130,7 +130,7 @@ def _by_pair(pair: tuple[str, str], search: _Search, layouts: Layouts, first: in
     found = narrow_down(last - first, ask)
     verdicts += [(at, state[answers[at]] if at in answers else "no build") for at in _asked(found, first)]
     suspects = tuple(first + s for s in found.suspects)
-    verb = "came onto one line" if ends[1] else "left their common line"
+    verb = "came onto one line" if ends[1] else "came off their common line"
     words = f"{pair[0]} and {pair[1]} {verb} with {_named(search, suspects)}"
     return Bisection(question, True, tuple(verdicts), suspects, search.fresh, words)
 

@@ -32,14 +32,14 @@ class Commit:
 def commits_of(top: str, revisions: str) -> list[Commit]:
     """The commits of ``A..B``, A included, oldest first, along first parents.
 
-    Raises LinemateError for what is no range, and where A is no ancestor of B.
+    Raises LinemateError for what is no range, and where A is not an ancestor of B.
     """
     first, dots, last = revisions.partition("..")
     if not dots or last.startswith(".") or not first or not last:
-        raise LinemateError(f"'{revisions}' is no range: give OLD..NEW")
+        raise LinemateError(f"'{revisions}' is not a range: give OLD..NEW")
     old, new = _resolve(top, first), _resolve(top, last)
     if _git(top, "merge-base", "--is-ancestor", old, new, check=False)[0] != 0:
-        raise LinemateError(f"{first} is no ancestor of {last}: between them is no line of revisions")
+        raise LinemateError(f"{first} is not an ancestor of {last}")
     limit = f"--max-count={MAX_COMMITS + 1}"
     form = "--format=%H%x00%T%x00%h%x00%s%x00"
     _, text = _git(top, "log", "--first-parent", "--no-show-signature", limit, form, f"{old}..{new}", "--")
@@ -100,7 +100,7 @@ class Clone:
 
 def _resolve(top: str, revision: str) -> str:
     if revision.startswith("-") or "\0" in revision:
-        raise LinemateError(f"'{revision}' is no revision")
+        raise LinemateError(f"'{revision}' is not a revision")
     code, text = _git(
         top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", check=False
     )
@@ -113,5 +113,5 @@ def _git(folder: str, *arguments: str, check: bool = True, transports: str = "")
     done = run_git(folder, arguments, transports)
     if check and done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise LinemateError(f"git: {said[-1] if said else 'failed without a word'}")
+        raise LinemateError(f"git: {said[-1] if said else 'failed without a message'}")
     return done.returncode, done.stdout.decode("utf-8", "replace")

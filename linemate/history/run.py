@@ -21,12 +21,12 @@ from linemate.history.document import document_of, explained, read_layouts, revi
 from linemate.history.options import HistoryOptions
 from linemate.history.progress import watched
 from linemate.history.store import Store
-from reports.escape import count
 from sharing.history.coincide import Moves, change_of, moves, pairs_along, step_of
 from sharing.history.judge import Judged, judge
 from sharing.history.series import Series
 from sharing.model.errors import LinemateError
 from sharing.model.history import History, LayoutChange, Step
+from sharing.model.plural import count
 
 
 def history_of(options: HistoryOptions) -> History:

@@ -145,7 +145,7 @@ class Store:
         )
         out = [MeasuredRow(r[0], r[1], r[2], r[3], bool(r[4]), r[5], r[6]) for r in rows]
         if any(not 0 < row.value < float("inf") or not 0 <= row.round < 1 << 31 for row in out):
-            raise DamagedStore(f"{self.path}: holds a measurement that is no positive number")
+            raise DamagedStore(f"{self.path}: holds a measurement that is not a positive number")
         return out
 
     def put_measured(self, bench: str, metric: str, row: MeasuredRow) -> None:
@@ -203,9 +203,11 @@ def _check_or_create(path: Path) -> None:
     except OSError as error:
         raise DamagedStore(f"{path}: {error.strerror}") from error
     if head[:16] != _MAGIC or int.from_bytes(head[68:72], "big") != APPLICATION_ID:
-        raise DamagedStore(f"{path}: is no history of linemate, left as it is")
+        raise DamagedStore(f"{path}: is not a history of linemate, left as it is")
     if head[18:20] != _ROLLBACK:
-        raise DamagedStore(f"{path}: offset 0x12: keeps its changes in another file, as no history of linemate does")
+        raise DamagedStore(
+            f"{path}: offset 0x12: keeps its changes in another file, which histories of linemate never do"
+        )
     try:
         _check_journal(Path(os.path.realpath(path) + "-journal"))
     except OSError as error:

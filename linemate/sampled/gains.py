@@ -62,7 +62,7 @@ class GainsOf:
             return None
         profile = recording.profile("spread")
         if profile is None or digest(Path(path)) != profile.sha256:
-            self.notes.append(f"{path}: {sidecar.name} is of another recording: gains are bounds")
+            self.notes.append(f"{path}: {sidecar.name} is of another recording: gains are upper bounds")
             return None
         return recording
 
@@ -78,7 +78,7 @@ class GainsOf:
         elif any(run.status for run in recording.runs):
             why = "a run of the command failed"
         if why:
-            self.notes.append(f"{path}: {why}: gains are bounds")
+            self.notes.append(f"{path}: {why}: gains are upper bounds")
             return None
         return _level(place(str(file)), recording, "solo")
 

@@ -13,6 +13,7 @@ from sharing.judge.sampled.join import MIN_TIMED
 from sharing.judge.sampled.verdict import Outcome, Verdicts
 from sharing.model.attribution import Attribution, Basis
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
+from sharing.model.plural import count
 from sharing.model.samples import Field
 from sharing.sampled.evaluate import RegisterFile
 from sharing.sampled.use import Totals
@@ -40,10 +41,10 @@ def profile_notes(
     return [*out, *_time_sliced(verdicts)]
 
 
-def few_samples(count: int) -> str:
+def few_samples(number: int) -> str:
     """What a short profile is good for, and how to get a longer one."""
     return (
-        f"{count:,} samples are few: they can show sharing, but {MIN_TIMED:,} are needed to clear a finding; record "
+        f"{number:,} samples are few: they can show sharing, but {MIN_TIMED:,} are needed to clear a finding; record "
         f"for longer, or with a higher --frequency"
     )
 
@@ -78,15 +79,16 @@ def _shown(totals: Totals, verdicts: Verdicts, findings: Sequence[Finding], know
         for f in findings
     )
     if worth:
-        found = f"false sharing in {worth} {'finding' if worth == 1 else 'findings'}"
+        found = f"false sharing in {count(worth, 'finding')}"
     else:
         found = f"no false sharing above {100 * numbers.LOW_FROM:.0f} % of {totals.measure} found"
         lost = totals.share(totals.timed_unplaced)
         if lost.value >= numbers.LOW_FROM:
-            found += f", though {100 * lost.value:.0f} % may have been anywhere"
+            found += f", though {100 * lost.value:.0f} % could not be placed and may belong to any line"
+    placed = 100 * known / max(totals.samples, 1)
     return (
-        f"from the profile: {totals.samples:,} samples, {100 * known / max(totals.samples, 1):.0f} % placed on bytes; "
-        f"{several} {'line' if several == 1 else 'lines'} with samples of several threads; {found}"
+        f"from the profile: {count(totals.samples, 'sample')}, {placed:.0f} % placed on bytes; "
+        f"{count(several, 'line')} with samples of several threads; {found}"
     )
 
 
@@ -103,9 +105,9 @@ def _unplaced(path: str, one: Attribution) -> list[str]:
 
 _WHY = {
     "no_access": "not at an access",
-    "overwritten": "register overwritten since",
+    "overwritten": "register overwritten",
     "no_registers": "registers not recorded",
-    "no_code": "code not at hand",
+    "no_code": "code not available",
     "kernel": "in the kernel",
 }
 
@@ -117,8 +119,8 @@ def _time_sliced(verdicts: Verdicts) -> list[str]:
         return []
     names = ", ".join(dict.fromkeys(a.name for line in lines for a in line.actors[:2]))
     return [
-        f"threads that use {len(lines)} {'line' if len(lines) == 1 else 'lines'} ({_cut(names)}) had one processor "
-        f"between them: what they cost each other elsewhere cannot show; record while a processor for each is free"
+        f"threads that use {count(len(lines), 'line')} ({_cut(names)}) shared one processor: this profile cannot show "
+        f"what they would cost each other on several; record while each of them has a processor of its own"
     ]
 
 

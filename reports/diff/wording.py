@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports.escape import count
+from sharing.model.plural import count
 from sharing.model.reportdiff import Difference, FindingDifference, Judged, ReportDiff
 
 MEANING = {

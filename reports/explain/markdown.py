@@ -109,7 +109,7 @@ def _details(comparison: Comparison) -> list[list[str]]:
             ("Variables and lines whose share of samples changed", places, len(comparison.places), "variable"),
             ("Measured", measured, len(comparison.measurements), "measurement"),
             ("What an insertion elsewhere would do", sensitive, len(sensitive), "pair"),
-            ("Variables that are not as they were", changes, counts.get("changes", 0), "change"),
+            ("Variables that changed", changes, counts.get("changes", 0), "change"),
         )
         if rows
     ]
@@ -117,7 +117,12 @@ def _details(comparison: Comparison) -> list[list[str]]:
     rows = [wording.run(run) for run in runs[: wording.RUNS_SHOWN]]
     if rows:
         more = _list([], wording.number_of_runs(comparison) - len(rows), "run")
-        out.append(fold("Runs of equal shift", [block([visible(row) for row in rows], "text"), *more]))
+        out.append(
+            fold(
+                "Ranges that moved by the same distance",
+                [block([visible(row) for row in rows], "text"), *more],
+            )
+        )
     targets = [f"- {code(target_name(t))}: {prose(target_text(t))}" for t in comparison.targets]
     notes = [f"- note: {_text(note)}" for note in comparison.coverage.notes[:NOTES_SHOWN]]
     out.append(fold("What was compared", ["\n".join(targets), *_list(notes, len(comparison.coverage.notes), "note")]))

@@ -90,7 +90,7 @@ def _tables(comparison: Comparison) -> list[dict[str, Any]]:
             "rows": [(visible(s.first), visible(s.second), wording.sensitive(s)) for s in comparison.sensitivity],
         },
         {
-            "title": "Variables that are not as they were",
+            "title": "Variables that changed",
             "rows": [
                 (c.kind.value, visible(c.name), visible(wording.change(c)), visible(c.source))
                 for c in comparison.changes[:CHANGES_SHOWN]

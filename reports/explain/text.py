@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reports.escape import count, name_list, shorten, visible
+from reports.escape import name_list, shorten, visible
 from reports.explain import wording
 from reports.options import RenderOptions
 from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, target_lines, wrapped
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates
+from sharing.model.plural import count
 
 # A terminal gets what explains the answer; the other formats hold the lists.
 FUNCTIONS_SHOWN = 4
@@ -190,7 +191,7 @@ def _changes(comparison: Comparison) -> Iterator[Line]:
         for c in comparison.changes[:CHANGES_SHOWN]
     ]
     total = comparison.coverage.counts.get("changes", 0)
-    return _table("variables that are not as they were", rows, total, "change")
+    return _table("variables that changed", rows, total, "change")
 
 
 def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
@@ -199,7 +200,7 @@ def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
     largest = sorted(range(len(runs)), key=lambda at: (runs[at].section.startswith(".rodata"), -runs[at].variables))
     shown = [runs[at] for at in sorted(largest[:RUNS_SHOWN])]
     if shown:
-        yield [("what moved by one distance, and what it begins with", "bold")]
+        yield [("ranges that moved by the same distance, and what each begins with", "bold")]
     for run in shown:
         name = shorten(visible(wording.run_name(run)), 2 * NAME_WIDTH)
         where = f"{visible(run.section)} {run.start}"

@@ -5,7 +5,7 @@ Owns phrases, not markup: names in them are as they were read, and each emitter 
 
 from __future__ import annotations
 
-from reports.escape import byte_ranges, count
+from reports.escape import byte_ranges
 from sharing.model.comparison import (
     Cause,
     Comparison,
@@ -18,6 +18,7 @@ from sharing.model.comparison import (
     ShiftRun,
     SymbolChange,
 )
+from sharing.model.plural import count
 
 RUNS_SHOWN = 12
 CHANGES_SHOWN = 20
@@ -52,7 +53,7 @@ def matched(comparison: Comparison) -> str:
     moved = comparison.coverage.counts.get("variables_moved", 0)
     runs = comparison.coverage.counts.get("runs_moved", 0)
     text = f"matched {' and '.join(out)}; {count(moved, 'variable')} moved"
-    return f"{text} in {count(runs, 'run')} of equal shift" if moved else text
+    return f"{text} in {count(runs, 'contiguous range')}" if moved else text
 
 
 def pair(mates: LineMates) -> str:
@@ -151,7 +152,7 @@ def measured(changed: MeasuredChange) -> str:
     if changed.needed:
         return f"{text}: too few repetitions to say; {changed.needed} a side are needed"
     if changed.p is None:
-        return f"{text}: measured too seldom to say"
+        return f"{text}: measured too few times to say"
     if changed.old == changed.new and changed.change == 0 and not changed.low and not changed.high:
         return f"{text}: the same"
     apart = changed.low is not None and changed.high is not None and not changed.low <= 0 <= changed.high

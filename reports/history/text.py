@@ -23,6 +23,7 @@ from reports.history.wording import (
 from reports.options import RenderOptions
 from reports.text import INDENT, MIN_WIDTH, Line, paint, wrapped
 from sharing.model.history import History, Pair
+from sharing.model.plural import count
 
 SHOWN = 60  # rows of a table
 CELLS = 8
@@ -104,9 +105,9 @@ def _series(history: History) -> Iterator[Line]:
         rows.append([visible(history.revisions[i].name), *values, f"{bar}{mark}"])
     yield from table([heads, *rows])
     if len(shown) > SHOWN:
-        yield [(f"{INDENT}... {len(shown) - SHOWN} more revisions", "dim")]
+        yield [(f"{INDENT}... {count(len(shown) - SHOWN, 'more revision')}", "dim")]
     if len(history.series) > CELLS:
-        yield [(f"{INDENT}... {len(history.series) - CELLS} more conditions", "dim")]
+        yield [(f"{INDENT}... {count(len(history.series) - CELLS, 'more condition')}", "dim")]
 
 
 def _by_condition(history: History, measured: Sequence[int]) -> Iterator[Line]:
@@ -119,7 +120,7 @@ def _by_condition(history: History, measured: Sequence[int]) -> Iterator[Line]:
         rows.append([shorten(labels_text(points.labels), NAME), *shown, f"{change:>13}"])
     yield from table(rows, NAME)
     if len(history.series) > SHOWN:
-        yield [(f"{INDENT}... {len(history.series) - SHOWN} more conditions", "dim")]
+        yield [(f"{INDENT}... {count(len(history.series) - SHOWN, 'more condition')}", "dim")]
 
 
 def levels(history: History) -> list[float | None]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reports.escape import count, visible
+from reports.escape import visible
 from sharing.model.history import Basis, Change, History, LayoutChange, RevisionState, Step
+from sharing.model.plural import count
 
 FEW_SUSPECTS = 3  # that the verdict names
 
@@ -64,7 +65,7 @@ def verdict(history: History) -> str:
             f"faster since {_since(history, best)}: {visible(history.metric)} {change_text(best.change)}; no slowdown"
         )
     if history.slopes:
-        return f"no step: {visible(history.metric)} slides by {percent(history.slopes[0].change)}"
+        return f"no step: {visible(history.metric)} drifts by {percent(history.slopes[0].change)}"
     return f"no step in {visible(history.metric)}"
 
 
@@ -85,16 +86,16 @@ def basis_text(history: History) -> str:
     measured = sum(any(p.values[i] for p in history.series) for i in range(len(history.revisions)))
     cells = count(len(history.series), "condition")
     tested = {
-        Basis.REVISIONS: "revisions in another order",
-        Basis.REPETITIONS: "repetitions given to other revisions",
-        Basis.CONDITIONS: "neighbours over all conditions",
-        Basis.NORMAL: "a step against the spread around it, as normal noise",
+        Basis.REVISIONS: "permuted revisions",
+        Basis.REPETITIONS: "repetitions permuted between revisions",
+        Basis.CONDITIONS: "neighbouring revisions over all conditions",
+        Basis.NORMAL: "the step against the spread around it, assuming normal noise",
         Basis.NONE: "nothing could be tested",
     }[history.basis]
     direction = "less is better" if history.less_is_better else "more is better"
     return (
         f"{visible(history.metric)} ({direction}), {count(measured, 'measured revision')}, {cells}; tested: {tested}; "
-        f"chance of any false step at most {100 * history.alpha:g} %"
+        f"probability of any false step at most {100 * history.alpha:g} %"
     )
 
 
@@ -153,10 +154,10 @@ def remarks(history: History) -> Iterator[str]:
     """Everything beside the steps: outliers, slopes, ends, contrasts, what was left out, notes."""
     for slope in history.slopes:
         start, end = (revision_name(history, i) for i in (slope.start, slope.end))
-        yield f"from {start} to {end} the level slides by {percent(slope.change)}: no step, as drift of a machine is"
+        yield f"from {start} to {end} the level drifts by {percent(slope.change)}: not counted as a step"
     for outlier in history.outliers:
         name = revision_name(history, outlier.revision)
-        yield f"{name} stands alone, {percent(outlier.change)} from the level around it: no step"
+        yield f"{name} is an outlier, {percent(outlier.change)} from the surrounding level: not counted as a step"
     if history.ends is not None and not history.steps:
         chance = f", {chance_text(history.ends_chance)}" if history.ends_chance is not None else ""
         yield f"first to last revision, over all conditions: {change_text(history.ends)}{chance}"

@@ -14,6 +14,7 @@ from sharing.counted import numbers
 from sharing.counted.shareduse import NamedSpan, busy, limit_of, shared_use
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Severity
+from sharing.model.plural import count
 
 
 def join(
@@ -74,12 +75,12 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
     if weighed.counted.estimated:
         return finding  # a function that was entered once can use something for hours
     if found is None and weighed.counted.together:
-        return _noted(finding, "nothing wrote what was used", Severity.NOTE, weighed)
+        return _noted(finding, "no write to what was used", Severity.NOTE, weighed)
     if found is None:
         threads = sorted({t for _, used in uses for t in used.nonzero()[0].tolist()})
         names = _list([weighed.counted.label(t) for t in threads])
         if not weighed.counted.reused.isdisjoint(threads):
-            text = f"{names} alone used the line, but several threads had that number one after the other"
+            text = f"{names} alone used the line, but several threads had that number, one after the other"
             return _noted(finding, text, finding.severity, weighed)
         text = f"{names} alone used the line" if len(threads) == 1 else f"of {names} none wrote what another one used"
         return _noted(finding, text, Severity.NOTE, weighed)
@@ -89,16 +90,16 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
         return _noted(finding, text, min(finding.severity, Severity.LOW, key=lambda s: s.rank), weighed)
     if weighed.counted.together:
         names = f"{found.written.name} was written and {found.used.name} used"
-        text = f"too seldom: {names} {found.transfers:.0f} times at most"
+        text = f"too rare: {names}, at most {count(round(found.transfers), 'time')}"
         return _noted(finding, text, Severity.NOTE, weighed)
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
     if found.rate >= busy_rate():
-        asked = numbers.MIN_TRANSFERS
-        text = f"too seldom: {t} and {u} met {found.transfers:.0f} times at most, and {asked} are asked for"
+        moved = count(round(found.transfers), "line transfer")
+        text = f"too rare: at most {moved} between {t} and {u}, {numbers.MIN_TRANSFERS} are required"
         return _noted(finding, text, Severity.NOTE, weighed)
     text = (
-        f"too seldom: {t} wrote {found.written.name} {found.write_rate:.3g} times per million instructions, {u} used "
-        f"{found.used.name} {found.use_rate:.3g} times; {busy_rate():.0f} of both would matter"
+        f"too rare: {t} wrote {found.written.name} {found.write_rate:.3g} times per million instructions, {u} used "
+        f"{found.used.name} {found.use_rate:.3g} times; the threshold is {busy_rate():.0f} for both"
     )
     return _noted(finding, text, Severity.NOTE, weighed)
 
@@ -122,5 +123,5 @@ def _list(names: Sequence[str]) -> str:
 
 def _noted(finding: Finding, text: str, severity: Severity, weighed: Weighed) -> Finding:
     evidence = (*finding.evidence, Evidence(Confidence.COUNTED, f"{text}; {limit_of(weighed.counted)}"))
-    message = f"{finding.message} (in this run not: {text})" if severity is not finding.severity else finding.message
+    message = f"{finding.message} (not in this run: {text})" if severity is not finding.severity else finding.message
     return msgspec.structs.replace(finding, severity=severity, message=message, evidence=evidence)

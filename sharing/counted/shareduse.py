@@ -21,8 +21,8 @@ from sharing.model.profile import Actor, LineProfile, Range
 from sharing.rules.line.base import Draft
 from sharing.rules.sampled.base import severity_of
 
-SERIAL = "counts show who uses what how often, not that two threads do so at the same time"
-TOGETHER = "all threads were counted together: which of them use what, and when, is what the code says"
+SERIAL = "counts show how often each thread uses what, not whether two threads do so at the same time"
+TOGETHER = "all threads were counted together: which thread uses what, and when, is known from the code alone"
 
 
 @dataclass(frozen=True, slots=True)

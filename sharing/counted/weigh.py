@@ -18,11 +18,11 @@ from sharing.counted import numbers
 from sharing.judge.passes import Passes
 from sharing.model.executions import FIRST, CountedThread, Table
 from sharing.model.image import AccessKind, SiteFlag
+from sharing.model.plural import count
 from sharing.model.profile import Range
-from sharing.static.callgraph import MAX_ROOTS, CallGraph
+from sharing.static.callgraph import MAX_ROOTS, CallGraph, Root
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.phases import place
-from sharing.static.starts import Root
 
 Floats = npt.NDArray[np.float64]
 
@@ -189,7 +189,7 @@ def _graph(calls: CallGraph, of_functions: Floats, counted: Counted) -> CallGrap
     masks = _masks(of_functions, counted)
     many = sum(1 << bit for bit, root in enumerate(roots) if root.many)
     together = any(group.bit_count() > 1 or group & many for group in groups.values())
-    how = f"{len(counted.threads)} threads were counted"
+    how = f"counted: {count(len(counted.threads), 'thread')}"
     return dataclasses.replace(
         calls,
         by_thread=None,

@@ -175,7 +175,7 @@ def _nothing(cells: Sequence[BenchChange], whole: Sequence[BenchChange]) -> str:
     if few and not varying and not whole:
         return f"too few repetitions to tell a change from chance: {max(few)} a side are needed"
     if not whole and all(c.effect.p is None or min(c.effect.repetitions) < 2 for c in cells):
-        return "measured once a build: too seldom to tell a change from chance"
+        return "measured once a build: too few times to tell a change from chance"
     return UNCHANGED
 
 

@@ -1,4 +1,4 @@
-"""Variables that are not as they were: added, removed, resized, re-aligned, renamed, moved, reordered.
+"""Variables that changed: added, removed, resized, re-aligned, renamed, moved, reordered.
 
 Owns the list and its order: busiest first, then the largest.
 """

@@ -140,7 +140,9 @@ def document(builds: Builds, macro: str = "") -> Comparison:
     not_ruled_out = tuple(r for v in verdicts for r in v.not_ruled_out)
     if same:
         causes = (_one_build(builds),)
-        ruled_out = tuple(RuledOut(kind, "both files are of one build") for kind in CauseKind if kind != CauseKind.NONE)
+        ruled_out = tuple(
+            RuledOut(kind, "both files are from one build") for kind in CauseKind if kind != CauseKind.NONE
+        )
     elif not causes:
         causes = (_nothing(builds, ruled_out, not_ruled_out),)
     found, number_of_changes = (

@@ -1,6 +1,6 @@
 """What the machine did while it was slow: whether processors were busy with lines, or idle with threads asleep.
 
-Owns the reading of system-wide figures (vmstat's columns) as evidence for or against cache lines that bounce.  A core
+Owns the reading of system-wide figures (vmstat's columns) as evidence for or against contended cache lines.  A core
 that waits for a line is busy as far as the kernel can tell; a sleeping thread leaves its core idle.
 """
 
@@ -20,8 +20,8 @@ COLLAPSED = 0.7  # interrupts and context switches below this share of before
 
 
 class Reading(StrEnum):
-    AGAINST_BOUNCING = "against cache lines that bounce"
-    LIKE_BOUNCING = "as when cache lines bounce"
+    AGAINST_BOUNCING = "against contended cache lines"
+    LIKE_BOUNCING = "as with contended cache lines"
     UNCLEAR = "unclear"
 
 
@@ -49,8 +49,8 @@ def read_signature(fast: Mapping[str, float], slow: Mapping[str, float]) -> Sign
     if idle >= IDLE_ROSE and max(share.values()) < COLLAPSED:
         return Signature(
             Reading.AGAINST_BOUNCING,
-            f"{figures}: processors are idle and nothing wakes them, so threads sleep; lines that bounce would keep "
-            "interrupts and context switches going",
+            f"{figures}: processors are idle and nothing wakes them, so threads sleep; with contended lines, "
+            "interrupts and context switches would go on",
         )
     if idle < IDLE_SAME and min(share.values()) >= COLLAPSED:
         return Signature(Reading.LIKE_BOUNCING, f"{figures}: processors are as busy as before and do less")

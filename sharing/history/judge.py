@@ -58,27 +58,27 @@ def judge(series: Series, alpha: float = ALPHA) -> Judged:
         basis, found = Basis.REPETITIONS, segment(rows, alpha, counts)
         found = _by_revision(found, counts)
         notes.append(
-            f"{n} revisions are too few to tell a lasting level from the chance of single builds: repetitions were "
-            "compared instead, which tells that builds differ"
+            f"{n} revisions are too few to distinguish a lasting change from variation between builds: repetitions "
+            "were compared instead, which shows only that builds differ"
         )
     elif n >= 2 and _complete(logs) >= 6:
         basis, found = Basis.CONDITIONS, _by_conditions(logs, alpha)
         notes.append(
-            "each condition was measured once a revision: neighbours were compared over all conditions together, so "
-            "a state of the machine that changes all of them looks like a step"
+            "each condition was measured once per revision: neighbouring revisions were compared over all conditions "
+            "together, so a change of the machine that affects all conditions looks like a step"
         )
     elif n >= LEAST:
         basis, found = Basis.NORMAL, _by_spread(logs, alpha)
         notes.append(
-            f"{n} revisions have too few orders to be tested by these: the step was compared with the spread of the "
-            "results around it, taken to be normal noise; a machine with two states can look like a step"
+            f"{n} revisions are too few for a permutation test: the step was compared with the spread of the results "
+            "around it, assumed to be normal noise; a machine with two states can look like a step"
         )
     else:
         basis, found = Basis.NONE, Segmentation((), (), segment(logs, alpha).best if n >= 4 else None)
         least = next(k for k in range(2, 1000) if smallest_chance(k) < alpha)
         notes.append(
-            f"{n} measured revisions cannot show a step at the level of {100 * alpha:g} %: that takes {least}, or "
-            "repetitions of each"
+            f"{n} measured revisions cannot show a step at the level of {100 * alpha:g} %: at least {least} are "
+            "needed, or repetitions of each"
         )
     edges = [0, *(s.at for s in found.splits), n]
     made = [_step(plain, logs, measured, edges[i], s, edges[i + 2], basis) for i, s in enumerate(found.splits)]

@@ -5,7 +5,7 @@ revision that stands apart is an outlier, a level that slides is a slope, and ne
 
 The statistic is the CUSUM of logarithms, each condition scaled by its median deviation and clipped (Huber), so that
 one wild value weighs as much as any other that is far off.  Two views of it are tested together: all conditions in
-common, and the single clearest one.  The chance is that of whole revisions in another order (Westfall and Young's
+common, and the single clearest one.  The chance is that of whole permuted revisions (Westfall and Young's
 min-p over both views and all positions), so conditions of one revision may depend on each other in any way.
 """
 

@@ -128,8 +128,8 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
             verdict=Verdict.FRAGILE,
             evidence=(
                 *draft.evidence,
-                "they are defined in different units: whether they meet is decided by the order of the object files "
-                "at link time; this is the order of the compile commands",
+                "they are defined in different translation units: whether they share a line depends on the order of "
+                "the object files at link time, here assumed to be that of the compile commands",
             ),
         )
     if first.index not in positions.movable:
@@ -141,9 +141,9 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
         steps += 1  # there may be an object for each thread
     if draft.verdict is Verdict.SPLIT_ACCESS and share < 1:
         steps += 1  # nothing here is known to straddle
-    evidence = f"together at {len(met.shifts)} of the {possible} positions where {_what(first)} can start in a line"
+    evidence = f"on one line at {len(met.shifts)} of the {possible} offsets in a line at which {_what(first)} can start"
     if possible == 1:
-        evidence = f"{_what(first)} is aligned to the line: they are always together"
+        evidence = f"{_what(first)} is aligned to the line: they always share a line"
     return dataclasses.replace(
         draft,
         severity=draft.severity.lowered(steps),

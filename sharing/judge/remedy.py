@@ -99,17 +99,17 @@ class _Words:
         if self._cxx:
             edit = (
                 f"struct {_align(self._style)} Line_{name} {{ {inner}; }};{self._note()}\n"
-                f"{self._storage}Line_{name} {name};  // sizeof is {rounded}: front and tail of its lines are its own"
+                f"{self._storage}Line_{name} {name};  // sizeof is {rounded}: nothing else fits on its lines"
             )
         else:
             edit = (
                 f"struct line_{name} {{ {inner}; }} {_attribute(self._style)};{self._note()}\n"
-                f"{self._storage}struct line_{name} {name};  /* sizeof is {rounded}: tail included */"
+                f"{self._storage}struct line_{name} {name};  /* sizeof is {rounded}: nothing else fits on its lines */"
             )
         text = (
             f"give {self._actor.owner} a type of its own that is aligned and rounded up to {line} bytes; keep scope "
-            f"and storage class, brace its initialiser once more, change its extern declarations alike, and write "
-            f".value where it is used"
+            f"and storage class, put one more pair of braces around its initialiser, change its extern declarations "
+            f"alike, and write .value where it is used"
         )
         # An exported variable changes its size.
         return self._made("pad-type", text, edit, breaks_abi=self._style.kind is ImageKind.SHARED)

@@ -36,6 +36,7 @@ from sharing.model.finding import (
     Severity,
 )
 from sharing.model.image import ALLOCATED, Image
+from sharing.model.plural import count
 from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, LineRule, Span
@@ -288,14 +289,14 @@ def _layout_evidence(draft: Draft, image: Image) -> Evidence:
             home = next((s for s in image.sections if s.address <= a.span[0] < s.end and s.index in image.phases), None)
             if home is not None:
                 where = f"offset {a.span[0] - home.address} of {_contribution(a, image)}"
-        parts.append(f"{a.name} at {where}, {a.span[1] - a.span[0]} bytes")
+        parts.append(f"{a.name} at {where}, {count(a.span[1] - a.span[0], 'byte')}")
     return Evidence(Confidence.LAYOUT, "; ".join(parts))
 
 
 def _contribution(actor: Actor, image: Image) -> str:
     section = actor.section
     if section == ALLOCATED:
-        return f"the {actor.owner_span[1] - actor.owner_span[0]} bytes of {actor.owner}"
+        return f"the {count(actor.owner_span[1] - actor.owner_span[0], 'byte')} of {actor.owner}"
     return f"{section} of {image.units[actor.unit].name.rpartition('/')[2]}" if actor.unit >= 0 else section
 
 

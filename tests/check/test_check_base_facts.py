@@ -406,7 +406,7 @@ def test_a_submodule_that_differs_is_named(case: Case, tmp_path: Path) -> None:
     inner.commit({"lib.h": "int lib2;\n"})
     case.project.write({"c.c": '#include "lib/lib.h"\nint c2;\n'})
     _, made, units = case.units("HEAD", case.project.database("c.c"))
-    assert made.notes == ("base: lib is a submodule that differs, today's files of it are used",)
+    assert made.notes == ("base: lib is a submodule that differs, its current files are used",)
     assert units["c.c"]["texts"] == ['#include "lib/lib.h"\n', "int lib2;\n"]
 
 

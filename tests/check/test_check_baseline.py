@@ -1,4 +1,4 @@
-"""The file of accepted findings: what it holds, how it is read, and by what a finding is told again."""
+"""The file of accepted findings: what it holds, how it is read, and by what a finding is recognised."""
 
 from __future__ import annotations
 

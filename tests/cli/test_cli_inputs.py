@@ -1,4 +1,4 @@
-"""What may stand where an input is expected: what is no regular file ends in one line, at once, for every reader."""
+"""What may stand where an input is expected: what is not a regular file ends in one line, at once, for every reader."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_a_counter_that_disturbs_another_threads_limit_is_found(counted: Counted
     told = [e.text for e in finding.evidence if e.kind is Confidence.COUNTED]
     assert "(writer) wrote shared" in told[0]
     assert "(reader) read shared+0x8" in told[0]
-    assert "not that two threads do so at the same time" in told[1]
+    assert "not whether two threads do so at the same time" in told[1]
 
 
 def test_the_finding_keeps_the_id_that_the_code_gives_it(counted: Counted) -> None:
@@ -103,7 +103,7 @@ def test_what_the_code_takes_for_busy_is_cleared_where_it_ran_seldom(counted: Co
     (said,) = report(run, counts=False).findings
     (cleared,) = [f for f in findings(run, Severity.NOTE) if f.id == said.id]
     assert (said.severity, cleared.severity) == (Severity.LOW, Severity.NOTE)
-    assert "in this run not: too seldom: " in cleared.message
+    assert "not in this run: too rare: " in cleared.message
 
 
 def test_what_is_written_once_disturbs_nobody(counted: Counted) -> None:
@@ -132,7 +132,7 @@ def test_counts_of_another_program_are_refused(counted: Counted) -> None:
     other = run.binary.with_name("other")
     if not other.exists():
         other.symlink_to("/usr/bin/env")
-    with pytest.raises(LinemateError, match=r"the counts have nothing of it; they have .*/program"):
+    with pytest.raises(LinemateError, match=r"the counts do not cover it; they have .*/program"):
         report(replace(run, binary=other))
 
 

@@ -50,7 +50,7 @@ def read(where: Path, data: bytes | str) -> None:
         (Out().ob("(7)").cost(0x10, 1).text(), "has number 7 for a file that it has not named"),
         (Out().ob("/bin/\0s").cost(0x10, 1).text(), "has a zero byte in the name of a file"),
         (Out().line("spell=1").text(), "has an unknown specification spell="),
-        (Out().line("{}").text(), "is no line of this format"),
+        (Out().line("{}").text(), "is not a line of this format"),
         (Out().ob("/" + "x" * (1 << 17)).text(), "has a line of more than 65536 bytes"),
         ("# callgrind format\nversion: 1\n", "has no counts"),
     ],

@@ -228,15 +228,15 @@ def test_a_name_outside_of_the_strings_costs_that_symbol(tmp_path: Path) -> None
     elf.section(".sym", records, type=b.SYMTAB, link=strings, entry_size=24)
     image = read(tmp_path / "names", elf)
     (loss,) = losses(image)
-    assert "1 names of symbol table 5 lie outside of its string table" in loss
+    assert "1 name of symbol table 5 outside of its string table" in loss
     assert set(variables(image)) == {"lock", "counter", "good"}
 
 
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
-        ((0, 5000, 2, 0), "1 relocations of section 3 name symbol 4 or more"),
-        ((1 << 40, 1, 2, 0), "1 relocations of section 3 lie outside of section '.text'"),
+        ((0, 5000, 2, 0), "1 relocation of section 3 with a symbol number of 4 or more"),
+        ((1 << 40, 1, 2, 0), "1 relocation of section 3 outside of section '.text'"),
         ((62, 1, 1, 0), "1 relocations reach outside of section '.text'"),
     ],
 )

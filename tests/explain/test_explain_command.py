@@ -136,8 +136,8 @@ def test_a_published_table_speaks_against_bouncing_lines(run: Run, table_cache: 
     found = run(table_cache(), table_cache(SLOW), *table)
     text = " ".join(found.out.split())
     assert found.code == 0  # what the layout did is no longer taken for the reason
-    assert "against cache lines that bounce: idle 5 % to 72 %" in text
-    assert "measured once a build: too seldom to tell" in text
+    assert "against contended cache lines: idle 5 % to 72 %" in text
+    assert "measured once a build: too few times to tell" in text
 
 
 def test_rows_of_a_table_are_chosen_by_a_label(run: Run, table_cache: BuildTableCache) -> None:

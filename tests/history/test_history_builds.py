@@ -129,12 +129,12 @@ def test_a_build_sees_the_tags_of_its_repository(run_history: RunHistory, copies
 @pytest.mark.parametrize(
     ("revisions", "why"),
     [
-        ("HEAD", "no range"),
-        ("HEAD~1...HEAD", "no range"),
-        ("HEAD..HEAD~1", "no ancestor"),
+        ("HEAD", "not a range"),
+        ("HEAD~1...HEAD", "not a range"),
+        ("HEAD..HEAD~1", "not an ancestor"),
         ("HEAD..HEAD", "holds one revision"),
         ("nowhere..HEAD", "knows no commit 'nowhere'"),
-        ("--all..HEAD", "no revision"),
+        ("--all..HEAD", "not a revision"),
     ],
 )
 def test_what_is_no_range_is_refused(revisions: str, why: str, run_history: RunHistory, copies: Repository) -> None:

@@ -236,4 +236,4 @@ def test_an_interrupted_run_says_that_the_same_command_goes_on(
     store = tmp_path / "s.sqlite"
     command = ["history", "--repo", str(copies.path), "--build", COPY, "--binary", "server", "--store", str(store)]
     assert main([*command, "HEAD~1..HEAD"]) == 130
-    assert f"linemate: what is done is kept in {store}: the same command goes on" in capsys.readouterr().err
+    assert f"linemate: results so far are kept in {store}: run the same command to continue" in capsys.readouterr().err

@@ -50,7 +50,7 @@ def test_what_is_put_is_there_after_a_reopening(path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"my notes\n", b"SQLite format 3\0" + b"\0" * 200, b"\x7fELF" * 40])
 def test_a_file_of_the_user_is_refused_and_left_as_it_is(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    with pytest.raises(LinemateError, match="is no history of linemate"):
+    with pytest.raises(LinemateError, match="is not a history of linemate"):
         Store(str(path))
     assert path.read_bytes() == content
 
@@ -60,7 +60,7 @@ def test_a_database_of_the_user_is_refused_and_left_as_it_is(path: Path) -> None
         database.execute("CREATE TABLE mine (a)")
         database.commit()
     before = path.read_bytes()
-    with pytest.raises(LinemateError, match="is no history of linemate"):
+    with pytest.raises(LinemateError, match="is not a history of linemate"):
         Store(str(path))
     assert path.read_bytes() == before
 
@@ -105,7 +105,7 @@ def test_measurements_that_cannot_be_are_refused(path: Path, statement: str) -> 
     with closing(sqlite3.connect(path)) as database:
         database.execute(statement)
         database.commit()
-    with closing(Store(str(path))) as store, pytest.raises(LinemateError, match="no positive number"):
+    with closing(Store(str(path))) as store, pytest.raises(LinemateError, match="not a positive number"):
         store.measured("bench", "qps")
 
 

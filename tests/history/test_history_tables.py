@@ -79,7 +79,7 @@ def test_the_log_of_changesets_points_at_the_one_that_the_report_names() -> None
     assert all("-20080328" in name for name in suspects)
     assert len(suspects) == 3
     assert step.slower
-    assert any("taken to be normal noise" in note for note in found.notes)
+    assert any("assumed to be normal noise" in note for note in found.notes)
     first = HISTORY_EMITTERS["text"].render(found, RenderOptions()).splitlines()[0]
     assert first.startswith("slower since one of …a.-20080328064007-14330")
 

@@ -85,7 +85,7 @@ def test_ibs_without_data_addresses_is_refused(amd: Any, fake_perf: Any) -> None
     fake_perf.says({"ibs_op//": {"type": 9, "samples": 2}, "cpu-clock": CLOCK})
     name, refused = chosen(amd)
     assert name == "cpu-clock"
-    assert refused["amd-ibs"] == "samples come without data addresses"
+    assert refused["amd-ibs"] == "samples have no data addresses"
 
 
 def test_spe_is_decoded_before_it_counts(arm: Any, fake_perf: Any) -> None:
@@ -112,7 +112,7 @@ def test_what_perf_takes_instead_of_cycles_is_not_cycles(amd: Any, fake_perf: An
 
 @pytest.mark.parametrize(
     ("clock", "why"),
-    [({"samples": 0}, "no sample comes"), ({"regs": False}, "without registers")],
+    [({"samples": 0}, "gives no samples"), ({"regs": False}, "no registers")],
 )
 def test_an_event_that_opens_is_not_enough(amd: Any, fake_perf: Any, clock: dict[str, Any], why: str) -> None:
     fake_perf.says({"cpu-clock": CLOCK | clock})
@@ -201,7 +201,7 @@ def test_perf_before_5_10_cannot_say_when_it_samples(fake_perf: Any, version: st
 def test_the_reason_is_perf_s_without_its_usage() -> None:
     said = "event syntax error: 'ibs_op//'\n  \\___ Cannot find PMU `ibs_op'.\nRun 'perf list'\n\n Usage: perf record\n"
     assert reason(said) == "event syntax error: 'ibs_op//' Cannot find PMU `ibs_op'."
-    assert reason("") == "it says no reason"
+    assert reason("") == "no reason given"
 
 
 def test_a_long_reason_ends_with_a_sentence() -> None:

@@ -55,7 +55,7 @@ def test_what_has_no_place_limits_that() -> None:
     recorded = pair(64)
     lost = [One(0, t, basis=Basis.NONE, reason=Reason.OVERWRITTEN) for t in ticks(400, start=400)]
     recorded.samples += lost
-    assert any(n.endswith("found, though 25 % may have been anywhere") for n in notes(recorded))
+    assert any(n.endswith("found, though 25 % could not be placed and may belong to any line") for n in notes(recorded))
 
 
 def test_missing_registers_are_said_first() -> None:

@@ -125,7 +125,7 @@ def test_a_run_that_did_not_come_there_does_not_clear_a_finding(seen: Seen) -> N
     found = seen("pairs.c", "global")
     others = [f for f in found.findings if f.confidence is Confidence.STATIC and "often" in f.message]
     assert others
-    assert all("says nothing about this" in f.evidence[-1].text for f in others)
+    assert all("shows nothing about it" in f.evidence[-1].text for f in others)
     assert all(f.severity is not Severity.NOTE for f in others)
 
 

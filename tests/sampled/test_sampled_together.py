@@ -84,7 +84,7 @@ def test_many_short_threads_one_after_the_other_do_not_disturb_each_other() -> N
 def test_as_many_short_threads_that_begin_before_others_end_may() -> None:
     (finding,), _ = judged(short_threads(60, apart_ms=0.33))
     assert finding.verdict is Verdict.FALSE_SHARING
-    assert "too few samples of each" in " ".join(e.text for e in finding.evidence)
+    assert "each has too few samples" in " ".join(e.text for e in finding.evidence)
 
 
 def test_a_counter_of_events_tells_no_time_between_threads() -> None:
@@ -150,7 +150,7 @@ def handed_over(*, one_instruction: bool) -> Recorded:
 def test_code_that_goes_over_elements_is_at_each_of_them_wherever_it_waits() -> None:
     (queue,), _ = judged(handed_over(one_instruction=True))
     assert (queue.verdict, queue.severity) == (Verdict.TRUE_SHARING, Severity.LOW)
-    assert "100 % by others at the same bytes" in queue.evidence[0].text
+    assert "100 % true sharing (other threads at the same bytes)" in queue.evidence[0].text
     members = judged(handed_over(one_instruction=False))[0][0]
     assert members.verdict is Verdict.FALSE_SHARING, "code of its own for each: members, of which one is read most"
 
@@ -176,4 +176,4 @@ def test_elements_of_each_thread_stay_its_own() -> None:
             recorded.samples.append(One(thread, time + 90_000 * thread, at, kind=AccessKind.RMW, function="count"))
     (finding,), _ = judged(recorded)
     assert finding.verdict is Verdict.FALSE_SHARING
-    assert "100 % is explained by others at other bytes" in " ".join(e.text for e in finding.evidence)
+    assert "100 % is false sharing (other threads at other bytes)" in " ".join(e.text for e in finding.evidence)

@@ -49,7 +49,7 @@ def test_threads_at_different_bytes_at_the_same_time_share_falsely() -> None:
     assert "worker/100" in finding.message
     assert [r.kind for r in finding.remedies] == ["pad-allocation"]
     said = " ".join(e.text for e in finding.evidence)
-    for part in ("800 samples", "100 % (", "of 2 threads", "used at the same time", "seen beside samples"):
+    for part in ("800 samples", "100 % (", "of 2 threads", "used at the same time", "near sampled instructions"):
         assert part in said, part
 
 
@@ -265,7 +265,7 @@ def test_a_lock_that_the_program_makes_is_known_by_what_threads_do() -> None:
     assert finding.severity is Severity.LOW
     assert finding.remedies == ()
     assert "hand-made lock" in finding.message
-    assert "only a measurement can tell" in finding.message
+    assert "only a measurement can show" in finding.message
     assert {p.bytes for p in finding.participants} == {((0, 4),), ((4, 8),)}
 
 
@@ -329,7 +329,7 @@ def test_equal_steps_of_the_same_code_are_slots_of_threads() -> None:
     (finding,), _ = judged(slots(stride=8))
     assert finding.rule == "sampled-thread-slots"
     assert "4 elements of 8 bytes" in finding.message
-    assert any("stride 8 bytes, 8 elements to a line" in e.text for e in finding.evidence)
+    assert any("stride 8 bytes, 8 elements per line" in e.text for e in finding.evidence)
 
 
 def test_unlike_code_at_equal_steps_is_members() -> None:

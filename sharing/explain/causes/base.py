@@ -87,11 +87,6 @@ def first_of(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(quoted(name) for name in names[:most]) + more
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 variable``, ``1,312 variables``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def signed_hex(value: int) -> str:
     return f"-{-value:#x}" if value < 0 else f"{value:#x}"
 

@@ -15,12 +15,13 @@ import numpy as np
 from sharing.basics.naming import readable_names
 from sharing.explain import recognised
 from sharing.explain.activity import Activity
-from sharing.explain.causes.base import Builds, Verdicts, counted, first_of, is_file, quoted
+from sharing.explain.causes.base import Builds, Verdicts, first_of, is_file, quoted
 from sharing.explain.code import Code, CodeChange, compare_code, loop_heads, read_code
 from sharing.explain.match import function_bodies
 from sharing.model.comparison import Cause, CauseKind, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag
+from sharing.model.plural import count
 
 BUSY_FUNCTIONS = 60  # of each build, by estimated executions
 DECADES = 3.0  # nothing this many powers of ten below the busiest is busy
@@ -77,7 +78,7 @@ def ask(builds: Builds) -> Verdicts:
         return Verdicts((_moved(builds, moved, len(known)),), notes=notes)
     if not known:
         return Verdicts(notes=notes)
-    what = counted(len(known), "busy function")
+    what = count(len(known), "busy function")
     why = (
         f"the {what} compared are the same, but for addresses, at the same places in their lines, and no other "
         "function came, went, or changed its size or what it accesses and calls"
@@ -113,7 +114,7 @@ def _by_size(builds: Builds) -> Verdicts:
 def _other_size(names: list[str], lines: list[str], programs: tuple[str, str]) -> Cause:
     return _cause(
         names,
-        f"{counted(len(names), 'function')} changed in size, came or went: {first_of(names)}",
+        f"{count(len(names), 'function')} changed in size, came or went: {first_of(names)}",
         CHANGED_ELSEWHERE,
         _takes_time(names, programs),
         lines,
@@ -173,7 +174,7 @@ def _others(builds: Builds) -> list[str]:
 
 
 def _changed_elsewhere(builds: Builds, names: list[str]) -> Cause:
-    text = f"{counted(len(names), 'function')} changed, none of them among the busiest by estimate: {first_of(names)}"
+    text = f"{count(len(names), 'function')} changed, none of them among the busiest by estimate: {first_of(names)}"
     return _cause(names, text, CHANGED_ELSEWHERE, _takes_time(names, builds.programs))
 
 
@@ -259,7 +260,7 @@ def _not_recognised(builds: Builds) -> _NotRecognised | None:
 
 
 def _not_found(found: _NotRecognised) -> str:
-    return f"{counted(found.old, 'function')} of the old build and {found.new:,} of the new one changed"
+    return f"{count(found.old, 'function')} of the old build and {found.new:,} of the new one changed"
 
 
 def _changed_or_not(builds: Builds, found: _NotRecognised) -> Cause:
@@ -286,7 +287,7 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: floa
     old, new = builds.programs
     return _cause(
         names,
-        f"{counted(len(names), 'busy function')} changed: {first_of(names)}",
+        f"{count(len(names), 'busy function')} changed: {first_of(names)}",
         round(CHANGED_LEAST + (CHANGED_MOST - CHANGED_LEAST) * share, 3),
         f"perf record -- {new}; perf annotate {names[0]}: the time is in instructions that {old} has not",
         lines,
@@ -304,7 +305,7 @@ def _elsewhere(builds: Builds, function: _Busy) -> str:
         return f"{function.name}: entry at {one} of {FETCH_BYTES} bytes, now at {other}"
     if not heads:
         return ""
-    return f"{function.name}: {counted(len(heads), 'loop')}; entry at {one} of {FETCH_BYTES} bytes, now at {other}"
+    return f"{function.name}: {count(len(heads), 'loop')}; entry at {one} of {FETCH_BYTES} bytes, now at {other}"
 
 
 def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
@@ -312,7 +313,7 @@ def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
     old, new = builds.programs
     return _cause(
         names,
-        f"{len(moved)} of {counted(of, 'busy function')} have the same instructions at another place in their "
+        f"{len(moved)} of {count(of, 'busy function')} have the same instructions at another place in their "
         f"{FETCH_BYTES} bytes, {quoted(names[0])} among them",
         ELSEWHERE,
         f"rebuild {new} with -falign-functions=64 -falign-loops=32, then perf stat -r 10: as fast as {old}",

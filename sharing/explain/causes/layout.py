@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from sharing.explain import blame, recognised
-from sharing.explain.causes.base import Builds, Verdicts, counted, quoted, signed_bytes, signed_hex
+from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
 from sharing.explain.meetings import Meeting, Met
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
 from sharing.model.finding import Confidence, Severity
+from sharing.model.plural import count
 
 STRENGTH = {Severity.CRITICAL: 0.95, Severity.HIGH: 0.9, Severity.MEDIUM: 0.7, Severity.LOW: 0.4, Severity.NOTE: 0.15}
 HOT_ONLY = 0.12  # both busy, and no rule objects
@@ -66,7 +67,7 @@ def _excluded(builds: Builds, why: str, causes: tuple[Cause, ...] = ()) -> Verdi
     if found.few:
         return Verdicts(causes, (RuledOut(CauseKind.LAYOUT, why),))
     missing, of = found.most
-    what = f"{missing:,} of {counted(of, 'variable')} could not be matched"
+    what = f"{missing:,} of {count(of, 'variable')} could not be matched"
     return Verdicts(causes, not_ruled_out=(RuledOut(CauseKind.LAYOUT, what),))
 
 
@@ -105,10 +106,10 @@ def _nothing_met(builds: Builds) -> str:
     if not moved and not builds.gained.total:
         return "no variable of both builds moved"
     mover = _mover(builds)
-    what = f"{mover} moved {counted(moved, 'variable')}" if mover else f"{counted(moved, 'variable')} moved"
+    what = f"{mover} moved {count(moved, 'variable')}" if mover else f"{count(moved, 'variable')} moved"
     if not builds.new.threaded:
         return f"{what}, but no second thread was found that could take lines away"
-    met = counted(builds.gained.total, "pair")
+    met = count(builds.gained.total, "pair")
     return (
         f"{what}, but of the {met} that came onto one line of "
         f"{builds.line_size} bytes none is one that busy threads take from each other, and no lock or atomic came to "
@@ -126,7 +127,7 @@ def moved_harmlessly(builds: Builds) -> str:
     if largest is not None:
         many = int(largest["count"])
         far = f"{'' if many == moved else f', {many:,} of them'} by {signed_hex(int(largest['shift']))}"
-    return f"{what} {counted(moved, 'variable')}{far}; no hot pair met; "
+    return f"{what} {count(moved, 'variable')}{far}; no hot pair came onto one line; "
 
 
 def _moved_at_all(builds: Builds) -> int:
@@ -153,7 +154,7 @@ def _mover(builds: Builds) -> str:
         return ""
     top = named[0]
     about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), top.source) if part)
-    more = f" and {counted(len(named) - 1, 'other symbol')}" if len(named) > 1 else ""
+    more = f" and {count(len(named) - 1, 'other symbol')}" if len(named) > 1 else ""
     return f"{quoted(top.name)} ({about}){more}"
 
 
@@ -259,9 +260,9 @@ def _sentence(
         about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), reach, top.source) if part)
         text = f"{quoted(top.name)} ({about})"
         if len(named) > 1:
-            text += f" and {counted(len(named) - 1, 'other symbol')}"
+            text += f" and {count(len(named) - 1, 'other symbol')}"
         if mover >= 0:
-            many = counted(_moved_by(builds.shifts, mover), "variable")
+            many = count(_moved_by(builds.shifts, mover), "variable")
             whole = blame.section_shift(builds.shifts, mover)
             whole = 0 if whole % builds.line_size else whole
             text = f"{text} moved {many} by {signed_hex(_shift(builds.shifts, mover) - whole)}"

@@ -29,7 +29,7 @@ def read(text: str, path: str) -> tuple[Measurement, ...]:
             for column, cell in zip(columns, cells, strict=True):
                 value = number(cell)
                 if value is None:
-                    raise Malformed(path, None, f"row {name!r} holds {cell!r}, which is no number")
+                    raise Malformed(path, None, f"row {name!r} holds {cell!r}, which is not a number")
                 labels = (("build", column), *((("under", under),) if under else ()))
                 out.append(Measurement(name, value, labels))
     if not out:

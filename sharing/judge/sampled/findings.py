@@ -18,6 +18,7 @@ from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.attribution import Basis
 from sharing.model.finding import Confidence, Evidence, Finding, LinePicture, LineRef, Participant
 from sharing.model.image import Image
+from sharing.model.plural import count
 from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, bytes_text, functions_of, threads_of
 from sharing.sampled.blame import Item
@@ -27,7 +28,7 @@ MAX_PARTICIPANTS = 6
 MAX_FUNCTIONS = 6
 _SEEN = {
     Provenance.SAMPLE: "sampled",
-    Provenance.WITNESS: "seen beside samples",
+    Provenance.WITNESS: "near sampled instructions",
     Provenance.CODE: "in the code of sampled functions",
 }
 
@@ -68,7 +69,7 @@ def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style:
     whole = len({line.actors[i].owner for i in numbers}) == len(numbers)
     texts = (*draft.evidence, *_evidence(draft, line, ctx))
     if draft.alike:
-        texts = (f"{draft.alike} more lines like this one, whose time is counted in", *texts)
+        texts = (f"{draft.alike} more lines like this one; their time is included", *texts)
     advice = (f"what would help: {draft.advice}",) if draft.advice else ()
     return Finding(
         id=_identity(draft, line),
@@ -131,15 +132,16 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
     hitm = f", {use.hitm} of them in a line that another core had modified" if use.hitm else ""
     remote = f", {use.remote} from another socket" if use.remote else ""
     out = [
-        f"{use.samples} samples on the line, of {several} threads{cpus}: {totals.share(use.cost).text} of "
-        f"{totals.measure}{hitm}{remote}"
+        f"{count(use.samples, 'sample')} on the line, of {count(several, 'thread')}{cpus}: "
+        f"{totals.share(use.cost).text} of {totals.measure}{hitm}{remote}"
     ]
     out += [_item_text(line.actors[i].name, line.items[i], line) for i in draft.items[:MAX_PARTICIPANTS]]
     out.append(_overlap_text(draft, line))
-    how = ", ".join(f"{n} by {_BASIS[b]}" for b, n in sorted(use.bases.items(), reverse=True))
-    out.append(f"bytes known of {how}; of all samples, {totals.share(totals.timed_unplaced).text} could not be placed")
+    how = ", ".join(f"{n} from {_BASIS[b]}" for b, n in sorted(use.bases.items(), reverse=True))
+    unplaced = totals.share(totals.timed_unplaced).text
+    out.append(f"addresses of its samples: {how}; of all samples, {unplaced} could not be placed")
     if use.footprint > 1:
-        out.append(f"the instructions that touch it touch {use.footprint} lines")
+        out.append(f"the instructions that access it access {use.footprint} lines")
     if line.gain is not None:
         out.append(line.gain.sentence)
     return out
@@ -147,9 +149,9 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
 
 _BASIS = {
     Basis.NONE: "nothing",
-    Basis.FUNCTION: "function",
-    Basis.DERIVED: "the operand of the instruction",
-    Basis.ADDRESS: "sampled address",
+    Basis.FUNCTION: "the function alone",
+    Basis.DERIVED: "the instruction's operand",
+    Basis.ADDRESS: "the sample",
 }
 
 
@@ -164,24 +166,24 @@ def _item_text(name: str, item: Item, line: SampledLine) -> str:
             own = tuple(t for t in chosen if t.provenance is seen)
             parts.append(f"{verb} ({_SEEN[seen]}) on {threads_of(own, line)}")
     where = "" if name.endswith(bytes_text(item)) else f"{bytes_text(item)}, "
-    return f"{name}: {where}{item.samples} samples; {', '.join(parts) or 'no access known'}"
+    return f"{name}: {where}{count(item.samples, 'sample')}; {', '.join(parts) or 'no access known'}"
 
 
 def _overlap_text(draft: SampledDraft, line: SampledLine) -> str:
     """The best tested pair of threads."""
     tested = [o for o in line.use.overlaps.values() if o.resolution_ns]
     if not tested:
-        return "whether the threads use it at the same time is not known: too few samples of each"
+        return "not known whether the threads use it at the same time: each has too few samples"
     best = max(tested, key=lambda o: (o.concurrency is Concurrency.CONCURRENT, sum(o.samples)))
     word = {
         Concurrency.CONCURRENT: "used at the same time",
         Concurrency.PHASED: "used one after the other",
         Concurrency.TIME_SLICED: "used in turns on one processor",
-        Concurrency.UNKNOWN: "not certain to be used at the same time",
+        Concurrency.UNKNOWN: "possibly used at the same time",
     }[best.concurrency]
     return (
         f"{word}: {best.share.text} of {sum(best.samples)} samples of two threads fall into the other's use of the "
-        f"line (told apart from {best.resolution_ns / 1e6:.3g} ms on)"
+        f"line (uses less than {best.resolution_ns / 1e6:.3g} ms apart count as one)"
     )
 
 

@@ -132,11 +132,12 @@ def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFuncti
         seen, hidden = severity_of(totals.share(cost).low), severity_of(totals.share(cost + coverage.unplaced).low)
         # What else took steps off still does.
         highest = hidden.lowered(max(seen.rank - both.severity.rank, 0))
-        why = f"{coverage.unplaced} samples of the functions that touch it have no place and may have been here"
+        some = f"{coverage.unplaced} samples in the functions that access it"
+        why = f"{some} have no known address and may belong to this line"
     severity = min(static.severity, highest, key=lambda s: s.rank)
     if severity.rank <= both.severity.rank:
         return both
-    message = f"{static.message} (placed on the line so far: {totals.share(cost).text} of {totals.measure}; {why})"
+    message = f"{static.message} (samples placed on the line: {totals.share(cost).text} of {totals.measure}; {why})"
     # Where samples alone make it a note, it is the code that makes it more: what it says, and how surely.
     told = both if both.severity is not Severity.NOTE else msgspec.structs.replace(static, evidence=both.evidence)
     return msgspec.structs.replace(_noted(told, f"not cleared: {why}"), severity=severity, message=message)
@@ -169,16 +170,16 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         return _unseen(finding, coverage, share, totals)
     if coverage.by_function > 0.5 * coverage.samples:
         time = totals.share(coverage.samples)
-        where = "is in the functions that touch it; where in them is not known"
+        where = "is in the functions that access it; the samples do not say on which data"
         return _noted(finding, f"by function: {time.text} of {totals.measure} {where}")
     outcomes = {j.outcome for j in seen}
     if Outcome.ONE_PROCESSOR in outcomes:
-        return _noted(finding, "the run says nothing about this: its threads had one processor between them")
+        return _noted(finding, "this run shows nothing about it: its threads shared one processor")
     # What was not placed may have been on this line.
     unplaced = wilson(coverage.unplaced, totals.timed)
     if coverage.unplaced > WEAK_FROM * coverage.samples and unplaced.value >= CLEARED_BELOW:
-        part = f"{coverage.unplaced} of {coverage.samples} samples of the functions that touch it"
-        return _noted(finding, f"not cleared: {part} have no place and may have been here")
+        part = f"{coverage.unplaced} of {coverage.samples} samples in the functions that access it"
+        return _noted(finding, f"not cleared: {part} have no known address and may belong to this line")
     if outcomes == {Outcome.PHASED}:
         tested = [o for j in seen for o in j.line.use.overlaps.values() if o.concurrency is Concurrency.PHASED]
         count = sum(sum(o.samples) for o in tested)
@@ -190,8 +191,8 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     if totals.share(disturbed).high + unplaced.value < CLEARED_BELOW:
         return _lowered(
             finding,
-            f"the samples contradict it: {coverage.samples} samples of the functions that touch it, "
-            f"{totals.share(disturbed).text} of {totals.measure} because of other threads on the line",
+            f"the samples contradict it: {coverage.samples} samples in the functions that access it, "
+            f"{totals.share(disturbed).text} of {totals.measure} lost to other threads on the line",
         )
     return finding
 
@@ -199,14 +200,14 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
 def _unseen(finding: Finding, coverage: Coverage, line: Share, totals: Totals) -> Finding:
     """A finding whose code hardly ran: nothing is known of it but that this run would gain next to nothing."""
     if coverage.samples:
-        text = f"too few samples in the functions that touch it ({coverage.samples}) to say anything about this"
+        text = f"too few samples in the functions that access it ({coverage.samples}) to say anything about this"
     else:
-        text = "the run was not sampled in the functions that touch it: it says nothing about this"
+        text = "no samples in the functions that access it: this run shows nothing about it"
     most = max(totals.share(coverage.samples).high, line.high)
     if most >= CLEARED_BELOW or finding.severity.rank <= Severity.LOW.rank or not _functions(finding):
         return _noted(finding, text)
     # Another workload may come there, so that it is neither cleared nor put among the least.
-    seldom = f"; in this run its code took less than {100 * most:.1g} % of {totals.measure}, which lowers it"
+    seldom = f"; severity lowered: in this run its code took less than {100 * most:.1g} % of {totals.measure}"
     return msgspec.structs.replace(_noted(finding, text + seldom), severity=finding.severity.lowered(1))
 
 
@@ -216,5 +217,5 @@ def _noted(finding: Finding, text: str) -> Finding:
 
 def _lowered(finding: Finding, text: str) -> Finding:
     return msgspec.structs.replace(
-        _noted(finding, text), severity=Severity.NOTE, message=f"{finding.message} (in this run not: {text})"
+        _noted(finding, text), severity=Severity.NOTE, message=f"{finding.message} (not in this run: {text})"
     )

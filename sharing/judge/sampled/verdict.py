@@ -181,7 +181,7 @@ def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple
         for j, item in enumerate(items):
             if j == i or not item.threads <= items[i].threads:
                 continue  # some of its users were never seen at the lock
-            # A store seldom costs anything itself: then what was seen beside samples counts.
+            # A store seldom costs anything itself: then what was near sampled instructions counts.
             seen = [(t.cost if costly[j] else max(t.samples, CODE_WEIGHT), t.function) for t in item.touches]
             out[(i, j)] = sum(weight for weight, f in seen if f in takers) / sum(weight for weight, _ in seen)
     return out

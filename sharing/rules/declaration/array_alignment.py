@@ -214,7 +214,7 @@ def _draft(
 
 
 def _to_a_line(size: int, line_size: int) -> str:
-    return f"{line_size // size} to a line" if line_size >= 2 * size else "less than a line"
+    return f"{line_size // size} per line" if line_size >= 2 * size else "less than a line"
 
 
 RULE = DeclarationRule(

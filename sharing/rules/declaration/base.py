@@ -100,7 +100,7 @@ def users(uses: tuple[Use, ...], limit: int = 3) -> str:
     """Names of the functions that use it: "a, b, c and 4 more"."""
     functions = list(dict.fromkeys(u.function for u in uses))
     if not functions:
-        return "no function seen"
+        return "no known function"
     more = f" and {len(functions) - limit} more" if len(functions) > limit else ""
     return ", ".join(functions[:limit]) + more
 

@@ -78,7 +78,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             separate=(actor,),
             message=(
                 f"{describe(actor)} is aligned to {actor.alignment} bytes but only {end - start} bytes long: its tail "
-                f"holds {describe(worst)}, {span_text(worst, line)}, {done}: the alignment does not keep the line"
+                f"holds {describe(worst)}, {span_text(worst, line)}, {done}: the alignment does not reserve the line"
             ),
             evidence=(
                 f"declared alignment {actor.alignment}, size {end - start}: {line.end - end} bytes of tail are free",

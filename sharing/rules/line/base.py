@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sharing.model.finding import Confidence, Severity, Verdict
+from sharing.model.plural import count
 from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.rules import numbers
 from sharing.rules.row import Rule
@@ -179,7 +180,7 @@ def who(accesses: tuple[Access, ...], limit: int = 3) -> str:
         dict.fromkeys(a.function for a in accesses)
     )
     if not names:
-        return "no function seen"
+        return "no known function"
     text = ", ".join(names[:limit])
     return text if len(names) <= limit else f"{text} and {len(names) - limit} more"
 
@@ -211,9 +212,10 @@ def heat_evidence(actor: Actor) -> str:
         )
         if on
     ]
-    how = f" ({'atomic, ' if atomic and not actor.is_lock else ''}deepest loop {depth})"
-    plural = "" if functions == 1 else "s"
-    return f"{actor.name}: {'/'.join(verbs) or 'touched'} at {sites} sites in {functions} function{plural}{how}"
+    loop = f"loop depth {depth}" if depth else "not in a loop"
+    how = f" ({'atomic, ' if atomic and not actor.is_lock else ''}{loop})"
+    where = f"{count(sites, 'site')} in {count(functions, 'function')}"
+    return f"{actor.name}: {'/'.join(verbs) or 'accessed'} at {where}{how}"
 
 
 def pair_score(a: Actor, b: Actor) -> float:

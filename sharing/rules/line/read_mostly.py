@@ -94,7 +94,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                 *(heat_evidence(v) for v in chosen[:3]),
                 f"threads: {roots_text(writer, worst, ctx)}",
                 *(
-                    (f"{writer.name} is written by several threads: true sharing that a move does not cure",)
+                    (f"{writer.name} is written by several threads: true sharing, which moving it does not cure",)
                     if true_sharing
                     else ()
                 ),

@@ -80,7 +80,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             actors=(actor,),
             separate=(actor,),
             message=(
-                f"{array}: {count}, {line.size // stride} to a line, updated at a computed index by "
+                f"{array}: {count}, {line.size // stride} per line, updated at a computed index by "
                 f"{who(writers)}, which several threads run: neighbouring elements take the line from each other"
             ),
             evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),

@@ -164,8 +164,8 @@ def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext
     text = f": {share.text} of {ctx.totals.measure}"
     if walks(line):
         return (
-            f"{text}; padding is not recommended: the same instructions walk {line.use.footprint} lines, which it "
-            f"would multiply"
+            f"{text}; padding is not recommended: the same instructions traverse {line.use.footprint} lines, and "
+            f"padding would multiply their number"
         )
     if severity is Severity.NOTE and share.low < shared.LOW_FROM:
         return f"{text}, not worth fixing"
@@ -230,8 +230,9 @@ def split_text(line: SampledLine) -> str:
     b = line.blame
     whole = max(b.own + b.true + b.false, 1e-9)
     return (
-        f"of the line's time {100 * b.false / whole:.0f} % is explained by others at other bytes, "
-        f"{100 * b.true / whole:.0f} % by others at the same bytes, {100 * b.own / whole:.0f} % by neither"
+        f"of the line's time, {100 * b.false / whole:.0f} % is false sharing (other threads at other bytes), "
+        f"{100 * b.true / whole:.0f} % true sharing (other threads at the same bytes), "
+        f"{100 * b.own / whole:.0f} % neither"
     )
 
 

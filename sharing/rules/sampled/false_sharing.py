@@ -45,7 +45,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     more = tuple(i for i in victims(line, first) if i != second)
     true = [i for i in (first, second) if line.blame.true_of(i) > 0.5 * line.items[i].cost]
     both = "".join(
-        f"; {line.actors[i].name} itself is written by {len(line.items[i].writers)} threads, which no padding helps"
+        f"; {line.actors[i].name} itself is written by {len(line.items[i].writers)} threads: padding does not cure that"
         for i in true[:1]
     )
     text = (

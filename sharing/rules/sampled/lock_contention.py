@@ -38,14 +38,18 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         return
     company = [i for i in range(len(line.items)) if i != first and line.items[i].cost > 0]
     beside = ", ".join(line.actors[i].name for i in company[:3])
-    evidence = (f"used with it on the line: {beside}; apart, each critical section moves two lines",) if beside else ()
+    evidence = (
+        (f"used with it on this line: {beside}; on separate lines, each critical section would transfer two lines",)
+        if beside
+        else ()
+    )
     if line.actors[first].kind == KIND:
         why = (
-            "threads wait for what they write themselves, so that the line moves with each turn wherever the lock's "
-            "words lie; on lines of their own they may move a little less often, which only a measurement can tell"
+            "each waiting thread also writes the lock, so every hand-over transfers the line, however the lock is laid "
+            "out; separate lines for its words may save a few transfers, which only a measurement can show"
         )
     else:
-        why = "padding it changes nothing, since a lock's own bytes are written by all who take it"
+        why = "padding does not help: every thread that takes the lock writes these bytes"
     text, items = f"{subject(first, line)}, is contended", (first, *company)
     advice = "shorten the critical sections, split the lock, or give threads data of their own"
     wording = Wording(text, f"; {why}", evidence)

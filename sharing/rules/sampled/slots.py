@@ -75,7 +75,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         f"({threads_of(touches, line)}) in {', '.join(functions_of(touches))}: neighbouring elements take the line "
         f"from each other"
     )
-    evidence = (f"stride {stride} bytes, {ctx.line_size // stride} elements to a line",)
+    evidence = (f"stride {stride} bytes, {ctx.line_size // stride} elements per line",)
     wording = Wording(text, evidence=evidence)
     yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, wording, items=chosen, separate=chosen[:1])
 

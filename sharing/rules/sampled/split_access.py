@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
+from sharing.model.plural import count
 from sharing.rules import numbers
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, grade_cost, tail
 
@@ -52,7 +53,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
                 f"{line.label} and the next, {first} bytes before and {split.size - first} after the boundary"
                 f"{tail(split.cost, severity, line, ctx)}"
             ),
-            evidence=(f"{split.samples} samples with this operand",),
+            evidence=(f"{count(split.samples, 'sample')} with this operand",),
             cost=split.cost,
         )
         return

@@ -44,7 +44,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         return
     mates = [i for i in range(len(line.items)) if line.blame.pairs.get((first, i), 0.0) > 0 and i != first]
     names = ", ".join(line.actors[i].name for i in mates[:3])
-    evidence = (f"its line mates suffer as well: {names}",) if names else ()
+    evidence = (f"its line mates are slowed as well: {names}",) if names else ()
     item = line.items[first]
     text = f"{subject(first, line)}: {_who(item)} the same bytes, so that padding does not help"
     wording = Wording(text, evidence=evidence)
