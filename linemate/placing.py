@@ -21,7 +21,7 @@ from sharing.judge.passes import Passes
 from sharing.model.errors import LinemateError
 from sharing.model.executions import EXECUTION_DTYPE, NamedCounts, Table
 from sharing.model.image import Image
-from sharing.static.callgraph import function_name
+from sharing.static.callees import function_name
 from sharing.static.executions import times
 
 Floats = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.counted.shareduse import SharedUse
 from sharing.model.finding import OF_SHARING, Severity
 from sharing.model.profile import Actor, Heat
-from sharing.static.callgraph import function_name
+from sharing.static.callees import function_name
 
 LISTED = 15  # of each kind
 FUNCTIONS = 3  # that use a variable

@@ -5,6 +5,7 @@ Owns the measures; what is true is ``bench.truth.truth``'s.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,8 +15,11 @@ from bench.truth.truth import Truth, true
 from sharing.counted.shareduse import NamedSpan, SharedUse, shared_use
 from sharing.counted.weigh import faint_rate
 from sharing.model.finding import OF_SHARING, Finding, Severity
+from sharing.model.image import Image
 from sharing.model.profile import Actor, Heat
-from sharing.static.callgraph import function_name
+from sharing.static import perthread
+from sharing.static.callees import function_at, function_name
+from sharing.static.starts import Root
 
 MOST_USED = 30
 FIRST = 10
@@ -180,9 +184,10 @@ def _reach(one: Judged, truth: Truth) -> _Reach:
     reached, unknown = Share(), 0
     wrong: dict[str, float] = {}
     seen: set[str] = set()
+    within = Within(one.passes.image, roots)
     begin = np.isin(one.passes.image.functions["address"], np.array(one.passes.image.entry_points, np.uint64))
     for number, thread in enumerate(truth.counted.threads):
-        entries = {r.name for r in roots if r.name != "main" and ran[r.function, number]}
+        entries = {r.name for r in roots if r.name != "main" and ran[r.function, number]} or within(ran[:, number] > 0)
         seen |= entries
         # Counts that begin when the program is warm do not have main itself.
         mains = {r.name for r in roots if r.name == "main" and (ran[r.function, number] or thread.number == 1)}
@@ -208,6 +213,35 @@ def _reach(one: Judged, truth: Truth) -> _Reach:
         tuple(sorted(wrong, key=lambda name: -wrong[name])),
         tuple(sorted(known - seen)),
     )
+
+
+class Within:
+    """Entries of threads that were in their loops before the counting began, and so never in the entry itself.
+
+    Such a thread executed a function that none of those it executed calls: where it was.  It is in the entry that alone
+    runs this function, once.
+    """
+
+    def __init__(self, image: Image, roots: Sequence[Root]) -> None:
+        callee = function_at(image, image.calls["callee"])
+        direct = (callee >= 0) & (image.calls["function"] >= 0)
+        calls, callee = image.calls[direct], callee[direct]
+        order = np.argsort(calls["function"], kind="stable")
+        self._caller, self._callee = calls["function"][order].astype(np.int64), callee[order]
+        looped = perthread.in_loop(calls["loop_depth"][order])
+        start = np.searchsorted(self._caller, np.arange(len(image.functions) + 1))
+        made = perthread.Calls(self._callee, np.ones(len(self._callee)), looped, start)
+        threads = [r for r in roots if r.name != "main"]
+        self._names = [r.name for r in threads]
+        self._once = np.array([perthread.once_of(made, r.function) for r in threads], bool)
+
+    def __call__(self, ran: np.ndarray) -> set[str]:
+        if not len(self._once):
+            return set()
+        outermost = ran.copy()
+        outermost[self._callee[ran[self._caller]]] = False
+        own = self._once & outermost & (self._once.sum(axis=0) == 1)
+        return {self._names[at] for at in np.flatnonzero(own.any(axis=1)).tolist()}
 
 
 def ran_in(one: Judged, truth: Truth) -> np.ndarray:

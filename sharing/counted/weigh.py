@@ -20,9 +20,10 @@ from sharing.model.executions import FIRST, CountedThread, Table
 from sharing.model.image import AccessKind, SiteFlag
 from sharing.model.plural import count
 from sharing.model.profile import Range
-from sharing.static.callgraph import MAX_ROOTS, CallGraph, Root
+from sharing.static.callgraph import MAX_ROOTS, CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.phases import place
+from sharing.static.starts import Root
 
 Floats = npt.NDArray[np.float64]
 

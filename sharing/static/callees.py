@@ -15,6 +15,8 @@ import numpy.typing as npt
 from sharing.model.image import ArgKind, Image
 from sharing.static import numbers
 
+UNCALLED = -1  # in the place of the index of a wrapper that nobody calls by its name
+
 Argument = tuple[int, int]  # index of a called function, number of its argument
 
 
@@ -26,6 +28,14 @@ def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[
     row = np.searchsorted(starts, addresses)
     row = np.minimum(row, len(starts) - 1)
     return np.where(starts[row] == addresses, row, -1)
+
+
+def function_name(image: Image, row: int) -> str:
+    """Display name of a function: its symbol, or its address."""
+    if row < 0:
+        return "?"
+    f = image.functions[row]
+    return image.names[f["name"]] if f["name"] >= 0 else f"fn_{int(f['address']):x}"
 
 
 def names_of_callees(image: Image, addresses: npt.NDArray[np.uint64]) -> list[str]:
@@ -67,8 +77,8 @@ def passed_on(
             if arg["kind"] == ArgKind.ADDRESS:
                 yield at, key, None
             elif arg["kind"] == ArgKind.PARAM and arg["function"] >= 0:
-                wrapper = index.get(int(image.functions[arg["function"]]["address"]))
-                if wrapper is not None:
+                wrapper = index.get(int(image.functions[arg["function"]]["address"]), UNCALLED)
+                if wrapper != UNCALLED:
                     found.add((wrapper, int(arg["source"])))
-                    yield at, key, (wrapper, int(arg["source"]))
+                yield at, key, (wrapper, int(arg["source"]))
         fresh = (found | wanted) - seen

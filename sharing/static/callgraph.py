@@ -7,6 +7,7 @@ and are never presented as measured.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +20,11 @@ from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind, Table
 from sharing.model.plural import count
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
-from sharing.static.callees import function_at, names_of_callees, passed_on
+from sharing.static.callees import function_at
 from sharing.static.coldness import coldness
 from sharing.static.executions import times
-from sharing.static.handed import handed_on
 from sharing.static.phases import Phases, find_phases, place
+from sharing.static.starts import Root, created
 
 ROUNDS = 12
 TRIM_ROUNDS = 40
@@ -31,15 +32,6 @@ MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
 
 Floats = npt.NDArray[np.float64]
 Masks = npt.NDArray[np.uint64]
-
-
-@dataclass(frozen=True, slots=True)
-class Root:
-    """One way a thread starts: a function (row of the function table, -1 for a pseudo root)."""
-
-    name: str
-    function: int
-    many: bool  # more than one such thread can run at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +75,6 @@ class CallGraph:
         return tuple(dict.fromkeys(r.name for i, r in enumerate(self.roots) if mask >> i & 1))
 
 
-def function_name(image: Image, row: int) -> str:
-    """Display name of a function: its symbol, or its address."""
-    if row < 0:
-        return "?"
-    f = image.functions[row]
-    return image.names[f["name"]] if f["name"] >= 0 else f"fn_{int(f['address']):x}"
-
-
 def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -> CallGraph:
     """Frequencies and thread reach of every function.
 
@@ -117,13 +101,15 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         entered |= exported
     entered[root_rows] = True
     once = _once(edges, n, roots, entered)
-    mask = _reach_of_roots(image, edges, entries, base, dispatched, threaded)
+    # Other files call what they see of a library from wherever it calls them.
+    pointed = dispatched | (base & exported)
+    mask = _reach_of_roots(image, edges, entries, base, pointed, threaded)
     main_bit = np.uint64(sum(1 << i for i, r in enumerate(entries) if r.name == "main"))
     by_main = once & (mask == main_bit)
     phases = find_phases(image, knowledge, edges.caller, edges.callee, edges.where, by_main, entered, init)
     # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where), n)
-    mask = _reach_of_roots(image, parallel, entries, base, dispatched, threaded)
+    mask = _reach_of_roots(image, parallel, entries, base, pointed, threaded)
     mask[phases.alone] = 0
     frequency = _frequencies(edges, n, roots, base, dispatched, once, factor)
     frequency[phases.alone] = 0.0
@@ -153,8 +139,8 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
 def _by_thread(
     image: Image, edges: _Edges, roots: tuple[Root, ...], dispatched: npt.NDArray[np.bool_], factor: Floats
 ) -> perthread.Threads | None:
-    """What each root runs how often; None where no root is a function."""
-    if not any(root.function >= 0 for root in roots):
+    """What each root runs how often; None where most is entered from elsewhere, nobody knows how often."""
+    if image.kind in _LIBRARIES or not any(root.function >= 0 for root in roots):
         return None
     n = len(image.functions)
     calls = perthread.Calls(
@@ -285,7 +271,14 @@ def _roots(
             base = code
         what = {ImageKind.KERNEL: "kernel entry points", ImageKind.MODULE: "module entry points"}
         name = what.get(image.kind, "exported functions")
-        return _Starts([Root(name, -1, True)], base, f"any of the {name} may run on several threads at once", True)
+        pseudo, how = Root(name, -1, True), f"any of the {name} may run on several threads at once"
+        # Callers decide how often a library starts its threads.
+        made = created(image, knowledge, set())[0] if image.kind is ImageKind.SHARED else []
+        own = [dataclasses.replace(root, many=True) for root in made]
+        base[[r.function for r in own if not exported[r.function]]] = False
+        if own:
+            how += f"; {len(own)} thread entries of the library's own"
+        return _Starts([pseudo, *own], base, how, True)
     roots: list[Root] = []
     for address in image.entry_points:
         row = int(function_at(image, np.array([address], np.uint64))[0])
@@ -294,9 +287,9 @@ def _roots(
     main = [i for i, nm in enumerate(image.functions["name"].tolist()) if nm >= 0 and image.names[nm] == "main"]
     roots += [Root("main", row, False) for row in main]
     roots += _main_argument(image)
-    created, creators = _created(image, knowledge, {r.function for r in roots})
+    made, creators = created(image, knowledge, {r.function for r in roots})
     roots_seen: dict[int, Root] = {}
-    for root in roots + created:
+    for root in roots + made:
         old = roots_seen.get(root.function)
         roots_seen[root.function] = (
             root if old is None else Root(root.name, root.function, root.many or old.many or old.name != "main")
@@ -341,50 +334,6 @@ def _main_argument(image: Image) -> list[Root]:
     chosen = (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS)
     rows = function_at(image, args["value"][chosen & np.isin(args["callee"], starters)].astype(np.uint64))
     return [Root("main", int(row), False) for row in rows[rows >= 0][:1]]
-
-
-def _created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
-    """Thread entries from creation calls, through wrappers that pass their own argument on."""
-    creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
-    args = image.args
-    callees, inverse = np.unique(args["callee"], return_inverse=True)
-    wanted: set[tuple[int, int]] = set()
-    starts_many: dict[tuple[int, int], bool] = {}
-    for i, name in enumerate(names_of_callees(image, callees)):
-        row = knowledge.thread_start(name)
-        if row is not None and row.entry_argument is not None:
-            wanted.add((i, row.entry_argument))
-            starts_many[(i, row.entry_argument)] = row.many
-        elif knowledge.takes_entry(name):
-            wanted.update((i, argument) for argument in range(1, 6))
-    found: dict[int, list[bool]] = {}
-    for at, key, wrapper in passed_on(image, callees, inverse, wanted):
-        arg = args[at]
-        repeated = 0 < arg["loop_depth"] < numbers.IMPLAUSIBLE_STARTS or starts_many.get(key, False)
-        if wrapper is not None:
-            starts_many[wrapper] = repeated
-            continue
-        row_at = int(function_at(image, arg["value"].astype(np.uint64).reshape(1))[0])
-        if row_at >= 0:
-            starter = int(arg["function"])
-            found.setdefault(row_at, []).append(repeated or _called_often(image, starter, mains))
-            wanted.update(handed_on(image, row_at, starter, callees))
-    for row_at, nm in enumerate(image.functions["name"].tolist()):
-        if nm >= 0 and image.names[nm].startswith("_Z") and knowledge.is_thread_entry(image.names[nm]):
-            found.setdefault(row_at, []).append(True)
-    roots = [Root(function_name(image, row), row, len(times) > 1 or any(times)) for row, times in sorted(found.items())]
-    return roots, creators
-
-
-def _called_often(image: Image, function: int, mains: set[int]) -> bool:
-    """Is the function that creates the thread itself called in a loop, from several places or through pointers?"""
-    if function < 0 or function in mains:
-        return False
-    address = image.functions[function]["address"]
-    calls = image.calls[image.calls["callee"] == address]
-    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < numbers.IMPLAUSIBLE_STARTS)
-    taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
-    return len(calls) > 1 or bool(in_loop.any()) or taken
 
 
 def _once(edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableF
 from sharing.model.linemap import CrowdedLine, LayoutLine, LayoutObject, LayoutSpan, SectionSummary, SpanKind
 from sharing.model.types import MAX_LEAVES, Member, TypeKind
 from sharing.static import numbers
-from sharing.static.callgraph import function_name
+from sharing.static.callees import function_name
 from sharing.static.flow import LOCK_DTYPE
 
 Rows = npt.NDArray[np.int64]

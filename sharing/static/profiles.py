@@ -18,7 +18,8 @@ from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Often, Range, Role
 from sharing.model.types import Member, TypeKind
 from sharing.static import numbers
-from sharing.static.callgraph import CallGraph, function_name
+from sharing.static.callees import function_name
+from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.flow import LOCK
 from sharing.static.held import held_on_entry

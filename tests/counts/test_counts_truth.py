@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analyzer.run import run_facts
@@ -16,15 +17,18 @@ from bench.truth.build import wrapper
 from bench.truth.corpus import Compared
 from bench.truth.misses import misses
 from bench.truth.page import page
-from bench.truth.score import Score, Share, score
+from bench.truth.score import Score, Share, Within, score
 from bench.truth.store import Made, load, save
 from bench.truth.subject import Judged, judged
 from bench.truth.truth import Truth, truth_of
 from linemate.options import FactsRequest
 from pmu.executions import read_executions
+from sharing.knowledge import default_knowledge
 from sharing.model.executions import Executions
+from sharing.static import callgraph
 from tests.builders.callgrind import Out
 from tests.counts.conftest import PROGRAMS, Counted, Run
+from tests.sharing.builder import Builder
 
 MADE = Made("server", "/bin/server", "package", "1.0", "ab" * 20, "server --now", "callgrind-3.19.0")
 KEPT = sorted((Path(__file__).parents[2] / "testdata" / "truth").glob("*.json.xz"))
@@ -145,6 +149,35 @@ def test_the_compiler_that_writes_the_database_compiles(tmp_path: Path) -> None:
     (row,) = [json.loads(line) for line in database.read_text().splitlines()]
     assert row == {"directory": str(tmp_path), "arguments": ["gcc", "-O1", "-c", "a.c"], "file": str(source)}
     assert subprocess.run([tmp_path / "a"], check=False).returncode == 0
+
+
+class TestThreadsThatWereInTheirLoopsBeforeTheCounting:
+    """``serve`` is the loop of a worker's life, ``handle`` is called in it."""
+
+    def entered(self, *ran: str, other: str = "") -> set[str]:
+        b = Builder()
+        b.function("main").call("pthread_create", None, None, "worker").call("pthread_create", None, None, "second")
+        b.function("worker").call("serve")
+        b.function("second").call(other or "elsewhere")
+        b.function("serve").call("handle", loop=1)
+        b.function("handle")
+        b.function("elsewhere")
+        image = b.image()
+        roots = callgraph.build(image, default_knowledge()).roots
+        return Within(image, roots)(np.array([image.names[f["name"]] in ran for f in image.functions]))
+
+    def test_they_are_in_the_entry_that_alone_runs_once_what_they_were_in(self) -> None:
+        assert self.entered("serve", "handle") == {"worker"}
+
+    def test_what_the_loop_calls_tells_nothing(self) -> None:
+        assert self.entered("handle") == set()
+
+    def test_what_two_entries_run_tells_nothing(self) -> None:
+        assert self.entered("serve", "handle", other="serve") == set()
+
+    def test_what_they_called_in_the_loop_is_not_where_they_were(self) -> None:
+        assert self.entered("serve", "elsewhere") == {"worker", "second"}
+        assert self.entered("handle", "main") == set()
 
 
 @pytest.mark.parametrize("path", KEPT, ids=[p.name.partition(".")[0] for p in KEPT])

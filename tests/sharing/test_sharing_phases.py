@@ -6,7 +6,7 @@ import pytest
 
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag
-from sharing.static import callgraph, correlate, flow
+from sharing.static import callees, callgraph, correlate, flow
 from tests.sharing.builder import Builder
 
 
@@ -24,7 +24,7 @@ def weights(b: Builder, variable: str) -> dict[str, float]:
         accesses.mask[wanted].tolist(),
         strict=True,
     ):
-        name = callgraph.function_name(image, row)
+        name = callees.function_name(image, row)
         out[name] = out.get(name, 0.0) + (weight if mask else 0.0)
     return out
 

@@ -20,8 +20,7 @@ from elfscan.image import read_images
 from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model.image import ArgKind, Image
 from sharing.static import callbacks, flow
-from sharing.static.callees import function_at, names_of_callees
-from sharing.static.callgraph import function_name
+from sharing.static.callees import function_at, function_name, names_of_callees
 from tests.analyzer_functions.facts_in_words import read_unit, rows, tool
 from tests.sharing.conftest import compiler
 

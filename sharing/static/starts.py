@@ -1,0 +1,118 @@
+"""Thread entries: which functions of an image run on threads of their own, by the calls that start them.
+
+Owns the way from a call that creates a thread to the function that runs there: through wrappers that pass their own
+argument on, through records (``handed``) and through tables of functions that hold such a wrapper.  Says nothing of
+what these threads reach or do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge import Knowledge
+from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind
+from sharing.static import numbers
+from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
+from sharing.static.handed import handed_on
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One way a thread starts: a function (row of the function table, -1 for a pseudo root)."""
+
+    name: str
+    function: int
+    many: bool  # more than one such thread can run at a time
+
+
+def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
+    """Thread entries by creation calls, and the names of the imported functions that create threads."""
+    creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
+    args = image.args
+    callees, inverse = np.unique(args["callee"], return_inverse=True)
+    wanted, many = _asked(image, knowledge, callees)
+    found: dict[int, list[bool]] = {}
+
+    def start(at: int, *, several: bool) -> int:
+        """The function that this argument is, which runs on a thread of its own from now on; -1 none."""
+        row = int(function_at(image, args["value"][at : at + 1].astype(np.uint64))[0])
+        if row >= 0:
+            several = several or 0 < args[at]["loop_depth"] < numbers.IMPLAUSIBLE_STARTS
+            found.setdefault(row, []).append(several or _called_often(image, int(args[at]["function"]), mains))
+        return row
+
+    for at, key, wrapper in passed_on(image, callees, inverse, wanted):
+        if wrapper is None:
+            row = start(at, several=many.get(key, False))
+            if row >= 0:
+                wanted.update(handed_on(image, row, int(args[at]["function"]), callees))
+            continue
+        many[wrapper] = 0 < args[at]["loop_depth"] < numbers.IMPLAUSIBLE_STARTS or many.get(key, False)
+        for pointed in through_pointers(image, at):
+            start(pointed, several=many[wrapper])
+    for at, nm in enumerate(image.functions["name"].tolist()):
+        if nm >= 0 and image.names[nm].startswith("_Z") and knowledge.is_thread_entry(image.names[nm]):
+            found.setdefault(at, []).append(True)
+    roots = [Root(function_name(image, at), at, len(times) > 1 or any(times)) for at, times in sorted(found.items())]
+    return roots, creators
+
+
+def _asked(image: Image, knowledge: Knowledge, callees: npt.NDArray[Any]) -> tuple[set[Argument], dict[Argument, bool]]:
+    """Arguments of known functions that are thread entries; which of those functions start several threads at once."""
+    wanted: set[Argument] = set()
+    many: dict[Argument, bool] = {}
+    for i, name in enumerate(names_of_callees(image, callees)):
+        row = knowledge.thread_start(name)
+        if row is not None and row.entry_argument is not None:
+            wanted.add((i, row.entry_argument))
+            many[(i, row.entry_argument)] = row.many
+        elif knowledge.takes_entry(name):
+            wanted.update((i, argument) for argument in range(1, 6))
+    return wanted, many
+
+
+def through_pointers(image: Image, at: int) -> list[int]:
+    """Rows of arguments that are entries because a wrapper is called through a pointer.
+
+    ``at`` is the row where the wrapper passes its own argument on.  Services that can be replaced are tables of
+    functions, one of which starts threads: whoever wants a thread calls through the table.  Which table a call goes
+    through is not known.  It is taken for this wrapper's where it has a function at the place of the entry and data at
+    the place of something else that the wrapper hands to the same call (the handle, the attributes); registers that
+    hold a function by chance, as after a comparison, have none.
+    """
+    args = image.args
+    entry = args[at]
+    wrapper = int(entry["function"])
+    if not image.functions["flags"][wrapper] & FunctionFlag.ADDRESS_TAKEN:
+        return []
+    passed = args[(args["ip"] == entry["ip"]) & (args["kind"] == ArgKind.PARAM) & (args["arg"] != entry["arg"])]
+    beside = set(passed["source"].tolist()) - {int(entry["source"])}
+    indirect = (args["callee"] == 0) & (args["arg"] == entry["source"]) & (args["kind"] == ArgKind.ADDRESS)
+    chosen = []
+    for row in np.flatnonzero(indirect).tolist():
+        others = args[(args["ip"] == args[row]["ip"]) & np.isin(args["arg"], list(beside))]
+        data = [_is_data(image, int(o["value"])) for o in others if o["kind"] == ArgKind.ADDRESS]
+        numbers = [int(o["value"]) for o in others if o["kind"] == ArgKind.CONSTANT and o["value"]]
+        if data and all(data) and not numbers:
+            chosen.append(row)
+    return chosen
+
+
+def _is_data(image: Image, address: int) -> bool:
+    """Is it the address of something that the program may write?"""
+    return any(s.kind is SectionKind.WRITABLE and s.address <= address < s.end for s in image.sections)
+
+
+def _called_often(image: Image, function: int, mains: set[int]) -> bool:
+    """Is the function that creates the thread itself called in a loop, from several places or through pointers?"""
+    if function < 0 or function in mains:
+        return False
+    address = image.functions[function]["address"]
+    calls = image.calls[image.calls["callee"] == address]
+    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < numbers.IMPLAUSIBLE_STARTS)
+    taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
+    return len(calls) > 1 or bool(in_loop.any()) or taken
