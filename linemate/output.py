@@ -31,9 +31,10 @@ def wants_color(stream: TextIO) -> bool:
 
 
 def terminal_width(stream: TextIO, default: int) -> int:
-    """Columns of the terminal, at most MAX_WIDTH; ``default`` where the text goes to a file or pipe."""
+    """Columns of the terminal, at most MAX_WIDTH; in a pipe those of COLUMNS, else ``default``."""
     if not stream.isatty():
-        return default
+        columns = os.environ.get("COLUMNS", "")
+        return min(int(columns), MAX_WIDTH) if columns.isdecimal() and len(columns) < 6 and int(columns) else default
     return min(shutil.get_terminal_size((default, 24)).columns, MAX_WIDTH)
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from reports.escape import name_list, shorten, visible
 from reports.options import RenderOptions
 from reports.picture import HOLE, UNKNOWN, marks
-from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, NAMES_SHOWN, Line, paint, picture_rows, target_lines, wrapped
+from reports.styled import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, picture_rows, wrapped
+from reports.text import NAMES_SHOWN, target_lines
 from sharing.model import LinePicture, Slice
 from sharing.model.linemap import Excerpt, Layout, LayoutLine, LayoutObject, LayoutReport, LayoutSpan, SpanKind
 from sharing.model.plural import count

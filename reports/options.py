@@ -13,6 +13,8 @@ DEFAULT_WIDTH = 100
 class RenderOptions:
     """``width`` is in columns, for text only.  ``color`` writes ANSI colours.  ``summary`` False leaves findings only.
 
+    ``details``: in text, all that is known of every finding; else a table and blocks of the ``top`` worst lines.
+
     ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own.  ``source_root`` is the
     folder that source paths are written relative to, "" where none is.
     """
@@ -20,6 +22,8 @@ class RenderOptions:
     color: bool = False
     width: int = DEFAULT_WIDTH
     summary: bool = True
+    details: bool = True
+    top: int = 5
     rules: tuple[RuleInfo, ...] = ()
     version: str = ""
     source_root: str = ""

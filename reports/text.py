@@ -1,42 +1,37 @@
 """The report for a terminal: what was analysed, then each finding with a picture of its line.
 
-Owns the layout in columns.  The page is built once as lines of (text, style) pieces; without colour the pieces
-are joined, with colour rich writes them, and rich is imported only then.  Nothing is parsed as markup.
+Owns the long form; the short one, a table and the worst few, is ``reports.brief``.
 """
 
 from __future__ import annotations
 
-import io
-import textwrap
 from collections.abc import Iterator, Sequence
 
+from reports import brief
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, shorten, visible, visible_block
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.places import access_rows, line_title, picture_title, relative
+from reports.styled import (
+    INDENT,
+    MIN_WIDTH,
+    NAME_WIDTH,
+    SEVERITY_STYLE,
+    Line,
+    owner_styles,
+    paint,
+    picture_rows,
+    wrapped,
+)
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Target
 from sharing.model.plural import count
 
-Piece = tuple[str, str]
-Line = list[Piece]
-
 NAMES_SHOWN = 3
-NAME_WIDTH = 44
 ACCESSES_SHOWN = 6
+NOTES_SHOWN = 4  # of a short report
 NAME_COLUMN = 28  # a longer name stands on a line of its own
-MIN_WIDTH = 60
-INDENT = "  "
-
-_SEVERITY_STYLE = {
-    "critical": "bold white on red",
-    "high": "bold red",
-    "medium": "bold yellow",
-    "low": "cyan",
-    "note": "dim",
-}
-_OWNER_STYLES = ("red", "blue", "green", "magenta", "yellow", "cyan")
 
 
 def render(report: Report, options: RenderOptions) -> str:
@@ -45,7 +40,11 @@ def render(report: Report, options: RenderOptions) -> str:
     width = max(options.width, MIN_WIDTH)
     lines: list[Line] = []
     if options.summary:
-        lines.extend(_summary(report, width))
+        lines.extend(_summary(report, width, options))
+    if not options.details:
+        lines.extend([[]] * bool(lines and report.findings))
+        lines.extend(brief.findings(report, options, width))
+        return paint(lines, color=options.color)
     for finding in worst_first(report.findings):
         if lines:
             lines.append([])
@@ -53,32 +52,20 @@ def render(report: Report, options: RenderOptions) -> str:
     return paint(lines, color=options.color)
 
 
-def paint(lines: Sequence[Line], *, color: bool) -> str:
-    """The lines as one text, with ANSI styles or without."""
-    if not color:
-        return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
-    from rich.console import Console
-    from rich.text import Text
-
-    out = io.StringIO()
-    console = Console(file=out, force_terminal=True, color_system="standard", width=1 << 16, highlight=False)
-    for line in lines:
-        console.print(Text.assemble(*line), soft_wrap=True, end="\n")
-    return out.getvalue()
-
-
-def _summary(report: Report, width: int) -> Iterator[Line]:
+def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Line]:
     for target in report.targets:
         yield from target_lines(target, width)
     counts = facts(report)
     if counts:
         yield from wrapped(f"analysed: {visible(counts)}", width, INDENT, hang=10)
-    for note in report.coverage.notes:
+    for note in report.coverage.notes[: None if options.details else NOTES_SHOWN]:
         yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
+    if not options.details and (more := len(report.coverage.notes) - NOTES_SHOWN) > 0:
+        yield [(f"{INDENT}and {count(more, 'more note')}: --details", "yellow")]
     if report.incomplete:
         yield from wrapped("incomplete: not all could be analysed, see above", width, INDENT, style="bold yellow")
     yield from wrapped(tally(report), width, INDENT, hang=2, style="bold")
-    if any(finding.picture for finding in report.findings):
+    if (options.details or options.top) and any(finding.picture for finding in report.findings):
         key = (
             "pictures: a character for each byte, a letter for each owner; UPPER CASE is hot, '.' padding, '?' unknown"
         )
@@ -94,7 +81,7 @@ def target_lines(target: Target, width: int) -> Iterator[Line]:
 def _finding(finding: Finding, width: int) -> Iterator[Line]:
     severity = finding.severity.value
     yield [
-        (severity.upper(), _SEVERITY_STYLE[severity]),
+        (severity.upper(), SEVERITY_STYLE[severity]),
         (f"  {visible(finding.rule)}", "bold"),
         (f"  {finding.verdict.value}, {finding.confidence.value}", ""),
         (f"  [{visible(finding.id)}]", "dim"),
@@ -125,25 +112,6 @@ def _picture(picture: LinePicture, participants: Sequence[Participant], title: s
         yield [(f"{INDENT}{visible(title)}", "")]
     yield from picture_rows(picture)
     yield from _legend(picture, participants, owner_styles(picture))
-
-
-def owner_styles(picture: LinePicture) -> dict[pictures.Owner, str]:
-    """A colour for each owner; colours repeat after six, letters tell them apart."""
-    return {owner: _OWNER_STYLES[i % len(_OWNER_STYLES)] for i, owner in enumerate(pictures.marks(picture))}
-
-
-def picture_rows(picture: LinePicture) -> Iterator[Line]:
-    """The ruler and the bytes, 64 to a row."""
-    styles = owner_styles(picture)
-    for first, groups in pictures.rows(picture):
-        yield [(f"{INDENT} {pictures.ruler(first, len(groups))}", "dim")]
-        row: Line = [(f"{INDENT}|", "dim")]
-        for group in groups:
-            for cell, chars in pictures.runs(group):
-                style = styles.get(cell.owner, "dim")
-                row.append((chars, f"bold {style} reverse" if cell.hot else style))
-            row.append(("|", "dim"))
-        yield row
 
 
 def _legend(
@@ -205,16 +173,3 @@ def _remedy(remedy: Remedy, width: int) -> Iterator[Line]:
     if remedy.edit:
         for line in visible_block(remedy.edit.rstrip("\n")):
             yield [(f"{INDENT}    ", ""), (line, "bold")]
-
-
-def wrapped(text: str, width: int, indent: str, *, hang: int = 0, style: str = "") -> Iterator[Line]:
-    for line in textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + " " * hang,
-        break_long_words=False,
-        break_on_hyphens=False,
-        drop_whitespace=True,
-    ):
-        yield [(line, style)]

@@ -42,7 +42,8 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_configure() -> None:
-    """A shell that runs this in the background ignores interrupts, and what is ignored is inherited."""
+    """What the tests' own start would change: interrupts that a shell in the background ignores, the width of text."""
+    os.environ.pop("COLUMNS", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGQUIT, signal.SIGHUP):  # nohup ignores the latter

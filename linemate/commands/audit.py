@@ -36,6 +36,7 @@ from sharing.model.finding import Confidence
 )
 @common.threads_option
 @common.debug_option
+@common.brevity_options
 @common.common_options
 def command(
     binary: str,
@@ -54,6 +55,8 @@ def command(
     config: str | None,
     output: str | None,
     quiet: bool,
+    details: bool,
+    top: int,
 ) -> int:
     """Judge every global of BINARY by the cache line that it is on."""
     from linemate.options import AuditOptions
@@ -85,5 +88,5 @@ def command(
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet) as say:
         report = run_audit(options, say)
     lastreport.keep(report)
-    common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
+    common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top)
     return common.exit_code(report, limit)

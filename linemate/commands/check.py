@@ -54,6 +54,7 @@ class WithFlags(click.Command):
 @click.option("--no-cache", is_flag=True, help="Keep nothing between runs, use nothing kept.")
 @common.threads_option
 @common.finding_options
+@common.brevity_options
 @common.common_options
 @click.pass_context
 def command(
@@ -80,6 +81,8 @@ def command(
     config: str | None,
     output: str | None,
     quiet: bool,
+    details: bool,
+    top: int,
 ) -> int:
     """Judge the globals of a program from its source: all units of a compile database, or each SOURCE.
 
@@ -116,5 +119,5 @@ def command(
     against = Comparison(base or "", baseline or "", write_baseline or "", trust_repository, build or "")
     report = check(options, against)
     lastreport.keep(report)
-    common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet)
+    common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top)
     return common.exit_code(report, limit)

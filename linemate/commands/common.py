@@ -24,6 +24,7 @@ from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
 from sharing.model.rule import RuleInfo
 
+TOP = 5  # lines of memory that text has a block of
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_INCOMPLETE = 3
@@ -118,6 +119,24 @@ def finding_options(command: Command) -> Command:
     )
 
 
+def brevity_options(command: Command) -> Command:
+    """How much of each finding text has."""
+    return _apply(
+        command,
+        (
+            click.option("--details", is_flag=True, help="In text, all evidence of every finding."),
+            click.option(
+                "--top",
+                type=click.IntRange(0, 1000),
+                default=TOP,
+                show_default=True,
+                metavar="N",
+                help="In text, so many lines of memory have more than a row of the table.",
+            ),
+        ),
+    )
+
+
 def format_option(emitters: Mapping[str, Emitter[Document]]) -> Callable[[Command], Command]:
     """The choice of one of a document's formats."""
     return click.option(
@@ -185,13 +204,17 @@ def rule_by_id(known: Sequence[RuleInfo], wanted: str) -> RuleInfo:
     raise LinemateError(f"no rule '{wanted}': {hint}")
 
 
-def render_options(output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] = ()) -> RenderOptions:
+def render_options(
+    output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] = (), *, details: bool = True, top: int = TOP
+) -> RenderOptions:
     """Colour and width of where the text goes."""
     to_stdout = output is None or output == "-"
     return RenderOptions(
         color=to_stdout and wants_color(sys.stdout),
         width=terminal_width(sys.stdout, DEFAULT_WIDTH) if to_stdout else DEFAULT_WIDTH,
         summary=not quiet,
+        details=details,
+        top=top,
         rules=rules,
         version=__version__,
         source_root=str(Path.cwd()),
@@ -207,10 +230,12 @@ def write_document(
     rules: tuple[RuleInfo, ...] = (),
     *,
     quiet: bool,
+    details: bool = True,
+    top: int = TOP,
 ) -> None:
     """Render in the asked format, else in the one that the ending of ``output`` names."""
     emitter = emitters[format_name or by_ending(emitters, output)]
-    write_text(emitter.render(document, render_options(output, quiet, rules)), output, inputs)
+    write_text(emitter.render(document, render_options(output, quiet, rules, details=details, top=top)), output, inputs)
 
 
 def exit_code(report: Report, limit: Severity | None) -> int:

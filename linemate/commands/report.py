@@ -20,9 +20,12 @@ from sharing.model.finding import Report, Severity
     help="Exit with 1 from this severity on, as the command that made SAVED.  [default: high]",
 )
 @common.format_option(EMITTERS)
+@common.brevity_options
 @click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
 @click.option("-q", "--quiet", is_flag=True, help="In text, findings without the summary.")
-def command(saved: str, fail_on: str | None, format_name: str | None, output: str | None, quiet: bool) -> int:
+def command(
+    saved: str, fail_on: str | None, format_name: str | None, output: str | None, quiet: bool, details: bool, top: int
+) -> int:
     """Render SAVED, the JSON document of audit, check, explain or history, in the format that is asked for.
 
     SAVED may be - for standard input.  The exit code is that of the command that made it.
@@ -38,7 +41,7 @@ def command(saved: str, fail_on: str | None, format_name: str | None, output: st
             f"{saved}: a document of {document.command} has no format {name}: {', '.join(kind.emitters)}"
         )
     rules = common.rule_infos() if isinstance(document, Report) else ()
-    common.write_document(document, kind.emitters, name, output, (saved,), rules, quiet=quiet)
+    common.write_document(document, kind.emitters, name, output, (saved,), rules, quiet=quiet, details=details, top=top)
     limit = None if fail_on == "never" else Severity(fail_on or "high")
     if isinstance(document, Report):
         return common.exit_code(document, limit)

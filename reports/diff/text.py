@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from reports.diff.wording import MEANING, detail, finding_id, headline, severity
 from reports.escape import visible
 from reports.options import RenderOptions
-from reports.text import INDENT, MIN_WIDTH, Line, paint, target_lines, wrapped
+from reports.styled import INDENT, MIN_WIDTH, Line, paint, wrapped
+from reports.text import target_lines
 from sharing.model.reportdiff import Difference, ReportDiff
 
 _STYLE = {

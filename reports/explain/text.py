@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from reports.escape import name_list, shorten, visible
 from reports.explain import wording
 from reports.options import RenderOptions
-from reports.text import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, target_lines, wrapped
+from reports.styled import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, wrapped
+from reports.text import target_lines
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates
 from sharing.model.plural import count
 

@@ -21,7 +21,7 @@ from reports.history.wording import (
     verdict,
 )
 from reports.options import RenderOptions
-from reports.text import INDENT, MIN_WIDTH, Line, paint, wrapped
+from reports.styled import INDENT, MIN_WIDTH, Line, paint, wrapped
 from sharing.model.history import History, Pair
 from sharing.model.plural import count
 

@@ -20,7 +20,7 @@ from linemate.commands import load
 from linemate.config import find_config
 
 # Options that say how a document is shown, not what is in it, and the one name that differs.
-SHOWING = {"format", "output", "quiet", "fail_on"}
+SHOWING = {"format", "output", "quiet", "fail_on", "details", "top"}
 SPELLED = {"p": "database", "jobs": "jobs", "rule": "rules", "symbol": "symbols", "no_cache": "cache"}
 COMMAND_ONLY = {"write_baseline"}  # a function returns a value and writes nothing
 

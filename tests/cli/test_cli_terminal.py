@@ -40,7 +40,7 @@ def on_terminal(run: Run, pipeline: Any, monkeypatch: pytest.MonkeyPatch) -> Cal
 
 
 def test_a_terminal_gets_colour_and_its_own_width(on_terminal: Callable[..., str]) -> None:
-    text = on_terminal("audit", "server")
+    text = on_terminal("audit", "server", "--details")
     assert "\x1b[1;37;41mCRITICAL" in text
     assert "\n  LOCK_open (bytes 0-15 are written by every lock operation) and\n" in text
 
@@ -108,3 +108,23 @@ def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with output.progress("reading server", quiet=False):
         pass
     assert screen.getvalue() == ""
+
+
+def test_in_a_pipe_the_width_is_that_of_columns(run: Run, pipeline: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline.report = REPORT
+    for columns, widest in (("64", 64), ("0", 100), ("wide", 100), ("9" * 40, 100)):
+        monkeypatch.setenv("COLUMNS", columns)
+        prose = [line for line in run("audit", "server", "--top", "0").out.splitlines() if line.startswith("  ")]
+        assert widest - 20 < max(map(len, prose)) <= widest
+
+
+def test_the_short_form_has_blocks_of_the_worst_and_details_have_all(run: Run, pipeline: Any) -> None:
+    pipeline.report = REPORT
+    one, none, details = (
+        run("audit", "server", *flags).out for flags in (("--top", "1"), ("--top", "0"), ("--details",))
+    )
+    assert one.count("   what ") == 1
+    assert none.count("   what ") == 0
+    assert "linemate show LM-4c1f0a9be2d7" in one
+    # The evidence of the third finding is behind --details alone.
+    assert [text.count("fix (") for text in (one, none, details)] == [0, 0, 3]

@@ -27,10 +27,10 @@ def run(*arguments: str) -> str:
 
 def test_the_example_is_what_is_printed(table_cache: Path) -> None:
     readme = (ROOT / "README.md").read_text()
-    shown = readme[readme.index("HIGH  hot-lock") :]
+    shown = readme[readme.index("1  high  LOCK_open") :]
     printed = run(str(table_cache / "slow"))
     for part in shown[: shown.index("```")].split("...\n"):
-        assert part.rstrip() in printed
+        assert part.rstrip() in printed, printed
 
 
 @pytest.mark.parametrize(

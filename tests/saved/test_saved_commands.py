@@ -123,7 +123,7 @@ class TestReport:
     ) -> None:
         from linemate.commands import common
 
-        main(["report", save("saved.json", REPORT), "--format", format_name])
+        main(["report", save("saved.json", REPORT), "--format", format_name, "--details"])
         options = common.render_options(None, quiet=False, rules=common.rule_infos())
         assert capsys.readouterr().out == EMITTERS[format_name].render(REPORT, options)
 

@@ -1,0 +1,176 @@
+"""The short form of a report for a terminal: a table of the lines of memory, then what to do about the worst few.
+
+Owns which findings are one row, the columns, and the words of the short blocks.  All evidence is in ``reports.text``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from reports import picture as pictures
+from reports.escape import byte_ranges, count, shorten, visible, visible_block
+from reports.options import RenderOptions
+from reports.order import worst_first
+from reports.places import line_name, line_title, position
+from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_rows, wrapped
+from reports.wording import terms
+from sharing.model import Confidence, Evidence, Finding, Report
+
+PAIR = 2  # names that a row has
+ROWS_SHOWN = 20
+NAMES_LEAST = 24  # columns for names
+NAMES_FIRST = 44  # names are shorter only where there is no place in source
+PLACE_WIDTH = 24
+LEAD = 5  # columns of the words in front of the sentences of a block
+
+# How a finding is known, and what would make it surer.
+_SURER = {
+    Confidence.LAYOUT: "only positions are known: symbols or debug information say more, and so does a profile",
+    Confidence.STATIC: "estimated from code; a profile decides: linemate record -- COMMAND, then audit --samples",
+    Confidence.COUNTED: "executions are exact, waiting is not known; a profile decides: linemate record -- COMMAND, "
+    "then audit --samples",
+    Confidence.DERIVED: "sampled code, addresses worked out from it: samples with data addresses are surer (linemate "
+    "doctor says whether this machine has them)",
+    Confidence.SAMPLED: "seen in a profile: record --solo, or a benchmark with the fix, measures the gain",
+    Confidence.MEASURED: "measured",
+}
+
+
+@dataclass(slots=True)
+class Row:
+    """What is said of one line of memory: the worst finding, and the others about the same variables there."""
+
+    worst: Finding
+    others: list[Finding] = field(default_factory=list)
+
+
+def rows_of(findings: Sequence[Finding]) -> list[Row]:
+    """Findings worst first, those of one line that share a variable as one row."""
+    rows: list[Row] = []
+    known: dict[tuple[str, str, str], Row] = {}
+    for finding in worst_first(findings):
+        keys = [(finding.line.address, finding.line.place, who.full_name) for who in finding.participants]
+        row = next((known[key] for key in keys if key in known), None)
+        if row is None:
+            row = Row(finding)
+            rows.append(row)
+        else:
+            row.others.append(finding)
+        for key in keys:
+            known.setdefault(key, row)
+    return rows
+
+
+def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Line]:
+    """The table and the blocks of the worst rows."""
+    rows = rows_of(report.findings)
+    if not rows:
+        return
+    yield from _table(rows, width)
+    shown = rows[: options.top]
+    for number, row in enumerate(shown, 1):
+        yield []
+        yield from _block(number, row, width)
+    yield []
+    show = f"linemate show {visible(rows[0].worst.id)} has all evidence of one finding, --details that of all"
+    yield from wrapped(show, width, "")
+
+
+def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
+    shown = rows[:ROWS_SHOWN]
+    severities = [row.worst.severity.value for row in shown]
+    lines = [line_name(row.worst.line) for row in shown]
+    ids = [visible(row.worst.id) for row in shown]
+    fixed = len(str(len(shown))) + max(map(len, severities)) + max(map(len, lines)) + max(map(len, ids)) + 4 * 2
+    left = max(width - fixed, NAMES_LEAST)
+    places = [_place(row.worst) for row in shown]
+    place = min(max(map(len, places), default=0), PLACE_WIDTH)
+    if left - place - 2 < min(NAMES_FIRST, max(len(_names(row, width)) for row in shown)):
+        place = 0
+    room = left - place - 2 if place > 0 else left
+    names = [_names(row, room) for row in shown]
+    name_width = max(map(len, names))
+    for number, severity in enumerate(severities):
+        cells = [f"{names[number]:<{name_width}}"]
+        if place > 0:
+            cells.append(f"{shorten(places[number], place):<{place}}")
+        cells += [f"{visible(lines[number]):<{max(map(len, lines))}}", ids[number]]
+        yield [
+            (f"{number + 1:>{len(str(len(shown)))}}  ", "dim"),
+            (f"{severity:<{max(map(len, severities))}}", SEVERITY_STYLE[severity]),
+            (f"  {'  '.join(cells)}", ""),
+        ]
+    if len(rows) > len(shown):
+        yield [(f"and {count(len(rows) - len(shown), 'more line')}: --details, or another --format", "dim")]
+
+
+def _names(row: Row, width: int) -> str:
+    names = [visible(who.full_name) for who in row.worst.participants[:PAIR]]
+    text = " / ".join(dict.fromkeys(names))
+    if len(text) <= width:
+        return text
+    each = max((width - 3 * (len(names) - 1)) // len(names), 1)
+    # What a short name leaves is the other's.
+    spare = sum(max(each - len(name), 0) for name in names)
+    return " / ".join(shorten(name, each + (spare if len(name) > each else 0)) for name in dict.fromkeys(names))
+
+
+def _place(finding: Finding) -> str:
+    """File and line of the first variable that has one, the file without its folders."""
+    for who in finding.participants[:PAIR]:
+        if found := position(who.source):
+            return visible(f"{found.path.rpartition('/')[2]}:{found.line}")
+    return ""
+
+
+def _block(number: int, row: Row, width: int) -> Iterator[Line]:
+    finding = row.worst
+    severity = finding.severity.value
+    names = " / ".join(
+        dict.fromkeys(shorten(visible(who.full_name), NAME_WIDTH) for who in finding.participants[:PAIR])
+    )
+    yield [(f"{number}  ", "dim"), (severity.upper(), SEVERITY_STYLE[severity]), (f"  {names}", "bold")]
+    where = ", ".join(filter(None, (visible(line_title(finding.line)), finding.verdict.value, visible(finding.id))))
+    yield [(f"{INDENT} {where}", "dim")]
+    yield from _said("what", finding.message, width)
+    if finding.remedies:
+        remedy = finding.remedies[0]
+        yield from _said("do", f"{remedy.text} [{terms(remedy)}]", width, style="green")
+        for line in visible_block(remedy.edit.rstrip("\n")) if remedy.edit else ():
+            yield [(" " * (LEAD + len(INDENT) + 5), ""), (line, "bold")]
+        if remedy.edits:
+            yield from _said("", f"linemate fix {finding.id} shows it as a diff", width)
+    else:
+        yield from _said("do", "no edit is proposed; the sentence above and all evidence say what is known", width)
+    for at, why in enumerate(_why(finding)):
+        yield from _said("" if at else "why", why.text, width)
+    yield from _said("sure", f"{finding.confidence.value}: {_SURER[finding.confidence]}", width)
+    if row.others:
+        yield from _said("also", ", ".join(other.id for other in row.others), width)
+    yield from _picture(finding)
+
+
+def _said(word: str, text: str, width: int, style: str = "") -> Iterator[Line]:
+    yield from wrapped(f"{word:<{LEAD}}{visible(text)}", width, INDENT + " ", hang=LEAD, style=style)
+
+
+def _why(finding: Finding) -> list[Evidence]:
+    """The strongest evidence, of either side; positions are in the picture."""
+    telling = [evidence for evidence in finding.evidence if evidence.kind is not Confidence.LAYOUT]
+    strongest = max((evidence.kind.rank for evidence in telling), default=0)
+    return [evidence for evidence in telling if evidence.kind.rank == strongest][:PAIR]
+
+
+def _picture(finding: Finding) -> Iterator[Line]:
+    """The first line, and a legend of those who take part."""
+    if not finding.picture:
+        return
+    picture = finding.picture[0]
+    yield from picture_rows(picture)
+    entries = [entry for entry in pictures.legend(picture, finding.participants) if entry.participant is not None]
+    names = [shorten(visible(pictures.label(entry.owner)), NAME_WIDTH) for entry in entries]
+    column = max(map(len, names), default=0)
+    for entry, name in zip(entries, names, strict=True):
+        role = visible(entry.participant.role) if entry.participant else ""
+        yield [(f"{INDENT} {entry.mark}  {name:<{column}}  {byte_ranges(entry.ranges)}  {role}".rstrip(), "")]
