@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from reports import picture as pictures
-from reports.escape import byte_ranges, count, shorten, visible, visible_block
+from reports.escape import byte_ranges, shorten, visible, visible_block
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.places import line_name, line_title, position
 from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_rows, wrapped
 from reports.wording import terms
 from sharing.model import Confidence, Evidence, Finding, Report
+from sharing.model.plural import count
 
 PAIR = 2  # names that a row has
 ROWS_SHOWN = 20
