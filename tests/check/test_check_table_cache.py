@@ -61,7 +61,7 @@ def test_source_alone_names_the_pair(check: Check, layout: str) -> None:
     """What is linked before the unit decides whether they meet; the unit itself keeps them close enough to."""
     findings = check(layout)
     assert TOGETHER in verdicts(findings)
-    assert "1 of the 2 positions" in json.dumps(findings[0]["evidence"])
+    assert "1 of the 2 offsets" in json.dumps(findings[0]["evidence"])
     assert findings[0]["line"]["place"] == "a line of .bss"
 
 

@@ -58,7 +58,7 @@ def test_a_pair_that_meets_at_half_of_the_positions_keeps_its_severity() -> None
     image = image_of(assemble([server().build()]), bss(("lock", 0, 40), ("head", 40, 8)))
     (finding,) = judged(image).findings
     assert (finding.rule, finding.severity) == ("hot-lock-shares-line", Severity.HIGH)
-    assert any("1 of the 2 positions" in e.text and "(50%)" in e.text for e in finding.evidence)
+    assert any("1 of the 2 offsets" in e.text and "(50%)" in e.text for e in finding.evidence)
     assert finding.line.place == "a line of .bss"
 
 
@@ -67,7 +67,7 @@ def test_a_pair_that_meets_at_one_position_in_eight_loses_two_severities() -> No
     image = image_of(assemble([server().build()]), bss(("lock", 0, 40), ("head", 56, 8), alignment=8))
     (finding,) = judged(image).findings
     assert finding.severity is Severity.LOW
-    assert any("1 of the 8 positions" in e.text for e in finding.evidence)
+    assert any("1 of the 8 offsets" in e.text for e in finding.evidence)
 
 
 def test_a_line_apart_never_meets() -> None:

@@ -61,7 +61,7 @@ def test_source_alone_names_the_pair_and_says_that_it_is_a_matter_of_position(bu
     (finding,) = [f for f in report["findings"] if f["severity"] == "high"]
     assert finding["rule"] == "hot-lock-shares-line"
     assert finding["line"]["place"] == "a line of .bss"
-    assert any("1 of the 2 positions" in e["text"] for e in finding["evidence"])
+    assert any("1 of the 2 offsets" in e["text"] for e in finding["evidence"])
     lock = next(p for p in finding["participants"] if p["name"] == "LOCK_open")
     declared = next(n for n, text in enumerate((SOURCES / "table_cache.cc").read_text().splitlines(), 1)
                     if text.startswith("Open_mutex LOCK_open"))  # fmt: skip
