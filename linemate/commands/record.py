@@ -145,7 +145,7 @@ def _count(command_line: tuple[str, ...], output: str | None, format_name: str |
 
 def _summary(output: Path, recording: Recording) -> list[str]:
     from linemate.sampled.notes import few_samples
-    from sharing.judge.sampled.join import MIN_TIMED
+    from sharing.judge.numbers import MIN_TIMED
 
     lines = []
     for profile in recording.profiles:

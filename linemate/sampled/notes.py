@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sharing.basics import numbers
-from sharing.judge.sampled.join import MIN_TIMED
+from sharing.judge.numbers import MIN_TIMED
 from sharing.judge.sampled.verdict import Outcome, Verdicts
 from sharing.model.attribution import Attribution, Basis
 from sharing.model.finding import Confidence, Finding, Severity, Verdict

@@ -82,3 +82,12 @@ INSTRUCTION_BYTES: Annotated[
     float,
     About("bytes of one instruction", Origin.CHOSEN, "x86-64 code on average; only totals of functions rest on it"),
 ] = 4.0
+
+SCALAR_BYTES: Annotated[
+    int,
+    About(
+        "bytes of one access",
+        Origin.CHOSEN,
+        "two words; longer ones copy or clear several things at once, and straddle lines without harm",
+    ),
+] = 16

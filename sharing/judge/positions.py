@@ -12,16 +12,13 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sharing.judge import numbers
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, Section, SectionKind
 from sharing.model.profile import Actor, Role
 from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
-
-MAX_POSSIBLE = 5  # pairs across units; more of what may never happen is noise
-SMALLEST_STEP = 4
-LIKELY, SELDOM = 0.5, 0.25  # shares of positions from which a pair loses no, one, two severities
 
 Key = tuple[str, ...]
 
@@ -49,7 +46,7 @@ class Positions:
 
     def step(self, section: Section) -> int:
         """Distance in bytes between possible starts that differ for lines; a line where the start is fixed."""
-        return min(max(self._image.phases.get(section.index, self._line_size), SMALLEST_STEP), self._line_size)
+        return min(max(self._image.phases.get(section.index, self._line_size), numbers.SMALLEST_STEP), self._line_size)
 
     def section_at(self, address: int) -> Section | None:
         """The writable section that holds an address."""
@@ -136,7 +133,7 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
         return draft
     possible = line_size // positions.step(first)
     share = len(met.shifts) / possible
-    steps = 0 if share >= LIKELY else 1 if share >= SELDOM else 2
+    steps = 0 if share >= numbers.LIKELY else 1 if share >= numbers.UNLIKELY else 2
     if first.name == ALLOCATED and not all(_shared_by_intent(a) for a in draft.actors[:2]):
         steps += 1  # there may be an object for each thread
     if draft.verdict is Verdict.SPLIT_ACCESS and share < 1:
@@ -170,7 +167,7 @@ def _one_per_object(drafts: list[Draft]) -> list[Draft]:
     for draft in drafts:
         if draft.verdict is Verdict.FRAGILE:
             possible += 1
-            if possible > MAX_POSSIBLE:
+            if possible > numbers.MAX_POSSIBLE:
                 continue
         blamed = {(draft.rule, a.name) for a in (draft.separate or draft.actors)[:2]}
         everywhere = {("", a.name) for a in draft.actors[:1]}

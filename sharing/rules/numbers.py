@@ -58,6 +58,3 @@ SLOT_WRITER: Annotated[float, About("share of an element's writes", Origin.CHOSE
 UNNAMED_SLOTS: Annotated[
     int, About("equal neighbours without a name", Origin.CHOSEN, "two may be members of one struct")
 ] = 3
-SCALAR_BYTES: Annotated[
-    int, About("bytes of one access", Origin.CHOSEN, "longer ones are copies, which straddle without harm")
-] = 16

@@ -19,16 +19,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from sharing.basics import numbers as shared
 from sharing.model.image import AccessKind
+from sharing.sampled import numbers
 from sharing.sampled.use import Concurrency, LineUse, Provenance, Touch
 
-MAX_ITEM_ACCESS = 16  # bytes: a longer access (a copy, a vector) says nothing of what belongs together
-CODE_WEIGHT = 0.05  # of a write that only code says, in witnesses: it explains where nothing better does
-CODE_SHARE = 0.5  # of how often the most seen access of its function was, where there is one
 MAX_ITEMS = 64
-WAITS_PER_USE = (
-    32.0  # samples of waiting that one sampled use explains: a miss lasts that many times a store and its run
-)
 Range = tuple[int, int]
 NOBODY: frozenset[tuple[int, str]] = frozenset()
 
@@ -59,11 +55,11 @@ class Item:
 
     @property
     def write_weight(self) -> float:
-        return sum(max(t.samples, CODE_WEIGHT) for t in self.touches if t.writes)
+        return sum(max(t.samples, numbers.CODE_WEIGHT) for t in self.touches if t.writes)
 
     @property
     def read_weight(self) -> float:
-        return sum(max(t.samples, CODE_WEIGHT) for t in self.touches if t.reads and not t.writes)
+        return sum(max(t.samples, numbers.CODE_WEIGHT) for t in self.touches if t.reads and not t.writes)
 
     @property
     def waiting(self) -> frozenset[tuple[int, str]]:
@@ -127,7 +123,7 @@ class Blame:
 def items_of(line: LineUse, together: Iterable[Range] = ()) -> tuple[Item, ...]:
     """The items of a line by their first bytes.  ``together`` are runs of bytes (offsets) that are one thing each."""
     fixed = sorted({(max(a, 0), min(b, line.size)) for a, b in together if a < line.size and b > 0})
-    short = sorted({(t.start, t.end) for t in line.touches if t.end - t.start <= MAX_ITEM_ACCESS})
+    short = sorted({(t.start, t.end) for t in line.touches if t.end - t.start <= shared.SCALAR_BYTES})
     spans: list[Range] = []
     for start, end in sorted(fixed + [s for s in short if not any(a <= s[0] < b for a, b in fixed)]):
         if spans and start < spans[-1][1] and spans[-1] not in fixed and (start, end) not in fixed:
@@ -276,7 +272,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                 time_sliced |= any(concurrency is Concurrency.TIME_SLICED for _, concurrency in met)
                 continue
             known = sum(uses.seen(t, thread, of_writes=of_writes) for t in disturbers)
-            explained = min(cost, WAITS_PER_USE * known)
+            explained = min(cost, numbers.WAITS_PER_USE * known)
             own += cost - explained
             for cause, weight in causes.items():
                 part = explained * weight / total
@@ -319,4 +315,4 @@ def _weight(touch: Touch, line: LineUse) -> float:
     if touch.provenance is not Provenance.CODE:
         return float(touch.samples)
     beside = (t.samples for t in line.touches if t.thread == touch.thread and t.function == touch.function)
-    return max(CODE_WEIGHT, CODE_SHARE * max(beside, default=0))
+    return max(numbers.CODE_WEIGHT, numbers.CODE_SHARE * max(beside, default=0))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.numbers import LOOP_FACTOR, RARITY_STEPS
+from sharing.basics import numbers as shared
 from sharing.model.attribution import SPREAD_DTYPE, Basis, Reason
 from sharing.model.image import AccessKind, Image
 from sharing.model.samples import Samples
@@ -69,7 +69,7 @@ def _shares(image: Image, names: list[str]) -> Table:
     rows, function = rows[function >= 0], function[function >= 0]
     out = np.zeros(len(rows), SPREAD_DTYPE)
     out["function"], out["site"] = function, rows
-    weight = LOOP_FACTOR ** sites["loop_depth"][rows] * 2.0 ** (-sites["rarity"][rows] / RARITY_STEPS)
+    weight = shared.LOOP_FACTOR ** sites["loop_depth"][rows] * 2.0 ** (-sites["rarity"][rows] / shared.RARITY_STEPS)
     total = np.bincount(function, weight, len(names)) if len(rows) else np.zeros(len(names))
     out["share"] = weight / total[function]
     return out[np.argsort(function, kind="stable")]

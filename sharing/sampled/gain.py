@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.numbers import Z_95
+from sharing.basics import numbers as shared
 from sharing.model.attribution import Basis, Region, line_keys
+from sharing.sampled import numbers
 from sharing.sampled.blame import Item, items_of
 from sharing.sampled.distinct import unique_inverse
 from sharing.sampled.latency import floors
@@ -38,13 +39,7 @@ from sharing.sampled.use import LineUse
 
 Column = npt.NDArray[Any]
 
-TELLING = 3.0  # an upper bound above this says nothing: all time at a tight loop's one access is its bound
-WORTH_FIXING = 1.02  # below, an edit of a layout costs more attention than it gives, and no benchmark can show it
-LEAST_SPREAD = 0.05  # by which user time differs from run to run where one run was made, half of it where several
 CODE_WEIGHT_S = 1e-9  # of a function that touches a line by its code, where a sample there weighs 1e-5 and more
-# By which what remains of a line's cost may be wrong.  Of two programs that share a part on purpose (lock_list and
-# mixed of testdata/programs/gain) nothing to sixteen times what is expected remained, on one machine within minutes.
-ODDS = 16.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +54,12 @@ class Gain:
 
     @property
     def worth_fixing(self) -> bool:
-        return self.high >= WORTH_FIXING
+        return self.high >= numbers.WORTH_FIXING
 
     @property
     def sentence(self) -> str:
         """What is estimated and from what, or what would tell."""
-        if self.ratio is None and self.high > TELLING:
+        if self.ratio is None and self.high > numbers.TELLING:
             return f"speed-up {self.text}; {self.ask}" if self.ask else f"speed-up {self.text}"
         return f"estimated speed-up {self.text}: {self.how}{'; ' if self.ask else ''}{self.ask}"
 
@@ -72,7 +67,7 @@ class Gain:
     def text(self) -> str:
         """``1.84× (1.62–2.05×)``."""
         if self.ratio is None:
-            return f"at most {self.high:.2f}×" if self.high <= TELLING else "not known from this recording"
+            return f"at most {self.high:.2f}×" if self.high <= numbers.TELLING else "not known from this recording"
         return f"{self.ratio:.2f}× ({self.low:.2f}–{self.high:.2f}×)"
 
 
@@ -137,18 +132,18 @@ class Gains:
         self, lines: Iterable[LineUse], items: dict[tuple[int, bool], Sequence[Item]] | None = None
     ) -> Gain | None:
         """The same for several lines that are repaired together."""
-        numbers = sorted({n for n in (self._number.get(_key(one)) for one in lines) if n is not None})
-        if not numbers or not self._before.sum() > 0:
+        known = sorted({n for n in (self._number.get(_key(one)) for one in lines) if n is not None})
+        if not known or not self._before.sum() > 0:
             return None
         items = items or {}
         left = {}
-        for n in numbers:
+        for n in known:
             line = self._lines[n]
             rest = remaining(line, items.get(_key(line)) or items_of(line), self._rates[n])
             names = [(one.pid, one.tid) for one in line.threads]
             left[n] = {self._thread_of[names[t]]: share for t, share in rest.items() if names[t] in self._thread_of}
         if self._solo is None or not self._scale.how:
-            return self._bound(numbers)
+            return self._bound(known)
         assert self._solo_level is not None
         down, up = _spread_of(self._level, 0.0)
         solo_down, solo_up = _spread_of(self._solo_level, self._scale.doubt)
@@ -157,16 +152,16 @@ class Gains:
         least = (
             _Variation(spread=1 - down),
             _Variation(solo=1 + solo_up),
-            _Variation(odds=ODDS),
-            _Variation(deviations=-Z_95),
+            _Variation(odds=numbers.ODDS),
+            _Variation(deviations=-shared.Z_95),
             _Variation(in_step=True),
             _Variation(seen_only=True),
         )
         most = (
             _Variation(spread=1 + up),
             _Variation(solo=1 - solo_down),
-            _Variation(odds=1 / ODDS),
-            _Variation(deviations=Z_95),
+            _Variation(odds=1 / numbers.ODDS),
+            _Variation(deviations=shared.Z_95),
             _Variation(unexplained=True),
         )
         low, high = (self._away(middle, [self._ratio(left, c) for c in variations]) for variations in (least, most))
@@ -181,15 +176,15 @@ class Gains:
         """Cells of lines and functions that touch them, on threads that were sampled there."""
         attribution = self._level.attribution
         pairs = np.unique(attribution.rows["function"].astype(np.int64) * self._size + self._times.function)
-        numbers: dict[str, list[int]] = {}
+        by_name: dict[str, list[int]] = {}
         for pair in pairs[pairs >= 0].tolist():
-            numbers.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
+            by_name.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
         out = [
             i * self._groups + self._thread_of[name] * self._size + number
             for i, line in enumerate(self._lines)
             for t in line.touches
             if (name := (line.threads[t.thread].pid, line.threads[t.thread].tid)) in self._thread_of
-            for number in numbers.get(t.function, ())
+            for number in by_name.get(t.function, ())
         ]
         return np.array(sorted(set(out)), np.int64)
 
@@ -300,21 +295,21 @@ class Gains:
         out: Column = saved + (rest * share[:, None]).ravel()
         return out
 
-    def _bound(self, numbers: Sequence[int]) -> Gain:
+    def _bound(self, known: Sequence[int]) -> Gain:
         """Without a no-sharing level: all that its accesses took beyond what unshared ones do, or nothing."""
         on = self._on
         if self._floor is None:
             self._floor = floors(self._level.attribution, on.sample, on.line, len(self._lines))
         floor = self._floor
         line = self._cell // self._groups
-        here = np.isin(line, numbers)
+        here = np.isin(line, known)
         group, weight = (self._cell % self._groups)[here], (self._weight * (1 - floor[line]))[here]
         saved = np.bincount(group, weight, self._groups)
         kept = np.clip(1 - saved / np.maximum(self._before, 1e-12), 1e-3, 1.0)
         most = self._speedup(np.concatenate([kept, np.ones(len(self._threads) + 1)]))
         if self._solo is not None:
             how, ask = "upper bound: how much work each run did is not known", "`record --metric` would tell"
-        elif floor[numbers].any():
+        elif floor[known].any():
             how = "upper bound: latencies of its accesses against those of accesses to unshared lines"
             ask = "`record --solo` measures it"
         else:
@@ -378,7 +373,7 @@ def _line_of(rows: Column, lines: Sequence[LineUse], size: int) -> Column:
 def _spread_of(level: Level, doubt: float) -> tuple[float, float]:
     """Shares by which the user time of a level may be less and more."""
     least, usual, most = level.range_of("user_s")
-    floor = max(LEAST_SPREAD if len(level.runs) < 3 else LEAST_SPREAD / 2, doubt)
+    floor = max(numbers.LEAST_SPREAD if len(level.runs) < 3 else numbers.LEAST_SPREAD / 2, doubt)
     return (max(1 - least / usual, floor), max(most / usual - 1, floor)) if usual > 0 else (floor, floor)
 
 

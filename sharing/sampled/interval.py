@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sharing.basics.numbers import Z_95
+from sharing.basics import numbers as shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ def wilson(part: float, whole: float) -> Share:
     if whole < 1e-9:
         return Share(0.0, 0.0, 1.0)
     p = min(max(part / whole, 0.0), 1.0)
-    z2 = Z_95 * Z_95
+    z2 = shared.Z_95 * shared.Z_95
     middle = (p + z2 / (2 * whole)) / (1 + z2 / whole)
-    half = Z_95 / (1 + z2 / whole) * math.sqrt(p * (1 - p) / whole + z2 / (4 * whole * whole))
+    half = shared.Z_95 / (1 + z2 / whole) * math.sqrt(p * (1 - p) / whole + z2 / (4 * whole * whole))
     return Share(p, min(max(middle - half, 0.0), p), max(min(middle + half, 1.0), p))
 
 

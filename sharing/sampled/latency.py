@@ -13,13 +13,9 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Attribution, Basis, TouchFlag
 from sharing.model.image import AccessKind
+from sharing.sampled import numbers
 
 Column = npt.NDArray[Any]
-
-MIN_SAMPLES = 20  # of a kind of access, to take its own latency
-# Cycles of an access that hits the first cache, where a profile has no unshared ones to compare with: load to use on
-# x86-64 and Arm server cores is 4 or 5, a locked operation on x86-64 18 to 20.
-USUAL_CYCLES, USUAL_ATOMIC_CYCLES = 5.0, 20.0
 
 
 def floors(attribution: Attribution, sample: Column, line: Column, lines: int) -> Column:
@@ -41,7 +37,8 @@ def floors(attribution: Attribution, sample: Column, line: Column, lines: int) -
     for i in range(4):
         own = weight[unshared & (kind == i)]
         # Half of all accesses hit the first cache nearly everywhere; their mean would hold misses of other reasons.
-        usual[i] = np.median(own) if len(own) >= MIN_SAMPLES else USUAL_ATOMIC_CYCLES if i & 2 else USUAL_CYCLES
+        textbook = numbers.USUAL_ATOMIC_CYCLES if i & 2 else numbers.USUAL_CYCLES
+        usual[i] = np.median(own) if len(own) >= numbers.MIN_LATENCIES else textbook
     here = known[sample]
     taken = np.bincount(line[here], weight[sample[here]], lines)
     alone = np.bincount(line[here], np.minimum(usual[kind[sample[here]]], weight[sample[here]]), lines)

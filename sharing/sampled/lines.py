@@ -18,25 +18,18 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Attribution, Basis, Region, SpaceKind, Table, TouchFlag, line_keys
 from sharing.model.image import AccessKind
+from sharing.sampled import numbers
 from sharing.sampled.eventcosts import Costs, sample_costs
 from sharing.sampled.overlap import MAX_SAMPLES as MAX_TESTED
-from sharing.sampled.overlap import MIN_SAMPLES as MIN_TESTED
 from sharing.sampled.overlap import in_turn, may_be_step, overlap
 from sharing.sampled.sampledcode import is_software_clock
 from sharing.sampled.touches import footprints, group_touches, splits, walked
 from sharing.sampled.unplaced import is_unplaced
 from sharing.sampled.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
 
-MIN_SAMPLES = 4  # on a line, to look at it at all
-FEW_SAMPLES = 10  # below, a line is judged together with others like it, or not at all
-MIN_SHARE = 5e-4  # of all cost, or of all samples: less is not worth fixing however it is shared
-MAX_LINES = 256  # the costliest ones
 MAX_COUNTED = 1 << 15  # lines whose cost is summed
-MAX_THREADS = 6  # of a line, the busiest, whose pairs are tested for overlap
 MAX_CODE_THREADS = 64  # that only code says touch a line
 MAX_WALKED = 256  # lines whose instructions are followed to other lines
-WOULD_SHOW = 10.0  # samples of an access to expect of a thread: with none of them, it takes another way
-SEVERAL = 3  # threads: of two, the samples on the line decide
 Rows = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
 
@@ -67,7 +60,7 @@ class _Profile:
 
 
 def profile_lines(
-    attribution: Attribution, line_size: int, code: CodeSites | None = None, *, limit: int = MAX_LINES
+    attribution: Attribution, line_size: int, code: CodeSites | None = None, *, limit: int | None = None
 ) -> SampledRun:
     """1. cost of each sample; 2. the costliest lines; 3. witnesses; 4. touches and overlaps of each; 5. footprints.
 
@@ -79,7 +72,7 @@ def profile_lines(
     for region in (Region.KERNEL, Region.CODE):
         placed &= rows["region"] != region
     keys = line_keys(rows["space"], rows["place"], line_size)
-    chosen = _costliest(keys, placed, costs.cost, limit)
+    chosen = _costliest(keys, placed, costs.cost, numbers.MAX_LINES if limit is None else limit)
     totals = _totals(attribution, costs)
     if not len(chosen):
         return SampledRun((), totals)
@@ -124,7 +117,7 @@ def _costliest(
         return ordered
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     lengths = np.diff(np.append(starts, len(ordered)))
-    often = lengths >= MIN_SAMPLES
+    often = lengths >= numbers.MIN_ON_LINE
     lines, lengths = ordered[starts][often], lengths[often]
     if len(lines) > MAX_COUNTED:
         lines = np.sort(lines[np.argpartition(lengths, -MAX_COUNTED)[-MAX_COUNTED:]])
@@ -137,7 +130,7 @@ def _costliest(
     # Events without a cost (breakpoints, faults) name lines too.
     free = np.bincount(at, own == 0, len(lines)) / max(int(np.count_nonzero(cost == 0)), 1)
     weight = np.maximum(weight, free)
-    kept = np.flatnonzero(weight >= MIN_SHARE)
+    kept = np.flatnonzero(weight >= numbers.MIN_SHARE)
     if len(kept) > limit:
         kept = kept[np.argpartition(weight[kept], -limit)[-limit:]]
     return np.sort(lines[kept])
@@ -238,7 +231,7 @@ class _Paths:
         if thread in by_thread or not by_thread:
             return True
         most = max(count / max(self._in(other, function), count) for other, count in by_thread.items())
-        return most * self._in(thread, function) < WOULD_SHOW
+        return most * self._in(thread, function) < numbers.WOULD_SHOW
 
     def _in(self, thread: int, function: int) -> int:
         return len(self._runs.samples(thread, {function}))
@@ -296,7 +289,7 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
         bases={Basis(b): n for b, n in enumerate(np.bincount(own["basis"]).tolist()) if n},
         overlaps=_overlaps(profile, (own["thread"], rows), witnesses, index, touches, functions),
         splits=splits(a, own, cost, base, size, index),
-        moments=_moments(own["thread"], profile.time[rows], cpu, index) if len(rows) < FEW_SAMPLES else (),
+        moments=_moments(own["thread"], profile.time[rows], cpu, index) if len(rows) < numbers.FEW_SAMPLES else (),
         in_turn=frozenset(index[thread] for thread in _in_turn(profile, _distinct(own["thread"]))),
     )
 
@@ -310,16 +303,16 @@ def _moments(
 
 def _in_turn(profile: _Profile, threads: list[int]) -> list[int]:
     """The threads of a line, where each came after the one before."""
-    if len(threads) < SEVERAL or profile.period_ns <= 0:
+    if len(threads) < numbers.SEVERAL or profile.period_ns <= 0:
         return []
     rows = profile.runs.of(np.array(threads, np.int64))
     who = profile.attribution.rows["thread"][rows]
     return threads if in_turn(profile.time[rows], who, profile.period_ns) else []
 
 
-def _distinct(numbers: Column) -> list[int]:
+def _distinct(threads: Column) -> list[int]:
     """The different small numbers, without -1, ascending."""
-    return np.flatnonzero(np.bincount(numbers.astype(np.int64) + 1)[1:]).tolist()
+    return np.flatnonzero(np.bincount(threads.astype(np.int64) + 1)[1:]).tolist()
 
 
 def _code_touches(profile: _Profile, link: int, pid: int) -> list[tuple[int, int, int, int, AccessKind, bool]]:
@@ -354,14 +347,14 @@ def _overlaps(
     weight: dict[int, int] = {}
     for touch in touches:
         weight[touch.thread] = weight.get(touch.thread, 0) + touch.samples
-    numbers = {i: number for number, i in index.items()}
-    busiest = sorted(sorted(weight, key=lambda i: (-weight[i], i))[:MAX_THREADS])
-    events = {i: _events(profile, own, witnesses, numbers[i], functions.get(numbers[i], set())) for i in busiest}
+    thread_of = {i: number for number, i in index.items()}
+    busiest = sorted(sorted(weight, key=lambda i: (-weight[i], i))[: numbers.MAX_THREADS])
+    events = {i: _events(profile, own, witnesses, thread_of[i], functions.get(thread_of[i], set())) for i in busiest}
     out: dict[tuple[int, int], Overlap] = {}
     for i, j in ((i, j) for i in busiest for j in busiest if i < j and (i in writers or j in writers)):
         result = overlap(events[i][0], events[j][0], events[i][1], events[j][1])
         if may_be_step(result):
-            one, other = (_in_code(profile, own, numbers[k]) for k in (i, j))
+            one, other = (_in_code(profile, own, thread_of[k]) for k in (i, j))
             if overlap(one[0], other[0], one[1], other[1]).concurrency is Concurrency.CONCURRENT:
                 result = replace(result, concurrency=Concurrency.UNKNOWN)
         out[i, j] = result
@@ -384,7 +377,7 @@ def _events(
 ) -> tuple[Column, Column]:
     """When and on which processor a thread used the line; in the functions that touch it, where no sample says."""
     found = [own[1][own[0] == thread], witnesses["sample"][witnesses["thread"] == thread]]
-    if sum(map(len, found)) < MIN_TESTED and functions:
+    if sum(map(len, found)) < numbers.MIN_TESTED and functions:
         found.append(profile.runs.samples(thread, functions))
     # A sample may be its own witness: each counts once.
     rows = np.unique(np.concatenate([part[:: -(-len(part) // MAX_TESTED) or 1] for part in found]))

@@ -24,28 +24,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.sampled import numbers
 from sharing.sampled.interval import Share, wilson
 from sharing.sampled.use import Concurrency, Overlap
 
 Times = npt.NDArray[np.uint64]
 Cpus = npt.NDArray[Any]
 
-MIN_SAMPLES = 8  # of each thread; below, nothing is said
-GAPS = 4.0  # usual gaps that end a use
-CONCURRENT_FROM = 0.1  # share within the other's uses, its lower bound: even threads that mostly wait reach this
-PHASED_TO = 0.2  # the same, its upper bound
-PHASED_SHARE = 0.05  # what boundaries of phases may leave
-ALTERNATE = 0.75  # of the alternations that random order gives; phases of three samples and more have fewer
-CLEAR_PHASES = 0.1  # of those: phases of twenty samples and more have fewer
-BY_CHANCE = 0.1  # that threads which only get the processor now and then never meet
 MAX_SAMPLES = 20_000  # of each thread: evenly thinned beyond
-CLOSE = 0.9  # of a period: nearer samples are of threads that were there at the same time
 
 
 def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
     """The samples of two threads on one line: times in nanoseconds, ascending, and processors (-1 unknown)."""
     counts = (len(a), len(b))
-    if min(counts) < MIN_SAMPLES:
+    if min(counts) < numbers.MIN_TESTED:
         few, many = (a, b) if len(a) < len(b) else (b, a)
         return Overlap(Concurrency.PHASED if _before_or_after(few, many) else Concurrency.UNKNOWN, counts, wilson(0, 0))
     # Both spans whole, or the ends of a run cut off threads that started earlier.
@@ -53,20 +45,21 @@ def overlap(a: Times, b: Times, cpu_a: Cpus, cpu_b: Cpus) -> Overlap:
     gap_a, gap_b = _usual_gap(a), _usual_gap(b)
     if gap_a <= 0 or gap_b <= 0:  # no clock: the order in the file is no time
         return Overlap(Concurrency.UNKNOWN, counts, wilson(0, 0))
-    inside = _within(a, cpu_a, b, cpu_b, GAPS * gap_b) + _within(b, cpu_b, a, cpu_a, GAPS * gap_a)
+    end_a, end_b = numbers.GAPS * gap_a, numbers.GAPS * gap_b
+    inside = _within(a, cpu_a, b, cpu_b, end_b) + _within(b, cpu_b, a, cpu_a, end_a)
     share = wilson(inside, len(a) + len(b))
     changes, expected = _alternations(a, b)
-    if share.high <= PHASED_TO and share.value <= PHASED_SHARE:
-        chance = min(_chance(a, b, GAPS * gap_a, GAPS * gap_b), _chance(b, a, GAPS * gap_b, GAPS * gap_a))
-        concurrency = Concurrency.PHASED if changes <= 1 or chance <= BY_CHANCE else Concurrency.UNKNOWN
-        mixed = _mixed(a, b, GAPS * gap_a, GAPS * gap_b)
-        if concurrency is Concurrency.PHASED and changes > 1 and mixed.low >= CONCURRENT_FROM:
+    if share.high <= numbers.PHASED_TO and share.value <= numbers.PHASED_SHARE:
+        chance = min(_chance(a, b, end_a, end_b), _chance(b, a, end_b, end_a))
+        concurrency = Concurrency.PHASED if changes <= 1 or chance <= numbers.BY_CHANCE else Concurrency.UNKNOWN
+        mixed = _mixed(a, b, end_a, end_b)
+        if concurrency is Concurrency.PHASED and changes > 1 and mixed.low >= numbers.CONCURRENT_FROM:
             concurrency = Concurrency.TIME_SLICED
-    elif share.low >= CONCURRENT_FROM and changes >= ALTERNATE * share.value * expected:
+    elif share.low >= numbers.CONCURRENT_FROM and changes >= numbers.ALTERNATE * share.value * expected:
         concurrency = Concurrency.CONCURRENT
     else:
         concurrency = Concurrency.UNKNOWN
-    return Overlap(concurrency, counts, share, changes, expected, round(GAPS * max(gap_a, gap_b)))
+    return Overlap(concurrency, counts, share, changes, expected, round(max(end_a, end_b)))
 
 
 def may_be_step(result: Overlap) -> bool:
@@ -75,18 +68,18 @@ def may_be_step(result: Overlap) -> bool:
     Samples show a thread where it waits.  Threads that fall into step wait one at a time, each for a while, though both
     use the line all along.
     """
-    return result.concurrency is Concurrency.PHASED and result.alternations > CLEAR_PHASES * result.expected
+    return result.concurrency is Concurrency.PHASED and result.alternations > numbers.CLEAR_PHASES * result.expected
 
 
 def _before_or_after(few: Times, many: Times) -> bool:
     """Do a few samples all lie outside the other thread's whole use, which chance would hardly give?"""
-    if not len(few) or len(many) < MIN_SAMPLES or _usual_gap(many) <= 0:
+    if not len(few) or len(many) < numbers.MIN_TESTED or _usual_gap(many) <= 0:
         return False
     first, last = many[0], many[-1]
     if ((few >= first) & (few <= last)).any():
         return False
     whole = float(max(few[-1], last) - min(few[0], first))
-    return bool((1.0 - float(last - first) / whole) ** len(few) <= BY_CHANCE)
+    return bool((1.0 - float(last - first) / whole) ** len(few) <= numbers.BY_CHANCE)
 
 
 def in_turn(times: Times, threads: npt.NDArray[Any], period_ns: float) -> bool:
@@ -96,8 +89,8 @@ def in_turn(times: Times, threads: npt.NDArray[Any], period_ns: float) -> bool:
     """
     changes = np.diff(threads) != 0
     gaps = np.diff(times)[changes].astype(np.float64)
-    close = wilson(float(np.count_nonzero(gaps < CLOSE * period_ns)), len(gaps))
-    return close.high <= PHASED_TO and close.value <= PHASED_SHARE
+    close = wilson(float(np.count_nonzero(gaps < numbers.CLOSE * period_ns)), len(gaps))
+    return close.high <= numbers.PHASED_TO and close.value <= numbers.PHASED_SHARE
 
 
 def _thinned(times: Times, cpus: Cpus) -> tuple[Times, Cpus]:

@@ -14,18 +14,13 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Attribution, Basis, line_keys
 from sharing.model.image import AccessKind
+from sharing.sampled import numbers
 from sharing.sampled.blame import Item
 from sharing.sampled.distinct import first_rows, unique_inverse
 from sharing.sampled.use import LineUse, Provenance
 
 Column = npt.NDArray[Any]
 
-MIN_ALONE = 20  # samples of a line on one processor, to go by them
-UNKNOWN = 0.5  # share that remains where nobody was seen who disturbs
-UNSEEN = 0.5  # rate, in samples, of an access that only code says, or that has none on one processor
-# What a miss costs on a line that one item has to itself, against one on a line that several pull at, in odds:
-# measured 0.35, 0.3 and less on three programs of testdata/programs/gain (lock_list, references, mixed).
-QUIET = 0.35
 # A thread, bytes [start, end), whether it writes, samples as of the run on one processor.
 Access = tuple[int, int, int, bool, float]
 
@@ -69,8 +64,8 @@ def rates_of(
     alone = _counts_alone(solo, used, size, modules) if solo is not None and len(lines) else whole
     rate = counts / np.maximum(whole, 1)[key] * alone[key]
     # A line without a stall on one processor may have no sample there at all.
-    few = np.bincount(of_line, rate, max(len(lines), 1)) < MIN_ALONE
-    rate = np.maximum(np.where(few[of_line], counts, rate), UNSEEN)
+    few = np.bincount(of_line, rate, max(len(lines), 1)) < numbers.MIN_ALONE
+    rate = np.maximum(np.where(few[of_line], counts, rate), numbers.UNSEEN_RATE)
     out: list[list[Access]] = []
     for i, line in enumerate(lines):
         accesses: list[Access] = []
@@ -83,7 +78,9 @@ def rates_of(
             writes = int(row["kind"]) in (AccessKind.STORE, AccessKind.RMW)
             accesses.append((own.get((int(thread["pid"]), int(thread["tid"])), -1), start, end, writes, r))
         accesses += [
-            (t.thread, t.start, t.end, t.writes, UNSEEN) for t in line.touches if t.provenance is Provenance.CODE
+            (t.thread, t.start, t.end, t.writes, numbers.UNSEEN_RATE)
+            for t in line.touches
+            if t.provenance is Provenance.CODE
         ]
         out.append(accesses)
     return out
@@ -123,8 +120,8 @@ def remaining(line: LineUse, items: Sequence[Item], accesses: Sequence[Access]) 
         for n, item in enumerate(items):
             after += _misses(parts.get(n, []), thread, others) if item.touches else 0.0
         share = min(after / before, 1.0) if before > 0 else 1.0
-        seen = any(a[0] in others and a[4] > UNSEEN for a in accesses)
-        out[thread] = with_odds(share, QUIET) if seen else UNKNOWN
+        seen = any(a[0] in others and a[4] > numbers.UNSEEN_RATE for a in accesses)
+        out[thread] = with_odds(share, numbers.QUIET_ODDS) if seen else numbers.UNKNOWN_REMAINS
     return out
 
 

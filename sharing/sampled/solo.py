@@ -21,22 +21,14 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution
 from sharing.model.recorded import RecordedRun
 from sharing.model.samples import Mode
+from sharing.sampled import numbers
 from sharing.sampled.distinct import unique_inverse
 from sharing.sampled.eventcosts import sample_costs
 from sharing.sampled.rates import instruction_keys
 
 Column = npt.NDArray[Any]
 
-FEW = 0.005  # of a run's user time: threads with less take no part in the match
-FASTER = 1.15  # a thread that needs this much more time alone than beside others did other work there
-ALIKE = 0.7  # of a thread's time that must be in functions in which its match is as well
-EVEN, UNEVEN = 1.2, 1.5  # ratios of the time of two threads
 MAX_COMPARED = 32  # threads
-SAME_WALL, SAME_WALL_S = 0.002, 0.004  # two levels this close in wall time, both busy, ran for a fixed time
-RUNS_APART = 4  # times that, between the runs of one level: no work takes the same time that often by chance
-LEAST_USUAL, MOST_USUAL = 0.8, 1.25  # ratio of the time at instructions that do not wait, for the same work
-BUSY = 0.9  # of one processor that a run for a fixed time uses when confined
-MIN_ANCHOR_S = 0.05  # of functions that touch no shared line, to scale by them
 NS = 1e-9
 
 
@@ -96,11 +88,11 @@ def read_levels(levels: Sequence[Level]) -> list[Times]:
     modules: dict[str, int] = {}
     parts = [_read(level, functions, modules) for level in levels]
     every = np.concatenate([ips for _, ips in parts]) if parts else np.zeros(0, np.uint64)
-    _, numbers = unique_inverse(every)
+    _, numbered = unique_inverse(every)
     cuts = np.cumsum([len(ips) for _, ips in parts])[:-1]
     return [
         Times(t.seconds, t.user, t.thread, t.function, own, t.time_ns)
-        for (t, _), own in zip(parts, np.split(numbers, cuts), strict=True)
+        for (t, _), own in zip(parts, np.split(numbered, cuts), strict=True)
     ]
 
 
@@ -118,13 +110,13 @@ def _read(level: Level, functions: dict[tuple[str, str], int], modules: dict[str
     paths = ["", *(m.path for m in attribution.modules)]
     key = module * (len(attribution.functions) + 1) + rows["function"] + 1
     found, number = unique_inverse(key)
-    numbers = []
+    known = []
     for one in found.tolist():
         of_module, of_function = divmod(one, len(attribution.functions) + 1)
         name = attribution.functions[of_function - 1] if of_function else ""
-        numbers.append(functions.setdefault((paths[of_module], name), len(functions)))
+        known.append(functions.setdefault((paths[of_module], name), len(functions)))
     ips = instruction_keys(attribution, rows, modules)
-    function = np.array(numbers or [0], np.int64)[number]
+    function = np.array(known or [0], np.int64)[number]
     # Samples of unknown threads go into a row behind the known ones.
     thread = np.where(rows["thread"] >= 0, rows["thread"], len(attribution.threads)).astype(np.int64)
     times = Times(seconds, user & (cost > 0), thread, function, ips, table["time"])
@@ -162,7 +154,7 @@ def match_threads(spread: Times, solo: Times, spread_tids: Column, solo_tids: Co
     for one, other in pairs.items():
         before = _of_thread(spread, one, n_functions)
         after = _of_thread(solo, other, n_functions) * scale
-        if after.sum() > FASTER * before.sum() or before[after > 0].sum() < ALIKE * before.sum():
+        if after.sum() > numbers.FASTER * before.sum() or before[after > 0].sum() < numbers.ALIKE_TIME * before.sum():
             return Match({})
     return Match({} if _handed_out(spread, solo, pairs) else pairs)
 
@@ -177,9 +169,9 @@ def _handed_out(spread: Times, solo: Times, pairs: dict[int, int]) -> bool:
         before, alone = float(spread.seconds[spread.user & (spread.thread == one)].sum()), float(where.sum())
         where = where / max(alone, 1e-12)
         for before_2, alone_2, where_2 in seen:
-            same = float(np.minimum(where, where_2).sum()) > ALIKE
-            even = max(before, before_2) < EVEN * min(before, before_2)
-            if same and even and max(alone, alone_2) > UNEVEN * min(alone, alone_2):
+            same = float(np.minimum(where, where_2).sum()) > numbers.ALIKE_TIME
+            even = max(before, before_2) < numbers.EVEN * min(before, before_2)
+            if same and even and max(alone, alone_2) > numbers.UNEVEN * min(alone, alone_2):
                 return True
         seen.append((before, alone, where))
     return False
@@ -194,7 +186,7 @@ def _busy_threads(times: Times, tids: Column) -> list[int]:
     """Threads by id, first the ones that started the processes; those with hardly any time left out."""
     known = times.user & (times.thread < len(tids))
     total = np.bincount(times.thread[known], times.seconds[known], len(tids))
-    busy = np.flatnonzero(total > FEW * total.sum())
+    busy = np.flatnonzero(total > numbers.FEW_TIME * total.sum())
     return sorted(busy.tolist(), key=lambda t: (tids["tid"][t] != tids["pid"][t], int(tids["tid"][t])))
 
 
@@ -230,16 +222,18 @@ def work_scale(spread: Level, solo: Level, anchors: tuple[float, float], usual: 
     if rates and others and min(*rates, *others) > 0:
         value = median(rates) / median(others)
         doubt = max(max(v) / min(v) - 1 for v in (rates, others))
-        return Scale(value, "work by the metric", min(doubt, 0.5))
+        return Scale(value, "work by the metric", min(doubt, numbers.METRIC_DOUBT))
     if not spread.runs or not solo.runs:
-        return Scale(1.0, "taken to do the same work", 0.02)
+        return Scale(1.0, "taken to do the same work", numbers.ONE_RUN_DOUBT)
     (least, wall, most), (solo_least, solo_wall, solo_most) = spread.range_of("wall_s"), solo.range_of("wall_s")
     used, solo_used = (level.range_of("user_s")[1] + level.range_of("system_s")[1] for level in (spread, solo))
-    same = SAME_WALL * wall + SAME_WALL_S
-    near = abs(wall - solo_wall) < same and max(most - least, solo_most - solo_least) < RUNS_APART * same
-    fixed_time = near and solo_used > BUSY * solo_wall and used > 1.2 * wall
-    if not fixed_time or LEAST_USUAL < usual < MOST_USUAL:
+    same = numbers.SAME_WALL * wall + numbers.SAME_WALL_S
+    near = abs(wall - solo_wall) < same and max(most - least, solo_most - solo_least) < numbers.RUNS_APART * same
+    fixed_time = near and solo_used > numbers.BUSY * solo_wall and used > numbers.SPREADS * wall
+    if not fixed_time or numbers.LEAST_USUAL < usual < numbers.MOST_USUAL:
         return Scale(1.0, "the same work")
-    if min(anchors) >= MIN_ANCHOR_S:
-        return Scale(anchors[0] / anchors[1], "work by the time in functions without shared lines", 0.15)
+    if min(anchors) >= numbers.MIN_ANCHOR_S:
+        return Scale(
+            anchors[0] / anchors[1], "work by the time in functions without shared lines", numbers.ANCHOR_DOUBT
+        )
     return Scale(1.0, "")

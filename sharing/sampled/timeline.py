@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.sampled import numbers
 from sharing.sampled.distinct import unique_inverse
 
 Column = npt.NDArray[Any]
 
 MAX_STEPS = 20_000  # moments that a run is cut into
-STEP_SAMPLES = 2.0  # usual distances of samples in a moment
-SHORT = 3  # moments that a set of threads must run to be a phase of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Timeline:
             return
         start, usual_s = int(time_ns.min()), float(np.median(cost_s)) / stretch
         self.span_s = span_s = (int(time_ns.max()) - start) * 1e-9 + usual_s
-        self._step_s = max(STEP_SAMPLES * usual_s, span_s / MAX_STEPS, 1e-9)
+        self._step_s = max(numbers.STEP_SAMPLES * usual_s, span_s / MAX_STEPS, 1e-9)
         step = ((time_ns.astype(np.int64) - start) * 1e-9 / self._step_s).astype(np.int64)
         names, who = unique_inverse(thread)
         # One row for each moment and thread that ran in it, in order of time.
@@ -106,7 +105,7 @@ def _phases(runner: Column, first: Column, ends: Column) -> Column:
         else:
             runs.append([i, i + 1])
     # What runs shortly is the border of two phases, or a thread that lacks a sample.
-    runs = [run for run in runs if run[1] - run[0] >= SHORT] or [[0, len(sets)]]
+    runs = [run for run in runs if run[1] - run[0] >= numbers.SHORT_PHASE] or [[0, len(sets)]]
     cuts = [0]
     for before, after in pairwise(runs):
         if not sets[before[0]] & sets[after[0]]:

@@ -16,10 +16,9 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Attribution, Table, TouchFlag
 from sharing.model.image import AccessKind
+from sharing.sampled import numbers
 from sharing.sampled.use import Provenance, Split, Touch
 
-MAX_SITES = 8  # instructions of a line that are followed
-SITES_SHARE = 0.5  # of a line's samples that these must have
 MAX_FOLLOWED = 100_000  # samples of an instruction
 MAX_COUNTED = 1 << 20  # combinations of thread, function, bytes and kind that get a counter each
 _KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS | TouchFlag.SPIN_WAITS)
@@ -175,5 +174,5 @@ def footprints(
 def _busiest_instructions(ips: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """The instructions that make up most of a line's samples; none where it takes many of them."""
     found, counts = np.unique(ips, return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:MAX_SITES]
-    return found[order] if counts[order].sum() >= SITES_SHARE * len(ips) else found[:0]
+    order = np.argsort(-counts, kind="stable")[: numbers.MAX_SITES]
+    return found[order] if counts[order].sum() >= numbers.SITES_SHARE * len(ips) else found[:0]

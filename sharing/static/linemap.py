@@ -24,7 +24,6 @@ from sharing.static.flow import LOCK_DTYPE
 
 Rows = npt.NDArray[np.int64]
 
-MAX_FIELD_BYTES = 16  # wider accesses copy or clear several members at once
 CHUNK_LINES = 64  # lines that are named at a time, which bounds the parts held at once
 MAX_PARTS = 1 << 16  # of one variable within a chunk; more only a hostile type has, and it then counts as untyped
 
@@ -262,7 +261,7 @@ class _Sites:
 
     def touched(self, start: int, end: int) -> list[tuple[int, int]]:
         """Distinct ranges within [start, end) that one access of ordinary size touches, by address."""
-        table = self._sites[(self._sites["size"] > 0) & (self._sites["size"] <= MAX_FIELD_BYTES)]
+        table = self._sites[(self._sites["size"] > 0) & (self._sites["size"] <= shared.SCALAR_BYTES)]
         table = table[(table["target"] >= np.uint64(start)) & (table["target"] + table["size"] <= np.uint64(end))]
         ranges = zip(table["target"].tolist(), (table["target"] + table["size"]).tolist(), strict=True)
         return sorted({span for span in ranges if span != (start, end)})

@@ -105,8 +105,11 @@ OF_SAMPLES: list[tuple[str, float, Callable[[], Recorded], Callable[[Recorded], 
     ("LOCK_AND_DATA", 1.1, lock_and_scan, said),
     ("SLOT_WRITER", 1.1, lambda: slots(stride=8), said),
     ("UNNAMED_SLOTS", 9, lambda: slots(stride=8), said),
-    ("SCALAR_BYTES", 4, straddling, said),
     ("ATOMIC_FROM", 1.1, straddling, said),
+]
+SHARED_OF_SAMPLES: list[tuple[str, float, Callable[[], Recorded], Callable[[Recorded], object]]] = [
+    ("LOW_FROM", 0.039, lambda: beside(pair(count=100), 5000), words),
+    ("SCALAR_BYTES", 4, straddling, said),
 ]
 
 
@@ -124,10 +127,19 @@ def test_a_number_of_sampled_rules_decides_a_line(
     assert verdict(recorded()) != before
 
 
-def test_the_share_that_matters_decides_what_is_said_not_to_be_worth_fixing(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = words(beside(pair(count=100), 5000))
-    monkeypatch.setattr(shared, "LOW_FROM", 0.039)
-    assert words(beside(pair(count=100), 5000)) != before
+@pytest.mark.parametrize(
+    ("name", "other", "recorded", "verdict"), SHARED_OF_SAMPLES, ids=[row[0] for row in SHARED_OF_SAMPLES]
+)
+def test_a_number_that_rooms_share_decides_a_line(
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    other: float,
+    recorded: Callable[[], Recorded],
+    verdict: Callable[[Recorded], object],
+) -> None:
+    before = verdict(recorded())
+    monkeypatch.setattr(shared, name, other)
+    assert verdict(recorded()) != before
 
 
 def test_every_number_of_rules_is_shown_to_decide_something() -> None:

@@ -16,7 +16,8 @@ from sharing.sampled.blame import blame, items_of
 from sharing.sampled.interval import wilson
 from sharing.sampled.lines import profile_lines
 from sharing.sampled.merging import merged
-from sharing.sampled.overlap import MIN_SAMPLES, overlap
+from sharing.sampled.numbers import MIN_TESTED
+from sharing.sampled.overlap import overlap
 from sharing.sampled.use import Concurrency, LineUse, Provenance
 from tests.sampled.recorded import LINE, MS, One, Recorded, attribution, ticks
 
@@ -114,8 +115,8 @@ class TestOverlap:
         assert concurrency(a, b) is Concurrency.UNKNOWN
 
     def test_few_samples_say_nothing(self) -> None:
-        assert concurrency(ticks(MIN_SAMPLES - 1), ticks(300, start=0.1)) is Concurrency.UNKNOWN
-        assert concurrency(ticks(MIN_SAMPLES * 2), ticks(MIN_SAMPLES * 2, start=0.1)) is Concurrency.CONCURRENT
+        assert concurrency(ticks(MIN_TESTED - 1), ticks(300, start=0.1)) is Concurrency.UNKNOWN
+        assert concurrency(ticks(MIN_TESTED * 2), ticks(MIN_TESTED * 2, start=0.1)) is Concurrency.CONCURRENT
 
     @pytest.mark.parametrize("few", [[0], [0, MS], [112 * MS], [0, 112 * MS]])
     def test_who_was_there_only_before_or_after_all_uses_did_not_meet_them(self, few: list[int]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from sharing.basics.geometry import round_up
 from sharing.judge import conflicts as graph
+from sharing.judge import numbers
 from sharing.judge.remedies.applied import Edit, Kind, Layout, stride_of, variable_of
 from sharing.judge.remedies.paths import Paths, Step, common
 from sharing.judge.remedies.places import elsewhere
@@ -19,7 +20,6 @@ from sharing.model.profile import Actor
 
 MAX_EDITS = 8  # of one finding; a line of 64 bytes has eight words
 MAX_TRIED = 6  # actors of a line that are tried for one edit
-ALIKE_LINES = 4  # edits that cost up to so many lines in all are equally good
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ def _dear(edit: Edit, line_size: int) -> int:
     """Bytes in all, 0 for what is little enough not to matter; of objects on the heap there may be any number."""
     cost = cost_of(edit, line_size)
     if not cost.objects:
-        return cost.each * 2 * ALIKE_LINES
-    return cost.total if cost.total > ALIKE_LINES * line_size else 0
+        return cost.each * 2 * numbers.ALIKE_LINES
+    return cost.total if cost.total > numbers.ALIKE_LINES * line_size else 0
 
 
 def _options(conflict: Conflict, paths: Paths, line_size: int) -> Iterator[Edit]:

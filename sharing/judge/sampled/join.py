@@ -12,16 +12,13 @@ from dataclasses import dataclass
 
 import msgspec
 
+from sharing.judge import numbers
 from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
 from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Participant, Severity, Verdict
 from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
 from sharing.sampled.use import Concurrency, SampledRun, Totals
 
-MIN_TIMED = 1000  # samples of a run that may clear a finding
-MIN_IN_FUNCTIONS = 30  # of them in functions that touch the finding's line
-CLEARED_BELOW = 0.005  # share of the program's time, the upper bound
-WEAK_FROM = 0.2  # of the samples in functions that touch a line: without a place, what is missing may be the point
 _JOINED = OF_SHARING | {Verdict.SPLIT_ACCESS}
 
 
@@ -125,7 +122,7 @@ def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFuncti
     if both.severity.rank >= static.severity.rank or static.verdict not in OF_SHARING:
         return both
     cost = totals.cost(both.score)
-    if totals.timed < MIN_TIMED:
+    if totals.timed < numbers.MIN_TIMED:
         highest, why = static.severity, f"{totals.timed:.0f} samples are too few to lower it"
     else:
         coverage = in_functions(_functions(static) | _functions(both))
@@ -159,14 +156,14 @@ def _richer(participant: Participant, static: Finding) -> Participant:
 def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_functions: InFunctions) -> Finding:
     """A finding that no sampled one supports: kept, or lowered with the reason."""
     totals = run.totals
-    if totals.timed < MIN_TIMED or finding.verdict not in OF_SHARING:
+    if totals.timed < numbers.MIN_TIMED or finding.verdict not in OF_SHARING:
         return finding
     start = int(finding.line.address, 16)
     seen = [j for link, j in lines.items() if start <= link < start + finding.line.size]
     coverage = in_functions(_functions(finding))
     cost = sum(j.line.use.cost for j in seen)
     share = totals.share(cost)
-    if coverage.samples < MIN_IN_FUNCTIONS:
+    if coverage.samples < numbers.MIN_IN_FUNCTIONS:
         return _unseen(finding, coverage, share, totals)
     if coverage.by_function > 0.5 * coverage.samples:
         time = totals.share(coverage.samples)
@@ -177,7 +174,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         return _noted(finding, "this run shows nothing about it: its threads shared one processor")
     # What was not placed may have been on this line.
     unplaced = wilson(coverage.unplaced, totals.timed)
-    if coverage.unplaced > WEAK_FROM * coverage.samples and unplaced.value >= CLEARED_BELOW:
+    if coverage.unplaced > numbers.WEAK_FROM * coverage.samples and unplaced.value >= numbers.CLEARED_BELOW:
         part = f"{coverage.unplaced} of {coverage.samples} samples in the functions that access it"
         return _noted(finding, f"not cleared: {part} have no known address and may belong to this line")
     if outcomes == {Outcome.PHASED}:
@@ -185,10 +182,10 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         count = sum(sum(o.samples) for o in tested)
         many = f" ({count} samples)" if count else ""
         return _lowered(finding, f"the samples contradict it: its threads use it one after the other{many}")
-    if outcomes == {Outcome.ONE_THREAD} and share.low >= CLEARED_BELOW:
+    if outcomes == {Outcome.ONE_THREAD} and share.low >= numbers.CLEARED_BELOW:
         return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
     disturbed = sum(j.line.blame.true + j.line.blame.false for j in seen)
-    if totals.share(disturbed).high + unplaced.value < CLEARED_BELOW:
+    if totals.share(disturbed).high + unplaced.value < numbers.CLEARED_BELOW:
         return _lowered(
             finding,
             f"the samples contradict it: {coverage.samples} samples in the functions that access it, "
@@ -204,7 +201,7 @@ def _unseen(finding: Finding, coverage: Coverage, line: Share, totals: Totals) -
     else:
         text = "no samples in the functions that access it: this run shows nothing about it"
     most = max(totals.share(coverage.samples).high, line.high)
-    if most >= CLEARED_BELOW or finding.severity.rank <= Severity.LOW.rank or not _functions(finding):
+    if most >= numbers.CLEARED_BELOW or finding.severity.rank <= Severity.LOW.rank or not _functions(finding):
         return _noted(finding, text)
     # Another workload may come there, so that it is neither cleared nor put among the least.
     seldom = f"; severity lowered: in this run its code took less than {100 * most:.1g} % of {totals.measure}"

@@ -13,6 +13,7 @@ import numpy as np
 
 from sharing.basics.naming import without_internals
 from sharing.basics.sourcepath import in_project
+from sharing.judge import numbers
 from sharing.knowledge import Knowledge
 from sharing.model.attribution import Region
 from sharing.model.image import Image, VariableFlag
@@ -30,8 +31,6 @@ _WORDS = {
     Region.SHARED: "shared memory",
     Region.TLS: "thread-local storage",
 }
-LOCK_GAP = 8  # bytes between two fields of one lock
-MAX_TOGETHER = 16  # bytes of a member that counts as one thing
 Actors = Callable[[int, int], tuple[Actor, ...]]
 
 
@@ -54,7 +53,7 @@ class Names:
                 for actor in self._actors(start, end - start):
                     spans = actor.hot + actor.read_hot if actor.is_lock else (actor.span,)
                     low, high = min(a for a, _ in spans), max(b for _, b in spans)
-                    if actor.is_lock or (high - low <= MAX_TOGETHER and not _is_array(actor)):
+                    if actor.is_lock or (high - low <= numbers.MAX_TOGETHER and not _is_array(actor)):
                         out.append((low - use.link, high - use.link))
                 out.extend(self._typed_locks(start, use))
         if not out:
@@ -194,7 +193,7 @@ def _called_locks(use: LineUse) -> list[Range]:
     """Bytes that functions of locks touch, close ones joined: fields of one lock."""
     out: list[Range] = []
     for start, end in sorted({(t.start, t.end) for t in use.touches if t.lock_call}):
-        if out and start <= out[-1][1] + LOCK_GAP:
+        if out and start <= out[-1][1] + numbers.LOCK_GAP:
             out[-1] = (out[-1][0], max(out[-1][1], end))
         else:
             out.append((start, end))

@@ -17,15 +17,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from sharing.judge import numbers
 from sharing.rules.sampled.base import SampledLine
 from sharing.sampled.overlap import overlap
 from sharing.sampled.use import Concurrency, LineUse, Provenance, ThreadName
-
-MIN_POOLED = 30  # samples of all lines
-MIN_NAMED = 2  # lines of one variable
-MIN_NAMELESS = 8  # lines of memory without a name, where only the functions say what it is
-MIN_EXPECTED = 5.0  # pairs of samples at the same element that lines handed over whole would show, at least
-OWN_ELEMENTS = 0.2  # share of these that may be there all the same
 
 
 def pools(lines: Sequence[SampledLine]) -> list[tuple[SampledLine, ...]]:
@@ -36,8 +31,8 @@ def pools(lines: Sequence[SampledLine]) -> list[tuple[SampledLine, ...]]:
             groups[_kind(line)].append(line)
     out = []
     for group in groups.values():
-        least = MIN_NAMED if group[0].use.link >= 0 else MIN_NAMELESS
-        if len(group) < least or sum(line.use.samples for line in group) < MIN_POOLED:
+        least = numbers.MIN_NAMED if group[0].use.link >= 0 else numbers.MIN_NAMELESS
+        if len(group) < least or sum(line.use.samples for line in group) < numbers.MIN_POOLED:
             continue
         if _own_elements(group) and _at_once([line.use for line in group], _writers(group)):
             out.append(tuple(sorted(group, key=lambda line: -line.blame.false)))
@@ -90,7 +85,7 @@ def _own_elements(group: Sequence[SampledLine]) -> bool:
         same = sum(n * (n - 1) for n in by_item.values()) / (count * (count - 1))
         expected += crossing * same
         met += sum(n * n for n in by_item.values()) / 2 - sum(n * n for n in both.values()) / 2
-    return expected >= MIN_EXPECTED and met <= OWN_ELEMENTS * expected
+    return expected >= numbers.MIN_EXPECTED and met <= numbers.OWN_ELEMENTS * expected
 
 
 def _at_once(lines: Sequence[LineUse], writers: set[ThreadName]) -> bool:

@@ -12,19 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from sharing.judge import numbers
 from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.pooling import pooled, pools
 from sharing.model.attribution import Region
 from sharing.model.profile import Actor
-from sharing.rules import SAMPLED_RULES, numbers
+from sharing.rules import SAMPLED_RULES
+from sharing.rules import numbers as rule_numbers
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, walks
-from sharing.sampled.blame import CODE_WEIGHT, Blame, Item, blame, items_of
+from sharing.sampled import numbers as sampled_numbers
+from sharing.sampled.blame import Blame, Item, blame, items_of
 from sharing.sampled.gain import Gain
-from sharing.sampled.lines import FEW_SAMPLES
 from sharing.sampled.protocols import as_locks
 from sharing.sampled.use import Concurrency, LineUse, SampledRun
 
-MANY_ALIKE = 8  # lines of memory without a name that the same functions use alike: nodes, elements
 _ELEMENT = re.compile(r"\[|\+0x")  # where the name of an element goes on behind that of its array
 Gains = Callable[[LineUse, Sequence[Item]], Gain | None]
 
@@ -122,7 +123,7 @@ def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[Sampl
     out: list[Judged] = []
     for group in groups.values():
         first = group[0].line
-        if len(group) < (2 if first.use.link >= 0 else MANY_ALIKE):
+        if len(group) < (numbers.MIN_NAMED if first.use.link >= 0 else numbers.MIN_NAMELESS):
             out += group
             continue
         mine, whole = first.blame.cost, sum(one.line.blame.cost for one in group)
@@ -161,7 +162,7 @@ def _outcome(use: LineUse, result: Blame) -> Outcome:
         return Outcome.ONE_THREAD
     if not any(t.writes for t in use.touches):
         return Outcome.ONLY_READ
-    if use.samples < FEW_SAMPLES:
+    if use.samples < sampled_numbers.FEW_SAMPLES:
         return Outcome.TOO_FEW
     if result.concurrency.apart:
         return Outcome(result.concurrency.value)
@@ -182,14 +183,16 @@ def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple
             if j == i or not item.threads <= items[i].threads:
                 continue  # some of its users were never seen at the lock
             # A store seldom costs anything itself: then what was near sampled instructions counts.
-            seen = [(t.cost if costly[j] else max(t.samples, CODE_WEIGHT), t.function) for t in item.touches]
+            seen = [
+                (t.cost if costly[j] else max(t.samples, sampled_numbers.CODE_WEIGHT), t.function) for t in item.touches
+            ]
             out[(i, j)] = sum(weight for weight, f in seen if f in takers) / sum(weight for weight, _ in seen)
     return out
 
 
 def _in_company(result: Blame, under: Mapping[tuple[int, int], float]) -> Blame:
     """Time between a lock and what it guards is the lock's: who comes for the data has the lock, wherever both are."""
-    guarded = {data: lock for (lock, data), share in under.items() if share >= numbers.OWN_DATA}
+    guarded = {data: lock for (lock, data), share in under.items() if share >= rule_numbers.OWN_DATA}
     pairs: dict[tuple[int, int], float] = {}
     moved = 0.0
     for (a, b), cost in result.pairs.items():

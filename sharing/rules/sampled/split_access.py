@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sharing.basics import numbers as shared
 from sharing.model.finding import Severity, Verdict
 from sharing.model.plural import count
 from sharing.rules import numbers
@@ -29,7 +30,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     """The costliest straddling operand that is atomic, or that several threads use."""
     base = line.use.address
     for split in line.use.splits:
-        if split.size > numbers.SCALAR_BYTES or (not split.atomic and len(split.threads) < 2):
+        if split.size > shared.SCALAR_BYTES or (not split.atomic and len(split.threads) < 2):
             continue
         at = split.place - base
         item = next((i for i, x in enumerate(line.items) if x.start <= at < x.end), -1)
