@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from linemate.tabletext import table_text
-from sharing.explain.statistics import ALPHA
+from sharing.explain.numbers import ALPHA
 from sharing.explain.tables import read_measurements
 from sharing.explain.tables.revisions import listed_revisions
 from sharing.history.judge import Judged, judge

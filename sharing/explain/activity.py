@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.naming import Demangle
+from sharing.explain import numbers
 from sharing.judge.passes import run_passes, without_tls
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag
@@ -21,8 +22,6 @@ from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, Span
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
-
-MAX_ACCESS = 64  # bytes of one slot: wider accesses copy or clear whole objects
 
 # Bytes that are accessed by one first byte: ``offset`` and ``extent`` within the variable at ``row``.
 SLOT_DTYPE = np.dtype(
@@ -95,7 +94,7 @@ def _slots(image: Image, accesses: correlate.Accesses, knowledge: Knowledge) -> 
     picked = accesses.take(chosen)
     row = picked.variable
     offset = (picked.sites["target"] - image.variables["address"][row]).view(np.int64)
-    extent = np.clip(picked.sites["size"].astype(np.int64), 1, MAX_ACCESS)
+    extent = np.clip(picked.sites["size"].astype(np.int64), 1, numbers.SLOT_BYTES)
     for lock in np.unique(picked.lock[picked.lock >= 0]).tolist():
         abi = knowledge.lock_abi(lock, image)
         if abi is not None:

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 
+from sharing.explain import numbers
 from sharing.explain.causes.base import ranked
 from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
 from sharing.explain.signature import Reading, medians, read_signature
-from sharing.explain.statistics import ALPHA, Effect, Floats, compare_samples, finite, holm, paired_change
+from sharing.explain.statistics import Effect, Floats, compare_samples, finite, holm, paired_change
 from sharing.explain.tables.base import Measurement, repetition_labels
 from sharing.model.comparison import Cause, CauseKind, Comparison, MeasuredChange
 
 MAX_NOTES = 12
-MIN_PAIRS = 6  # signs of fewer pairs never reach five percent: 2 of 2**5 arrangements are 6 %
 MAX_LISTED = 40  # changes in the document
 NOT_SLOWER = "no significant regression"
 UNCHANGED = f"{NOT_SLOWER}: nothing measured changed by more than chance"
@@ -66,7 +66,7 @@ def compare_measurements(
     chances = adjusted(strata, pairs) if len(tested) <= MOST else holm(np.array([effects[i].p for i in tested]))
     for i, p in zip(tested, chances.tolist(), strict=True):
         effects[i] = replace(effects[i], p=min(1.0, p / share))
-        if not effects[i].significant and least_chance(*effects[i].repetitions) >= ALPHA * share:
+        if not effects[i].significant and least_chance(*effects[i].repetitions) >= numbers.ALPHA * share:
             least[i] = needed(len(set(strata)), share)
     out = [
         BenchChange(metric, labels, effect, values)
@@ -94,7 +94,7 @@ def over_conditions(old: Sequence[Measurement], new: Sequence[Measurement]) -> t
         if effect is None:
             cells = metrics[metric]
             single = paired(old, new, metric, ignore) if all(len(a) == len(b) == 1 for _, (a, b) in cells) else None
-            effect = single if single is not None and single.repetitions[0] >= MIN_PAIRS else None
+            effect = single if single is not None and single.repetitions[0] >= numbers.MIN_PAIRS else None
         if effect is not None and effect.p is not None:
             out.append(BenchChange(metric, (), effect))
     return tuple(out)

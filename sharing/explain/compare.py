@@ -13,7 +13,7 @@ import numpy as np
 
 from sharing.basics.naming import Demangle
 from sharing.basics.target import target_of
-from sharing.explain import blame, identity
+from sharing.explain import blame, identity, numbers
 from sharing.explain.activity import observe
 from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file, is_library, ranked
@@ -44,7 +44,6 @@ from sharing.model.image import FunctionFlag, Image
 
 MAX_RUNS = 200
 MAX_CHANGES = 400
-FEW_MATCHED = 0.5  # below this share of common variables the builds may not be of one program
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +268,7 @@ def _other_program(builds: Builds) -> str:
         return f"OLD is {one} and NEW is {other}: are they builds of one program?"
     named = builds.variables.pairs[builds.variables.old.named[builds.variables.pairs["old"]]]
     pairs, smaller = len(named), min(int(builds.variables.old.named.sum()), int(builds.variables.new.named.sum()))
-    if smaller and pairs < FEW_MATCHED * smaller:
+    if smaller and pairs < numbers.FEW_MATCHED * smaller:
         return (
             f"only {pairs} of {smaller} named variables are in both files: are they builds of one program, "
             "and does one lack its symbols?"

@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.explain.statistics import LEVEL, Floats
+from sharing.explain import numbers
+from sharing.explain.statistics import Floats
 from sharing.explain.student import student
 
 BLOCKS = 16  # stretches of a run whose counts are compared with each other, or runs
-# What one recording cannot show: runs of one build, with the same work, gave counts of functions whose variance was 2
-# to 5 times that of independent samples (and 16 to 27 times for what a kernel does now and then).
-FLOOR = 5.0
-FLOOR_WEIGHT = 2  # of the floor, in degrees of freedom, where several recordings say more
 ONE_EACH = "one recording of each; runs of one build differ too"
 
 Counts = npt.NDArray[Any]
@@ -44,12 +41,12 @@ def inflation(old: Spread, new: Spread) -> Floats:
     repeated = [side for side in (old, new) if side.runs > 1]
     if not repeated:
         most = np.maximum(*(_pearson(side)[0] / max(_pearson(side)[1], 1) for side in (old, new)))
-        result: Floats = np.maximum(most, FLOOR)
+        result: Floats = np.maximum(most, numbers.DISPERSION_FLOOR)
         return result
     found = [_pearson(side) for side in repeated]
-    free = FLOOR_WEIGHT + sum(degrees for _, degrees in found)
-    told = (FLOOR_WEIGHT * FLOOR + sum(statistic for statistic, _ in found)) / free
-    caution = (student(LEVEL, free) / NormalDist().inv_cdf((1 + LEVEL) / 2)) ** 2
+    free = numbers.FLOOR_WEIGHT + sum(degrees for _, degrees in found)
+    told = (numbers.FLOOR_WEIGHT * numbers.DISPERSION_FLOOR + sum(statistic for statistic, _ in found)) / free
+    caution = (student(numbers.LEVEL, free) / NormalDist().inv_cdf((1 + numbers.LEVEL) / 2)) ** 2
     out: Floats = np.maximum(told, 1.0) * caution
     return out
 

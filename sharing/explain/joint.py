@@ -14,7 +14,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.explain.statistics import ALPHA, LEVEL, Effect, Floats
+from sharing.explain import numbers
+from sharing.explain.statistics import Effect, Floats
 from sharing.explain.student import student
 
 EXACT = 5000  # arrangements that are enumerated
@@ -132,7 +133,7 @@ def overall(metrics: Sequence[Sequence[tuple[Hashable, Pair]]]) -> list[Effect |
 
 def _tells(cells: Sequence[tuple[Hashable, Pair]]) -> bool:
     ways = math.prod(math.comb(len(a) + len(b), len(a)) for _, (a, b) in cells)
-    return 2 / ways < ALPHA and any(len(a) > 1 and len(b) > 1 for _, (a, b) in cells)
+    return 2 / ways < numbers.ALPHA and any(len(a) > 1 and len(b) > 1 for _, (a, b) in cells)
 
 
 def _mean_change(pairs: Sequence[Pair]) -> Effect:
@@ -146,7 +147,7 @@ def _mean_change(pairs: Sequence[Pair]) -> Effect:
                 variance += float(side.var(ddof=1)) / len(side)
                 free += len(side) - 1
     shift /= len(pairs)
-    reach = student(LEVEL, max(free, 1)) * math.sqrt(variance) / len(pairs)
+    reach = student(numbers.LEVEL, max(free, 1)) * math.sqrt(variance) / len(pairs)
     old, new = (float(np.median([np.median(pair[side]) for pair in pairs])) for side in (0, 1))
     counts = (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs))
     return Effect(old, new, math.expm1(shift), math.expm1(shift - reach), math.expm1(shift + reach), None, counts)
@@ -160,6 +161,6 @@ def least_chance(n: int, m: int) -> float:
 def needed(conditions: int, share: float) -> int:
     """How many values a side can show a change under each of so many conditions, at that share of the level."""
     count = 2
-    while 1 - (1 - least_chance(count, count)) ** conditions >= ALPHA * share:
+    while 1 - (1 - least_chance(count, count)) ** conditions >= numbers.ALPHA * share:
         count += 1
     return count

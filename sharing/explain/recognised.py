@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.explain import numbers
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.match import Matching, function_bodies, mixed
 from sharing.model.image import FunctionFlag, SectionKind
-
-ENOUGH = 0.95  # of the objects, of their bytes and of what is busy; what is ruled out needs all three
 
 Weights = npt.NDArray[np.float64]
 
@@ -75,7 +74,7 @@ def _unrecognised(
         rows.append(np.flatnonzero(missing))
         for measure in (np.ones(len(objects)), objects.size.astype(np.float64), weight):
             total = float(measure[mine].sum())
-            few &= float(measure[missing].sum()) <= (1 - ENOUGH) * total
+            few &= float(measure[missing].sum()) <= (1 - numbers.RECOGNISED) * total
     return Unrecognised(rows[0], rows[1], int(candidates[0].sum()), int(candidates[1].sum()), bool(few))
 
 

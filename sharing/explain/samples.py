@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.naming import without_parameters
+from sharing.explain import numbers
 from sharing.explain.causes.base import ranked
 from sharing.explain.dispersion import BLOCKS, ONE_EACH, Counts, Spread, inflation
 from sharing.explain.identity import base_name
@@ -23,7 +24,6 @@ from sharing.model.finding import Confidence
 # Functions that only take, release or count: a rise in these alone is contention or true sharing, wherever data lie.
 _LOCK_WORDS = ("lock", "unlock", "mutex", "spin", "rwlock", "sync", "latch", "semaphore", "futex")
 _COUNT_WORDS = ("addref", "incref", "decref", "refcount", "get_ref", "put_ref", "retain")
-RISE = 1.25  # of a share; that there was none says something only where as much would have been seen
 LOCK_ROLES = frozenset({"mutex", "rwlock", "spinlock", "lock", "semaphore"})
 MAX_NAMED = 12
 MAX_LISTED = 40  # functions of one event
@@ -226,7 +226,7 @@ def _lock_rise(cause: Cause, by_name: dict[str, FunctionChange]) -> str:
 
 def _would_show(change: CountChange) -> bool:
     """Whether the samples are enough to exclude a rise that matters, and the share had room for one."""
-    return change.high <= RISE and change.old_share * RISE <= 1
+    return change.high <= numbers.RISE and change.old_share * numbers.RISE <= 1
 
 
 def _shares(function: FunctionChange) -> str:

@@ -12,11 +12,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from sharing.explain import numbers
 from sharing.explain.tables.base import Measurement
-
-IDLE_ROSE = 20.0  # percentage points
-IDLE_SAME = 10.0
-COLLAPSED = 0.7  # interrupts and context switches below this share of before
 
 
 class Reading(StrEnum):
@@ -46,13 +43,13 @@ def read_signature(fast: Mapping[str, float], slow: Mapping[str, float]) -> Sign
         f"idle {fast['id']:g} % to {slow['id']:g} %, interrupts {fast['in']:,.0f} to {slow['in']:,.0f}/s, "
         f"context switches {fast['cs']:,.0f} to {slow['cs']:,.0f}/s"
     )
-    if idle >= IDLE_ROSE and max(share.values()) < COLLAPSED:
+    if idle >= numbers.IDLE_ROSE and max(share.values()) < numbers.COLLAPSED:
         return Signature(
             Reading.AGAINST_BOUNCING,
             f"{figures}: processors are idle and nothing wakes them, so threads sleep; with contended lines, "
             "interrupts and context switches would go on",
         )
-    if idle < IDLE_SAME and min(share.values()) >= COLLAPSED:
+    if idle < numbers.IDLE_SAME and min(share.values()) >= numbers.COLLAPSED:
         return Signature(Reading.LIKE_BOUNCING, f"{figures}: processors are as busy as before and do less")
     return Signature(Reading.UNCLEAR, figures)
 

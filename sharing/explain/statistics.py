@@ -18,11 +18,11 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from sharing.explain import numbers
+
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
-LEVEL = 0.95  # of intervals
-ALPHA = 0.05  # chance of a false alarm, over all comparisons of one call
 EXACT_LIMIT = 200_000  # arrangements that are enumerated rather than drawn
 PERMUTATIONS = 4000
 _SEED = 20131214
@@ -50,7 +50,7 @@ class CountChange:
 
     @property
     def significant(self) -> bool:
-        return self.adjusted < ALPHA
+        return self.adjusted < numbers.ALPHA
 
 
 def compare_counts(
@@ -130,7 +130,7 @@ def _chi2_tail(value: float) -> float:
     return math.erfc(math.sqrt(value / 2))
 
 
-def ratio_of_shares(x: int, n: int, y: int, m: int, level: float = LEVEL) -> tuple[float, float, float]:
+def ratio_of_shares(x: int, n: int, y: int, m: int) -> tuple[float, float, float]:
     """(share of y in m over share of x in n, its interval).
 
     Katz' logarithmic interval with half a count added to each (Walter's estimator), so that zeros have one, too.
@@ -140,7 +140,7 @@ def ratio_of_shares(x: int, n: int, y: int, m: int, level: float = LEVEL) -> tup
     point = (y / m) / (x / n) if x else (math.inf if y else math.nan)
     centre = math.log((y + 0.5) / (m + 0.5)) - math.log((x + 0.5) / (n + 0.5))
     variance = 1 / (x + 0.5) - 1 / (n + 0.5) + 1 / (y + 0.5) - 1 / (m + 0.5)
-    reach = _NORMAL.inv_cdf((1 + level) / 2) * math.sqrt(max(variance, 0.0))
+    reach = _NORMAL.inv_cdf((1 + numbers.LEVEL) / 2) * math.sqrt(max(variance, 0.0))
     return point, math.exp(centre - reach), math.exp(centre + reach)
 
 
@@ -194,7 +194,7 @@ class Effect:
     def significant(self) -> bool:
         """Significant by the test, and the interval leaves no change out."""
         known = self.p is not None and self.low is not None and self.high is not None
-        return known and self.p < ALPHA and (self.low > 0 or self.high < 0)  # type: ignore[operator]
+        return known and self.p < numbers.ALPHA and (self.low > 0 or self.high < 0)  # type: ignore[operator]
 
 
 def compare_samples(old: Sequence[float], new: Sequence[float]) -> Effect:
@@ -240,12 +240,12 @@ def _all_sums(values: Floats, n: int) -> Floats:
     return sums
 
 
-def _ratio_interval(a: Floats, b: Floats, level: float = LEVEL) -> tuple[float, float]:
+def _ratio_interval(a: Floats, b: Floats) -> tuple[float, float]:
     """Interval of b over a, less one: order statistics of all ratios (Hodges and Lehmann, in logarithms)."""
     ratios = np.sort((np.log(b)[:, None] - np.log(a)[None, :]).ravel())
     count = len(ratios)
     spread = math.sqrt(len(a) * len(b) * (len(a) + len(b) + 1) / 12)
-    cut = math.floor(count / 2 - _NORMAL.inv_cdf((1 + level) / 2) * spread)
+    cut = math.floor(count / 2 - _NORMAL.inv_cdf((1 + numbers.LEVEL) / 2) * spread)
     cut = max(cut, 0)
     return math.expm1(float(ratios[cut])), math.expm1(float(ratios[count - 1 - cut]))
 
@@ -277,7 +277,7 @@ def paired_change(old: Floats, new: Floats) -> Effect:
     i, j = np.triu_indices(n)
     walsh = np.sort((change[i] + change[j]) / 2)
     spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    cut = max(math.floor(n * (n + 1) / 4 - _NORMAL.inv_cdf((1 + LEVEL) / 2) * spread), 0)
+    cut = max(math.floor(n * (n + 1) / 4 - _NORMAL.inv_cdf((1 + numbers.LEVEL) / 2) * spread), 0)
     middle = math.expm1(float(np.median(walsh)))
     low, high = math.expm1(float(walsh[cut])), math.expm1(float(walsh[len(walsh) - 1 - cut]))
     return Effect(float(np.median(old)), float(np.median(new)), middle, low, high, p, (n, n))

@@ -14,11 +14,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.explain import numbers
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, quoted, ranked
 from sharing.explain.dispersion import BLOCKS, Spread, inflation, stretches
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.samples import MAX_LISTED, RISE, listed_counts, raised
+from sharing.explain.samples import MAX_LISTED, listed_counts, raised
 from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, times
 from sharing.model.attribution import Attribution, Basis, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, PlaceChange, PlaceKind
@@ -27,7 +28,6 @@ from sharing.model.image import SectionKind
 
 MAX_PAIRS = 12  # whose lines are counted as wholes
 MAX_EVIDENCE = 6
-LEAST_PLACED = 0.05  # of all samples; below that the placed ones are no picture of the rest
 SAMPLE_DTYPE = np.dtype([("row", "<i8"), ("offset", "<i8"), ("block", "<i8")])
 
 Key = tuple[str, int, str]  # ("pair", row of the matching, member) or (side, row of the side, member)
@@ -66,7 +66,7 @@ def variable_samples(attribution: Attribution, number: int, event: str, activity
     chosen = np.flatnonzero(attribution.samples.samples["event"] == number)
     rows = attribution.rows[chosen]
     known = rows["basis"] >= Basis.DERIVED
-    if not len(rows) or int(known.sum()) < LEAST_PLACED * len(rows):
+    if not len(rows) or int(known.sum()) < numbers.LEAST_PLACED * len(rows):
         return None
     block = stretches(attribution.samples.samples["time"][chosen])
     target = np.array([module.target for module in attribution.modules] + [False])
@@ -238,7 +238,11 @@ def _weighed(
     if cause.kind is not CauseKind.LAYOUT or not pairs:
         return cause
     about = [p for p in places if any(_is_of(p, mates) for mates in pairs)]
-    shown = [p for p in about if p.clear and (p.change.high < 1 / RISE if cause.improves else p.change.low > RISE)]
+    shown = [
+        p
+        for p in about
+        if p.clear and (p.change.high < 1 / numbers.RISE if cause.improves else p.change.low > numbers.RISE)
+    ]
     if shown:
         told = max(shown, key=lambda p: (abs(p.difference), p.kind is PlaceKind.LINE))
         verb = "fell" if cause.improves else "rose"
@@ -255,7 +259,7 @@ def _weighed(
         return cause
     worst = pairs[0]
     both = [p for p in about if p.kind is not PlaceKind.LINE and p.name in (worst.first, worst.second)]
-    if len(both) < 2 or any(p.change.high > RISE or p.change.old_share * RISE > 1 for p in both):
+    if len(both) < 2 or any(p.change.high > numbers.RISE or p.change.old_share * numbers.RISE > 1 for p in both):
         return cause
     return msgspec.structs.replace(
         cause,

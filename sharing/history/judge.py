@@ -14,14 +14,14 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from sharing.explain.statistics import ALPHA, LEVEL, holm, paired_change
-from sharing.history.normal import LEAST, normal_step
+from sharing.explain import numbers as explain_numbers
+from sharing.explain.statistics import holm, paired_change
+from sharing.history import numbers
+from sharing.history.normal import normal_step
 from sharing.history.series import Floats, Ids, Labels, Series
-from sharing.history.steps import SIGMA, Segmentation, Split, common_level, segment, smallest_chance
+from sharing.history.steps import Segmentation, Split, common_level, segment, smallest_chance
 from sharing.model.history import Basis, Change, ConditionChange, Contrast, Outlier, Slope, Step
 
-FAR = 6.0  # standard deviations from the level around, to stand apart,
-FAR_LEAST = 0.01  # and at least this much
 DRAWN = 4000
 MOST_COMPARED = 600  # values of a side whose pairs are compared; more are thinned
 _SEED = 20081114
@@ -42,7 +42,7 @@ class Judged:
     notes: tuple[str, ...]
 
 
-def judge(series: Series, alpha: float = ALPHA) -> Judged:
+def judge(series: Series, alpha: float = explain_numbers.ALPHA) -> Judged:
     """Everything that one series says."""
     contrasts, plain = _contrasts(series)
     logs = plain.logs()
@@ -67,7 +67,7 @@ def judge(series: Series, alpha: float = ALPHA) -> Judged:
             "each condition was measured once per revision: neighbouring revisions were compared over all conditions "
             "together, so a change of the machine that affects all conditions looks like a step"
         )
-    elif n >= LEAST:
+    elif n >= numbers.FEWEST_RESULTS:
         basis, found = Basis.NORMAL, _by_spread(logs, alpha)
         notes.append(
             f"{n} revisions are too few for a permutation test: the step was compared with the spread of the results "
@@ -169,7 +169,7 @@ def _condition(labels: Labels, before: Floats, after: Floats) -> ConditionChange
         math.exp(float(np.nanmedian(before))),
         math.exp(float(np.nanmedian(after))),
         change,
-        change.level >= LEVEL - 1e-9 and (change.low > 0 or change.high < 0),
+        change.level >= explain_numbers.LEVEL - 1e-9 and (change.low > 0 or change.high < 0),
     )
 
 
@@ -184,8 +184,8 @@ def difference(before: Floats, after: Floats) -> Change | None:
     a, b = _thinned(a), _thinned(b)
     shifts = np.sort((b[:, None] - a[None, :]).ravel())
     spread = math.sqrt(len(a) * len(b) * (len(a) + len(b) + 1) / 12)
-    cut = max(math.floor(len(shifts) / 2 - NormalDist().inv_cdf((1 + LEVEL) / 2) * spread), 0)
-    level = min(LEVEL, 1 - 2 / math.comb(len(a) + len(b), len(a)))
+    cut = max(math.floor(len(shifts) / 2 - NormalDist().inv_cdf((1 + explain_numbers.LEVEL) / 2) * spread), 0)
+    level = min(explain_numbers.LEVEL, 1 - 2 / math.comb(len(a) + len(b), len(a)))
     low, high = float(shifts[cut]), float(shifts[len(shifts) - 1 - cut])
     change, low, high = (round(math.expm1(v), 6) for v in (float(np.median(shifts)), low, high))
     return Change(change, low, high, round(max(level, 0.0), 4))
@@ -213,12 +213,12 @@ def _outliers(level: Floats, measured: Ids, edges: Sequence[int]) -> tuple[Outli
     rest = np.concatenate([level[a:b] - np.median(level[a:b]) for a, b in pairwise(bounds)])
     if len(rest) < 5:
         return ()
-    spread = SIGMA * float(np.median(np.abs(rest)))
+    spread = numbers.SIGMA * float(np.median(np.abs(rest)))
     if spread <= 1e-9:
         return ()
     return tuple(
         Outlier(int(measured[i]), round(math.expm1(float(rest[i])), 6))
-        for i in np.flatnonzero(np.abs(rest) > max(FAR * spread, FAR_LEAST))
+        for i in np.flatnonzero(np.abs(rest) > max(numbers.FAR * spread, numbers.FAR_LEAST))
     )
 
 
@@ -233,7 +233,7 @@ def _over_conditions(before: Floats, after: Floats) -> tuple[Change | None, floa
     if both.sum() < 2:
         return difference(before[both], after[both]), None
     effect = paired_change(np.exp(before[both]), np.exp(after[both]))
-    level = min(LEVEL, 1 - 2 / 2 ** int(both.sum()))
+    level = min(explain_numbers.LEVEL, 1 - 2 / 2 ** int(both.sum()))
     low, high = effect.low or 0.0, effect.high or 0.0
     return Change(round(effect.change, 6), round(low, 6), round(high, 6), round(level, 4)), effect.p
 

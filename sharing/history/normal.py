@@ -13,11 +13,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from sharing.history.steps import MIN_REVISIONS, Split
+from sharing.history import numbers
+from sharing.history.steps import Split
 
 Floats = npt.NDArray[np.float64]
 
-LEAST = 6  # results: fewer leave too little to judge the spread by
 DRAWN = 40_000
 _SEED = 20080328
 
@@ -28,23 +28,23 @@ def normal_step(level: Floats) -> Split | None:
     The largest of Student's t over all positions, at least two results a side (Worsley 1979); its distribution has no
     closed form and is drawn.  None for series that are too short or without spread.
     """
-    if len(level) < LEAST or not np.isfinite(level).all() or float(np.ptp(level)) <= 1e-12:
+    if len(level) < numbers.FEWEST_RESULTS or not np.isfinite(level).all() or float(np.ptp(level)) <= 1e-12:
         return None
     found = _t(level[None, :])[0]
     at = int(found.argmax())
     chance = float((1 + (_null(len(level)) >= found[at] - 1e-12).sum()) / (DRAWN + 1))
-    return Split(at + MIN_REVISIONS, chance)
+    return Split(at + numbers.MIN_REVISIONS, chance)
 
 
 def _t(rows: Floats) -> Floats:
-    """Absolute t of a step, by row and position; positions from MIN_REVISIONS on."""
+    """Absolute t of a step, by row and position; positions from numbers.MIN_REVISIONS on."""
     n = rows.shape[1]
-    out = np.zeros((len(rows), n - 2 * MIN_REVISIONS + 1))
-    for k in range(MIN_REVISIONS, n - MIN_REVISIONS + 1):
+    out = np.zeros((len(rows), n - 2 * numbers.MIN_REVISIONS + 1))
+    for k in range(numbers.MIN_REVISIONS, n - numbers.MIN_REVISIONS + 1):
         before, after = rows[:, :k], rows[:, k:]
         left = before.var(axis=1) * k + after.var(axis=1) * (n - k)
         scale = np.sqrt(np.maximum(left, 1e-24) / (n - 2) * (1 / k + 1 / (n - k)))
-        out[:, k - MIN_REVISIONS] = np.abs(after.mean(axis=1) - before.mean(axis=1)) / scale
+        out[:, k - numbers.MIN_REVISIONS] = np.abs(after.mean(axis=1) - before.mean(axis=1)) / scale
     return out
 
 

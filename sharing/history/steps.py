@@ -19,23 +19,19 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.explain.statistics import ALPHA
+from sharing.explain import numbers as explain_numbers
+from sharing.history import numbers
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
-MIN_REVISIONS = 2  # on each side of a step
 RESAMPLES = 4000
 FEWEST_RESAMPLES = 400
 MOST_WORK = 20_000_000  # values that the resamples of one test hold, in all
 CHUNK = 4_000_000
 EXACT_ROWS = 7  # 5040 orders are enumerated
-CLIP = 2.5  # of median deviations: Huber's bend, far enough out to keep 98 % of normal noise as it is
-SIGMA = 1.4826  # median deviations in a standard deviation of normal noise
 SETTLING = 10  # rounds in which steps are placed between their neighbours; two mostly do
 PLACES = 60  # positions that are compared for the place of one step
-ALONE = 0.7  # share of the squares that one cell has, to be the one that steps
-BLUR = 4.0  # square of what the clearest split of a cell without a step comes to
 _SEED = 20081114
 
 
@@ -64,7 +60,7 @@ class Segmentation:
     best: Split | None
 
 
-def segment(logs: Floats, alpha: float = ALPHA, groups: Sequence[int] | None = None) -> Segmentation:
+def segment(logs: Floats, alpha: float = explain_numbers.ALPHA, groups: Sequence[int] | None = None) -> Segmentation:
     """Steps in rows of logarithms (NaN where not measured), with at most ``alpha`` chance of any false one.
 
     ``groups`` says how many neighbouring rows belong to one revision, where rows are repetitions: steps are then only
@@ -72,7 +68,7 @@ def segment(logs: Floats, alpha: float = ALPHA, groups: Sequence[int] | None = N
     that was split is searched further at half the level on either side, so that the level holds over all.
     """
     edges = np.cumsum([0, *groups]) if groups is not None else np.arange(len(logs) + 1)
-    search = _Search(logs, edges, 1 if groups is not None else MIN_REVISIONS)
+    search = _Search(logs, edges, 1 if groups is not None else numbers.MIN_REVISIONS)
     best = search.clearest(0, len(logs))
     found = search.settled(search.all_below(0, len(logs), alpha))
     splits, slopes = _without_slopes(logs, found) if groups is None else (found, [])
@@ -81,7 +77,7 @@ def segment(logs: Floats, alpha: float = ALPHA, groups: Sequence[int] | None = N
 
 def smallest_chance(revisions: int) -> float:
     """The smallest chance that a series of this length can have: a clean step in its middle, and its mirror image."""
-    return min(1.0, 2 / math.comb(revisions, revisions // 2)) if revisions >= 2 * MIN_REVISIONS else 1.0
+    return min(1.0, 2 / math.comb(revisions, revisions // 2)) if revisions >= 2 * numbers.MIN_REVISIONS else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +167,13 @@ def _scores(part: Floats) -> tuple[Floats, Ids]:
         return part, cells
     middle = np.nanmedian(part, axis=0)
     off = np.where(known, part - middle, 0.0)
-    spread = SIGMA * np.nanmedian(np.abs(part - middle), axis=0)
+    spread = numbers.SIGMA * np.nanmedian(np.abs(part - middle), axis=0)
     # Half of the values equal: the mean deviation, which is 0 only where all are equal.
     mean = np.abs(off).sum(axis=0) / known.sum(axis=0)
     spread = np.where(spread > 1e-12, spread, mean)
     moving = spread > 1e-12
     off, cells, known = off[:, moving] / spread[moving], cells[moving], known[:, moving]
-    off = np.clip(off, -CLIP, CLIP)
+    off = np.clip(off, -numbers.CLIP, numbers.CLIP)
     centred = np.where(known, off - off.sum(axis=0) / known.sum(axis=0), 0.0)
     size = np.sqrt((centred**2).mean(axis=0))
     alive = size > 1e-12
@@ -233,7 +229,7 @@ def _plain_order(scores: Floats) -> Ids:
 def _alone(scores: Floats, at: int) -> int:
     """The cell that holds most of the evidence for a split, -1 where several do."""
     evidence = _cusum(scores, np.array([at]))[0] ** 2
-    return int(evidence.argmax()) if len(evidence) > 1 and evidence.max() > ALONE * evidence.sum() else -1
+    return int(evidence.argmax()) if len(evidence) > 1 and evidence.max() > numbers.ALONE * evidence.sum() else -1
 
 
 def _orders(n: int, cells: int) -> list[Ids]:
@@ -263,7 +259,7 @@ def _place(part: Floats, scores: Floats, allowed: Ids) -> int:
         allowed = np.sort(allowed[np.argsort(-np.round(clear, 9), kind="stable")[:PLACES]])
     spread = np.maximum(np.nanmedian(np.abs(part - np.nanmedian(part, axis=0)), axis=0), 1e-9)
     clear = _cusum(scores, allowed).max(axis=0)
-    spread /= np.maximum(clear**2 - BLUR, 1.0)
+    spread /= np.maximum(clear**2 - numbers.BLUR, 1.0)
     n = len(part)
     costs = [(round(_left_over(part, at, spread), 9), abs(2 * at - n), at) for at in allowed.tolist()]
     best: int = min(costs)[2]
@@ -304,7 +300,7 @@ def _without_slopes(logs: Floats, found: list[Split]) -> tuple[list[Split], list
 def _is_slope(level: Floats, cuts: list[int]) -> bool:
     """Whether a line (Theil and Sen) describes the stretch better than steps, by Schwarz' criterion."""
     n = len(level)
-    if n < 4 * MIN_REVISIONS:
+    if n < 4 * numbers.MIN_REVISIONS:
         return False  # too few to tell a slope from a step
     at = np.arange(n, dtype=np.float64)
     picked = np.linspace(0, n - 1, min(n, 400)).astype(np.int64)

@@ -110,13 +110,13 @@ def _read(level: Level, functions: dict[tuple[str, str], int], modules: dict[str
     paths = ["", *(m.path for m in attribution.modules)]
     key = module * (len(attribution.functions) + 1) + rows["function"] + 1
     found, number = unique_inverse(key)
-    known = []
+    number_of = []
     for one in found.tolist():
         of_module, of_function = divmod(one, len(attribution.functions) + 1)
         name = attribution.functions[of_function - 1] if of_function else ""
-        known.append(functions.setdefault((paths[of_module], name), len(functions)))
+        number_of.append(functions.setdefault((paths[of_module], name), len(functions)))
     ips = instruction_keys(attribution, rows, modules)
-    function = np.array(known or [0], np.int64)[number]
+    function = np.array(number_of or [0], np.int64)[number]
     # Samples of unknown threads go into a row behind the known ones.
     thread = np.where(rows["thread"] >= 0, rows["thread"], len(attribution.threads)).astype(np.int64)
     times = Times(seconds, user & (cost > 0), thread, function, ips, table["time"])

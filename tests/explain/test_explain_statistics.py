@@ -16,8 +16,8 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sharing.explain.numbers import ALPHA
 from sharing.explain.statistics import (
-    ALPHA,
     benjamini_hochberg,
     compare_counts,
     compare_samples,

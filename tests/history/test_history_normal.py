@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sharing.history.normal import LEAST, normal_step
+from sharing.history.normal import normal_step
+from sharing.history.numbers import FEWEST_RESULTS
 from sharing.history.steps import segment, smallest_chance
 
 Floats = npt.NDArray[np.float64]
@@ -77,4 +78,4 @@ def test_the_unit_and_the_direction_do_not_matter() -> None:
 @pytest.mark.parametrize("values", [[1.0] * 6, [1.0, 2.0, 3.0, 4.0, 5.0], [1.0, np.nan, 2, 3, 4, 5]])
 def test_too_few_or_flat_or_missing_results_are_no_series(values: list[float]) -> None:
     assert normal_step(np.array(values)) is None
-    assert LEAST == 6
+    assert FEWEST_RESULTS == 6

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from sharing.basics.naming import Demangle
+from sharing.explain import numbers
 from sharing.explain.activity import Activity
 from sharing.explain.match import Matching
 from sharing.explain.meetings import Met
@@ -18,7 +19,6 @@ from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, FileTraits, RuledOut
 from sharing.model.image import Image, ImageKind
 
-PLAUSIBLE = 0.3  # strength from which a cause may explain a slowdown
 UNKNOWN_ARCHITECTURE = "unknown"  # of images that were read from a listing or a linker's map
 
 
@@ -57,7 +57,7 @@ class Verdicts:
 def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Best first.  What got better explains no slowdown: it comes behind what may, unless it is all there is."""
     causes = tuple(causes)
-    slowdown = any(not c.improves and c.strength >= PLAUSIBLE for c in causes)
+    slowdown = any(not c.improves and c.strength >= numbers.PLAUSIBLE for c in causes)
     return tuple(sorted(causes, key=lambda c: (slowdown and c.improves, -c.strength)))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from sharing.explain import numbers
 from sharing.explain.causes.base import Builds, Verdicts, is_file, quoted
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import Confidence
@@ -36,7 +37,6 @@ _ALLOCATOR_FUNCTIONS = (
     ("malloc", "an allocator of its own"),
 )
 _SONAME = re.compile(r"^(.*?\.so)((?:\.\d+)*)$")
-ALLOCATOR, LIBRARY, OTHER_VERSION, SYMBOL_VERSION = 0.85, 0.5, 0.4, 0.2
 
 
 def ask(builds: Builds) -> Verdicts:
@@ -62,10 +62,10 @@ def ask(builds: Builds) -> Verdicts:
         )
         return Verdicts(ruled_out=(RuledOut(CauseKind.DEPENDENCY, why),))
     strength = max(
-        ALLOCATOR if allocators else 0.0,
-        LIBRARY if gone or come else 0.0,
-        OTHER_VERSION if renamed or loader else 0.0,
-        SYMBOL_VERSION,
+        numbers.ALLOCATOR if allocators else 0.0,
+        numbers.OTHER_LIBRARY if gone or come else 0.0,
+        numbers.LIBRARY_VERSION if renamed or loader else 0.0,
+        numbers.SYMBOL_VERSION,
     )
     names = [*come, *gone, *(b for _, b in renamed)]
     return Verdicts(

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.naming import readable_names
-from sharing.explain import recognised
+from sharing.explain import numbers, recognised
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, Verdicts, first_of, is_file, quoted
 from sharing.explain.code import Code, CodeChange, compare_code, loop_heads, read_code
@@ -23,13 +23,6 @@ from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag
 from sharing.model.plural import count
 
-BUSY_FUNCTIONS = 60  # of each build, by estimated executions
-DECADES = 3.0  # nothing this many powers of ten below the busiest is busy
-CHANGED_LEAST, CHANGED_MOST = 0.35, 0.65  # by the share of the busy weight that is in changed functions
-NOT_RECOGNISED = 0.25  # busy functions without a name that have no counterpart: changed, or not recognised
-CHANGED_ELSEWHERE = 0.2  # functions that the estimate does not hold for busy
-ELSEWHERE = 0.1  # the same instructions from another place within a line
-FETCH_BYTES = 32  # what decoders take at once on common processors; gcc aligns entries to 16
 MAX_NAMED = 12
 
 
@@ -115,7 +108,7 @@ def _other_size(names: list[str], lines: list[str], programs: tuple[str, str]) -
     return _cause(
         names,
         f"{count(len(names), 'function')} changed in size, came or went: {first_of(names)}",
-        CHANGED_ELSEWHERE,
+        numbers.CHANGED_ELSEWHERE,
         _takes_time(names, programs),
         lines,
         confidence=Confidence.LAYOUT,
@@ -175,7 +168,7 @@ def _others(builds: Builds) -> list[str]:
 
 def _changed_elsewhere(builds: Builds, names: list[str]) -> Cause:
     text = f"{count(len(names), 'function')} changed, none of them among the busiest by estimate: {first_of(names)}"
-    return _cause(names, text, CHANGED_ELSEWHERE, _takes_time(names, builds.programs))
+    return _cause(names, text, numbers.CHANGED_ELSEWHERE, _takes_time(names, builds.programs))
 
 
 def _weights(activity: Activity) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -189,8 +182,8 @@ def _weights(activity: Activity) -> np.ndarray[tuple[int], np.dtype[np.float64]]
 
 def _top(activity: Activity) -> list[int]:
     weight = _weights(activity)
-    rows = np.argsort(-weight, kind="stable")[:BUSY_FUNCTIONS]
-    least = max(weight.max(initial=0.0) / 10**DECADES, 1.0)
+    rows = np.argsort(-weight, kind="stable")[: numbers.BUSY_FUNCTIONS]
+    least = max(weight.max(initial=0.0) / 10**numbers.BUSY_DECADES, 1.0)
     return [int(r) for r in rows if weight[r] >= least]
 
 
@@ -268,7 +261,7 @@ def _changed_or_not(builds: Builds, found: _NotRecognised) -> Cause:
     return _cause(
         found.names,
         f"{_not_found(found)}, or were not recognised: {first_of(found.names)}",
-        NOT_RECOGNISED,
+        numbers.NOT_RECOGNISED,
         f"linemate explain {old} {new}, with files that have their symbols: names the functions that changed",
         (f"{name}: changed, or not recognised" for name in found.names),
         confidence=Confidence.LAYOUT,
@@ -288,7 +281,7 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: floa
     return _cause(
         names,
         f"{count(len(names), 'busy function')} changed: {first_of(names)}",
-        round(CHANGED_LEAST + (CHANGED_MOST - CHANGED_LEAST) * share, 3),
+        round(numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share, 3),
         f"perf record -- {new}; perf annotate {names[0]}: the time is in instructions that {old} has not",
         lines,
     )
@@ -296,16 +289,18 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: floa
 
 def _elsewhere(builds: Builds, function: _Busy) -> str:
     """How the place of a function's entry or loops within the bytes fetched at once changed, "" not."""
-    one = int(builds.functions.old.address[function.old_row]) % FETCH_BYTES
-    other = int(builds.functions.new.address[function.new_row]) % FETCH_BYTES
+    one = int(builds.functions.old.address[function.old_row]) % numbers.FETCH_BYTES
+    other = int(builds.functions.new.address[function.new_row]) % numbers.FETCH_BYTES
     if one == other:
         return ""
     heads = loop_heads(function.code) if function.code is not None else None
     if heads is None:
-        return f"{function.name}: entry at {one} of {FETCH_BYTES} bytes, now at {other}"
+        return f"{function.name}: entry at {one} of {numbers.FETCH_BYTES} bytes, now at {other}"
     if not heads:
         return ""
-    return f"{function.name}: {count(len(heads), 'loop')}; entry at {one} of {FETCH_BYTES} bytes, now at {other}"
+    return (
+        f"{function.name}: {count(len(heads), 'loop')}; entry at {one} of {numbers.FETCH_BYTES} bytes, now at {other}"
+    )
 
 
 def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
@@ -314,8 +309,8 @@ def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
     return _cause(
         names,
         f"{len(moved)} of {count(of, 'busy function')} have the same instructions at another place in their "
-        f"{FETCH_BYTES} bytes, {quoted(names[0])} among them",
-        ELSEWHERE,
+        f"{numbers.FETCH_BYTES} bytes, {quoted(names[0])} among them",
+        numbers.MOVED_CODE,
         f"rebuild {new} with -falign-functions=64 -falign-loops=32, then perf stat -r 10: as fast as {old}",
         moved,
         confidence=Confidence.LAYOUT,

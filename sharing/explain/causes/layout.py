@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sharing.explain import blame, recognised
+from sharing.explain import blame, numbers, recognised
 from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
 from sharing.explain.meetings import Meeting, Met
 from sharing.explain.shifts import Shifts
@@ -18,12 +18,6 @@ from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, 
 from sharing.model.finding import Confidence, Severity
 from sharing.model.plural import count
 
-STRENGTH = {Severity.CRITICAL: 0.95, Severity.HIGH: 0.9, Severity.MEDIUM: 0.7, Severity.LOW: 0.4, Severity.NOTE: 0.15}
-HOT_ONLY = 0.12  # both busy, and no rule objects
-LOST_TOGETHER = 0.25  # used together from one line before, from two now
-SPLIT = 0.6  # an atomic or lock that crosses a line now
-BY_LAYOUT = 0.2  # nothing is known of accesses
-ADDED_PAIR = 0.5  # of a pair with a new variable: new code more than a move
 MAX_PAIRS = 12
 # How a rebuild takes back what moved the pair.
 UNDONE = {
@@ -73,16 +67,26 @@ def _excluded(builds: Builds, why: str, causes: tuple[Cause, ...] = ()) -> Verdi
 
 def severity_of(strength: float) -> Severity:
     """How bad a layout cause of that strength is: the severity of a pair that would have it."""
-    ranks = sorted(STRENGTH, key=lambda severity: -STRENGTH[severity])
-    return next((severity for severity in ranks if strength >= STRENGTH[severity]), Severity.NOTE)
+    return next((severity for severity, least in _strengths().items() if strength >= least), Severity.NOTE)
+
+
+def _strengths() -> dict[Severity, float]:
+    """How strong a cause a pair of each severity is, the worst first."""
+    return {
+        Severity.CRITICAL: numbers.MET_CRITICAL,
+        Severity.HIGH: numbers.MET_HIGH,
+        Severity.MEDIUM: numbers.MET_MEDIUM,
+        Severity.LOW: numbers.MET_LOW,
+        Severity.NOTE: numbers.MET_NOTE,
+    }
 
 
 def _side(builds: Builds, met: Met, apart: list[Meeting], *, improves: bool) -> Cause | None:
     """What one side's meetings, straddles and lost company amount to; None for nothing that a rule objects to."""
     harm = _harm(met.meetings)
-    split = SPLIT if any(s.atomic for s in met.straddles) else 0.0
-    strength = max(harm, split, LOST_TOGETHER if apart else 0.0)
-    if strength < STRENGTH[Severity.NOTE]:
+    split = numbers.SPLIT_NOW if any(s.atomic for s in met.straddles) else 0.0
+    strength = max(harm, split, numbers.LOST_TOGETHER if apart else 0.0)
+    if strength < numbers.MET_NOTE:
         return None
     shown = _distinct(met.meetings) if harm == strength else []
     text = "" if shown else _other_sentence(met.straddles, apart, improves=improves)
@@ -96,9 +100,9 @@ def _harm(meetings: Iterable[Meeting]) -> float:
 
 def _strength(meeting: Meeting) -> float:
     if meeting.severity is None:
-        return HOT_ONLY if meeting.mates.hot else 0.0
-    value = STRENGTH[meeting.severity]
-    return value if meeting.matched else value * ADDED_PAIR
+        return numbers.HOT_ONLY if meeting.mates.hot else 0.0
+    value = _strengths()[meeting.severity]
+    return value if meeting.matched else value * numbers.ADDED_PAIR
 
 
 def _nothing_met(builds: Builds) -> str:
@@ -165,7 +169,7 @@ def _without_accesses(builds: Builds) -> Verdicts:
         return _excluded(builds, "no variable of both builds changed its place within a line")
     if not builds.gained.meetings:
         return _excluded(builds, "variables moved, but no two came onto one line with their first bytes")
-    return Verdicts((_cause(builds, _distinct(builds.gained.meetings), BY_LAYOUT, improves=False, text=""),))
+    return Verdicts((_cause(builds, _distinct(builds.gained.meetings), numbers.BY_LAYOUT, improves=False, text=""),))
 
 
 def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: bool, text: str) -> Cause:

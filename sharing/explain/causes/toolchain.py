@@ -9,15 +9,13 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from sharing.explain import numbers
 from sharing.explain.causes.base import Builds, Verdicts
 from sharing.explain.causes.flags import FlagChange, as_in, changed_flags, higher_level, of_lto_step
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import Image
 
-# Another compiler or level lays everything out anew: pairs that met are its doing, however bad they are.
-OTHER_COMPILER, OTHER_LEVEL = 0.97, 0.96
-LTO, OTHER_VERSION, OTHER_FLAG, ALIGNMENT = 0.6, 0.55, 0.45, 0.3
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?")
 _LEVELS = re.compile(r"-O(?:\d|s|z|g|fast)?$")
 _FAMILIES = (("clang", "clang"), ("GNU", "gcc"), ("GCC", "gcc"), ("rustc", "rustc"), ("Go cmd", "go"), ("Intel", "icc"))
@@ -53,18 +51,20 @@ def ask(builds: Builds) -> Verdicts:
     better: list[tuple[float, str]] = []
     flags: list[FlagChange] = []
     if one.family != other.family:
-        evidence.append((OTHER_COMPILER, f"compiler: {one.family} {one.version}, now {other.family} {other.version}"))
+        evidence.append(
+            (numbers.OTHER_COMPILER, f"compiler: {one.family} {one.version}, now {other.family} {other.version}")
+        )
     elif one.version != other.version:
-        evidence.append((OTHER_VERSION, f"compiler: {one.family} {one.version}, now {other.version}"))
+        evidence.append((numbers.COMPILER_VERSION, f"compiler: {one.family} {one.version}, now {other.version}"))
     if one.level != other.level and one.level and other.level:
         side = better if higher_level(one.level, other.level) and one.family == other.family else evidence
-        side.append((OTHER_LEVEL, f"optimisation level: {one.level}, now {other.level}"))
+        side.append((numbers.OTHER_LEVEL, f"optimisation level: {one.level}, now {other.level}"))
     if one.family == other.family and one.recorded and other.recorded:
         flags = changed_flags(one.flags, other.flags)
         for flag in flags:
-            (better if flag.improves else evidence).append((LTO if flag.lto else OTHER_FLAG, flag.text))
-    evidence += [(OTHER_VERSION, text) for text in _comments(builds.old_traits, builds.new_traits)]
-    evidence += [(ALIGNMENT, text) for text in _segments(builds.old_traits, builds.new_traits)]
+            (better if flag.improves else evidence).append((numbers.LTO if flag.lto else numbers.OTHER_FLAG, flag.text))
+    evidence += [(numbers.COMPILER_VERSION, text) for text in _comments(builds.old_traits, builds.new_traits)]
+    evidence += [(numbers.SEGMENT_ALIGNMENT, text) for text in _segments(builds.old_traits, builds.new_traits)]
     if not evidence and not better:
         return _nothing_differs(one)
     causes = []

@@ -1,0 +1,116 @@
+"""The numbers by which two builds and two sets of measurements are judged.  How they are stated: ``basics.numbers``.
+
+The strength of a cause only orders what is suspected, the most likely first: it is no probability.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from sharing.basics.numbers import About, Origin
+
+# Which measurements differ (``statistics``, ``bench``, ``samples``, ``dispersion``).
+ALPHA: Annotated[
+    float,
+    About("chance of a false alarm", Origin.PAPER, "over all comparisons of one call: Fisher's convention"),
+] = 0.05
+LEVEL: Annotated[float, About("confidence of intervals", Origin.PAPER, "the counterpart of ALPHA")] = 0.95
+MIN_PAIRS: Annotated[
+    int,
+    About("pairs of results", Origin.PAPER, "signs of fewer never reach ALPHA: 2 of 2**5 arrangements are 6 %"),
+] = 6
+RISE: Annotated[
+    float,
+    About("ratio of two shares", Origin.CHOSEN, "that there was none says something only where as much would be seen"),
+] = 1.25
+LEAST_PLACED: Annotated[
+    float, About("share of all samples", Origin.CHOSEN, "below, those with a place are no picture of the rest")
+] = 0.05
+DISPERSION_FLOOR: Annotated[
+    float,
+    About(
+        "variance of counts over that of independent samples",
+        Origin.MEASURED,
+        "runs of one build with the same work: 2 to 5 for functions, 16 to 27 for what a kernel does now and then",
+    ),
+] = 5.0
+FLOOR_WEIGHT: Annotated[
+    int, About("degrees of freedom", Origin.CHOSEN, "of the floor, where several recordings say more")
+] = 2
+
+# What the whole machine did (``signature``).
+IDLE_ROSE: Annotated[float, About("percentage points", Origin.CHOSEN, "of idle time: the program waits")] = 20.0
+IDLE_SAME: Annotated[float, About("percentage points", Origin.CHOSEN, "of idle time: the program works")] = 10.0
+COLLAPSED: Annotated[
+    float,
+    About("share of interrupts and context switches before", Origin.CHOSEN, "below, there is clearly less of them"),
+] = 0.7
+
+# What of two builds is the same (``compare``, ``recognised``, ``activity``).
+FEW_MATCHED: Annotated[
+    float, About("share of variables in both", Origin.CHOSEN, "below, the builds may not be of one program")
+] = 0.5
+RECOGNISED: Annotated[
+    float,
+    About("share of objects, of their bytes, of what is busy", Origin.CHOSEN, "what is ruled out needs all three"),
+] = 0.95
+SLOT_BYTES: Annotated[
+    int, About("bytes of one access", Origin.CHOSEN, "a line; wider ones copy or clear whole objects")
+] = 64
+
+# Strength of a cause.
+PLAUSIBLE: Annotated[
+    float, About("strength", Origin.CHOSEN, "from here on a cause may explain a slowdown, and others need no naming")
+] = 0.3
+OTHER_COMPILER: Annotated[
+    float, About("strength", Origin.CHOSEN, "lays everything out anew: pairs that met are its doing, however bad")
+] = 0.97
+OTHER_LEVEL: Annotated[float, About("strength", Origin.CHOSEN, "as OTHER_COMPILER, next to it")] = 0.96
+LTO: Annotated[float, About("strength", Origin.CHOSEN, "less than another level, more than another version")] = 0.6
+COMPILER_VERSION: Annotated[float, About("strength", Origin.CHOSEN, "more than one flag")] = 0.55
+OTHER_FLAG: Annotated[float, About("strength", Origin.CHOSEN, "one that changes code")] = 0.45
+SEGMENT_ALIGNMENT: Annotated[float, About("strength", Origin.CHOSEN, "just plausible")] = 0.3
+ALLOCATOR: Annotated[
+    float, About("strength", Origin.CHOSEN, "replaces malloc for the whole process: as bad as a line that is hot")
+] = 0.85
+OTHER_LIBRARY: Annotated[float, About("strength", Origin.CHOSEN, "more than another version of one")] = 0.5
+LIBRARY_VERSION: Annotated[float, About("strength", Origin.CHOSEN, "or another loader")] = 0.4
+SYMBOL_VERSION: Annotated[float, About("strength", Origin.CHOSEN, "below plausible: mostly the same code")] = 0.2
+MET_CRITICAL: Annotated[
+    float, About("strength", Origin.CHOSEN, "a pair of that severity met on a line: next to another compiler")
+] = 0.95
+MET_HIGH: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that severity")] = 0.9
+MET_MEDIUM: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that severity")] = 0.7
+MET_LOW: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that severity: just plausible")] = 0.4
+MET_NOTE: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that severity: below plausible")] = 0.15
+HOT_ONLY: Annotated[float, About("strength", Origin.CHOSEN, "both busy, and no rule objects")] = 0.12
+ADDED_PAIR: Annotated[
+    float, About("factor of a strength", Origin.CHOSEN, "of a pair with a new variable: new code more than a move")
+] = 0.5
+SPLIT_NOW: Annotated[float, About("strength", Origin.CHOSEN, "an atomic or lock that crosses a line now")] = 0.6
+LOST_TOGETHER: Annotated[
+    float, About("strength", Origin.CHOSEN, "used together from one line before, from two now")
+] = 0.25
+BY_LAYOUT: Annotated[float, About("strength", Origin.CHOSEN, "a move, where nothing is known of accesses")] = 0.2
+CHANGED_LEAST: Annotated[
+    float, About("strength", Origin.CHOSEN, "of changed functions that are hardly any of the busy weight")
+] = 0.35
+CHANGED_MOST: Annotated[float, About("strength", Origin.CHOSEN, "of those that are all of it; between, by share")] = (
+    0.65
+)
+NOT_RECOGNISED: Annotated[
+    float, About("strength", Origin.CHOSEN, "busy functions without name and counterpart: changed, or not recognised")
+] = 0.25
+CHANGED_ELSEWHERE: Annotated[
+    float, About("strength", Origin.CHOSEN, "functions that the estimate does not hold for busy")
+] = 0.2
+MOVED_CODE: Annotated[
+    float, About("strength", Origin.CHOSEN, "the same instructions from another place within a line")
+] = 0.1
+BUSY_FUNCTIONS: Annotated[int, About("functions of each build", Origin.CHOSEN, "by estimated executions")] = 60
+BUSY_DECADES: Annotated[
+    float, About("powers of ten", Origin.CHOSEN, "nothing this far below the busiest function is busy")
+] = 3.0
+FETCH_BYTES: Annotated[
+    int, About("bytes", Origin.ABI, "what decoders of common processors take at once; gcc aligns entries to 16")
+] = 32

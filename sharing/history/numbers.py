@@ -1,0 +1,42 @@
+"""The numbers by which a series of results is judged.  How they are stated: ``sharing.basics.numbers``.
+
+How many orders are drawn, and how many are enumerated, decides how exact a chance is: these bounds stand where they
+are used.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from sharing.basics.numbers import About, Origin
+
+FAR: Annotated[
+    float,
+    About("standard deviations from the level around", Origin.CHOSEN, "a result that stands apart: no normal noise"),
+] = 6.0
+FAR_LEAST: Annotated[float, About("share of the level", Origin.CHOSEN, "the same, where results hardly differ")] = 0.01
+FEWEST_RESULTS: Annotated[int, About("results", Origin.CHOSEN, "fewer leave too little to judge the spread by")] = 6
+MIN_REVISIONS: Annotated[
+    int, About("revisions on each side of a step", Origin.CHOSEN, "one alone is an outlier as likely")
+] = 2
+CLIP: Annotated[
+    float,
+    About(
+        "standard deviations by the median", Origin.PAPER, "Huber's bend, out where 98 % of normal noise stays as it is"
+    ),
+] = 2.5
+SIGMA: Annotated[
+    float,
+    About("median deviations in a standard deviation", Origin.PAPER, "the normal distribution: 1 / 0.6745"),
+] = 1.4826
+ALONE: Annotated[float, About("share of the squares", Origin.CHOSEN, "that one cell has, to be the one that steps")] = (
+    0.7
+)
+BLUR: Annotated[
+    float,
+    About(
+        "squared standard deviations",
+        Origin.CHOSEN,
+        "what the clearest split of a cell without a step comes to: 2 squared",
+    ),
+] = 4.0
