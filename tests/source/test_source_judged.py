@@ -79,7 +79,7 @@ def test_what_is_aligned_to_the_line_is_judged_at_one_position() -> None:
     image = image_of(assemble([server().build()]), bss(("lock", 0, 40), ("head", 56, 8), alignment=64))
     (finding,) = judged(image).findings
     assert finding.severity is Severity.HIGH
-    assert any("always together" in e.text for e in finding.evidence)
+    assert any("always share a line" in e.text for e in finding.evidence)
 
 
 def test_places_of_accesses_and_the_locks_held_there_are_named() -> None:
