@@ -43,8 +43,10 @@ def load_config(path: Path) -> ProjectConfig:
         data = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise LinemateError(f"{path}: offset {error.start:#x}: not UTF-8") from error
-    except ValueError as error:  # TOMLDecodeError, and what int says of thousands of digits
+    except tomllib.TOMLDecodeError as error:
         raise LinemateError(f"{path}: {error}") from error
+    except ValueError as error:  # int refuses thousands of digits
+        raise LinemateError(f"{path}: a number has too many digits") from error
     except RecursionError as error:
         raise LinemateError(f"{path}: nested too deeply") from error
     if taken := next((key for key in ("path", "library") if key in data), None):

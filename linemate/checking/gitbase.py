@@ -28,7 +28,7 @@ from sharing.model.process.wholefile import write_whole
 MAX_RECORD_BYTES = 64 << 20  # names of linked files
 KEPT_TREES = 3  # per repository; a base is usually the branch point of what is being worked on
 TIMEOUT_S = 600
-QUESTION_TIMEOUT_S = 20  # for what reads a few small files; a FIFO among them would hold git for ever
+QUESTION_TIMEOUT_S = 8  # for what reads a few small files; a FIFO among them would hold git for ever
 RENAME_LIMIT = 2000
 RENAME_THRESHOLD = "50%"  # git's own: half of the lines are the same
 

@@ -92,6 +92,10 @@ def command(
     from linemate.fixing.journal import recover
     from linemate.options import CheckOptions
 
+    for name, value in (("--base", base), ("--baseline", baseline), ("--binary", binary), ("--build", build)):
+        # A variable that is not set must not turn a gate into another one.
+        if value is not None and not value.strip():
+            raise click.UsageError(f"{name} is empty")
     recover(common.say)
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)

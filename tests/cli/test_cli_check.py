@@ -98,6 +98,8 @@ def test_the_cache_is_where_the_user_says(run: Run, pipeline: Any, database: Pat
         (("check", "--", "-O2"), "flags after --, but no SOURCE"),
         (("check", "-p", "folder", "a.c", "--", "-O2"), "give either"),
         (("check", "a.c", "--base", "x", "--baseline", "f", "--"), "give either"),
+        (("check", "a.c", "--base", "", "--"), "--base is empty"),
+        (("check", "a.c", "--baseline", " ", "--"), "--baseline is empty"),
         (("check", "a.c", "--base", "x", "--write-baseline", "f", "--"), "give either"),
         (("check", "a.c", "--base", "x", "--objects", "o", "--"), "use --baseline"),
         (("check", "a.c", "--base", "x", "--binary", "o", "--"), "use --baseline"),

@@ -113,6 +113,7 @@ def test_the_documentation_shows_a_file_that_loads(tmp_path: Path) -> None:
         ('[[callback]]\nfunction = "f"\nentry_argument = 1', "callback[0].loop: name the functions that call it"),
         ('[[guard]]\ntype = "G"\nargument = 99', "guard[0].argument: arguments count from 0, and up to 64"),
         ("[project", "Expected ']'"),
+        ("[project]\nline_size = " + "6" * 5000, "a number has too many digits"),
         (b"\xff\xfe", "offset 0x0: not UTF-8"),
         ("x = " + "[" * 5000, "nested too deeply"),
         ("#" * (1 << 20) + "#", "larger than 1 MiB"),
