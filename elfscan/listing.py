@@ -341,47 +341,20 @@ def _image(path: str, rows: _Rows, regions: Iterable[_Region], what: str) -> Ima
     sections = tuple(
         Section(i, r.name, r.kind, r.start, r.end - r.start, r.alignment, None) for i, r in enumerate(regions)
     )
-    section = np.array([number.get(name, -1) for name in rows.section], np.int64)
+    columns = _Columns(
+        np.array([number.get(name, -1) for name in rows.section], np.int64),
+        np.array(rows.address, np.uint64),
+        np.array(rows.size, np.int64),
+        np.array(rows.local, bool),
+        np.array([bool(name) for name in rows.name], bool),
+    )
     kinds = np.array([r.kind is SectionKind.CODE for r in regions] + [False])
-    code = kinds[section]
+    code = kinds[columns.section]
     units = tuple(dict.fromkeys(u for u in rows.unit if u))
-    unit_number = {u: i for i, u in enumerate(units)}
-    files, places = _places(rows)
-    size = np.array(rows.size, np.int64)
-    address = np.array(rows.address, np.uint64)
-    local = np.array(rows.local, bool)
-    data = np.flatnonzero(~code & (section >= 0))
-    data = data[np.lexsort((data, local[data], size[data] <= 0, address[data], section[data]))]
-    first = np.ones(len(data), bool)
-    first[1:] = (address[data[1:]] != address[data[:-1]]) | (section[data[1:]] != section[data[:-1]])
-    leads = data[first]
-    owner = np.cumsum(first) - 1
-    by_address = np.argsort(address[leads], kind="stable")
-    place_of = np.zeros(len(leads), np.int64)
-    place_of[by_address] = np.arange(len(leads))
-    aliases: dict[int, tuple[str, ...]] = {}
-    for row, lead in zip(data[~first].tolist(), place_of[owner[~first]].tolist(), strict=True):
-        aliases[lead] = (*aliases.get(lead, ()), rows.name[row])
-    leads = leads[by_address]
-    variables = np.zeros(len(leads), VARIABLE_DTYPE)
-    for column in ("type", "scope", "file", "unit"):
-        variables[column] = -1
-    variables["address"], variables["section"] = address[leads], section[leads]
-    has_name = np.array([bool(name) for name in rows.name], bool)
-    variables["name"] = np.where(has_name[leads], leads, -1)
-    variables["unit"] = [unit_number.get(rows.unit[row], -1) for row in leads.tolist()]
-    variables["file"] = [files.get(places[row][0], -1) for row in leads.tolist()]
-    variables["line"] = [places[row][1] for row in leads.tolist()]
-    guessed = np.array(rows.guessed, bool)
-    variables["flags"] = np.where(local[leads], VariableFlag.LOCAL, 0)
-    variables["flags"] |= np.where(guessed[leads], VariableFlag.SIZE_INFERRED, 0).astype(np.uint32)
-    _fill_sizes(variables, size[leads], regions)
-    functions = np.flatnonzero(code)
-    functions = functions[np.argsort(address[functions], kind="stable")]
-    table = np.zeros(len(functions), FUNCTION_DTYPE)
-    table["address"], table["size"] = address[functions], np.maximum(size[functions], 0)
-    table["name"], table["section"] = np.where(has_name[functions], functions, -1), section[functions]
-    table["flags"] = np.where(local[functions], 0, FunctionFlag.EXPORTED)
+    leads, aliases = _one_each(rows, columns, np.flatnonzero(~code & (columns.section >= 0)))
+    variables, files = _variables(rows, columns, leads, units)
+    _fill_sizes(variables, columns.size[leads], regions)
+    inferred = variables["flags"] & VariableFlag.SIZE_INFERRED != 0
     return Image(
         path=path,
         member=None,
@@ -392,7 +365,7 @@ def _image(path: str, rows: _Rows, regions: Iterable[_Region], what: str) -> Ima
         sections=sections,
         names=rows.name,
         variables=variables,
-        functions=table,
+        functions=_functions(columns, np.flatnonzero(code)),
         sites=np.zeros(0, SITE_DTYPE),
         calls=np.zeros(0, CALL_DTYPE),
         args=np.zeros(0, ARG_DTYPE),
@@ -403,10 +376,70 @@ def _image(path: str, rows: _Rows, regions: Iterable[_Region], what: str) -> Ima
         aliases=aliases,
         notes=(
             f"{what}: no code, no types, no processor"
-            + ("; sizes reach up to the next symbol" if ((size <= 0) | guessed)[leads].any() else ""),
+            + ("; sizes reach up to the next symbol" if inferred.any() else ""),
         ),
         counts={"symbols": len(rows.name), "symtab_symbols": len(rows.name), "variables": len(variables)},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The rows of a listing as arrays; ``section`` is the number of the region, -1 none."""
+
+    section: npt.NDArray[np.int64]
+    address: npt.NDArray[np.uint64]
+    size: npt.NDArray[np.int64]
+    local: npt.NDArray[np.bool_]
+    named: npt.NDArray[np.bool_]
+
+
+def _one_each(
+    rows: _Rows, columns: _Columns, data: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], dict[int, tuple[str, ...]]]:
+    """(one row an address, in order; the other names there): what has a size leads, and what is global."""
+    address, section = columns.address, columns.section
+    data = data[np.lexsort((data, columns.local[data], columns.size[data] <= 0, address[data], section[data]))]
+    first = np.ones(len(data), bool)
+    first[1:] = (address[data[1:]] != address[data[:-1]]) | (section[data[1:]] != section[data[:-1]])
+    leads = data[first]
+    owner = np.cumsum(first) - 1
+    by_address = np.argsort(address[leads], kind="stable")
+    place_of = np.zeros(len(leads), np.int64)
+    place_of[by_address] = np.arange(len(leads))
+    aliases: dict[int, tuple[str, ...]] = {}
+    for row, lead in zip(data[~first].tolist(), place_of[owner[~first]].tolist(), strict=True):
+        aliases[lead] = (*aliases.get(lead, ()), rows.name[row])
+    return leads[by_address], aliases
+
+
+def _variables(
+    rows: _Rows, columns: _Columns, leads: npt.NDArray[np.int64], units: tuple[str, ...]
+) -> tuple[npt.NDArray[Any], dict[str, int]]:
+    """(the variables of the rows ``leads``, still without sizes; files by name)."""
+    files, places = _places(rows)
+    unit_number = {u: i for i, u in enumerate(units)}
+    variables = np.zeros(len(leads), VARIABLE_DTYPE)
+    for column in ("type", "scope", "file", "unit"):
+        variables[column] = -1
+    variables["address"], variables["section"] = columns.address[leads], columns.section[leads]
+    variables["name"] = np.where(columns.named[leads], leads, -1)
+    variables["unit"] = [unit_number.get(rows.unit[row], -1) for row in leads.tolist()]
+    variables["file"] = [files.get(places[row][0], -1) for row in leads.tolist()]
+    variables["line"] = [places[row][1] for row in leads.tolist()]
+    guessed = np.array(rows.guessed, bool)
+    variables["flags"] = np.where(columns.local[leads], VariableFlag.LOCAL, 0)
+    variables["flags"] |= np.where(guessed[leads], VariableFlag.SIZE_INFERRED, 0).astype(np.uint32)
+    return variables, files
+
+
+def _functions(columns: _Columns, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """The functions of these rows, by address."""
+    rows = rows[np.argsort(columns.address[rows], kind="stable")]
+    table = np.zeros(len(rows), FUNCTION_DTYPE)
+    table["address"], table["size"] = columns.address[rows], np.maximum(columns.size[rows], 0)
+    table["name"], table["section"] = np.where(columns.named[rows], rows, -1), columns.section[rows]
+    table["flags"] = np.where(columns.local[rows], 0, FunctionFlag.EXPORTED)
+    return table
 
 
 def _places(rows: _Rows) -> tuple[dict[str, int], list[tuple[str, int]]]:

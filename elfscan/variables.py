@@ -7,7 +7,7 @@ file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,14 +171,39 @@ def join_debug(
     """
     table = found.table
     holds, tables = _held(sections)
-    usable = np.flatnonzero((debug.section >= 0) & (holds | tables)[debug.section])
-    # One row per (section, address): a typed description before one without, then the first in the file.
+    chosen = _described_once(debug, holds | tables)
+    row = _same_place(table, debug, chosen)
+    matched, only = chosen[row >= 0], chosen[(row < 0) & holds[debug.section[chosen]]]
+    merged = np.concatenate([table, _unnamed(debug, only)])
+    source = np.concatenate([matched, only])
+    into = np.concatenate([row[row >= 0], len(table) + np.arange(len(only))])
+    for field in ("type", "unit", "file", "line", "align"):
+        merged[field][into] = getattr(debug, field)[source]
+    typed = debug.type[source] >= 0
+    merged["flags"][into[typed]] |= np.uint32(VariableFlag.TYPED)
+    # A type's size replaces what was only inferred.
+    weak = (into >= len(table)) | (merged["flags"][into] & VariableFlag.SIZE_INFERRED != 0)
+    empty = _take_sizes(merged, into[weak & typed], debug)
+    more = _take_names(merged, zip(into.tolist(), source.tolist(), strict=True), debug, names, aliases)
+    keep = np.ones(len(merged), bool)
+    keep[empty] = False
+    return _ordered(merged, keep, more, sections)
+
+
+def _described_once(debug: DebugVariables, usable_sections: Array) -> Array:
+    """One description a section and address: a typed one before one without type, then the first in the file."""
+    usable = np.flatnonzero((debug.section >= 0) & usable_sections[debug.section])
     order = usable[np.lexsort((usable, debug.type[usable] < 0, debug.section[usable], debug.address[usable]))]
     first = np.ones(len(order), bool)
     first[1:] = (debug.address[order[1:]] != debug.address[order[:-1]]) | (
         debug.section[order[1:]] != debug.section[order[:-1]]
     )
-    chosen = order[first]
+    once: Array = order[first]
+    return once
+
+
+def _same_place(table: Array, debug: DebugVariables, chosen: Array) -> Array:
+    """For each description the variable of ``table`` at its place, -1 none."""
     at = np.searchsorted(table["address"], debug.address[chosen])
     row = np.full(len(chosen), -1, np.int64)
     for _ in range(2):  # a thread-local variable may share its nominal address with one other
@@ -191,31 +216,39 @@ def join_debug(
             )
             row = np.where((row < 0) & same, inside, row)
         at = at + 1
-    matched, only = chosen[row >= 0], chosen[(row < 0) & holds[debug.section[chosen]]]
-    target = row[row >= 0]
+    return row
+
+
+def _unnamed(debug: DebugVariables, only: Array) -> Array:
+    """Variables that only debug information knows, still without name, type and size."""
     added = np.zeros(len(only), VARIABLE_DTYPE)
     added["name"], added["scope"] = -1, -1
     added["address"], added["section"] = debug.address[only], debug.section[only]
     added["flags"] = VariableFlag.FROM_DWARF
-    merged = np.concatenate([table, added])
-    source = np.concatenate([matched, only])
-    into = np.concatenate([target, len(table) + np.arange(len(only))])
-    for field in ("type", "unit", "file", "line", "align"):
-        merged[field][into] = getattr(debug, field)[source]
-    typed = debug.type[source] >= 0
-    merged["flags"][into[typed]] |= np.uint32(VariableFlag.TYPED)
-    # A type's size replaces what was only inferred.
-    weak = (into >= len(table)) | (merged["flags"][into] & VariableFlag.SIZE_INFERRED != 0)
-    rows = into[weak & typed]
+    return added
+
+
+def _take_sizes(merged: Array, rows: Array, debug: DebugVariables) -> Array:
+    """The size of its type for each of the rows; which of them have no bytes, so that they are no variables."""
     sizes = debug.size_of(merged["type"][rows])
-    empty = rows[sizes == 0]  # GNU C's empty structs (lock_class_key without lockdep): no bytes, so no variable
+    empty: Array = rows[sizes == 0]  # GNU C's empty structs (lock_class_key without lockdep)
     rows, sizes = rows[sizes > 0], sizes[sizes > 0]
     merged["size"][rows] = sizes
     merged["flags"][rows] &= ~np.uint32(VariableFlag.SIZE_INFERRED)
+    return empty
 
+
+def _take_names(
+    merged: Array,
+    described: Iterable[tuple[int, int]],
+    debug: DebugVariables,
+    names: list[str],
+    aliases: dict[int, tuple[str, ...]],
+) -> dict[int, tuple[str, ...]]:
+    """Names and scopes of the (variable, description) pairs; the aliases, to which the names of symbols are added."""
     scopes: dict[str, int] = {}
     more = dict(aliases)
-    for variable, description in zip(into.tolist(), source.tolist(), strict=True):
+    for variable, description in described:
         name = debug.names[description]
         old = int(merged["name"][variable])
         if name and (old < 0 or names[old] != name):
@@ -229,9 +262,7 @@ def join_debug(
                 scopes[scope] = len(names)
                 names.append(scope)
             merged["scope"][variable] = scopes[scope]
-    keep = np.ones(len(merged), bool)
-    keep[empty] = False
-    return _ordered(merged, keep, more, sections)
+    return more
 
 
 def _ordered(

@@ -63,11 +63,7 @@ class RecordOptions:
 
 def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     """Record and write the files.  ``say`` takes lines about it, ``echo`` what the command prints where it is kept."""
-    if options.command:
-        find_command(options.command)
-    elif options.pid is not None:
-        _check_process(options.pid)
-    check_replaceable(options.output, solo=options.solo)
+    _check_target(options)
     perf, machine = find_perf(), read_machine()
     check_version(perf)
     if options.target == "machine" and not machine.may_see_all:
@@ -82,13 +78,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     plan = Plan(perf, machine, chosen, sampling)
     for line in event_lines(chosen, sampling):
         say(line)
-    overhead: tuple[MeasuredOverhead, ...] = ()
-    if options.overhead_pairs:
-        from linemate.overhead import measure, overhead_line
-
-        overhead = measure(plan, options.command, options.output.parent, options.overhead_pairs, options.metric)
-        for row in overhead:
-            say(overhead_line(row))
+    overhead = _measure_overhead(options, plan, say) if options.overhead_pairs else ()
     with replacing(options.output, solo=options.solo) as files:
         if options.command:
             kept, runs = _run_all(options, plan, files, echo)
@@ -126,6 +116,24 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
                 files.drop_old_solo()
             write_sidecar(files.sidecar, recording)
     return recording
+
+
+def _check_target(options: RecordOptions) -> None:
+    """Raises LinemateError where there is nothing to record, or the files would replace something else."""
+    if options.command:
+        find_command(options.command)
+    elif options.pid is not None:
+        _check_process(options.pid)
+    check_replaceable(options.output, solo=options.solo)
+
+
+def _measure_overhead(options: RecordOptions, plan: Plan, say: Say) -> tuple[MeasuredOverhead, ...]:
+    from linemate.overhead import measure, overhead_line
+
+    measured = measure(plan, options.command, options.output.parent, options.overhead_pairs, options.metric)
+    for row in measured:
+        say(overhead_line(row))
+    return measured
 
 
 def choose(perf: Perf, machine: Machine, event: str, modes: str) -> tuple[Candidate, tuple[RefusedEvent, ...]]:

@@ -99,10 +99,7 @@ def command(
     from linemate.options import CheckOptions, FactsRequest
 
     recover(common.say)
-    if verify != (build is not None):
-        raise LinemateError("--verify needs --build CMD" if verify else "--build is for --verify")
-    if (bench or binaries) and not verify:
-        raise LinemateError(f"{'--bench' if bench else '--binary'} is for --verify")
+    _check_together(verify=verify, build=build, bench=bench, binaries=binaries)
     for path in (output, export_fixes, ordering_file):
         check_output(path, ())
     ids = tuple(word for word in what if _ID.fullmatch(word) and not Path(word).exists())
@@ -149,6 +146,14 @@ def command(
         return EXIT_FAILED if chosen else done
     complete = all(planned.plan is not None for _, plans in chosen for planned in plans)
     return done if held and complete else EXIT_FAILED
+
+
+def _check_together(*, verify: bool, build: str | None, bench: str | None, binaries: tuple[str, ...]) -> None:
+    """Raises LinemateError for options of --verify without it, and the other way round."""
+    if verify != (build is not None):
+        raise LinemateError("--verify needs --build CMD" if verify else "--build is for --verify")
+    if (bench or binaries) and not verify:
+        raise LinemateError(f"{'--bench' if bench else '--binary'} is for --verify")
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,17 +234,22 @@ class _Reader:
                 self._remember(parts)
             return parts
         self.at += 1
-        if here == "u":
-            self._source_name()
-        elif here.islower():
-            return ()
-        elif here in "PROKVrCG":
+        if here in "PROKVrCG":
             qualified = here in "KVr"
             while qualified and self._is("r", "V", "K"):
                 self.at += 1
             inner = self._type()
             self._remember(inner if qualified else ())
             return inner if qualified else ()
+        self._type_without_name(here)
+        return ()
+
+    def _type_without_name(self, here: str) -> None:
+        """Reads past a type that is no class; ``here`` is its first letter, which was taken."""
+        if here == "u":
+            self._source_name()
+        elif here.islower():
+            return
         elif here == "T":
             self.at -= 1
             self._match(_PARAMETER)
@@ -278,7 +283,6 @@ class _Reader:
             self._type()
         else:
             raise ValueError
-        return ()
 
     def _class(self, parts: Parts) -> Parts:
         self._remember(parts)

@@ -218,68 +218,81 @@ def _reachable(walk: Walk, optimized: bool = True) -> list[str]:
 
 
 def _clang_order(walk: Walk, language: str) -> list[VariableFacts]:
-    """Clang's list; the names of the parts are CodeGenModule's."""
-    created: dict[str, None] = {}
-    parsed: set[str] = set()  # DeferredDecls: definitions that nothing has asked for yet
-    named: set[str] = set()
-    to_emit: list[str] = []  # DeferredDeclsToEmit
+    """Clang's list: what must be defined as the source comes, tentative definitions of C, what was asked for."""
+    clang = _ClangList(walk)
+    tentative = []
+    for item in walk.top_level():
+        if isinstance(item, VariableFacts) and item.bits & VariableBits.TENTATIVE and language == "C":
+            tentative.append(item)
+        else:
+            clang.read(item)
+    for item in tentative:
+        if not droppable(item) or item.identity in clang.created:
+            clang.define(item)
+    clang.emit_deferred()
+    return [walk.variable[identity] for identity in clang.created]
 
-    def may_wait(item: VariableFacts | FunctionReferences) -> bool:
-        if isinstance(item, FunctionReferences):
-            return item.deferred
-        return droppable(item) and item.init != Init.DYNAMIC
 
-    def name_it(identity: str) -> None:
-        """Code names a variable or function: its place on the list is taken now, its definition may follow later."""
-        item = walk.variable.get(identity) or walk.function.get(identity)
-        if isinstance(item, VariableFacts):
-            created.setdefault(identity)
-        if item is not None and identity not in named:
-            named.add(identity)
-            if identity in parsed:
-                to_emit.append(identity)
+class _ClangList:
+    """The module's list while code is generated; the names of the parts are CodeGenModule's."""
 
-    def define(item: VariableFacts | FunctionReferences) -> None:
-        named.add(item.identity)
-        if isinstance(item, FunctionReferences):
-            for identity in walk.mentions(item):
-                name_it(identity)
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self.created: dict[str, None] = {}  # variables, in the order of the list
+        self._parsed: set[str] = set()  # DeferredDecls: definitions that nothing has asked for yet
+        self._named: set[str] = set()
+        self._to_emit: list[str] = []  # DeferredDeclsToEmit
+
+    def read(self, item: VariableFacts | FunctionReferences) -> None:
+        """A definition comes by: it is generated now, or waits until something names it."""
+        if not _may_wait(item):
+            self.define(item)
             return
-        for identity in walk.initializer(item):
-            name_it(identity)
+        self._parsed.add(item.identity)
+        if item.identity in self._named:
+            self._to_emit.append(item.identity)
+
+    def define(self, item: VariableFacts | FunctionReferences) -> None:
+        self._named.add(item.identity)
+        if isinstance(item, FunctionReferences):
+            for identity in self._walk.mentions(item):
+                self._name(identity)
+            return
+        for identity in self._walk.initializer(item):
+            self._name(identity)
         if item.bits & VariableBits.RESHAPED:
             # A variable made for its first mention has the wrong type: a new one takes its name, at the end.
-            created.pop(item.identity, None)
-        created.setdefault(item.identity)
+            self.created.pop(item.identity, None)
+        self.created.setdefault(item.identity)
 
-    def emit_deferred() -> None:
+    def _name(self, identity: str) -> None:
+        """Code names a variable or function: its place on the list is taken now, its definition may follow later."""
+        item = self._walk.variable.get(identity) or self._walk.function.get(identity)
+        if isinstance(item, VariableFacts):
+            self.created.setdefault(identity)
+        if item is not None and identity not in self._named:
+            self._named.add(identity)
+            if identity in self._parsed:
+                self._to_emit.append(identity)
+
+    def emit_deferred(self) -> None:
         """What was asked for, each followed at once by what it asks for itself."""
-        pending = [iter(to_emit.copy())]
+        pending = [iter(self._to_emit.copy())]
         while pending:
             identity = next(pending[-1], None)
             if identity is None:
                 pending.pop()
                 continue
-            to_emit.clear()
-            define(walk.function.get(identity) or walk.variable[identity])
-            if to_emit:
-                pending.append(iter(to_emit.copy()))
+            self._to_emit.clear()
+            self.define(self._walk.function.get(identity) or self._walk.variable[identity])
+            if self._to_emit:
+                pending.append(iter(self._to_emit.copy()))
 
-    tentative = []
-    for item in walk.top_level():
-        if isinstance(item, VariableFacts) and item.bits & VariableBits.TENTATIVE and language == "C":
-            tentative.append(item)
-        elif not may_wait(item):
-            define(item)
-        else:
-            parsed.add(item.identity)
-            if item.identity in named:
-                to_emit.append(item.identity)
-    for item in tentative:
-        if not droppable(item) or item.identity in created:
-            define(item)
-    emit_deferred()
-    return [walk.variable[identity] for identity in created]
+
+def _may_wait(item: VariableFacts | FunctionReferences) -> bool:
+    if isinstance(item, FunctionReferences):
+        return item.deferred
+    return droppable(item) and item.init != Init.DYNAMIC
 
 
 def _optimized(order: list[VariableFacts], walk: Walk) -> list[VariableFacts]:

@@ -23,7 +23,7 @@ from sharing.static.callbacks import callback_calls
 from sharing.static.callees import function_at
 from sharing.static.coldness import coldness
 from sharing.static.executions import times
-from sharing.static.phases import Phases, find_phases, place
+from sharing.static.phases import OrderedCalls, Phases, find_phases, place
 from sharing.static.starts import Root, created
 
 ROUNDS = 12
@@ -106,7 +106,8 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     mask = _reach_of_roots(image, edges, entries, base, pointed, threaded)
     main_bit = np.uint64(sum(1 << i for i, r in enumerate(entries) if r.name == "main"))
     by_main = once & (mask == main_bit)
-    phases = find_phases(image, knowledge, edges.caller, edges.callee, edges.where, by_main, entered, init)
+    ordered = OrderedCalls(edges.caller, edges.callee, edges.where)
+    phases = find_phases(image, knowledge, ordered, by_main, entered, init)
     # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where), n)
     mask = _reach_of_roots(image, parallel, entries, base, pointed, threaded)

@@ -45,25 +45,25 @@ def place(image: Image, rows: Table) -> npt.NDArray[np.uint64]:
 _NEVER = np.uint64(2**64 - 1)
 
 
-def find_phases(
-    image: Image,
-    knowledge: Knowledge,
-    caller: npt.NDArray[np.int64],
-    callee: npt.NDArray[np.int64],
-    where: npt.NDArray[np.uint64],
-    once: Bools,
-    entered: Bools,
-    init: Bools,
-) -> Phases:
-    """Order the once-only functions around thread creation.
+@dataclass(frozen=True, slots=True)
+class OrderedCalls:
+    """The edges of the call graph, each with the ``place`` of the call in its caller."""
 
-    ``caller``, ``callee`` and ``where`` (``place`` of the call) are the edges of the call graph; ``once`` are the
-    functions that the main thread alone runs, once.
+    caller: npt.NDArray[np.int64]
+    callee: npt.NDArray[np.int64]
+    where: npt.NDArray[np.uint64]
+
+
+def find_phases(
+    image: Image, knowledge: Knowledge, calls: OrderedCalls, once: Bools, entered: Bools, init: Bools
+) -> Phases:
+    """Order the once-only functions around thread creation; ``once`` are those that the main thread alone runs, once.
 
     1. the functions from which a thread is created; 2. in each once-only one the first such call, and the last join;
     3. functions called only from outside those places, or from constructors.
     """
     n = len(image.functions)
+    caller, callee, where = calls.caller, calls.callee, calls.where
     first = np.zeros(n, np.uint64)
     last = np.full(n, _NEVER, np.uint64)
     starts, joins = _calls_named(image, knowledge)
@@ -87,20 +87,19 @@ def find_phases(
     np.maximum.at(join_at, image.calls["function"][joins], at[joins])
     joined = leading & (join_at > create_at)
     last[joined] = join_at[joined]
-    return Phases(_alone(n, caller, callee, where, (first, last), entered, init), first, last)
+    return Phases(_alone(n, calls, (first, last), entered, init), first, last)
 
 
 def _alone(
     n: int,
-    caller: npt.NDArray[np.int64],
-    callee: npt.NDArray[np.int64],
-    where: npt.NDArray[np.uint64],
+    calls: OrderedCalls,
     limits: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]],
     entered: Bools,
     init: Bools,
 ) -> Bools:
     """Functions that are called from sequential places only; grows from the constructors to a fixpoint."""
     first, last = limits
+    caller, callee, where = calls.caller, calls.callee, calls.where
     outside = (where < first[caller]) | (where > last[caller])
     alone = init.copy()
     called = np.bincount(callee, minlength=n) > 0

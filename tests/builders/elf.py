@@ -79,21 +79,40 @@ class ElfBuilder:
             return struct.pack(self.order + "IBBHQQ", name, info, 0, section, value, size)
         return struct.pack(self.order + "IIIBBH", name, value, size, info, 0, section)
 
+    def _with_symbol_table(self) -> list[BuiltSection]:
+        """The sections, behind them .symtab and .strtab where there are symbols."""
+        sections = list(self.sections)
+        if not (self.symbols and self.with_symbols):
+            return sections
+        strings, records = b"\0", self.pack_symbol(0, 0, 0, 0, 0, 0)
+        for name, section, value, size, kind, bind in self.symbols:
+            records += self.pack_symbol(len(strings), section, value, size, kind, bind)
+            strings += name.encode("utf-8", "surrogateescape") + b"\0"
+        index = len(sections)
+        sections.append(
+            BuiltSection(".symtab", SYMTAB, 0, records, link=index + 1, entry_size=24 if self.bits == 64 else 16)
+        )
+        sections.append(BuiltSection(".strtab", STRTAB, 0, strings))
+        for entry in sections:
+            entry.link = index if entry.link == -1 else entry.link
+        return sections
+
+    def _segment_table(self, sections: list[BuiltSection], offsets: list[int]) -> bytes:
+        table = b""
+        for kind, flags, index, extra, align in self.segments:
+            entry = sections[index]
+            size = len(entry.data)
+            if self.bits == 64:
+                fields = (kind, flags, offsets[index], entry.address, entry.address, size, size + extra, align)
+                table += struct.pack(self.order + "IIQQQQQQ", *fields)
+            else:
+                fields = (kind, offsets[index], entry.address, entry.address, size, size + extra, flags, align)
+                table += struct.pack(self.order + "IIIIIIII", *fields)
+        return table
+
     def bytes(self) -> bytes:
         """The file."""
-        sections = list(self.sections)
-        if self.symbols and self.with_symbols:
-            strings, records = b"\0", self.pack_symbol(0, 0, 0, 0, 0, 0)
-            for name, section, value, size, kind, bind in self.symbols:
-                records += self.pack_symbol(len(strings), section, value, size, kind, bind)
-                strings += name.encode("utf-8", "surrogateescape") + b"\0"
-            index = len(sections)
-            sections.append(
-                BuiltSection(".symtab", SYMTAB, 0, records, link=index + 1, entry_size=24 if self.bits == 64 else 16)
-            )
-            sections.append(BuiltSection(".strtab", STRTAB, 0, strings))
-            for entry in sections:
-                entry.link = index if entry.link == -1 else entry.link
+        sections = self._with_symbol_table()
         names = bytearray(b"\0")
         name_at = {}
         sections.append(BuiltSection(".shstrtab", STRTAB, 0, b""))
@@ -113,17 +132,7 @@ class ElfBuilder:
             body += entry.data if entry.type != NOBITS else b""
         section_table = at + len(body)
 
-        segments = b""
-        for kind, flags, index, extra, align in self.segments:
-            entry = sections[index]
-            size = len(entry.data)
-            if self.bits == 64:
-                fields = (kind, flags, offsets[index], entry.address, entry.address, size, size + extra, align)
-                segments += struct.pack(self.order + "IIQQQQQQ", *fields)
-            else:
-                fields = (kind, offsets[index], entry.address, entry.address, size, size + extra, flags, align)
-                segments += struct.pack(self.order + "IIIIIIII", *fields)
-
+        segments = self._segment_table(sections, offsets)
         table = bytearray()
         for row, entry in enumerate(sections):
             values = {

@@ -12,7 +12,7 @@ and the encoding into tables.  Names stand for addresses; a name that nothing de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,7 +37,7 @@ from sharing.model import (
     TypeRecord,
     TypeTable,
 )
-from sharing.model.image import Unit
+from sharing.model.image import Table, Unit
 
 X86_64 = Architecture("x86-64", 64, "little", 64, 128, True)
 AARCH64 = Architecture("aarch64", 64, "little", 64, 128, True)
@@ -230,6 +230,17 @@ class Builder:
         self.units.append(Unit(name, "/src", "", language))
         return len(self.units) - 1
 
+    def _variable_table(self) -> Table:
+        variables = np.zeros(len(self.variables), VARIABLE_DTYPE)
+        variables["scope"] = -1
+        for i, fields in enumerate(self.variables.values()):
+            for key, number in fields.items():
+                variables[key][i] = number
+            variables["name"][i] = len(self.functions) + i
+            inside = [s.index for s in self.sections if s.address <= fields["address"] < s.end]
+            variables["section"][i] = inside[0] if inside else -1
+        return np.sort(variables, order=["address", "size"])
+
     def image(self) -> Image:
         names = [*self.functions, *(key.partition("#")[0] for key in self.variables)]
         imports: dict[str, int] = {}
@@ -252,20 +263,9 @@ class Builder:
                 called = address(callee) if callee is not None else 0
                 calls.append((ip, called, row, loop, 0, rarity, order, (0, 0, 0)))
                 for number, value in enumerate(given):
-                    match value:
-                        case None:
-                            continue
-                        case Param():
-                            known = (value.offset, ArgKind.PARAM, value.number)
-                        case Element():
-                            known = (address(value.target), ArgKind.ADDRESS, value.stride)
-                        case Address():
-                            known = (value.value, ArgKind.ADDRESS, 0)
-                        case str():
-                            known = (address(value), ArgKind.ADDRESS, 0)
-                        case int():
-                            known = (value, ArgKind.CONSTANT, 0)
-                    args.append((ip, called, known[0], row, number, known[1], known[2], loop))
+                    if value is not None:
+                        what, kind, more = _known(value, address)
+                        args.append((ip, called, what, row, number, kind, more, loop))
             for ip, target, kind, size, loop, rarity, order, stride, flags in body.sites:
                 sites.append((ip, address(target), row, size, stride, order, kind, flags, loop, rarity))
             for ip, arg, offset, kind, size, loop, stride in body.params:
@@ -274,14 +274,6 @@ class Builder:
             (body.address, 4 * max(body.statements, 1), i, 1, body.flags, 0)
             for i, body in enumerate(self.functions.values())
         ]
-        variables = np.zeros(len(self.variables), VARIABLE_DTYPE)
-        variables["scope"] = -1
-        for i, fields in enumerate(self.variables.values()):
-            for key, number in fields.items():
-                variables[key][i] = number
-            variables["name"][i] = len(self.functions) + i
-            inside = [s.index for s in self.sections if s.address <= fields["address"] < s.end]
-            variables["section"][i] = inside[0] if inside else -1
         return Image(
             path="program",
             member=None,
@@ -291,7 +283,7 @@ class Builder:
             synthetic=False,
             sections=tuple(self.sections),
             names=names,
-            variables=np.sort(variables, order=["address", "size"]),
+            variables=self._variable_table(),
             functions=np.array(functions, FUNCTION_DTYPE),
             sites=np.array(sites, SITE_DTYPE),
             calls=np.array(calls, CALL_DTYPE),
@@ -305,6 +297,21 @@ class Builder:
             needed=self.needed,
             imports=frozenset(imports),
         )
+
+
+def _known(value: str | int | Param | Element | Address, address: Callable[[Target], int]) -> tuple[int, ArgKind, int]:
+    """What a call is known to pass: value, kind, and the parameter's number or the stride."""
+    match value:
+        case Param():
+            return value.offset, ArgKind.PARAM, value.number
+        case Element():
+            return address(value.target), ArgKind.ADDRESS, value.stride
+        case Address():
+            return value.value, ArgKind.ADDRESS, 0
+        case str():
+            return address(value), ArgKind.ADDRESS, 0
+        case int():
+            return value, ArgKind.CONSTANT, 0
 
 
 def threads(b: Builder, *entries: str) -> Body:

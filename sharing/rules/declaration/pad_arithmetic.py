@@ -26,7 +26,7 @@ Use instead: alignment, which needs no arithmetic and follows every edit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts
@@ -110,6 +110,21 @@ def _forgotten(pad: _Pad, excess: int) -> tuple[MemberFact, ...]:
     return (exact[-1],) if exact else tuple(silent[1:])
 
 
+def _why(facts: RecordFacts, ctx: SourceContext, pad: _Pad, excess: int, forgotten: Sequence[MemberFact]) -> str:
+    """What the padding does instead of filling the line."""
+    name, length = shown_name(facts), pad.end - pad.start
+    last = pad.end >= facts.size or pad.member is facts.members[-1]
+    if length < ctx.line_size:
+        follower = f"the next {name} of an array" if last else "the member behind it"
+        return f"is {ctx.line_size - length} bytes short: {follower} starts on the same line"
+    missed = f"it does not subtract {' and '.join(m.name for m in forgotten)}" if forgotten else "it is too long"
+    drift = f"the {name}s of an array drift over the lines" if last else "the member behind it starts inside a line"
+    why = f"ends {excess} bytes behind a line ({missed}): {drift}"
+    if facts.declared_align >= ctx.line_size and last:
+        why += f", and alignment rounds {name} up to {facts.size} bytes"
+    return why
+
+
 def _draft(program: Program, ctx: SourceContext, record: Defined[RecordFacts], pad: _Pad, excess: int) -> SourceDraft:
     facts = record.facts
     name = shown_name(facts)
@@ -117,19 +132,7 @@ def _draft(program: Program, ctx: SourceContext, record: Defined[RecordFacts], p
     short = length < ctx.line_size
     forgotten = _forgotten(pad, excess) if not short else ()
     spoken = language(program, record.unit)
-    last = pad.end >= facts.size or pad.member is facts.members[-1]
-    if short:
-        why = (
-            f"is {ctx.line_size - length} bytes short: "
-            + (f"the next {name} of an array" if last else "the member behind it")
-            + " starts on the same line"
-        )
-    else:
-        missed = f"it does not subtract {' and '.join(m.name for m in forgotten)}" if forgotten else "it is too long"
-        drift = f"the {name}s of an array drift over the lines" if last else "the member behind it starts inside a line"
-        why = f"ends {excess} bytes behind a line ({missed}): {drift}"
-    if facts.declared_align >= ctx.line_size and last and not short:
-        why += f", and alignment rounds {name} up to {facts.size} bytes"
+    why = _why(facts, ctx, pad, excess, forgotten)
     blamed = SourceParticipant(
         f"{name}.{pad.member.name}",
         pad.end - member_size(pad.member),
