@@ -20,10 +20,11 @@ from sharing.fix.variables import separate_elements, separate_variable
 from sharing.model.facts import RecordFacts, TypeTree
 from sharing.model.finding import Finding, Participant, Remedy, SourceEdit
 from sharing.model.types import TypeKind
+from sharing.rules import RULES
 from sharing.source.declarations import stripped
 from sharing.source.program import Defined, Program
 
-_SPLIT = "split-access"
+_STARTING = frozenset(rule.id for rule in RULES if rule.starts_line)
 _EDITED = frozenset({"pad-type", "pad-element", "align-member", "move-member", "section", "destructive-size"})
 
 
@@ -120,7 +121,7 @@ def _member(planner: Planner, participant: Participant, finding: Finding) -> Pla
         record = planner.program.records.get(identity)
     if record is None or not path:
         raise Refused("its type is not the project's own")
-    return align_member(planner, record, path, split=finding.rule == _SPLIT, others=[o for o in others if o])
+    return align_member(planner, record, path, split=finding.rule in _STARTING, others=[o for o in others if o])
 
 
 def _array_inside(planner: Planner, participant: Participant) -> tuple[Defined[RecordFacts], str] | None:

@@ -25,6 +25,7 @@ from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedy import Style, remedy
 from sharing.knowledge import Knowledge
 from sharing.model.finding import (
+    MAX_PARTICIPANTS,
     Confidence,
     Evidence,
     Finding,
@@ -43,7 +44,6 @@ from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static import callgraph, correlate, flow
 from sharing.static.profiles import Profiler
 
-MAX_PARTICIPANTS = 6
 MAX_THREAD_NAMES = 6
 MAX_RELATED = 3  # places in source a participant
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 import msgspec
 
 SCHEMA = "linemate-report-1"
+MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
 
 
 class Severity(StrEnum):

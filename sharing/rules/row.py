@@ -13,13 +13,17 @@ from sharing.model.rule import RuleInfo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """``page`` is the docstring of the rule's module, ``severity`` what a finding has before the evidence moves it."""
+    """``page`` is the docstring of the rule's module, ``severity`` what a finding has before the evidence moves it.
+
+    ``starts_line``: what a finding is about has to start on a line, which padding around it does not bring about.
+    """
 
     id: str
     name: str
     summary: str
     severity: Severity
     page: str
+    starts_line: bool = False
 
     def info(self) -> RuleInfo:
         return RuleInfo(self.id, self.name, self.summary, self.page, self.severity)

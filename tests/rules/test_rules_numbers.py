@@ -27,14 +27,6 @@ OF_LINES = {
 }
 
 
-@pytest.mark.parametrize("module", [shared, numbers], ids=lambda m: m.__name__)
-def test_every_number_has_a_unit_and_a_source(module: object) -> None:
-    stated = {name for name, value in vars(module).items() if name.isupper() and isinstance(value, int | float)}
-    about = described(module)  # type: ignore[arg-type]
-    assert stated == set(about)
-    assert all(one.unit and one.source for one in about.values())
-
-
 @pytest.mark.parametrize(("name", "other"), OF_LINES.items())
 def test_a_number_of_line_rules_decides_cases(monkeypatch: pytest.MonkeyPatch, name: str, other: float) -> None:
     monkeypatch.setattr(numbers, name, other)

@@ -16,7 +16,7 @@ from sharing.judge.remedy import Style
 from sharing.judge.sampled.remedies import remedies
 from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.attribution import Basis
-from sharing.model.finding import Confidence, Evidence, Finding, LinePicture, LineRef, Participant
+from sharing.model.finding import MAX_PARTICIPANTS, Confidence, Evidence, Finding, LinePicture, LineRef, Participant
 from sharing.model.image import Image
 from sharing.model.plural import count
 from sharing.model.profile import Actor
@@ -24,7 +24,6 @@ from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine
 from sharing.sampled.blame import Item
 from sharing.sampled.use import Concurrency, Provenance, Totals
 
-MAX_PARTICIPANTS = 6
 MAX_FUNCTIONS = 6
 _SEEN = {
     Provenance.SAMPLE: "sampled",

@@ -74,4 +74,5 @@ RULE = LineRule(
     severity=Severity.HIGH,
     page=__doc__,
     check=check,
+    starts_line=True,
 )
