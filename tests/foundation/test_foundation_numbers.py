@@ -36,7 +36,8 @@ FORMATS = {
     "sampled/gain.py": "CODE_WEIGHT_S",  # so small that it only says that there is an access
     "sampled/processes.py": "END_OF_TIME",
     "sampled/regions.py": "USER_BITS LOW THREAD_BASE LARGE_BYTES BRK_DISTANCE NEAR_STACK",
-    "sampled/sampledcode.py": "PERF_TYPE_SOFTWARE PERF_TYPE_BREAKPOINT SOFTWARE_CLOCKS ADDRESS_BITS MAX_FILES _LOW _SIGN",
+    "sampled/sampledcode.py": "PERF_TYPE_SOFTWARE PERF_TYPE_BREAKPOINT SOFTWARE_CLOCKS "
+    "ADDRESS_BITS MAX_FILES _LOW _SIGN",
     "sampled/solo.py": "NS",
     "source/addressing.py": "DATA_BASE HEAP_BASE HEAP_ALIGNMENT GAP",
     "source/alignment.py": "_X86_LARGE _LARGE_ARRAY _VECTOR _VECTOR_ELEMENTS",
