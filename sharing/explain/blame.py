@@ -144,8 +144,8 @@ def _collect(shifts: Shifts, old_range: tuple[int, int], new_range: tuple[int, i
     share += [Share.REALIGNED] * len(realigned)
     padding = uncovered = 0
     for account, (start, end), of, told, sign, apart in (
-        (shifts.old, old_range, matching.of_old, matching.told_old, -1, gap_old),
-        (shifts.new, new_range, matching.of_new, matching.told_new, 1, gap_new),
+        (shifts.old, old_range, matching.of_old, matching.absence_shows_old, -1, gap_old),
+        (shifts.new, new_range, matching.of_new, matching.absence_shows_new, 1, gap_new),
     ):
         span = slice(start, end)
         pads, good = account.padding[span].copy(), account.explained[span]

@@ -18,8 +18,8 @@ from sharing.model.comparison import ChangeKind, SymbolChange
 def changes(matching: Matching, shifts: Shifts, activity: Activity, limit: int) -> tuple[tuple[SymbolChange, ...], int]:
     """(the first ``limit`` changes, how many there are).  Sizes that were only inferred are no resizing."""
     old, new = matching.old, matching.new
-    gone = np.flatnonzero((matching.of_old < 0) & matching.told_old)
-    come = np.flatnonzero((matching.of_new < 0) & matching.told_new)
+    gone = np.flatnonzero((matching.of_old < 0) & matching.absence_shows_old)
+    come = np.flatnonzero((matching.of_new < 0) & matching.absence_shows_new)
     row_old, row_new = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
     sized = ~old.inferred[row_old] & ~new.inferred[row_new]
     one, other = old.align[row_old], new.align[row_new]

@@ -22,8 +22,8 @@ from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.findings import new_findings
 from sharing.explain.identity import Objects
+from sharing.explain.linepairs import LinePairs, line_pairs
 from sharing.explain.match import How, Matching, match_functions, match_variables
-from sharing.explain.meetings import Met, meetings
 from sharing.explain.same import same_build, what_differs
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import account_for
@@ -104,8 +104,8 @@ def compare(
     same = same_compiler(old, old_traits, new, new_traits)
     shifts = account_for(variables, section_shifts(before.image, after.image, words), same_compiler=same)
     # 4. Who meets, who parts: on a line, and on a pair of lines.
-    met: dict[tuple[int, bool], Met] = {
-        (size, new_side): meetings(variables, after if new_side else before, size, new_side=new_side)
+    met: dict[tuple[int, bool], LinePairs] = {
+        (size, new_side): line_pairs(variables, after if new_side else before, size, new_side=new_side)
         for size in dict.fromkeys((options.line_size, options.pair_size))
         for new_side in (True, False)
     }

@@ -20,14 +20,12 @@ def new_findings(builds: Builds, macro: str = "") -> tuple[Finding, ...]:
         return ()
     style = Style(builds.line_size, activity.image.kind, macro)
     found: dict[str, Finding] = {}
-    for meeting in builds.gained.meetings:
-        if meeting.severity is None or meeting.severity is Severity.NOTE:
+    for pair in builds.gained.pairs:
+        if pair.severity is None or pair.severity is Severity.NOTE:
             continue
-        names = {meeting.mates.first, meeting.mates.second}
-        drafts = activity.drafts(int(meeting.mates.line, 16))
-        draft = next(
-            (d for d in drafts if d.rule == meeting.mates.finding and names <= {a.name for a in d.actors}), None
-        )
+        names = {pair.mates.first, pair.mates.second}
+        drafts = activity.drafts(int(pair.mates.line, 16))
+        draft = next((d for d in drafts if d.rule == pair.mates.finding and names <= {a.name for a in d.actors}), None)
         if draft is not None:
             made = finding_of(draft, activity.profiler, activity.context, style, activity.image)
             found.setdefault(made.id, made)

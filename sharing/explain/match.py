@@ -37,7 +37,8 @@ PAIR_DTYPE = np.dtype([("old", "<i4"), ("new", "<i4"), ("how", "u1")])
 class Matching:
     """Pairs (PAIR_DTYPE, by old row), and for each row of either side its pair, -1 unmatched.
 
-    ``told_old`` and ``told_new`` mark the rows whose absence on the other side would show, since it names such objects.
+    ``absence_shows_old`` and ``absence_shows_new`` mark the rows whose absence on the other side would
+    show, since that side names such objects.
     """
 
     old: Objects
@@ -45,8 +46,8 @@ class Matching:
     pairs: npt.NDArray[Any]
     of_old: Ids
     of_new: Ids
-    told_old: npt.NDArray[np.bool_]
-    told_new: npt.NDArray[np.bool_]
+    absence_shows_old: npt.NDArray[np.bool_]
+    absence_shows_new: npt.NDArray[np.bool_]
 
 
 def _inverse(rows: Ids, like: Ids) -> Ids:

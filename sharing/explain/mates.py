@@ -30,7 +30,7 @@ SPAN_DTYPE = np.dtype(
 
 
 @dataclass(frozen=True, slots=True)
-class Meetings:
+class MatePairs:
     """Pairs of spans (positions in the table of spans) that are on one line here, and not in the other layout."""
 
     first: Ids
@@ -38,7 +38,7 @@ class Meetings:
     line: Ids  # address of the first such line
 
 
-def gained(spans: npt.NDArray[Any], line_size: int) -> Meetings:
+def gained(spans: npt.NDArray[Any], line_size: int) -> MatePairs:
     """Pairs on a common line here that are not on one there, or of which one does not exist there."""
     first, second, line = _together(spans["here"], spans["extent"], line_size)
     a, b = spans[first], spans[second]
@@ -46,7 +46,7 @@ def gained(spans: npt.NDArray[Any], line_size: int) -> Meetings:
     low = np.maximum(a["there"] // line_size, b["there"] // line_size)
     high = np.minimum((a["there"] + a["extent"] - 1) // line_size, (b["there"] + b["extent"] - 1) // line_size)
     new = ~(both & (low <= high))
-    return Meetings(first[new], second[new], line[new])
+    return MatePairs(first[new], second[new], line[new])
 
 
 def _together(start: Ids, extent: Ids, line_size: int) -> tuple[Ids, Ids, Ids]:

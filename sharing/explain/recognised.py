@@ -64,8 +64,8 @@ def _unrecognised(
 ) -> Unrecognised:
     rows, few = [], True
     sides = (
-        (matching.old, matching.of_old, matching.told_old),
-        (matching.new, matching.of_new, matching.told_new),
+        (matching.old, matching.of_old, matching.absence_shows_old),
+        (matching.new, matching.of_new, matching.absence_shows_new),
     )
     for side, ((objects, of, told), mine, weight) in enumerate(zip(sides, candidates, weights, strict=True)):
         missing = mine & (of < 0) & ~told

@@ -202,14 +202,14 @@ def _groups(builds: Builds, before: Mapping[Key, _Member], after: Mapping[Key, _
             yield _Group(PlaceKind.VARIABLE, name.removesuffix(keys[0][2]) or name, "", tuple(keys))
     done: set[str] = set()
     for met, side in ((builds.gained, after), (builds.lost, before)):
-        for meeting in met.meetings[:MAX_PAIRS]:
-            line = int(meeting.mates.line, 16)
+        for pair in met.pairs[:MAX_PAIRS]:
+            line = int(pair.mates.line, 16)
             members = tuple(sorted(key for key, member in side.items() if line in member.lines))
-            if len(members) > 1 and meeting.mates.line not in done:
-                done.add(meeting.mates.line)
+            if len(members) > 1 and pair.mates.line not in done:
+                done.add(pair.mates.line)
                 names = ", ".join(side[key].name for key in members[:3])
                 more = f" and {len(members) - 3} more" if len(members) > 3 else ""
-                yield _Group(PlaceKind.LINE, names + more, meeting.mates.line, members)
+                yield _Group(PlaceKind.LINE, names + more, pair.mates.line, members)
 
 
 def with_variable_samples(

@@ -13,8 +13,8 @@ from pathlib import PurePath
 from sharing.basics.naming import Demangle
 from sharing.explain import numbers
 from sharing.explain.activity import Activity
+from sharing.explain.linepairs import LinePairs
 from sharing.explain.match import Matching
-from sharing.explain.meetings import Met
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, FileTraits, RuledOut
 from sharing.model.image import Image, ImageKind
@@ -33,10 +33,10 @@ class Builds:
     variables: Matching
     functions: Matching
     shifts: Shifts
-    gained: Met
-    lost: Met
-    pair_gained: Met
-    pair_lost: Met
+    gained: LinePairs
+    lost: LinePairs
+    pair_gained: LinePairs
+    pair_lost: LinePairs
     line_size: int
     demangle: Demangle
 

@@ -92,8 +92,8 @@ def _by_size(builds: Builds) -> Verdicts:
         for i in differ.tolist()
     ]
     for objects, of, told, what in (
-        (matching.new, matching.of_new, matching.told_new, "only the new build has it"),
-        (matching.old, matching.of_old, matching.told_old, "only the old build has it"),
+        (matching.new, matching.of_new, matching.absence_shows_new, "only the new build has it"),
+        (matching.old, matching.of_old, matching.absence_shows_old, "only the old build has it"),
     ):
         found += [(objects.label(int(r)), what) for r in np.flatnonzero((of < 0) & told & (objects.size > 0))]
     note = "code: a listing shows sizes of functions at most; functions of the same size may do something else"
@@ -158,8 +158,8 @@ def _others(builds: Builds) -> list[str]:
     weight = np.maximum(_weights(builds.old)[old_row], _weights(builds.new)[new_row])
     names = [matching.new.label(int(new_row[i])) for i in np.flatnonzero(differ)[np.argsort(-weight[differ])]]
     for objects, of, told in (
-        (matching.new, matching.of_new, matching.told_new),
-        (matching.old, matching.of_old, matching.told_old),
+        (matching.new, matching.of_new, matching.absence_shows_new),
+        (matching.old, matching.of_old, matching.absence_shows_old),
     ):
         names += [objects.label(int(row)) for row in np.flatnonzero((of < 0) & told & (objects.size > 0))]
     shown = readable_names(names, builds.demangle)
@@ -223,7 +223,7 @@ def _fresh(builds: Builds) -> list[tuple[str, float]]:
     weight = _weights(builds.new)
     of = builds.functions.of_new
     objects = builds.functions.new
-    told = builds.functions.told_new
+    told = builds.functions.absence_shows_new
     rows = [r for r in _top(builds.new) if of[r] < 0 and told[r]]
     shown = readable_names([objects.label(r) for r in rows], builds.demangle)
     return [(shown[objects.label(r)], float(weight[r])) for r in rows]

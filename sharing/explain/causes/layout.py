@@ -12,7 +12,7 @@ import numpy as np
 
 from sharing.explain import blame, numbers, recognised
 from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
-from sharing.explain.meetings import Meeting, Met
+from sharing.explain.linepairs import LinePair, LinePairs
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
 from sharing.model.finding import Confidence, Severity
@@ -41,9 +41,9 @@ def ask(builds: Builds) -> Verdicts:
     """What the layout made worse and what it made better, one cause each, or why it is ruled out."""
     if not (builds.old.known and builds.new.known):
         return _without_accesses(builds)
-    apart: list[Meeting] = []
+    apart: list[LinePair] = []
     if builds.new.threaded:  # of one thread's data, a second line costs next to nothing
-        apart = [m for m in builds.lost.meetings if m.severity is None and m.together and m.mates.hot and m.matched]
+        apart = [m for m in builds.lost.pairs if m.severity is None and m.together and m.mates.hot and m.matched]
     worse = _side(builds, builds.gained, apart, improves=False)
     better = _side(builds, builds.lost, [], improves=True)
     causes = tuple(c for c in (worse, better) if c is not None)
@@ -81,28 +81,28 @@ def _strengths() -> dict[Severity, float]:
     }
 
 
-def _side(builds: Builds, met: Met, apart: list[Meeting], *, improves: bool) -> Cause | None:
-    """What one side's meetings, straddles and lost company amount to; None for nothing that a rule objects to."""
-    harm = _harm(met.meetings)
+def _side(builds: Builds, met: LinePairs, apart: list[LinePair], *, improves: bool) -> Cause | None:
+    """What one side's pairs, straddles and lost company amount to; None for nothing that a rule objects to."""
+    harm = _harm(met.pairs)
     split = numbers.SPLIT_NOW if any(s.atomic for s in met.straddles) else 0.0
     strength = max(harm, split, numbers.LOST_TOGETHER if apart else 0.0)
     if strength < numbers.MET_NOTE:
         return None
-    shown = _distinct(met.meetings) if harm == strength else []
+    shown = _distinct(met.pairs) if harm == strength else []
     text = "" if shown else _other_sentence(met.straddles, apart, improves=improves)
     return _cause(builds, shown, strength, improves=improves, text=text)
 
 
-def _harm(meetings: Iterable[Meeting]) -> float:
+def _harm(pairs: Iterable[LinePair]) -> float:
     """Strength of the worst pair."""
-    return max((_strength(m) for m in meetings), default=0.0)
+    return max((_strength(m) for m in pairs), default=0.0)
 
 
-def _strength(meeting: Meeting) -> float:
-    if meeting.severity is None:
-        return numbers.HOT_ONLY if meeting.mates.hot else 0.0
-    value = _strengths()[meeting.severity]
-    return value if meeting.matched else value * numbers.ADDED_PAIR
+def _strength(pair: LinePair) -> float:
+    if pair.severity is None:
+        return numbers.HOT_ONLY if pair.mates.hot else 0.0
+    value = _strengths()[pair.severity]
+    return value if pair.matched else value * numbers.ADDED_PAIR
 
 
 def _nothing_met(builds: Builds) -> str:
@@ -167,12 +167,12 @@ def _without_accesses(builds: Builds) -> Verdicts:
     runs = builds.shifts.runs
     if not len(runs) or (not (runs["shift"] % builds.line_size != 0).any() and not builds.gained.total):
         return _excluded(builds, "no variable of both builds changed its place within a line")
-    if not builds.gained.meetings:
+    if not builds.gained.pairs:
         return _excluded(builds, "variables moved, but no two came onto one line with their first bytes")
-    return Verdicts((_cause(builds, _distinct(builds.gained.meetings), numbers.BY_LAYOUT, improves=False, text=""),))
+    return Verdicts((_cause(builds, _distinct(builds.gained.pairs), numbers.BY_LAYOUT, improves=False, text=""),))
 
 
-def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: bool, text: str) -> Cause:
+def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: bool, text: str) -> Cause:
     """The cause, told by the worst of the pairs shown, or by ``text`` where there is none."""
     lead = next((m for m in shown if m.matched), shown[0] if shown else None)
     contributions, pairs = _blame(builds, lead, improves=improves)
@@ -180,8 +180,8 @@ def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: b
     rows = list(dict.fromkeys(row for m in shown for row in m.rows))  # the worst pair's first
     known = builds.new.known
     text = text or _sentence(builds, lead, contributions, pairs, improves=improves)
-    gained = tuple(m.mates for m in _distinct(builds.gained.meetings))
-    lost = tuple(m.mates for m in _distinct(builds.lost.meetings))
+    gained = tuple(m.mates for m in _distinct(builds.gained.pairs))
+    lost = tuple(m.mates for m in _distinct(builds.lost.pairs))
     gained += _wider(gained, builds.pair_gained)
     lost += _wider(lost, builds.pair_lost)
     old, new = builds.programs
@@ -207,7 +207,7 @@ def _cause(builds: Builds, shown: list[Meeting], strength: float, *, improves: b
     )
 
 
-def _refutation(contributions: tuple[Contribution, ...], lead: Meeting | None, new: str, *, improves: bool) -> str:
+def _refutation(contributions: tuple[Contribution, ...], lead: LinePair | None, new: str, *, improves: bool) -> str:
     if improves:
         return f"perf stat -r 10 -- {new}: as slow as before"
     if lead is None:
@@ -217,7 +217,9 @@ def _refutation(contributions: tuple[Contribution, ...], lead: Meeting | None, n
     return f"rebuild {without}{alone}, then perf stat -r 10 -- {new}: still slow"
 
 
-def _blame(builds: Builds, lead: Meeting | None, *, improves: bool) -> tuple[tuple[Contribution, ...], tuple[int, ...]]:
+def _blame(
+    builds: Builds, lead: LinePair | None, *, improves: bool
+) -> tuple[tuple[Contribution, ...], tuple[int, ...]]:
     """(what moved the pair, rows of ``Matching.pairs`` of its two variables)."""
     if lead is None:
         return (), ()
@@ -239,7 +241,7 @@ def _blame(builds: Builds, lead: Meeting | None, *, improves: bool) -> tuple[tup
 
 def _sentence(
     builds: Builds,
-    lead: Meeting | None,
+    lead: LinePair | None,
     contributions: tuple[Contribution, ...],
     pairs: tuple[int, ...],
     *,
@@ -288,7 +290,7 @@ def _sentence(
     return "; ".join(parts)
 
 
-def _other_sentence(straddles: tuple[Straddle, ...], apart: list[Meeting], *, improves: bool) -> str:
+def _other_sentence(straddles: tuple[Straddle, ...], apart: list[LinePair], *, improves: bool) -> str:
     """Of a lock or atomic that crosses lines, or else of a pair that was used together from one line."""
     crossing = [s for s in straddles if s.atomic]
     if crossing:
@@ -340,24 +342,22 @@ def _moved(builds: Builds, rows: Iterable[int], *, improves: bool) -> tuple[Move
     return tuple(out[: 2 * MAX_PAIRS])
 
 
-def _distinct(meetings: tuple[Meeting, ...]) -> list[Meeting]:
+def _distinct(pairs: tuple[LinePair, ...]) -> list[LinePair]:
     """The worst pair of each two variables."""
     seen: set[tuple[int, ...]] = set()
     out = []
-    for meeting in meetings:
-        key = tuple(sorted(set(meeting.rows)))
+    for pair in pairs:
+        key = tuple(sorted(set(pair.rows)))
         if key not in seen:
             seen.add(key)
-            out.append(meeting)
+            out.append(pair)
     return out[:MAX_PAIRS]
 
 
-def _wider(shown: tuple[LineMates, ...], met: Met) -> tuple[LineMates, ...]:
+def _wider(shown: tuple[LineMates, ...], met: LinePairs) -> tuple[LineMates, ...]:
     """Pairs of the wider view that the line itself does not already hold."""
     have = {(m.first, m.second) for m in shown}
-    return tuple(
-        m.mates for m in _distinct(met.meetings) if (m.mates.first, m.mates.second) not in have and m.mates.hot
-    )
+    return tuple(m.mates for m in _distinct(met.pairs) if (m.mates.first, m.mates.second) not in have and m.mates.hot)
 
 
 def _words(contribution: Contribution) -> str:

@@ -28,7 +28,7 @@ MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class LinePair:
     """A pair that meets on one side only, with the rows of its variables there.  ``severity`` is a rule's, or None."""
 
     mates: LineMates
@@ -39,10 +39,10 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class LinePairs:
     """All that meets on one side and not on the other.  ``total`` counts pairs of variables, examined or not."""
 
-    meetings: tuple[Meeting, ...]
+    pairs: tuple[LinePair, ...]
     straddles: tuple[Straddle, ...]
     total: int
 
@@ -58,14 +58,14 @@ class _Side:
     line_size: int
 
 
-def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> Met:
+def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> LinePairs:
     """What meets in the new build (``new_side``), or in the old one, and not in the other."""
     here, there = (matching.new, matching.old) if new_side else (matching.old, matching.new)
     partner = _partners(matching, new_side=new_side)
     if not activity.known:
         return _by_layout(here, there, partner, line_size)
     side = _Side(activity, here, there, partner, line_size)
-    told = matching.told_new if new_side else matching.told_old
+    told = matching.absence_shows_new if new_side else matching.absence_shows_old
     # Of an object that the other side may merely not name, nobody can say where it would be.
     slots = activity.slots[(partner >= 0)[activity.slots["row"]] | told[activity.slots["row"]]]
     spans = np.zeros(len(slots), mates.SPAN_DTYPE)
@@ -84,7 +84,7 @@ def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side
     busy = np.flatnonzero(weight >= static_numbers.WARM_WEIGHT / 2)
     busy = busy[np.lexsort((found.line[busy], -weight[busy]))]
     seen: set[tuple[str, str]] = set()
-    out: list[Meeting] = []
+    out: list[LinePair] = []
     pairs = np.unique(np.stack([slots["row"][first], slots["row"][second]]), axis=1).shape[1] if len(first) else 0
     for at in busy[: MAX_EXAMINED * 4].tolist():
         a, b = slots[int(first[at])], slots[int(second[at])]
@@ -100,13 +100,13 @@ def meetings(matching: Matching, activity: Activity, line_size: int, *, new_side
         if len(seen) >= MAX_EXAMINED:
             break
     out.sort(key=_rank)
-    return Met(tuple(out), _straddles(activity, slots, spans, line_size, gained=new_side), pairs)
+    return LinePairs(tuple(out), _straddles(activity, slots, spans, line_size, gained=new_side), pairs)
 
 
-def _rank(meeting: Meeting) -> tuple[int, bool, float, str, str]:
-    severity = meeting.severity.rank if meeting.severity is not None else -1
-    pair = meeting.mates
-    return (-severity, not pair.hot, -pair.weight, pair.first, pair.second)
+def _rank(pair: LinePair) -> tuple[int, bool, float, str, str]:
+    severity = pair.severity.rank if pair.severity is not None else -1
+    mates = pair.mates
+    return (-severity, not mates.hot, -mates.weight, mates.first, mates.second)
 
 
 def _partners(matching: Matching, *, new_side: bool) -> npt.NDArray[np.int64]:
@@ -122,7 +122,7 @@ def _addresses(address: Words, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.in
     return picked
 
 
-def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], weight: float) -> Meeting | None:
+def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], weight: float) -> LinePair | None:
     """The pair, where the bytes in use of its actors share a line here and not there."""
     activity, here, there, line_size = side.activity, side.here, side.there, side.line_size
     delta = [_delta(here, row) for row in rows]
@@ -162,7 +162,7 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
         finding=draft.rule if draft is not None else "",
         severity=draft.severity.value if draft is not None else "",
     )
-    return Meeting(pair, rows, draft.severity if draft is not None else None, matched, bool(shared))
+    return LinePair(pair, rows, draft.severity if draft is not None else None, matched, bool(shared))
 
 
 def _delta(objects: Objects, row: int) -> int:
@@ -227,7 +227,7 @@ def _straddles(
     return tuple(out)
 
 
-def _by_layout(here: Objects, there: Objects, partner: npt.NDArray[np.int64], line_size: int) -> Met:
+def _by_layout(here: Objects, there: Objects, partner: npt.NDArray[np.int64], line_size: int) -> LinePairs:
     """Without accesses: pairs of whole variables of which more bytes share a line here than there."""
     kinds = {s.index: s.kind for s in here.image.sections}
     sections = here.image.variables["section"]
@@ -257,8 +257,8 @@ def _by_layout(here: Objects, there: Objects, partner: npt.NDArray[np.int64], li
         shown = LineMates(
             here.label(pair[0]), here.label(pair[1]), f"{line & MASK:#x}", line_size, ends[0], ends[1], certain=False
         )
-        out.append(Meeting(shown, pair, None, bool(partner[pair[0]] >= 0 and partner[pair[1]] >= 0), False))
-    return Met(tuple(out), (), len(found.first))
+        out.append(LinePair(shown, pair, None, bool(partner[pair[0]] >= 0 and partner[pair[1]] >= 0), False))
+    return LinePairs(tuple(out), (), len(found.first))
 
 
 HEAD_BYTES = 20  # what glibc's mutex has in use; see knowledge/locks.json
