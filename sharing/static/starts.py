@@ -8,7 +8,7 @@ what these threads reach or do.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
 from sharing.static.handed import handed_on
+
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     args = image.args
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     wanted, many = _asked(image, knowledge, callees)
+    pointed = _pointed(image)
     found: dict[int, list[bool]] = {}
 
     def start(at: int, *, several: bool) -> int:
@@ -52,8 +55,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
                 wanted.update(handed_on(image, row, int(args[at]["function"]), callees))
             continue
         many[wrapper] = 0 < args[at]["loop_depth"] < numbers.IMPLAUSIBLE_STARTS or many.get(key, False)
-        for pointed in through_pointers(image, at):
-            start(pointed, several=many[wrapper])
+        for row in _through_pointers(image, at, pointed):
+            start(row, several=many[wrapper])
     for at, nm in enumerate(image.functions["name"].tolist()):
         if nm >= 0 and image.names[nm].startswith("_Z") and knowledge.is_thread_entry(image.names[nm]):
             found.setdefault(at, []).append(True)
@@ -75,8 +78,16 @@ def _asked(image: Image, knowledge: Knowledge, callees: npt.NDArray[Any]) -> tup
     return wanted, many
 
 
-def through_pointers(image: Image, at: int) -> list[int]:
-    """Rows of arguments that are entries because a wrapper is called through a pointer.
+def _pointed(image: Image) -> npt.NDArray[np.int64]:
+    """Rows of arguments of calls through pointers that are functions of this image."""
+    args = image.args
+    rows = np.flatnonzero((args["callee"] == 0) & (args["kind"] == ArgKind.ADDRESS))
+    result: npt.NDArray[np.int64] = rows[function_at(image, args["value"][rows].astype(np.uint64)) >= 0]
+    return result
+
+
+def _through_pointers(image: Image, at: int, pointed: npt.NDArray[np.int64]) -> list[int]:
+    """Of the rows ``pointed`` those that are entries because a wrapper is called through a pointer.
 
     ``at`` is the row where the wrapper passes its own argument on.  Services that can be replaced are tables of
     functions, one of which starts threads: whoever wants a thread calls through the table.  Which table a call goes
@@ -89,15 +100,19 @@ def through_pointers(image: Image, at: int) -> list[int]:
     wrapper = int(entry["function"])
     if not image.functions["flags"][wrapper] & FunctionFlag.ADDRESS_TAKEN:
         return []
-    passed = args[(args["ip"] == entry["ip"]) & (args["kind"] == ArgKind.PARAM) & (args["arg"] != entry["arg"])]
+    first, last = (int(np.searchsorted(args["ip"], entry["ip"], side)) for side in _SIDES)
+    call = args[first:last]
+    passed = call[(call["kind"] == ArgKind.PARAM) & (call["arg"] != entry["arg"])]
     beside = set(passed["source"].tolist()) - {int(entry["source"])}
-    indirect = (args["callee"] == 0) & (args["arg"] == entry["source"]) & (args["kind"] == ArgKind.ADDRESS)
     chosen = []
-    for row in np.flatnonzero(indirect).tolist():
-        others = args[(args["ip"] == args[row]["ip"]) & np.isin(args["arg"], list(beside))]
+    for row in pointed.tolist():
+        if args["arg"][row] != entry["source"]:
+            continue
+        first, last = (int(np.searchsorted(args["ip"], args["ip"][row], side)) for side in _SIDES)
+        others = [o for o in args[first:last] if int(o["arg"]) in beside]
         data = [_is_data(image, int(o["value"])) for o in others if o["kind"] == ArgKind.ADDRESS]
-        numbers = [int(o["value"]) for o in others if o["kind"] == ArgKind.CONSTANT and o["value"]]
-        if data and all(data) and not numbers:
+        sizes = [int(o["value"]) for o in others if o["kind"] == ArgKind.CONSTANT and o["value"]]
+        if data and all(data) and not sizes:
             chosen.append(row)
     return chosen
 
