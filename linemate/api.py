@@ -62,6 +62,7 @@ def audit(
     counts: Iterable[File] = (),
     facts: Iterable[File] = (),
     line_size: int | None = None,
+    guards: File | None = None,
     debug_file: File | None = None,
     rules: Iterable[str] = (),
     symbols: Iterable[str] = (),
@@ -74,10 +75,12 @@ def audit(
 
     ``samples`` are profiles of it, ``counts`` exact executions, ``facts`` streams of linemate-facts.  ``line_size`` is
     the bytes of a line (None: the project's or the architecture's).  ``rules`` are rule ids and ``symbols`` globs; none
-    means all.  ``assume_threads``: where no start of a thread is seen, functions that may be entered run on several.
+    means all.  ``guards`` is a file of pairs that must not share a line.  ``assume_threads``: where no start of a
+    thread is seen, functions that may be entered run on several.
     ``config`` is the project file; None: the nearest ``linemate.toml`` here or above, False: none.
     """
     from linemate.options import AuditOptions
+    from linemate.pairguards import read_guards
     from linemate.pipeline import audit as run
 
     project = _project(config)
@@ -94,6 +97,7 @@ def audit(
         debug_file=_text_or_none(debug_file),
         project=project,
         assume_threads=assume_threads,
+        guards=read_guards(_text(guards)) if guards is not None else (),
     )
     return run(options)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
@@ -17,6 +17,7 @@ from msgspec import structs
 
 from elfscan.demangle import demangle
 from elfscan.image import read_images
+from linemate.byname import candidates, member_span, rows_by_name, split_member
 from linemate.pipeline import vocabulary
 from sharing.basics.geometry import line_start, lines_of
 from sharing.basics.naming import readable_names
@@ -28,7 +29,7 @@ from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutObject, L
 from sharing.model.project import ProjectConfig
 from sharing.static.correlate import all_sites
 from sharing.static.flow import INIT, LOCK_DTYPE, lock_events
-from sharing.static.linemap import LineMap, names_locals, variable_name
+from sharing.static.linemap import LineMap, names_locals
 from sharing.static.recover import recover
 
 Accessed = TypeVar("Accessed", LayoutObject, LayoutSpan)
@@ -37,9 +38,6 @@ CROWDED_SHOWN = 10
 SUGGESTIONS = 3
 MAX_COMPARED = 20_000  # names that a misspelt one is compared with: the rest differ too much in length
 
-_INDEX = re.compile(r"\[(\d{1,18})\]")
-_OFFSET = re.compile(r"\+(0[xX][0-9a-fA-F]{1,16}|0|[1-9]\d{0,18})$")
-_KIND = re.compile(r" \(\w+\)$")
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}$")
 
 
@@ -74,7 +72,7 @@ def lines(options: LinesOptions) -> LayoutReport:
             sections, crowded = tuple(plain.summaries()), tuple(plain.crowded(CROWDED_SHOWN))
             layouts.append(Layout(target, (), sections, crowded, image.notes))
             continue
-        names = _names(image, _candidates(options.symbols))
+        names = rows_by_name(image, candidates(options.symbols))
         every: dict[str, list[int]] = {}
         excerpts: list[Excerpt] = []
         for symbol in options.symbols:
@@ -83,7 +81,7 @@ def lines(options: LinesOptions) -> LayoutReport:
                 found.add(symbol)
                 excerpts.extend(here)
             else:
-                every = every or _names(image)
+                every = every or rows_by_name(image)
                 missing.setdefault(symbol, []).extend(_similar(image, symbol, every))
         if excerpts:
             layouts.append(Layout(target, tuple(excerpts), notes=image.notes))
@@ -144,46 +142,6 @@ def _with_accesses(image: Image, knowledge: Knowledge) -> tuple[Image, Table]:
     return replace(recover(image, sites, locks, knowledge), sites=sites), locks[locks["effect"] != INIT]
 
 
-def _candidates(symbols: Iterable[str]) -> frozenset[str]:
-    """All names of variables that the symbols can mean: themselves, and what is in front of a member or an offset."""
-    return frozenset(
-        part for symbol in symbols for part in (symbol, *(symbol[:at] for at, ch in enumerate(symbol) if ch in ".[+"))
-    )
-
-
-def _names(image: Image, wanted: frozenset[str] | None = None) -> dict[str, list[int]]:
-    """Rows by every name that a user may type: own, qualified by its function, and aliases; only ``wanted`` ones.
-
-    A table of all names of two million variables takes longer to make than everything else.
-    """
-    rows: dict[str, list[int]] = {}
-
-    def put(name: str, row: int) -> None:
-        if wanted is None or name in wanted:
-            rows.setdefault(name, []).append(row)
-
-    called = image.variables["name"]
-    if wanted is None:
-        named = np.flatnonzero(called >= 0)
-    else:
-        # A name that ends in ")" may be one with a kind behind it.
-        chosen = [at for at, name in enumerate(image.names) if name in wanted or name[-1:] == ")"]
-        named = np.flatnonzero(np.isin(called, np.array(chosen, np.int64)))
-    for row in named.tolist():
-        name = image.names[int(called[row])]
-        put(name, row)
-        # A recovered object is called "bss+0x40 (mutex)": what it is need not be typed.
-        plain = _KIND.sub("", name)
-        if plain != name:
-            put(plain, row)
-    for row in np.flatnonzero(image.variables["scope"] >= 0).tolist():
-        put(variable_name(image, row), row)
-    for row, aliases in image.aliases.items():
-        for alias in aliases:
-            put(alias, row)
-    return rows
-
-
 def _excerpts(
     image: Image, locks: Table, names: dict[str, list[int]], symbol: str, line_size: int, options: LinesOptions
 ) -> Iterator[Excerpt]:
@@ -192,52 +150,19 @@ def _excerpts(
         if any(s.kind is not SectionKind.TLS and s.address <= address < s.end for s in image.sections):
             yield _excerpt(LineMap(image, line_size, locks=locks), symbol, None, (address, 1), options)
         return
-    rows, member = _split_member(names, symbol)
+    rows, member = split_member(names, symbol)
     for row in dict.fromkeys(rows):
         variable = image.variables[row]
         section = int(variable["section"])
         kind = next((s.kind for s in image.sections if s.index == section), SectionKind.OTHER)
         span = (int(variable["address"]), max(int(variable["size"]), 1))
         if member:
-            inner = _member_span(image, row, member)
+            inner = member_span(image, row, member)
             if inner is None:
                 continue
             span = (span[0] + inner[0], inner[1])
         line_map = LineMap(image, line_size, locks=locks, thread_local=kind is SectionKind.TLS)
         yield _excerpt(line_map, symbol, row, span, options)
-
-
-def _split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], str]:
-    """Rows and member path: the longest beginning that is a variable's name, so that dots in names are no trouble."""
-    if symbol in names:
-        return names[symbol], ""
-    for at in range(len(symbol) - 1, 0, -1):
-        if symbol[at] in ".[+" and symbol[:at] in names:
-            return names[symbol[:at]], symbol[at:].removeprefix(".")
-    return [], ""
-
-
-def _member_span(image: Image, row: int, path: str) -> tuple[int, int] | None:
-    """(offset, size) of a member and all below it; an index chooses the element, else the first is meant.
-
-    ``+0x40`` is the byte at that offset, for variables whose type is not known.
-    """
-    if path.startswith("+"):
-        size = int(image.variables["size"][row])
-        return (int(path, 0), 1) if _OFFSET.match(path) and int(path, 0) < size else None
-    index = _INDEX.search(path)
-    number = int(index[1]) if index else 0
-    series = f"{path[: index.start()]}[]{path[index.end() :]}" if index else path
-    flat = image.types.flatten(int(image.variables["type"][row]))
-    leaves = [m for m in flat if m.path == series or m.path.startswith((f"{series}.", f"{series}["))]
-    if not leaves and index and not path[index.end() :]:
-        arrays = [m for m in flat if m.path == path[: index.start()] and m.stride > 0 and number < m.count]
-        return (arrays[0].offset + number * arrays[0].stride, arrays[0].stride) if arrays else None
-    if not leaves or (index and number >= leaves[0].count):
-        return None
-    start = min(m.offset for m in leaves)
-    shift = number * leaves[0].stride if index else 0
-    return start + shift, max(max(m.offset + m.size for m in leaves) - start, 1)
 
 
 def _excerpt(line_map: LineMap, wanted: str, row: int | None, span: tuple[int, int], options: LinesOptions) -> Excerpt:
@@ -253,7 +178,7 @@ def _excerpt(line_map: LineMap, wanted: str, row: int | None, span: tuple[int, i
 
 def _similar(image: Image, symbol: str, names: dict[str, list[int]]) -> list[str]:
     """Names close to a misspelt one: members where the variable is right, else variables that look like it."""
-    rows, member = _split_member(names, symbol)
+    rows, member = split_member(names, symbol)
     if rows:
         base = symbol[: len(symbol) - len(member)]
         paths = [m.path for m in image.types.flatten(int(image.variables["type"][rows[0]])) if m.path]

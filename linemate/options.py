@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from linemate.pairguard import PairGuard
 from sharing.model.finding import Confidence, Severity
 from sharing.model.project import ProjectConfig
 
@@ -18,6 +19,7 @@ class AuditOptions:
     ``min_confidence`` are counted in ``Report.hidden``.  ``rules`` are rule ids and ``symbols`` globs over
     participant names; empty means all.  ``fail_on`` None means that findings never fail the run.
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
+    ``guards`` are pairs that must not share a line, whatever the rules say of them.
     """
 
     binary: str
@@ -33,6 +35,7 @@ class AuditOptions:
     debug_file: str | None = None
     project: ProjectConfig = field(default_factory=ProjectConfig)
     assume_threads: bool = False
+    guards: tuple[PairGuard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

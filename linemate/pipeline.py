@@ -35,6 +35,7 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
     notes: list[str] = []
     incomplete = False
     hidden = 0
+    guarded: set[str] = set()
     for part in _audited(options, knowledge, runs):
         targets.append(part.target)
         found.extend(part.findings)
@@ -43,8 +44,16 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
         notes.extend(part.notes)
         hidden += part.hidden
         incomplete |= part.incomplete
+        guarded.update(part.guarded)
         if part.target.member:
             say(f"{len(targets)} members")
+    if options.guards:
+        from linemate.pairguards import missing
+
+        gone = missing(options.guards, guarded)
+        notes += [f"guards: no variable '{name}': its pairs were not checked" for name in gone]
+        incomplete |= bool(gone)
+        counts["guarded_pairs"] = len(options.guards)
     return _report(
         "audit", found, options, targets, Coverage(dict(sorted(counts.items())), tuple(notes)), hidden, incomplete
     )

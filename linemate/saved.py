@@ -19,7 +19,7 @@ from reports.emitters import Emitter
 from reports.explain import EXPLAIN_EMITTERS
 from reports.history import HISTORY_EMITTERS
 from sharing.model.comparison import EXPLAIN_SCHEMA, Comparison, LineMates, Moved, ShiftRun, Straddle
-from sharing.model.errors import Malformed
+from sharing.model.errors import LinemateError, Malformed
 from sharing.model.finding import SCHEMA, Finding, LinePicture, LineRef, Participant, Report, SourceEdit
 from sharing.model.history import (
     HISTORY_SCHEMA,
@@ -87,6 +87,20 @@ def read_report(path: str) -> Report:
     if not isinstance(document, Report):
         raise Malformed(path, None, f"is of schema {document.schema!r}, expected findings: {SCHEMA!r}")
     return document
+
+
+def named(report: Report, wanted: str, path: str) -> list[Finding]:
+    """The findings of that id, else those that begin so.  Raises LinemateError where there is none."""
+    found = [finding for finding in report.findings if finding.id == wanted]
+    found = found or [finding for finding in report.findings if finding.id.startswith(wanted)]
+    if not found:
+        import difflib
+
+        ids = [finding.id for finding in report.findings]
+        nearest = difflib.get_close_matches(wanted[:80], ids[:1000], n=1)
+        hint = f"did you mean '{nearest[0]}'?" if nearest else f"it has {len(ids):,}, and {report.hidden:,} hidden"
+        raise LinemateError(f"{path}: no finding '{wanted}': {hint}")
+    return found
 
 
 def _walk(value: Any, path: str, revisions: int) -> None:

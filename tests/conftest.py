@@ -54,9 +54,9 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """Hypothesis gives an example 200 ms of the clock, which a loaded machine does not always have."""
     if "hypothesis" in sys.modules:
-        from hypothesis import settings
+        from hypothesis import HealthCheck, settings
 
-        settings.register_profile("without deadline", deadline=None)
+        settings.register_profile("without deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
         settings.load_profile("without deadline")
 
 

@@ -62,7 +62,8 @@ class Runs:
 class AuditedImage(msgspec.Struct, frozen=True):
     """What the report takes of one image.
 
-    ``hidden`` are findings below the asked severity, ``trust`` notes on how far the rest can be trusted.
+    ``hidden`` are findings below the asked severity, ``trust`` notes on how far the rest can be trusted.  ``guarded``
+    are the names of guards that the image has.
     """
 
     target: Target
@@ -72,6 +73,7 @@ class AuditedImage(msgspec.Struct, frozen=True):
     trust: tuple[str, ...]
     hidden: int
     incomplete: bool
+    guarded: tuple[str, ...] = ()
 
 
 def audit_image(image: Image, options: AuditOptions, knowledge: Knowledge, runs: Runs) -> AuditedImage:
@@ -98,11 +100,18 @@ def audit_image(image: Image, options: AuditOptions, knowledge: Knowledge, runs:
         findings = sampled.findings
         add_counts(counts, sampled.counts)
         trust += sampled.notes
+    guarded: tuple[str, ...] = ()
+    if options.guards:
+        from linemate.pairguards import hold
+
+        held = hold(result.image, options.guards)
+        findings += held.findings
+        guarded = tuple(sorted(held.names))
     target = target_of(image, size)
     # A run shows the threads that the code does not.
     unknown = result.threads_unknown and runs.executions is None and runs.profiles is None
     incomplete = image.incomplete or unknown
-    return AuditedImage(target, tuple(findings), counts, tuple(notes), tuple(trust), result.hidden, incomplete)
+    return AuditedImage(target, tuple(findings), counts, tuple(notes), tuple(trust), result.hidden, incomplete, guarded)
 
 
 def _with_counts(

@@ -18,6 +18,7 @@ COMMANDS = {
     "doctor": "linemate.commands.doctor",
     "explain": "linemate.commands.explain",
     "fix": "linemate.fixing.command",
+    "guard": "linemate.commands.guard",
     "history": "linemate.commands.history",
     "lines": "linemate.commands.lines",
     "record": "linemate.commands.record",

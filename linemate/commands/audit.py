@@ -34,6 +34,11 @@ from sharing.model.finding import Confidence
     metavar="FILE",
     help="What the source says: a stream of linemate-facts; may be repeated.",
 )
+@click.option(
+    "--guards",
+    metavar="FILE",
+    help="Pairs that must not share a line, as linemate guard wrote them; one that does is a finding.",
+)
 @common.threads_option
 @common.debug_option
 @common.brevity_options
@@ -49,6 +54,7 @@ def command(
     samples: tuple[str, ...],
     counts: tuple[str, ...],
     facts: tuple[str, ...],
+    guards: str | None,
     line_size: str | None,
     assume_threads: bool,
     debug_file: str | None,
@@ -60,6 +66,7 @@ def command(
 ) -> int:
     """Judge every global of BINARY by the cache line that it is on."""
     from linemate.options import AuditOptions
+    from linemate.pairguards import read_guards
 
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)
@@ -80,8 +87,9 @@ def command(
         debug_file=debug_file,
         project=project,
         assume_threads=assume_threads,
+        guards=read_guards(guards) if guards is not None else (),
     )
-    inputs = (binary, debug_file, project.path or None, *facts, *samples, *counts)
+    inputs = (binary, debug_file, guards, project.path or None, *facts, *samples, *counts)
     check_output(output, inputs)
     from linemate.pipeline import audit as run_audit
 

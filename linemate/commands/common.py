@@ -187,9 +187,10 @@ def wants_json(format_name: str | None, output: str | None) -> bool:
 
 def rule_infos() -> tuple[RuleInfo, ...]:
     """What reporters and the rules command may know of each rule, in the order of the registry."""
+    from linemate.pairguard import RULE
     from sharing.rules import RULES
 
-    return tuple(rule.info() for rule in RULES)
+    return (*(rule.info() for rule in RULES), RULE)
 
 
 def rule_by_id(known: Sequence[RuleInfo], wanted: str) -> RuleInfo:

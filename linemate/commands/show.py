@@ -7,8 +7,6 @@ import click
 from linemate.commands import common
 from linemate.output import check_output
 from reports import EMITTERS
-from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding, Report
 
 
 @click.command("show", short_help="Show findings by ID with all evidence.")
@@ -26,7 +24,7 @@ def command(ids: tuple[str, ...], saved: str | None, format_name: str | None, ou
     from msgspec.structs import replace
 
     from linemate.lastreport import last_report
-    from linemate.saved import read_report
+    from linemate.saved import named, read_report
 
     check_output(output, (saved,))
     report, path = last_report() if saved is None else (read_report(saved), saved)
@@ -35,17 +33,3 @@ def command(ids: tuple[str, ...], saved: str | None, format_name: str | None, ou
     shown = replace(report, findings=findings)
     common.write_document(shown, EMITTERS, format_name, output, (path,), common.rule_infos(), quiet=True)
     return common.EXIT_CLEAN
-
-
-def named(report: Report, wanted: str, path: str) -> list[Finding]:
-    """The findings of that id, else those that begin so.  Raises LinemateError where there is none."""
-    found = [finding for finding in report.findings if finding.id == wanted]
-    found = found or [finding for finding in report.findings if finding.id.startswith(wanted)]
-    if not found:
-        import difflib
-
-        ids = [finding.id for finding in report.findings]
-        nearest = difflib.get_close_matches(wanted[:80], ids[:1000], n=1)
-        hint = f"did you mean '{nearest[0]}'?" if nearest else f"it has {len(ids):,}, and {report.hidden:,} hidden"
-        raise LinemateError(f"{path}: no finding '{wanted}': {hint}")
-    return found

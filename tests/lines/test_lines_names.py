@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elfscan.image import read_images
-from linemate.linequery import _candidates, _names, _split_member
+from linemate.byname import _split_member, candidates, rows_by_name
 from sharing.model import Image
 from tests.builders import elf as b
 from tests.builders.elf import ElfBuilder
@@ -33,10 +33,10 @@ def image(tmp_path: Path) -> Image:
      "Box::call(int)", "zz_alias", "zz_alias.x", "missing", "plain2"],
 )  # fmt: skip
 def test_few_names_find_what_all_names_find(image: Image, symbol: str) -> None:
-    few = _names(image, _candidates([symbol]))
-    assert _split_member(few, symbol) == _split_member(_names(image), symbol)
+    few = rows_by_name(image, candidates([symbol]))
+    assert _split_member(few, symbol) == _split_member(rows_by_name(image), symbol)
     assert len(few) <= 3
 
 
 def test_all_names_are_those_of_the_file(image: Image) -> None:
-    assert set(_names(image)) == {*NAMES, "shared", "zz_alias"}
+    assert set(rows_by_name(image)) == {*NAMES, "shared", "zz_alias"}

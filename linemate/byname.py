@@ -1,0 +1,111 @@
+"""Variables and members by the names that users type: own names, names qualified by a function, aliases, members.
+
+Owns the look-up.  What is shown of what was found is ``linemate.linequery``'s, what must stay apart
+``linemate.pairguards``'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from sharing.model.image import Image, SectionKind
+from sharing.static.linemap import variable_name
+
+_INDEX = re.compile(r"\[(\d{1,18})\]")
+_OFFSET = re.compile(r"\+(0[xX][0-9a-fA-F]{1,16}|0|[1-9]\d{0,18})$")
+_KIND = re.compile(r" \(\w+\)$")
+
+
+def candidates(symbols: Iterable[str]) -> frozenset[str]:
+    """All names of variables that the symbols can mean: themselves, and what is in front of a member or an offset."""
+    return frozenset(
+        part for symbol in symbols for part in (symbol, *(symbol[:at] for at, ch in enumerate(symbol) if ch in ".[+"))
+    )
+
+
+def rows_by_name(image: Image, wanted: frozenset[str] | None = None) -> dict[str, list[int]]:
+    """Rows by every name that a user may type: own, qualified by its function, and aliases; only ``wanted`` ones.
+
+    A table of all names of two million variables takes longer to make than everything else.
+    """
+    rows: dict[str, list[int]] = {}
+
+    def put(name: str, row: int) -> None:
+        if wanted is None or name in wanted:
+            rows.setdefault(name, []).append(row)
+
+    called = image.variables["name"]
+    if wanted is None:
+        named = np.flatnonzero(called >= 0)
+    else:
+        # A name that ends in ")" may be one with a kind behind it.
+        chosen = [at for at, name in enumerate(image.names) if name in wanted or name[-1:] == ")"]
+        named = np.flatnonzero(np.isin(called, np.array(chosen, np.int64)))
+    for row in named.tolist():
+        name = image.names[int(called[row])]
+        put(name, row)
+        # A recovered object is called "bss+0x40 (mutex)": what it is need not be typed.
+        plain = _KIND.sub("", name)
+        if plain != name:
+            put(plain, row)
+    for row in np.flatnonzero(image.variables["scope"] >= 0).tolist():
+        put(variable_name(image, row), row)
+    for row, aliases in image.aliases.items():
+        for alias in aliases:
+            put(alias, row)
+    return rows
+
+
+def spans_of(image: Image, symbols: Iterable[str]) -> dict[str, list[tuple[int, int]]]:
+    """(address, size in bytes) of every variable or member that each symbol names, thread-local ones left out."""
+    symbols = list(symbols)
+    names = rows_by_name(image, candidates(symbols))
+    thread_local = {section.index for section in image.sections if section.kind is SectionKind.TLS}
+    found: dict[str, list[tuple[int, int]]] = {}
+    for symbol in symbols:
+        rows, member = split_member(names, symbol)
+        found[symbol] = spans = []
+        for row in dict.fromkeys(rows):
+            variable = image.variables[row]
+            if int(variable["section"]) in thread_local:
+                continue
+            inner = member_span(image, row, member) if member else (0, max(int(variable["size"]), 1))
+            if inner is not None:
+                spans.append((int(variable["address"]) + inner[0], inner[1]))
+    return found
+
+
+def split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], str]:
+    """Rows and member path: the longest beginning that is a variable's name, so that dots in names are no trouble."""
+    if symbol in names:
+        return names[symbol], ""
+    for at in range(len(symbol) - 1, 0, -1):
+        if symbol[at] in ".[+" and symbol[:at] in names:
+            return names[symbol[:at]], symbol[at:].removeprefix(".")
+    return [], ""
+
+
+def member_span(image: Image, row: int, path: str) -> tuple[int, int] | None:
+    """(offset, size) of a member and all below it; an index chooses the element, else the first is meant.
+
+    ``+0x40`` is the byte at that offset, for variables whose type is not known.
+    """
+    if path.startswith("+"):
+        size = int(image.variables["size"][row])
+        return (int(path, 0), 1) if _OFFSET.match(path) and int(path, 0) < size else None
+    index = _INDEX.search(path)
+    number = int(index[1]) if index else 0
+    series = f"{path[: index.start()]}[]{path[index.end() :]}" if index else path
+    flat = image.types.flatten(int(image.variables["type"][row]))
+    leaves = [m for m in flat if m.path == series or m.path.startswith((f"{series}.", f"{series}["))]
+    if not leaves and index and not path[index.end() :]:
+        arrays = [m for m in flat if m.path == path[: index.start()] and m.stride > 0 and number < m.count]
+        return (arrays[0].offset + number * arrays[0].stride, arrays[0].stride) if arrays else None
+    if not leaves or (index and number >= leaves[0].count):
+        return None
+    start = min(m.offset for m in leaves)
+    shift = number * leaves[0].stride if index else 0
+    return start + shift, max(max(m.offset + m.size for m in leaves) - start, 1)

@@ -1,0 +1,230 @@
+"""Pairs of variables that must stay on different lines: the file that names them, and a binary held against it.
+
+Padding is lost in later edits.  Owns the guard file (schema ``linemate-guards-1``), the pairs that findings make, the
+findings for pairs that meet, and ``static_assert``s for members of one record.  Does not own how names are looked up
+(``linemate.byname``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from linemate.byname import spans_of
+from linemate.pairguard import RULE, PairGuard
+from sharing.basics.geometry import lines_of
+from sharing.model.errors import LinemateError, Malformed
+from sharing.model.finding import (
+    Confidence,
+    Evidence,
+    Finding,
+    LineRef,
+    Participant,
+    Report,
+    Severity,
+    Verdict,
+)
+from sharing.model.image import Image
+from sharing.model.inputs import read_input
+
+SCHEMA = "linemate-guards-1"
+MAX_BYTES = 16 << 20
+MAX_PAIRS = 100_000
+MAX_VARIABLES = 64  # statics of one name in several units
+LINE_SIZES = (32, 64, 128, 256)
+
+# What is named by its address has another name after the next edit.
+_BY_ADDRESS = re.compile(r"(?:[\w.$]+\+0x[0-9a-f]+|heap .*|0x[0-9a-f]+)(?: \(.*\))?")
+_IDENTIFIER = r"[A-Za-z_]\w*"
+_VARIABLE = re.compile(rf"{_IDENTIFIER}(?:::{_IDENTIFIER})*")
+_MEMBER = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*")
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    schema: str
+    apart: tuple[PairGuard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One image held against guards: the pairs that meet, and which names it has."""
+
+    findings: tuple[Finding, ...]
+    names: frozenset[str]
+
+
+def read_guards(path: str) -> tuple[PairGuard, ...]:
+    """The pairs of a file.  Raises LinemateError where it cannot be read or is no such file."""
+    try:
+        data = tomllib.loads(read_input(path, MAX_BYTES, "a file of guards").decode("utf-8"))
+        found = msgspec.convert(data, _File)
+    except tomllib.TOMLDecodeError as error:
+        raise Malformed(path, None, f"not a file of guards: {error}") from error
+    except UnicodeDecodeError as error:
+        raise Malformed(path, error.start, "not UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise Malformed(path, None, f"not a file of guards: {_plain(error)}") from error
+    if found.schema != SCHEMA:
+        raise Malformed(path, None, f"schema {found.schema[:80]!r}, this version reads {SCHEMA!r}")
+    if len(found.apart) > MAX_PAIRS:
+        raise Malformed(path, None, f"more than {MAX_PAIRS:,} pairs")
+    for number, pair in enumerate(found.apart):
+        if pair.line_size not in LINE_SIZES:
+            raise Malformed(path, None, f"apart[{number}].line_size: {pair.line_size} is not one of {LINE_SIZES}")
+        if pair.names[0] == pair.names[1] or not all(pair.names):
+            raise Malformed(path, None, f"apart[{number}].names: name two different variables")
+    return found.apart
+
+
+def _plain(error: Exception) -> str:
+    return str(error) if isinstance(error, msgspec.ValidationError) else "nested too deeply, or a number too large"
+
+
+def pairs_of(findings: Iterable[Finding], line_size: int) -> tuple[list[PairGuard], list[str]]:
+    """A guard for each finding about two things, and notes for those that cannot be guarded."""
+    pairs: dict[frozenset[str], PairGuard] = {}
+    notes: list[str] = []
+    for finding in findings:
+        names = tuple(dict.fromkeys(who.full_name for who in finding.participants))[:2]
+        if len(names) < 2:
+            notes.append(f"{finding.id}: is about one object, whose elements a guard cannot name")
+        elif any(_BY_ADDRESS.fullmatch(name) for name in names):
+            notes.append(f"{finding.id}: {' / '.join(names)}: without symbols the next build has other names")
+        else:
+            pairs.setdefault(frozenset(names), PairGuard((names[0], names[1]), line_size, finding.id))
+    return list(pairs.values()), notes
+
+
+def guard_file(pairs: Sequence[PairGuard]) -> str:
+    """The file's text; the same pairs give the same bytes."""
+    rows = [
+        "# Pairs of variables that must not share a cache line.  After each link:",
+        "#   linemate audit BINARY --guards THIS_FILE",
+        f"schema = {_toml(SCHEMA)}",
+    ]
+    for pair in sorted(pairs, key=lambda pair: pair.names):
+        rows += ["", "[[apart]]", f"names = [{', '.join(map(_toml, pair.names))}]", f"line_size = {pair.line_size}"]
+        rows += [f"why = {_toml(pair.why)}"] * bool(pair.why)
+    return "\n".join(rows) + "\n"
+
+
+def _toml(text: str) -> str:
+    """A basic string of TOML, whose escapes are those of JSON but for the one character that JSON leaves as it is."""
+    return json.dumps(text.encode("utf-8", "backslashreplace").decode()).replace("\x7f", "\\u007f")
+
+
+def asserts_of(findings: Iterable[Finding], line_size: int) -> tuple[str, list[str]]:
+    """``static_assert``s for findings about two members of one variable, and notes for the others."""
+    rows: dict[str, None] = {}
+    notes: list[str] = []
+    for finding in findings:
+        first, second = (*finding.participants[:2], None, None)[:2]
+        if first is None or second is None or first.name != second.name or first.full_name == second.full_name:
+            notes.append(f"{finding.id}: is not about two members of one variable")
+        elif not _VARIABLE.fullmatch(first.name) or not all(_MEMBER.fullmatch(who.member) for who in (first, second)):
+            notes.append(f"{finding.id}: {first.full_name}: cannot be named in an assertion")
+        else:
+            rows.update(dict.fromkeys([_assertion(first, second, line_size, finding.id)]))
+    head = (
+        "/* Members that must not share a cache line.  Include this behind the declarations of the variables.\n"
+        "   For C11 and C++11 of gcc and clang. */\n"
+        "#include <stddef.h>\n#ifndef __cplusplus\n#include <assert.h>\n#endif\n"
+    )
+    return (head + "".join(f"\n{row}\n" for row in rows)) if rows else "", notes
+
+
+def _assertion(first: Participant, second: Participant, line_size: int, why: str) -> str:
+    lines = [f"offsetof(__typeof__({first.name}), {who.member}) / {line_size}" for who in (first, second)]
+    return (
+        f"static_assert(__alignof__({first.name}) % {line_size} == 0 && {lines[0]}\n"
+        f"                  != {lines[1]},\n"
+        f'              "{first.full_name} and {second.full_name} must not share a cache line ({why})");'
+    )
+
+
+def hold(image: Image, guards: Sequence[PairGuard]) -> Held:
+    """The guarded pairs that share a line in ``image``.  A name that several variables have means each of them."""
+    wanted = dict.fromkeys(name for guard in guards for name in guard.names)
+    spans = spans_of(image, [part for name in wanted for part in _with_owners(name)])
+    findings: list[Finding] = []
+    known: set[str] = set()
+    for guard in guards:
+        found = [_spans(spans, name) for name in guard.names]
+        known.update(name for name, of in zip(guard.names, found, strict=True) if of)
+        # Two members that are no more: both would be their record.
+        if found[0] != found[1]:
+            findings.extend(_meetings(guard, *found))
+    return Held(tuple(findings), frozenset(known))
+
+
+def _with_owners(name: str) -> list[str]:
+    """The name, and the variables or members that it may be a part of, the nearest first."""
+    return [name, *(name[:at] for at in range(len(name) - 1, 0, -1) if name[at] in ".[")]
+
+
+def _spans(spans: Mapping[str, list[tuple[int, int]]], name: str) -> list[tuple[int, int]]:
+    """Of the member, else of what it was a part of: a padded type may have put another member in between."""
+    return next((found for part in _with_owners(name) if (found := spans[part])), [])[:MAX_VARIABLES]
+
+
+def _meetings(
+    guard: PairGuard, first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]
+) -> Iterator[Finding]:
+    for one in first:
+        for other in second:
+            lines = [lines_of(address, size, guard.line_size) for address, size in (one, other)]
+            line = max(own[0] for own in lines)
+            if line <= min(own[-1] for own in lines):
+                yield _finding(guard, one, other, line)
+
+
+def _finding(guard: PairGuard, first: tuple[int, int], second: tuple[int, int], line: int) -> Finding:
+    size = guard.line_size
+
+    def participant(name: str, span: tuple[int, int]) -> Participant:
+        start, end = max(span[0] - line, 0), min(span[0] + span[1] - line, size)
+        return Participant(name, hex(span[0]), span[1], ((start, end),), "guarded", "")
+
+    who = tuple(participant(name, span) for name, span in zip(guard.names, (first, second), strict=True))
+    identity = hashlib.sha256("|".join(sorted(guard.names)).encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    because = f", which the guard file keeps apart ({guard.why})" if guard.why else ", which the guard file keeps apart"
+    return Finding(
+        id=f"{RULE.id}-{identity}",
+        rule=RULE.id,
+        severity=RULE.severity,
+        confidence=Confidence.LAYOUT,
+        verdict=Verdict.FALSE_SHARING,
+        line=LineRef(hex(line), size),
+        participants=who,
+        message=f"{guard.names[0]} and {guard.names[1]}{because}, share line {line:#x}",
+        evidence=(Evidence(Confidence.LAYOUT, "; ".join(f"{p.name} at {p.address}, {p.size} bytes" for p in who)),),
+        remedies=(),
+    )
+
+
+def missing(guards: Sequence[PairGuard], names: Iterable[str]) -> list[str]:
+    """Names that no image has: a pair that cannot be checked is not known to be apart."""
+    known = set(names)
+    return [name for name in dict.fromkeys(n for guard in guards for n in guard.names) if name not in known]
+
+
+def chosen(report: Report, ids: Sequence[str], above: Severity, path: str) -> list[Finding]:
+    """The findings of these ids, else all of ``above`` and worse.  Raises LinemateError for an id that it lacks."""
+    if not ids:
+        return [finding for finding in report.findings if finding.severity.rank >= above.rank]
+    from linemate.saved import named
+
+    return [finding for wanted in ids for finding in named(report, wanted, path)]
+
+
+def check_target(path: str | None) -> None:
+    """Raise LinemateError where a header is to be written to something that is not one."""
+    if path is not None and Path(path).suffix not in (".h", ".hh", ".hpp", ".hxx", ".inc"):
+        raise LinemateError(f"{path}: --asserts writes a header: name it .h or .hpp")

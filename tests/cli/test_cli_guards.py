@@ -1,0 +1,156 @@
+"""Guards: findings become pairs that a file names, and a later build in which such a pair meets fails."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from linemate.cli import main
+from linemate.pairguards import PairGuard, asserts_of, guard_file, pairs_of, read_guards
+from reports import EMITTERS
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Finding, Severity
+from tests.reports.shared_report import REPORT
+
+LOCK, HEAD = "struct lock { long words[4]; } lock", "long head"
+APART = "__attribute__((aligned(64)))"
+USES = "void f(void) { lock.words[0]++; head++; } int main(void) { f(); return 0; }"
+FINDING = next(finding for finding in REPORT.findings if finding.severity is Severity.CRITICAL)
+
+
+def program(folder: Path, name: str, *declarations: str) -> str:
+    source = folder / f"{name}.c"
+    source.write_text("".join(f"{text};\n" for text in declarations) + USES)
+    subprocess.run(
+        ["gcc", "-g", "-fno-common", "-fno-toplevel-reorder", str(source), "-o", str(folder / name)], check=True
+    )
+    return str(folder / name)
+
+
+@pytest.fixture
+def guards(tmp_path: Path) -> Path:
+    path = tmp_path / "guards.toml"
+    path.write_text(guard_file([PairGuard(("lock", "head"), 64, "hot-lock-shares-line-0123456789")]))
+    return path
+
+
+def audit(binary: str, guards: Path, out: Path) -> tuple[int, list[Finding]]:
+    code = main(["audit", binary, "--guards", str(guards), "--format", "json", "-o", str(out)])
+    return code, json.loads(out.read_text())["findings"]
+
+
+class TestEnforcing:
+    def test_a_pair_that_meets_is_a_finding(self, tmp_path: Path, guards: Path) -> None:
+        binary = program(tmp_path, "together", f"{LOCK} {APART} = {{{{1}}}}", f"{HEAD} = 1")
+        code, (finding,) = audit(binary, guards, tmp_path / "out.json")
+        assert (code, finding["rule"], finding["severity"]) == (1, "guarded-pair-meets", "high")
+        assert {who["name"] for who in finding["participants"]} == {"lock", "head"}
+        assert "hot-lock-shares-line-0123456789" in finding["message"]
+
+    def test_a_pair_on_neighbouring_lines_is_none(self, tmp_path: Path, guards: Path) -> None:
+        binary = program(tmp_path, "apart", f"{LOCK} {APART} = {{{{1}}}}", f"{HEAD} {APART} = 1")
+        assert audit(binary, guards, tmp_path / "out.json") == (0, [])
+
+    def test_a_name_that_is_gone_makes_the_audit_incomplete(self, tmp_path: Path, guards: Path) -> None:
+        guards.write_text(guard_file([PairGuard(("lock", "tail"))]))
+        binary = program(tmp_path, "apart", f"{LOCK} = {{{{1}}}}", f"{HEAD} = 1")
+        assert main(["audit", binary, "--guards", str(guards), "-o", str(tmp_path / "out.txt")]) == 3
+        text = " ".join((tmp_path / "out.txt").read_text().split())
+        assert "guards: no variable 'tail': its pairs were not checked" in text
+
+    def test_a_member_that_moved_into_a_padded_type_is_its_variable(self, tmp_path: Path, guards: Path) -> None:
+        guards.write_text(guard_file([PairGuard(("lock.mutex", "head"))]))
+        together = program(tmp_path, "together", f"{LOCK} {APART} = {{{{1}}}}", f"{HEAD} = 1")
+        apart = program(tmp_path, "apart", f"{LOCK} {APART} = {{{{1}}}}", f"{HEAD} {APART} = 1")
+        assert [audit(binary, guards, tmp_path / "out.json")[0] for binary in (together, apart)] == [1, 0]
+
+
+class TestWriting:
+    def test_findings_of_an_earlier_build_guard_the_next(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("old.json").write_text(EMITTERS["json"].render(REPORT))
+        assert main(["guard", "any", FINDING.id[:8], "--in", "old.json"]) == 0
+        text = capsys.readouterr().out
+        (pair,) = tomllib.loads(text)["apart"]
+        assert (pair["names"], pair["why"]) == ([who.full_name for who in FINDING.participants[:2]], FINDING.id)
+        Path("guards.toml").write_text(text)
+        assert [guard.why for guard in read_guards("guards.toml")] == [FINDING.id]
+
+    def test_what_cannot_be_named_next_time_is_said(self) -> None:
+        import msgspec
+
+        def about(*names: str) -> Finding:
+            people = tuple(msgspec.structs.replace(FINDING.participants[0], name=name, member="") for name in names)
+            return msgspec.structs.replace(FINDING, participants=people)
+
+        pairs, notes = pairs_of([about("a", "b"), about("b", "a"), about("slots"), about("bss+0x40 (mutex)", "a")], 64)
+        assert [pair.names for pair in pairs] == [("a", "b")]
+        assert [note.partition(": ")[2] for note in notes] == [
+            "is about one object, whose elements a guard cannot name",
+            "bss+0x40 (mutex) / a: without symbols the next build has other names",
+        ]
+
+    @pytest.mark.parametrize("name", ["a b", 'quote"', "back\\slash", "tab\t", "del\x7f", "\udcff", "ü", "\u2028"])
+    def test_every_name_comes_back(self, tmp_path: Path, name: str) -> None:
+        path = tmp_path / "guards.toml"
+        path.write_text(guard_file([PairGuard((name, "other"))]))
+        (guard,) = read_guards(str(path))
+        assert guard.names == (name.encode("utf-8", "backslashreplace").decode(), "other")
+
+    @pytest.mark.parametrize("compiler", ["gcc", "clang-19", "g++"])
+    def test_assertions_hold_where_members_are_apart(self, tmp_path: Path, compiler: str) -> None:
+        import msgspec
+
+        if shutil.which(compiler) is None:
+            pytest.skip(f"{compiler} is not installed")
+        who = [
+            msgspec.structs.replace(FINDING.participants[0], name="server", member=member) for member in ("a", "in.b")
+        ]
+        finding = msgspec.structs.replace(FINDING, participants=tuple(who))
+        text, notes = asserts_of([finding, finding, FINDING], 64)
+        assert (text.count("static_assert"), len(notes)) == (1, 1)
+        (tmp_path / "guards.h").write_text(text)
+        for layout, holds in (
+            (f"long a; struct {{ long b; }} in {APART}", True),
+            ("long a; struct { long b; } in", False),
+        ):
+            source = tmp_path / f"{holds}{'.cc' if compiler == 'g++' else '.c'}"
+            source.write_text(
+                f'struct server {{ {layout}; }} {APART};\nextern struct server server;\n#include "guards.h"\n'
+            )
+            done = subprocess.run([compiler, "-fsyntax-only", str(source)], capture_output=True, text=True)
+            assert (done.returncode == 0) == holds, done.stderr
+            assert holds or "must not share a cache line" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "missing required field `schema`"),
+        ('schema = "linemate-guards-2"', "this version reads 'linemate-guards-1'"),
+        ('schema = "linemate-guards-1"\n[[apart]]\nnames = ["a"]', "apart[0].names"),
+        ('schema = "linemate-guards-1"\n[[apart]]\nnames = ["a", "a"]', "apart[0].names: name two different variables"),
+        (
+            'schema = "linemate-guards-1"\n[[apart]]\nnames = ["a", "b"]\nline_size = 48',
+            "apart[0].line_size: 48 is not one",
+        ),
+        ('schema = "linemate-guards-1"\nother = 1', "unknown field `other`"),
+        ("[", "not a file of guards"),
+        ("x = " + "[" * 5000, "nested too deeply"),
+        ("x = " + "6" * 5000, "a number too large"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "guards.toml"
+    path.write_text(text)
+    with pytest.raises(LinemateError) as refused:
+        read_guards(str(path))
+    assert str(refused.value).startswith(str(path))
+    assert why in str(refused.value)
