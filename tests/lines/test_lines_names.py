@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elfscan.image import read_images
-from linemate.byname import _split_member, candidates, rows_by_name
+from linemate.byname import candidates, rows_by_name, split_member
 from sharing.model import Image
 from tests.builders import elf as b
 from tests.builders.elf import ElfBuilder
@@ -34,7 +34,7 @@ def image(tmp_path: Path) -> Image:
 )  # fmt: skip
 def test_few_names_find_what_all_names_find(image: Image, symbol: str) -> None:
     few = rows_by_name(image, candidates([symbol]))
-    assert _split_member(few, symbol) == _split_member(rows_by_name(image), symbol)
+    assert split_member(few, symbol) == split_member(rows_by_name(image), symbol)
     assert len(few) <= 3
 
 
