@@ -59,8 +59,8 @@ class CheckOptions:
     """Input of ``linemate.source.read_program`` and ``linemate.pipeline.check_program``.
 
     ``streams`` are files of facts that were gathered before; with them ``facts`` is not run.  ``objects`` is a folder
-    of built object files and ``binary`` the linked program, "" where only the source is known.  The others are as in
-    ``AuditOptions``.
+    of built object files and ``binary`` the linked program, "" where only the source is known.  ``edits``: look for
+    the edits of findings, which takes longest.  The others are as in ``AuditOptions``.
     """
 
     facts: FactsRequest = field(default_factory=FactsRequest)
@@ -75,3 +75,4 @@ class CheckOptions:
     fail_on: Severity | None = Severity.HIGH
     project: ProjectConfig = field(default_factory=ProjectConfig)
     assume_threads: bool = False
+    edits: bool = True

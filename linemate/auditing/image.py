@@ -181,6 +181,7 @@ def judge_options(size: int, pair: int, options: AuditOptions | CheckOptions) ->
         min_severity=options.min_severity,
         demangle=demangle,
         assume_threads=options.assume_threads,
+        edits=not isinstance(options, CheckOptions) or options.edits,
     )
 
 

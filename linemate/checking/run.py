@@ -180,7 +180,8 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             return _gather(wanted, options.project)
 
         current = gather(request)
-        report, program = _judge(dataclasses.replace(options, streams=(str(current),)))
+        ours = dataclasses.replace(options, streams=(str(current),))
+        report, program = _judge(dataclasses.replace(ours, edits=False))
         trees = bases_folder() if request.cache else None
         base = basefacts.base_facts(repository, commit, entries, request, current, (scratch, trees), gather)
         before = report
@@ -192,11 +193,20 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
                 min_confidence=Confidence.LAYOUT,
                 symbols=(),
                 project=msgspec.structs.replace(options.project, suppress=()),
+                edits=False,
             )
             before, _ = _judge(everything)
-    root = repository.top
-    what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
-    compared = baseline.only_new(report, baseline.known_findings(before, root), root, what, least)
+        root = repository.top
+        what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
+        known = baseline.known_findings(before, root)
+        compared = baseline.only_new(report, known, root, what, least)
+        if compared.findings:
+            # Mostly nothing is new, and then nobody has to know how to part what is not.
+            hidden = compared.hidden
+            compared = baseline.only_new(
+                _judge(dataclasses.replace(ours, min_severity=least))[0], known, root, what, least
+            )
+            compared = msgspec.structs.replace(compared, hidden=hidden)
     moved: tuple[str, ...] = ()
     if built and compared.findings:
         moved = basebuild.what_moved(built, options.binary, options.project, options.line_size)
