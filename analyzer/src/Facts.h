@@ -37,7 +37,7 @@ enum class MemoryOrder : int64_t {
 };
 
 namespace accessflag {
-enum : int64_t { Indexed = 1, Volatile = 2, BitField = 4, Walks = 8 };
+enum : int64_t { Indexed = 1, Volatile = 2, BitField = 4, Walks = 8, Own = 16 };
 } // namespace accessflag
 
 namespace functionbits {

@@ -206,6 +206,8 @@ void Knowledge::add(VocabularyRows Rows) {
   }
   for (const std::string &Name : Rows.Joins)
     Joins.add(Name, true);
+  for (const std::string &Name : Rows.ThreadNumbers)
+    ThreadNumbers.add(Name, true);
 }
 
 Expected<Knowledge> Knowledge::load(StringRef Directory,
@@ -294,6 +296,10 @@ const ThreadRow *Knowledge::thread(StringRef Function) const {
 const ThreadRow *Knowledge::threadClass(StringRef Class) const {
   ArrayRef<const ThreadRow *> Found = ThreadTypes.find(plain(Class));
   return Found.empty() ? nullptr : Found.front();
+}
+
+bool Knowledge::tellsThread(StringRef Function) const {
+  return !ThreadNumbers.find(plain(Function)).empty();
 }
 
 bool Knowledge::joins(StringRef Function) const {

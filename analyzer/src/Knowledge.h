@@ -97,6 +97,8 @@ public:
   /// The classes whose constructor does; null for others.
   const ThreadRow *threadClass(llvm::StringRef Class) const;
   bool joins(llvm::StringRef Function) const;
+  /// Returns the number of the running thread, or of its processor.
+  bool tellsThread(llvm::StringRef Function) const;
 
   /// Of everything that was read; part of the cache's keys.
   llvm::StringRef hash() const { return Hash; }
@@ -112,7 +114,7 @@ private:
   NameTable<int> LockTypes;
   NameTable<const Guard *> GuardTypes;
   NameTable<const ThreadRow *> ThreadFunctions, ThreadTypes;
-  NameTable<bool> Joins;
+  NameTable<bool> Joins, ThreadNumbers;
   std::string Hash;
 
   std::string plain(llvm::StringRef Name) const;

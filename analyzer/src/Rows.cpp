@@ -128,7 +128,8 @@ bool fromJSON(const json::Value &Value, VocabularyRows &Out, json::Path At) {
          Map.mapOptional("lock", Out.Locks) &&
          Map.mapOptional("guard", Out.Guards) &&
          Map.mapOptional("thread", Out.Threads) &&
-         Map.mapOptional("join", Out.Joins);
+         Map.mapOptional("join", Out.Joins) &&
+         Map.mapOptional("thread_number", Out.ThreadNumbers);
 }
 
 bool LockRow::namesMethods() const {

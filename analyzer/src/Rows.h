@@ -67,6 +67,7 @@ struct VocabularyRows {
   std::vector<GuardRow> Guards;
   std::vector<ThreadRow> Threads;
   NameList Joins;
+  NameList ThreadNumbers;
 };
 
 /// Errors name \p Path and the key.

@@ -64,6 +64,7 @@ class AccessFlag(IntFlag):
     VOLATILE = 2
     BIT_FIELD = 4
     WALKS = 8  # the index is one that moves on, from element to element: no place of one thread's own
+    OWN = 16  # the index is the number of the running thread: thread-local, or from a function that tells it
 
 
 class FunctionBits(IntFlag):

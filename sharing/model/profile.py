@@ -53,6 +53,7 @@ class Access:
     source: str = ""  # file:line:column of the busiest of its sites
     under: tuple[str, ...] = ()  # locks held there
     walks: bool = False  # the elements are taken in turn or at random, by whichever thread
+    own: bool = False  # the element is the running thread's: the index is its number
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,8 +188,9 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """The rows of one library, or of one project.
 
     ``inline_namespaces`` are namespaces, as globs by the outermost one, that names in a program have and rows leave
-    out.  ``thread_entry`` are functions that run on a thread of their own whoever starts them, ``thread_handle`` types
-    of objects that stand for a thread, ``runtime_function`` what a C runtime adds to every program.
+    out.  ``thread_entry`` are functions that run on a thread of their own whoever starts them, ``thread_number`` those
+    that return the number of the running thread or of its processor, ``thread_handle`` types of objects that stand for
+    a thread, ``runtime_function`` what a C runtime adds to every program.
     """
 
     library: str = ""
@@ -199,6 +200,7 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     thread: tuple[ThreadRow, ...] = ()
     callback: tuple[CallbackRow, ...] = ()
     join: tuple[str, ...] = ()
+    thread_number: tuple[str, ...] = ()
     thread_entry: tuple[str, ...] = ()
     thread_handle: tuple[str, ...] = ()
     runtime_function: tuple[str, ...] = ()

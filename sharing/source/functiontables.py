@@ -293,7 +293,8 @@ def _flags(rows: _Rows, keep: Any) -> Any:
     atomic = np.where(rows["memory_order"][keep] > 0, int(SiteFlag.ATOMIC), 0)
     indexed = np.where(rows["flags"][keep] & AccessFlag.INDEXED, int(SiteFlag.INDEXED), 0)
     walks = np.where(rows["flags"][keep] & AccessFlag.WALKS, int(SiteFlag.WALKS), 0)
-    return (atomic | indexed | walks).astype(np.uint8)
+    own = np.where(rows["flags"][keep] & AccessFlag.OWN, int(SiteFlag.OWN), 0)
+    return (atomic | indexed | walks | own).astype(np.uint8)
 
 
 def _calls(calls: _Rows, args: _Rows, ip: Any, lookup: _Lookup, locking: list[int]) -> tuple[Table, Table]:

@@ -29,7 +29,8 @@ from sharing.static.shapes import LockPlace, Shapes, place_at
 
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
-INDEXED, ATOMIC, WALKS = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC), int(SiteFlag.WALKS)
+INDEXED, ATOMIC = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC)
+WALKS, OWN = int(SiteFlag.WALKS), int(SiteFlag.OWN)
 MAX_NEIGHBOURS = 64
 
 
@@ -408,7 +409,7 @@ class Profiler:
             key = (self._function[at], writes, reads, bool(flags & ATOMIC), locks)
             entry = total.get(key)
             if entry is None:
-                entry = total[key] = [0.0, 0, 0, 1, 0, 0]
+                entry = total[key] = [0.0, 0, 0, 1, 0, 0, 0]
                 masks[key] = 0
                 busiest[key] = at
             elif self._weight[at] > self._weight[busiest[key]]:
@@ -421,6 +422,7 @@ class Profiler:
             if flags & INDEXED:
                 entry[4] = max(entry[4], self._stride[at])
                 entry[5] = max(entry[5], flags & WALKS)
+                entry[6] = max(entry[6], flags & OWN)
         out = [
             Access(
                 self._names[function],
@@ -436,8 +438,9 @@ class Profiler:
                 int(stride),
                 *self._places.where(busiest[key], besides=lock),
                 walks=bool(walks),
+                own=bool(own),
             )
-            for key, (weight, depth, sites, cold, stride, walks) in total.items()
+            for key, (weight, depth, sites, cold, stride, walks, own) in total.items()
             for function, writes, reads, atomic, locks in (key,)
         ]
         out.sort(key=lambda a: (-a.weight, a.function, a.writes))

@@ -54,6 +54,8 @@ void Body::access(const Place &P, QualType T, AccessKind Kind,
     Flags |= accessflag::Indexed;
   if (P.Indexed && P.Walks)
     Flags |= accessflag::Walks;
+  if (P.Indexed && P.Own)
+    Flags |= accessflag::Own;
   if (P.BitField)
     Flags |= accessflag::BitField;
   if (T.isVolatileQualified())

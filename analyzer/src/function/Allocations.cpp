@@ -24,6 +24,18 @@ int alignmentArgument(StringRef Name) {
       .Default(-1);
 }
 
+/// The same where the function is not known, by what it calls its parameters.
+int alignmentArgument(const FunctionDecl &F) {
+  if (int Known = alignmentArgument(F.getName()); Known >= 0)
+    return Known;
+  for (unsigned I = 0; I < F.getNumParams(); ++I)
+    if (const ParmVarDecl *P = F.getParamDecl(I);
+        P->getType()->isIntegerType() &&
+        P->getName().starts_with_insensitive("align"))
+      return int(I);
+  return -1;
+}
+
 bool isAllocator(StringRef Name) {
   for (StringRef End :
        {"alloc", "alloc0", "alloc_node", "alloc_array", "alloc_aligned",
@@ -98,9 +110,10 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     return allocated(("std::" + Name).str(), T, Aligned ? Align : 0,
                      C.getExprLoc());
   }
-  int Alignment = alignmentArgument(Name);
-  if (Alignment < 0 && (!C.getType()->isPointerType() || !isAllocator(Name)))
+  if (alignmentArgument(Name) < 0 &&
+      (!C.getType()->isPointerType() || !isAllocator(Name)))
     return;
+  int Alignment = alignmentArgument(F);
   int64_t Guarantee = 0;
   Expr::EvalResult Result;
   if (Alignment >= 0 && unsigned(Alignment) < C.getNumArgs() &&
@@ -118,8 +131,10 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     if (To->isPointerType() && To->getPointeeType()->isPointerType())
       T = To->getPointeeType()->getPointeeType();
   }
-  if (T.isNull() && C.getType()->getPointeeType()->isRecordType())
-    T = C.getType()->getPointeeType();
+  // What returns the type itself knows it: its own allocation counts.
+  if (T.isNull() && C.getType()->isPointerType() &&
+      C.getType()->getPointeeType()->isRecordType())
+    return;
   allocated(Name, T, Guarantee, C.getExprLoc());
   if (Out.Allocations.back().Record < 0)
     Allocated[&C] = Out.Allocations.size() - 1;

@@ -109,6 +109,7 @@ Place nested(Place Outer, const Place &Inner) {
   if (Inner.Indexed && !Outer.Indexed) {
     Outer.Indexed = true;
     Outer.Walks = Inner.Walks;
+    Outer.Own = Inner.Own;
     Outer.Stride = Inner.Stride;
     if (Outer.In != Place::Kind::Record)
       Outer.Root = Inner.Root;
@@ -238,6 +239,7 @@ Place Places::element(Place In, const Expr *Index, QualType Element,
       In.In != Place::Kind::Record)
     In.Offset += S.Sum * Size;
   In.Walks = walks(Index);
+  In.Own = !In.Walks && ownThread(Index);
   if (In.In != Place::Kind::Record)
     In.Root = hash(Index);
   return In;

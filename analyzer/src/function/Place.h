@@ -11,6 +11,7 @@
 #define LINEMATE_ANALYZER_FUNCTION_PLACE_H
 
 #include "Facts.h"
+#include "Knowledge.h"
 #include "Scan.h"
 
 #include "clang/AST/ASTContext.h"
@@ -30,6 +31,7 @@ struct Place {
   bool Indexed = false;
   bool BitField = false;
   bool Walks = false; ///< the index goes from element to element
+  bool Own = false;   ///< the index is the number of the running thread
   unsigned Param = 0; ///< `this` is 0, the others follow
   const clang::VarDecl *Var = nullptr;
   const clang::RecordDecl *Record = nullptr; ///< what Offset is relative to
@@ -59,8 +61,8 @@ class Places {
 public:
   /// Without \p Locals, only what the expressions themselves say.
   Places(clang::ASTContext &Context, const clang::FunctionDecl *Function,
-         const Scan *Locals)
-      : Context(Context), Function(Function), Locals(Locals) {}
+         const Scan *Locals, const Knowledge *Known = nullptr)
+      : Context(Context), Function(Function), Locals(Locals), Known(Known) {}
 
   /// What the lvalue \p E designates.
   Place object(const clang::Expr *E);
@@ -79,6 +81,7 @@ private:
   clang::ASTContext &Context;
   const clang::FunctionDecl *Function;
   const Scan *Locals;
+  const Knowledge *Known;
   llvm::DenseMap<const clang::VarDecl *, Place> Followed;
   unsigned Depth = 0;
 
@@ -98,6 +101,8 @@ private:
                              const clang::FieldDecl &Field) const;
   unsigned hash(const clang::Expr *E) const;
   bool walks(const clang::Expr *Index) const;
+  bool ownThread(const clang::Expr *Index) const;
+  bool tellsThread(const clang::FunctionDecl &F) const;
 };
 
 } // namespace linemate

@@ -17,7 +17,9 @@ moves the first element.
     struct alignas(64) Slot { long hits; };
     static Slot slot[MAX_THREADS];
 
-Whether the index is the thread's own is not visible in every binary: the finding says what was seen.
+An index that comes from thread-local storage, or from a function that tells the number of the running thread or
+processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`), makes the element the thread's own: then it needs no
+further sign.  In a binary that is not visible: the finding says what was seen.
 """
 
 from __future__ import annotations
@@ -54,22 +56,24 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             continue
         if not _several(writers, ctx) or actor.guards:
             continue
-        hinted = any(h in actor.owner.lower() for h in HINTS)
+        own = any(a.own for a in writers)
+        hinted = own or any(h in actor.owner.lower() for h in HINTS)
         reading = {a.function for a in actor.readers if a.stride}
         updates = any(a.atomic or a.function in reading for a in writers)
         in_loop = any(a.loop_depth for a in writers)
-        confined = not by_threads(actor, ctx)
+        confined = not own and not by_threads(actor, ctx)
         severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
         if not (hinted or updates) or not sized:
             severity = severity.lowered(1)
         if not _entry_writes(writers, ctx) and not hinted:
             severity = severity.lowered(1)
-        if not ctx.thread_mask:
+        if not ctx.thread_mask and not own:
             severity = severity.lowered(1)  # no thread entry is known: the index is as likely anything else
-        if all(a.walks for a in writers):
+        if all(a.walks for a in writers) and not own:
             severity = severity.lowered(1)  # elements of all threads: sharing of the elements themselves as well
         if confined:
             severity = severity.lowered(3)
+        index = "at the number of the running thread" if own else "at a computed index"
         array = actor.name if inside else actor.owner
         count = f"{slots} elements of {stride} bytes" if sized else f"elements of {stride} bytes"
         yield Draft(
@@ -80,7 +84,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             actors=(actor,),
             separate=(actor,),
             message=(
-                f"{array}: {count}, {line.size // stride} per line, updated at a computed index by "
+                f"{array}: {count}, {line.size // stride} per line, updated {index} by "
                 f"{who(writers)}, which several threads run: neighbouring elements take the line from each other"
             ),
             evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),

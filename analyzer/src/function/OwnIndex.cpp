@@ -1,0 +1,73 @@
+//===- OwnIndex.cpp - Is an index the number of the running thread? -------===//
+//
+// Owns what makes an element of an array one thread's own: where its index
+// comes from.  How the index is used is Place.cpp's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Place.h"
+#include "QualifiedName.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+constexpr unsigned MaxLooked = 64; ///< statements behind one index
+
+} // namespace
+
+/// Is the index made of what only the running thread has: a number in
+/// thread-local storage, or one that a function returns for that purpose?
+bool Places::ownThread(const Expr *Index) const {
+  llvm::SmallVector<const Stmt *, 16> Work{Index};
+  llvm::SmallPtrSet<const VarDecl *, 4> Seen;
+  for (unsigned Looked = 0; !Work.empty() && Looked < MaxLooked; ++Looked) {
+    const Stmt *S = Work.pop_back_val();
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
+      const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+      if (V && V->getTLSKind() != VarDecl::TLS_None)
+        return true;
+      if (!V || !Locals || !Seen.insert(V).second)
+        continue;
+      if (auto Known = Locals->Numbers.find(V); Known != Locals->Numbers.end())
+        Work.append(Known->second.Values.begin(), Known->second.Values.end());
+    } else if (const auto *Call = dyn_cast<CallExpr>(S)) {
+      const FunctionDecl *F = Call->getDirectCallee();
+      if (F && tellsThread(*F))
+        return true;
+      continue; // what is made of arguments is no number of a thread
+    } else if (isa<ArraySubscriptExpr>(S)) {
+      continue;
+    }
+    for (const Stmt *Child : S->children())
+      if (Child)
+        Work.push_back(Child);
+  }
+  return false;
+}
+
+/// A function known for it, or one that does nothing but return a number in
+/// thread-local storage.
+bool Places::tellsThread(const FunctionDecl &F) const {
+  if (Known && F.getIdentifier() &&
+      Known->tellsThread(F.isExternC() || !Context.getLangOpts().CPlusPlus
+                             ? F.getName().str()
+                             : qualifiedName(F)))
+    return true;
+  const auto *Body = dyn_cast_or_null<CompoundStmt>(F.getBody());
+  if (!Body || Body->size() != 1 || !F.getReturnType()->isIntegerType())
+    return false;
+  const auto *Return = dyn_cast<ReturnStmt>(Body->body_front());
+  const Expr *Value = Return ? Return->getRetValue() : nullptr;
+  if (!Value)
+    return false;
+  const auto *Ref = dyn_cast<DeclRefExpr>(Value->IgnoreParenCasts());
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->getTLSKind() != VarDecl::TLS_None;
+}
+
+} // namespace linemate
