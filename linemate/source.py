@@ -16,14 +16,18 @@ from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
 from sharing.model import LinemateError, Malformed
 from sharing.model.arch import find_architecture, target_architecture
+from sharing.model.facts import ACCESS_COLUMNS, AccessFlag, FunctionBits, FunctionFacts
 from sharing.model.folders import walk
 from sharing.model.image import Architecture, Image, ImageKind
 from sharing.source.addressing import AddressSpace, exact, predicted
 from sharing.source.emission import Contribution, unit_contributions
 from sharing.source.image import source_image
 from sharing.source.merge import executables, merge
+from sharing.source.merge import part as units_of
 from sharing.source.objects import from_binary, from_object
 from sharing.source.program import Program
+
+_ORDER, _FLAGS = ACCESS_COLUMNS.index("memory_order"), ACCESS_COLUMNS.index("flags")
 
 
 def read_program(options: CheckOptions) -> Program:
@@ -57,18 +61,47 @@ def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Ite
     """Each executable of the program, laid out as predicted, as built, or as linked."""
     linked = next(read_images(options.binary, types=False, access=False), None) if options.binary else None
     built = _built(options.objects, program) if options.objects else {}
-    for path, part in [("", program)] if linked is not None else executables(program):
-        arch = architecture(part)
-        if linked is None and path and not (options.assume_threads or may_start_threads(part, knowledge)):
+    if linked is not None:
+        yield program, at_link_addresses(program, linked, knowledge)
+        return
+    idle: list[Program] = []
+    judged: set[int] = set()
+    for path, part in executables(program):
+        if path and not (options.assume_threads or may_start_threads(part, knowledge)):
+            idle.append(part)
             continue
-        if linked is not None:
-            yield part, at_link_addresses(part, linked, knowledge)
-            continue
+        judged.update(part.members)
+        yield part, _as_compiled(part, path, built, knowledge)
+    if (library := _for_threads_of_others(program, idle, judged)) is not None:
+        yield library, _as_compiled(library, "", built, knowledge)
 
-        def place(instances: list[str], part: Program = part) -> AddressSpace:
-            return predicted(part, lambda unit: _contributions(part, unit, built), instances)
 
-        yield part, source_image(part, path or _label(part), arch, knowledge, place)
+def _as_compiled(part: Program, path: str, built: dict[str, Image], knowledge: Knowledge) -> Image:
+    def place(instances: list[str]) -> AddressSpace:
+        return predicted(part, lambda unit: _contributions(part, unit, built), instances)
+
+    return source_image(part, path or _label(part), architecture(part), knowledge, place)
+
+
+def _for_threads_of_others(program: Program, idle: Iterable[Program], judged: set[int]) -> Program | None:
+    """Units of programs without threads that are written for threads all the same: a library beside its tools."""
+    left = sorted({i for part in idle for i in part.members} - judged)
+    rest = [i for i in left if all(identity != "main" for identity, _ in program.units[i].functions)]
+    if not rest:
+        return None
+    library = program if len(rest) == len(program.units) else units_of(program, rest)
+    return library if any(synchronises(defined.facts) for defined in library.functions.values()) else None
+
+
+def synchronises(facts: FunctionFacts) -> bool:
+    """Does a function that no header brings lock, change something atomically, or pick its own thread's element?"""
+    if facts.bits & (FunctionBits.INLINE | FunctionBits.INIT):
+        return False
+    if facts.lock_ops:
+        return True
+    columns = len(ACCESS_COLUMNS)
+    order, flags = facts.accesses[_ORDER::columns], facts.accesses[_FLAGS::columns]
+    return any(order) or any(flag & AccessFlag.OWN for flag in flags)
 
 
 def may_start_threads(program: Program, knowledge: Knowledge) -> bool:
