@@ -26,6 +26,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settings: tuple[str, ...] = ()
     writes: dict[str, str] = {}
     needs: dict[str, str] = {}
+    packages: tuple[str, ...] = ()  # of Debian, whose headers are included
 
 
 class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

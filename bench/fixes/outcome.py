@@ -70,13 +70,13 @@ def _side(
     tree = work / fix.name
     shutil.rmtree(tree, ignore_errors=True)
     recipe = recipes[fix.recipe]
-    extract(_clone(clones, fix.project), revision, recipe.paths, tree)
+    extract(clone_of(clones, fix.project), revision, recipe.paths, tree)
     words = [*fix.flags, *flags(recipe, tree)]
     for other, at in recipe.needs.items():
         project, _, commit = at.partition("@")
         beside = work / f"{other}-{commit[:10]}"
         if not beside.exists():
-            extract(_clone(clones, project), commit, recipes[other].paths, beside)
+            extract(clone_of(clones, project), commit, recipes[other].paths, beside)
         words += flags(recipes[other], beside)
     started = time.monotonic()
     done = subprocess.run(
@@ -115,7 +115,7 @@ def _named(finding: Mapping[str, object]) -> set[str]:
     return words
 
 
-def _clone(clones: Path, project: str) -> Path:
+def clone_of(clones: Path, project: str) -> Path:
     """A clone as ``OWNER+NAME`` or as ``NAME``, bare or not, below the folder that was given."""
     owner_name = project.replace("/", "+")
     for folder in (clones / owner_name / "repo", clones / owner_name, clones / project.split("/")[1]):

@@ -1,0 +1,93 @@
+"""``python -m bench.reviews PROJECT --clones FOLDER``: the last commits of a project, each against the one before.
+
+A commit that changes no layout and no use of shared data should bring nothing new at low and above; what is new is
+printed, and the time that each took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from bench.fixes.outcome import clone_of
+from bench.measure import Unavailable
+from bench.places import linemate
+from bench.reviews.projects import PROJECTS, Project
+
+
+def main() -> int:
+    """Check the commits in the order of the history and print a line for each."""
+    parser = argparse.ArgumentParser(prog="python -m bench.reviews", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("project", choices=sorted(PROJECTS))
+    parser.add_argument("--clones", type=Path, required=True, help="folder of clones, each OWNER+NAME or NAME")
+    parser.add_argument("--work", type=Path, required=True, help="where the checkout and the cache are kept")
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--until", default="HEAD", help="the last of the commits")
+    options = parser.parse_args()
+    project = PROJECTS[options.project]
+    tree = options.work / options.project
+    if not tree.exists():
+        origin = clone_of(options.clones, project.repository)
+        subprocess.run(["git", "clone", "--quiet", "--shared", str(origin.resolve()), str(tree)], check=True)
+    took: list[float] = []
+    new = 0
+    for commit, subject in _commits(tree, project, options.until, options.count):
+        try:
+            _git(tree, "checkout", "--quiet", "--force", commit)
+            project.configure(tree)
+        except (Unavailable, subprocess.CalledProcessError) as error:
+            print(f"{commit[:10]}  not configured: {error}", flush=True)
+            continue
+        wall_s, found, problem = _check(tree, options.work / "cache")
+        took.append(wall_s)
+        new += len(found)
+        print(f"{commit[:10]} {wall_s:6.1f} s  {len(found)} new  {subject[:80]}{problem}", flush=True)
+        for line in found:
+            print(f"    {line}", flush=True)
+    if took:
+        print(
+            f"{len(took)} commits, {new} new findings; median {statistics.median(took):.1f} s, most {max(took):.1f} s"
+        )
+    return 0
+
+
+def _commits(tree: Path, project: Project, until: str, count: int) -> list[tuple[str, str]]:
+    """The last commits of the first parents that touch the sources, oldest first."""
+    paths = [f":(glob){path}" if "/" not in path else path for path in project.sources]
+    text = _git(tree, "log", "--first-parent", f"-{count}", "--format=%H %s", until, "--", *paths)
+    found = [line.partition(" ") for line in text.splitlines()]
+    return [(commit, subject) for commit, _, subject in reversed(found)]
+
+
+def _check(tree: Path, cache: Path) -> tuple[float, list[str], str]:
+    """Seconds, what is new at low and above, and what went wrong."""
+    started = time.monotonic()
+    done = subprocess.run(
+        [*linemate(), "check", "-p", ".", "--base", "HEAD^", "--format", "json", "--min-severity", "low"],
+        cwd=tree,
+        env={**os.environ, "LINEMATE_CACHE": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    wall_s = time.monotonic() - started
+    if not done.stdout:
+        return wall_s, [], f"  FAILED: {done.stderr.strip()[-200:]}"
+    report = json.loads(done.stdout)
+    found = [f"{f['severity']} {f['rule']}: {f['message'][:300]}" for f in report["findings"]]
+    incomplete = "  (incomplete)" if done.returncode == 3 else ""
+    return wall_s, found, incomplete
+
+
+def _git(tree: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(tree), *words], capture_output=True, text=True, check=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
