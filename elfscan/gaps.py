@@ -1,6 +1,7 @@
 """Code that no symbol and no unwind frame names: which bytes these are, and the functions that can be told apart there.
 
-Owns padding, and where functions begin by calls, by addresses that are taken and by words in data.  Compilers may leave
+Owns where functions begin by calls, by addresses that are taken and by words in data; which instructions these are in
+an architecture, and its padding, stand in its row.  Compilers may leave
 unwind frames out (``-fno-asynchronous-unwind-tables``), and nothing else is left of a function in a stripped file.
 Bytes that nothing refers to stay unclaimed: they may be data between functions.
 """
@@ -18,17 +19,12 @@ import numpy.typing as npt
 from elfscan.arrays import distinct, words_at
 from elfscan.program import Program
 from sharing.model import SectionKind
+from sharing.model.arch import machine_named
+from sharing.model.arch.row import CodeAddresses
 from sharing.model.image import Section
 
 Array = npt.NDArray[Any]
 
-# Intel SDM volume 2, "Recommended Multi-Byte Sequence of NOP Instruction", with the prefixes that assemblers add;
-# breakpoints and zeros are put between functions as well.
-_X86_PADDING = re.compile(
-    rb"(?:[\x90\xcc\0]|\x66+\x90|[\x66\x2e]*\x0f\x1f(?:\0|\x40.|\x44..|\x80.{4}|\x84.{5}))*", re.DOTALL
-)
-_A64_PADDING = re.compile(rb"(?:\x1f\x20\x03\xd5|\0\0\0\0|\0)*")
-_RISCV_PADDING = re.compile(rb"(?:\x13\0\0\0|\x01\0|\0)*")  # nop, c.nop
 _ZEROS = re.compile(rb"\0*")
 SMALL = 16  # bytes; compilers align functions to this
 SEARCHED_SHARE = 0.005  # of the code; less is start-up code of the C library
@@ -112,8 +108,9 @@ def _bytes(program: Program, section: Section, low: int, high: int) -> Array:
 
 def _behind_padding(program: Program, section: Section, low: int, high: int) -> int:
     """Where padding at the start of a gap ends."""
-    search = _SEARCHES.get(program.elf.arch.name)
-    found = (search.padding if search is not None else _ZEROS).match(_bytes(program, section, low, high).tobytes())
+    row = machine_named(program.elf.arch.name)
+    padding = re.compile(rb"(?:%s|\0)*" % row.padding, re.DOTALL) if row is not None and row.padding else _ZEROS
+    found = padding.match(_bytes(program, section, low, high).tobytes())
     return low + (found.end() if found else 0)
 
 
@@ -125,7 +122,8 @@ def _inside(addresses: Array, lows: Array, highs: Array) -> Array:
 
 def _targets(program: Program, section: Section) -> Iterable[Array]:
     """Addresses that instructions of a section call, or take, piece by piece; what only looks like one is rare."""
-    search = _SEARCHES.get(program.elf.arch.name)
+    row = machine_named(program.elf.arch.name)
+    search = _SEARCHES.get(row.addresses) if row is not None else None
     if search is None:
         return
     begin = _signed(section.address)
@@ -133,10 +131,10 @@ def _targets(program: Program, section: Section) -> Iterable[Array]:
     for low in range(begin, end, CHUNK):
         data = _bytes(program, section, low, min(low + CHUNK + 8, end))
         if data.size > 8:
-            yield from search.targets(data, low)
+            yield from search(data, low)
 
 
-def _of_x86(data: Array, begin: int) -> Iterable[Array]:
+def _rip_relative(data: Array, begin: int) -> Iterable[Array]:
     """What call names, and what lea takes relative to rip (Intel SDM, volume 2)."""
     call = np.flatnonzero(data[:-4] == 0xE8)
     yield begin + call + 5 + words_at(data, call + 1, "<i4")
@@ -146,16 +144,16 @@ def _of_x86(data: Array, begin: int) -> Iterable[Array]:
     yield begin + lea + 6 + words_at(data, lea + 2, "<i4")
 
 
-def _of_a64(data: Array, begin: int) -> Iterable[Array]:
+def _pages_and_offsets(data: Array, begin: int) -> Iterable[Array]:
     """What bl calls, and what adrp with the add behind it takes."""
     words = data[: data.size // 4 * 4].view("<u4")
     at = np.flatnonzero(words >> 26 == 0b100101)
     distance = (words[at].astype(np.int64) << 38 >> 38) * 4
     yield begin + at * 4 + distance
-    yield _pages_of_a64(words.astype(np.int64), begin)
+    yield _pages(words.astype(np.int64), begin)
 
 
-def _pages_of_a64(words: Array, begin: int) -> Array:
+def _pages(words: Array, begin: int) -> Array:
     """What adrp and the add behind it take (Arm A-profile architecture, C6.2)."""
     at = np.flatnonzero(words[:-1] & 0x9F000000 == 0x90000000)
     second = words[at + 1]
@@ -166,7 +164,7 @@ def _pages_of_a64(words: Array, begin: int) -> Array:
     return taken
 
 
-def _of_riscv(data: Array, begin: int) -> Iterable[Array]:
+def _pc_and_parts(data: Array, begin: int) -> Iterable[Array]:
     """What jal calls, and what auipc with jalr or addi calls or takes (RISC-V ISA manual, volume I, RV32I)."""
     halves = data[: data.size // 2 * 2].view("<u2").astype(np.int64)
     words = halves[:-1] | halves[1:] << 16
@@ -183,17 +181,9 @@ def _of_riscv(data: Array, begin: int) -> Iterable[Array]:
     yield begin + upper * 2 + high + (second >> 20) - ((second >> 31 & 1) << 12)
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """What is looked for in the code of one architecture: padding, and addresses (data, address of its start)."""
-
-    padding: re.Pattern[bytes]
-    targets: Callable[[Array, int], Iterable[Array]]
-
-
-# By ``Architecture.name``; of others nothing but zeros is padding, and nothing is found.
-_SEARCHES = {
-    "x86-64": _Search(_X86_PADDING, _of_x86),
-    "aarch64": _Search(_A64_PADDING, _of_a64),
-    "riscv64": _Search(_RISCV_PADDING, _of_riscv),
+# For code and the address of its start; nothing is found in code of other forms.
+_SEARCHES: dict[CodeAddresses | None, Callable[[Array, int], Iterable[Array]]] = {
+    CodeAddresses.RIP_RELATIVE: _rip_relative,
+    CodeAddresses.PAGE_AND_OFFSET: _pages_and_offsets,
+    CodeAddresses.PC_AND_PARTS: _pc_and_parts,
 }

@@ -15,6 +15,8 @@ from elfscan.tools import helper_confinement
 from pmu.events import Addresses
 from pmu.machine import Machine, cpu_words, read_machine
 from pmu.perftool import INSTALL, OLDEST, Perf, Trial, find_perf, trials
+from sharing.model.arch import machine_of_uname
+from sharing.model.arch.row import MemorySampler
 from sharing.model.errors import LinemateError
 
 SCHEMA = "linemate-doctor-1"
@@ -206,14 +208,19 @@ def _advice(machine: Machine, perf: Perf | None, error: str, states: tuple[Event
         yield Advice(
             "a virtual machine without hardware counters: data addresses are derived, not measured; record on the "
             "host, on a bare-metal instance, or give the guest counters",
-            "qemu-system-x86_64 -cpu host,pmu=on …",
+            f"qemu-system-{machine.architecture} -cpu host,pmu=on …",
         )
     elif machine.vendor == "AuthenticAMD" and "ibs_op" not in machine.devices:
         yield Advice("no IBS: the firmware may have it off, guests do not get it; it measures data addresses", "")
     elif machine.vendor == "GenuineIntel" and not any("mem-loads" in events for events in machine.devices.values()):
         yield Advice("no memory events: guests get them only with PEBS passed through; record on the host", "")
-    elif machine.architecture == "aarch64" and "arm_spe_0" not in machine.devices:
-        yield Advice("no Statistical Profiling Extension: its driver may not be loaded", "modprobe arm_spe_pmu")
+    elif (sampler := _sampler(machine)) is not None and sampler.device not in machine.devices:
+        yield Advice(f"no {sampler.name}: its driver may not be loaded", f"modprobe {sampler.module}")
+
+
+def _sampler(machine: Machine) -> MemorySampler | None:
+    row = machine_of_uname(machine.architecture)
+    return row.sampler if row is not None else None
 
 
 def _advice_on_rights(machine: Machine, perf: Perf | None) -> Iterator[Advice]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sharing.model.arch import machine_of_triple
+from sharing.model.arch.row import GccAlignment, Machine
 from sharing.model.facts import RecordFacts, TypeTree, UnitOptions, VariableBits, VariableFacts
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind
 from sharing.source.declarations import stripped
@@ -17,14 +19,13 @@ Records = Callable[[int], RecordFacts | None]
 
 _SCALARS = frozenset((TypeKind.BASE, TypeKind.POINTER, TypeKind.ENUM))
 
-_X86_LARGE = 32  # GCC's ix86_data_alignment: MIN (256, MAX_OFILE_ALIGNMENT) bits, kept for old objects' sake
-_LARGE_ARRAY = 16  # the x86-64 psABI, 3.1.2: an array of 16 bytes or more is aligned to 16
-_VECTOR = 16  # AdvSIMD
+_LARGE = 32  # GCC's ix86_data_alignment: MIN (256, MAX_OFILE_ALIGNMENT) bits, kept for old objects' sake
+_VECTOR = 16
 _VECTOR_ELEMENTS = frozenset((1, 2, 4, 8))
 
 
 def alignment(variable: VariableFacts, options: UnitOptions, triple: str, records: Records | None = None) -> int:
-    """Alignment of the variable in bytes.  ``records`` is needed for structs of gcc on AArch64 alone."""
+    """Alignment of the variable in bytes.  ``records`` is needed where GCC aligns for vectors alone."""
     natural = max(variable.type.align or variable.align, 1)
     if variable.declared_align > 0:
         # Taken as it is, even where it is less than the type's; only LLVM then goes back to the type's, outside of
@@ -32,24 +33,27 @@ def alignment(variable: VariableFacts, options: UnitOptions, triple: str, record
         raised = options.compiler == "clang" and not variable.section and not variable.bits & VariableBits.RESHAPED
         return max(variable.declared_align, natural if raised else 1)
     type_ = stripped(variable.type)
-    architecture = triple.partition("-")[0]
+    machine = machine_of_triple(triple)
+    if machine is None:
+        return natural
     if options.compiler == "clang":
-        return _clang(type_, variable, natural, architecture)
-    if architecture in ("x86_64", "i386", "i686"):
-        return _gcc_x86(type_, variable, natural, 8 if architecture == "x86_64" else 4)
-    if architecture in ("aarch64", "arm64"):
-        return _gcc_aarch64(type_, variable, natural, options, records, anchored(options, triple))
+        return _clang(type_, variable, natural, machine.large_array)
+    if machine.gcc is GccAlignment.BY_SIZE:
+        return _gcc_by_size(type_, variable, natural, machine)
+    if machine.gcc is GccAlignment.FOR_VECTORS:
+        return _gcc_for_vectors(type_, variable, natural, options, records, anchored(options, triple))
     return natural
 
 
 def anchored(options: UnitOptions, triple: str) -> bool:
-    """Does GCC place variables for section anchors?  On AArch64 and RISC-V by default from -O1 on.
+    """Does GCC place variables for section anchors?  By the machine's row, by default from -O1 on.
 
     -fno-section-anchors there cannot be told from silence; it is rare.
     """
     if options.compiler == "clang" or options.level == "0" or not options.toplevel_reorder:
         return False
-    return options.section_anchors or triple.partition("-")[0] in ("aarch64", "arm64", "riscv32", "riscv64")
+    machine = machine_of_triple(triple)
+    return options.section_anchors or (machine is not None and machine.section_anchors)
 
 
 def is_aggregate(type_: TypeTree) -> bool:
@@ -61,18 +65,18 @@ def is_aggregate(type_: TypeTree) -> bool:
     )
 
 
-def _clang(type_: TypeTree, variable: VariableFacts, natural: int, architecture: str) -> int:
+def _clang(type_: TypeTree, variable: VariableFacts, natural: int, large_array: int) -> int:
     """ASTContext::getDeclAlign with the target's LargeArrayMinWidth; other targets have none.
 
     The optimizer may align a variable further where it vectorizes stores to it (InferAlignment); that is not
     foreseen here.
     """
-    if architecture == "x86_64" and type_.kind == TypeKind.ARRAY and variable.size >= _LARGE_ARRAY:
-        return max(natural, _LARGE_ARRAY)
+    if large_array and type_.kind == TypeKind.ARRAY and variable.size >= large_array:
+        return max(natural, large_array)
     return natural
 
 
-def _gcc_x86(type_: TypeTree, variable: VariableFacts, natural: int, word: int) -> int:
+def _gcc_by_size(type_: TypeTree, variable: VariableFacts, natural: int, machine: Machine) -> int:
     """GCC's ix86_data_alignment under -malign-data=compat, the default, at every level, -Os included.
 
     Thread-local storage is precious (varasm.cc, align_variable and get_variable_align): there the result counts only up
@@ -80,23 +84,23 @@ def _gcc_x86(type_: TypeTree, variable: VariableFacts, natural: int, word: int) 
     """
     if not is_aggregate(type_):
         return natural
-    size = variable.size
+    size, word, large_array = variable.size, (machine.bits or 0) // 8, machine.large_array
     wanted = natural
     if size >= word:
         wanted = max(wanted, word)
-    if word == 8 and size >= _LARGE_ARRAY:
-        wanted = max(wanted, _LARGE_ARRAY)
-    if size >= _X86_LARGE:
-        wanted = max(wanted, _X86_LARGE)
+    if large_array and size >= large_array:
+        wanted = max(wanted, large_array)
+    if size >= _LARGE:
+        wanted = max(wanted, _LARGE)
     if not variable.bits & VariableBits.THREAD:
         return wanted
     if wanted <= word:
         return wanted
-    public_array = word == 8 and type_.kind == TypeKind.ARRAY and not variable.bits & VariableBits.INTERNAL
-    return max(natural, _LARGE_ARRAY) if public_array else natural
+    public_array = type_.kind == TypeKind.ARRAY and not variable.bits & VariableBits.INTERNAL
+    return max(natural, large_array) if public_array else natural
 
 
-def _gcc_aarch64(
+def _gcc_for_vectors(
     type_: TypeTree,
     variable: VariableFacts,
     natural: int,

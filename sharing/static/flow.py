@@ -228,8 +228,8 @@ def _indexed(args: Table) -> npt.NDArray[np.uint8]:
 
 def _size_by_name(name: str) -> int:
     """__atomic_fetch_add_8, __aarch64_ldadd4_acq_rel: the size is in the name; else one byte is certain."""
-    digits = "".join(c if c.isdigit() else " " for c in name.replace("aarch64", "")).split()
-    return int(digits[0]) if digits and digits[0] in ("1", "2", "4", "8", "16") else 1
+    digits = "".join(c if c.isdigit() else " " for c in name).split()
+    return int(digits[-1]) if digits and digits[-1] in ("1", "2", "4", "8", "16") else 1
 
 
 def _summaries(image: Image, entries: Table | None = None) -> Table:

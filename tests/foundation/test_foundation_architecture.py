@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from tests.foundation.parsed import parsed
+
 MAX_LINES = 500
 NATIVE_SUFFIXES = {".cpp", ".h", ".c"}
 
@@ -15,7 +17,7 @@ def modules(root: Path) -> list[Path]:
 
 def test_every_module_opens_with_a_docstring(repository: Path) -> None:
     files = [*modules(repository), *(repository / "tests").rglob("*.py")]
-    assert [str(p.relative_to(repository)) for p in files if not ast.get_docstring(ast.parse(p.read_text()))] == []
+    assert [str(p.relative_to(repository)) for p in files if not ast.get_docstring(parsed(p))] == []
 
 
 def native_files(repository: Path) -> list[Path]:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.foundation.parsed import parsed
+
 MAX_PARAMETERS = 7  # ``self`` aside
 MAX_LINES = 60  # from the docstring on
 
@@ -23,7 +25,7 @@ def functions(repository: Path) -> Iterator[tuple[str, ast.FunctionDef]]:
     for folder in [*packages, repository / "tests"]:
         for path in sorted(folder.rglob("*.py")):
             name = path.relative_to(repository)
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in ast.walk(parsed(path)):
                 if isinstance(node, ast.FunctionDef):
                     yield f"{name}:{node.name}", node
 

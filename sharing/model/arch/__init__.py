@@ -49,6 +49,12 @@ def machine_named(name: str) -> Machine | None:
     return next((row for row in MACHINES if name == row.name), None)
 
 
+def machine_of_triple(triple: str) -> Machine | None:
+    """By a compiler's target triple, None where the table does not have it."""
+    name = triple.partition("-")[0]
+    return next((row for row in MACHINES if any(target.name == name for target in row.targets)), None)
+
+
 def target_architecture(triple: str) -> Architecture | None:
     """The architecture that a compiler's target triple names, None where the table does not have it."""
     name = triple.partition("-")[0]

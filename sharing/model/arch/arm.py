@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from sharing.model.arch.plt import PltStub, SlotOperand
 from sharing.model.arch.relocation import DATA, DynamicTypes, Field, Formula, Operation
-from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target, ThreadCalls
+from sharing.model.arch.row import (
+    CodeAddresses,
+    GccAlignment,
+    Machine,
+    MemorySampler,
+    PerfRegisters,
+    SystemCalls,
+    Target,
+    ThreadCalls,
+)
 
 EM_ARM = 40
 EM_AARCH64 = 183
@@ -76,6 +85,11 @@ ROWS = (
             rb"(?:\x88\x1b|\x68\x36)\x80[\x52\xd2](?:.{4}){0,3}?\x01\x00\x00\xd4", rb"\x00\x24\xa0[\x72\xf2]"
         ),
         derives=True,
+        padding=rb"\x1f\x20\x03\xd5",  # nop
+        addresses=CodeAddresses.PAGE_AND_OFFSET,
+        gcc=GccAlignment.FOR_VECTORS,
+        section_anchors=True,
+        sampler=MemorySampler("arm_spe_0", "Statistical Profiling Extension", "arm_spe_pmu"),
     ),
     Machine(
         EM_AARCH64,

@@ -15,7 +15,7 @@ ROWS = (
         line_size=64,
         pair_size=64,
         unames=("mips64",),
-        targets=(Target("mips64", 64, "big"),),
+        targets=(Target("mips64", 64, "big"), Target("mips64el", 64, "little")),
         packed_types=True,  # MIPS64 ELF object file specification, table 27
     ),
     Machine(EM_MIPS, 32, None, "mips", line_size=64, pair_size=64, unames=("mips",)),

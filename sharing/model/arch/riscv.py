@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sharing.model.arch.plt import PltStub, SlotOperand
 from sharing.model.arch.relocation import DATA, DynamicTypes, Field, Formula, Operation
-from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target, ThreadCalls
+from sharing.model.arch.row import CodeAddresses, Machine, PerfRegisters, SystemCalls, Target, ThreadCalls
 
 EM_RISCV = 243
 
@@ -81,6 +81,9 @@ ROWS = (
         threads=ThreadCalls(
             rb"\x93\x08(?:\xc0\x0d|\x30\x1b).{0,16}?\x73\x00\x00\x00", rb"[\x37\xb7][\x00-\x0f]\x20\x01"
         ),
+        padding=rb"\x13\0\0\0|\x01\0",  # nop, c.nop
+        addresses=CodeAddresses.PC_AND_PARTS,
+        section_anchors=True,
     ),
     Machine(
         EM_RISCV,
@@ -93,5 +96,6 @@ ROWS = (
         targets=(Target("riscv32", 32, "little"),),
         page_sizes=_PAGES,
         dynamic=DynamicTypes(absolute=1, copy=4, glob_dat=1, jump_slot=5, relative=3, irelative=58),
+        section_anchors=True,
     ),
 )

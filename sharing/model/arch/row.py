@@ -7,6 +7,7 @@ another architecture.
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 from sharing.model.arch.plt import PltStub
@@ -63,6 +64,30 @@ class SystemCalls:
     arguments: tuple[str, ...]
 
 
+class CodeAddresses(enum.Enum):
+    """How instructions call, and take the address of code."""
+
+    RIP_RELATIVE = enum.auto()  # call rel32; lea disp32(%rip)
+    PAGE_AND_OFFSET = enum.auto()  # bl; adrp with add
+    PC_AND_PARTS = enum.auto()  # jal; auipc with jalr or addi
+
+
+class GccAlignment(enum.Enum):
+    """What GCC does for a variable beyond its type's alignment (DATA_ALIGNMENT of the target)."""
+
+    BY_SIZE = enum.auto()  # aggregates of a word, of 16 and of 32 bytes
+    FOR_VECTORS = enum.auto()  # aggregates to 8, from -O2 on those that could be vectorized to 16
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySampler:
+    """A unit of the processor that samples addresses of data: its device for perf, its name, its kernel module."""
+
+    device: str
+    name: str
+    module: str
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """One row: which files it describes (``e_machine``; ``bits`` and ``byteorder`` where not None), and the facts.
@@ -74,6 +99,11 @@ class Machine:
     change, by number; needed where there is a decoder.  ``derives``: operands of sampled instructions are decoded
     (``linemate-access``), so that ``perf`` registers give addresses.  ``code_mask``: bits of a function symbol's value
     that are no part of the address.  ``packed_types``: r_info holds three types of a byte each.
+
+    ``padding``: a pattern (``re``, over bytes) of what fills the space between functions, once; zeros fill it
+    everywhere.  ``addresses``: how code refers to code.  ``gcc``, ``section_anchors`` (by default from -O1 on) and
+    ``large_array`` (from so many bytes on an array is aligned to as many; 0: never) say how compilers place variables.
+    ``sampler``: what profiles can be measured with besides events.
     """
 
     e_machine: int
@@ -95,3 +125,9 @@ class Machine:
     derives: bool = False
     code_mask: int = 0
     packed_types: bool = False
+    padding: bytes = b""
+    addresses: CodeAddresses | None = None
+    gcc: GccAlignment | None = None
+    section_anchors: bool = False
+    large_array: int = 0
+    sampler: MemorySampler | None = None

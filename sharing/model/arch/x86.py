@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from sharing.model.arch.plt import PltStub, SlotOperand
 from sharing.model.arch.relocation import DATA, DynamicTypes, Formula, Operation
-from sharing.model.arch.row import Machine, PerfRegisters, SystemCalls, Target, ThreadCalls
+from sharing.model.arch.row import (
+    CodeAddresses,
+    GccAlignment,
+    Machine,
+    PerfRegisters,
+    SystemCalls,
+    Target,
+    ThreadCalls,
+)
 
 EM_386 = 3
 EM_X86_64 = 62
@@ -33,6 +41,9 @@ _OBJECTS = {
     41: Operation(_REL, DATA, 4, through_slot=True),  # R_X86_64_GOTPCRELX
     42: Operation(_REL, DATA, 4, through_slot=True),  # R_X86_64_REX_GOTPCRELX
 }
+# Intel SDM volume 2, "Recommended Multi-Byte Sequence of NOP Instruction", with the prefixes that assemblers add;
+# breakpoints are put between functions as well.
+_PADDING = rb"[\x90\xcc]|\x66+\x90|[\x66\x2e]*\x0f\x1f(?:\0|\x40.|\x44..|\x80.{4}|\x84.{5})"
 _DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37)
 
 ROWS = (
@@ -56,6 +67,10 @@ ROWS = (
         # mov $56 (clone) or $435 (clone3), %eax; syscall.
         threads=ThreadCalls(rb"\xb8(?:\x38\0\0\0|\xb3\x01\0\0).{0,16}?\x0f\x05", rb"\x11\x00\x20\x01"),
         derives=True,
+        padding=_PADDING,
+        addresses=CodeAddresses.RIP_RELATIVE,
+        gcc=GccAlignment.BY_SIZE,
+        large_array=16,  # x86-64 psABI, 3.1.2
     ),
     Machine(
         EM_X86_64,
@@ -78,6 +93,7 @@ ROWS = (
         targets=(Target("i386", 32, "little"), Target("i686", 32, "little")),
         page_sizes=_PAGES,
         dynamic=DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=42),
+        gcc=GccAlignment.BY_SIZE,
         perf=PerfRegisters(_NAMES_386, _OPERANDS_386, "ip", "sp"),  # arguments are on the stack
         calls=SystemCalls(240, 336, "ax", ("bx", "cx", "dx", "si", "di", "bp")),
     ),

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sharing.model.arch import target_architecture
 from sharing.model.facts import AllocationFact, RecordFacts
 from sharing.model.finding import Related, Remedy, Severity, Verdict
 from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant, raised
@@ -46,18 +47,6 @@ _SLABS = (
     "memblock_",  # is told the alignment
 )
 _MALLOCS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "new", "new[]", "operator new", "operator new[]"})
-_WIDE_MALLOC = (
-    "x86_64",
-    "aarch64",
-    "arm64",
-    "powerpc64",
-    "ppc64",
-    "riscv64",
-    "s390x",
-    "mips64",
-    "sparcv9",
-    "loongarch64",
-)
 
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
@@ -80,7 +69,8 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
 
 def _default_alignment(program: Program, unit: int) -> int:
     """What malloc promises: twice a pointer (glibc's MALLOC_ALIGNMENT, musl and others alike)."""
-    return 16 if program.units[unit].triple.startswith(_WIDE_MALLOC) else 8
+    architecture = target_architecture(program.units[unit].triple)
+    return 2 * (architecture.bits if architecture is not None else 32) // 8
 
 
 def _draft(

@@ -63,7 +63,7 @@ void entry() {}
 void takes() { m.lock(); }                                          // lock boost::mutex
 void drops() { m.unlock(); }                                        // unlock boost::mutex
 void tries() { (void)m.try_lock(); }                                // try boost::mutex
-void timed_tries() { (void)timed.timed_lock(1); }                   // try boost::mutex
+void timed_tries() { (void)timed.timed_lock(1); }                   // try boost::timed_mutex
 void recurses() { again.lock(); }                                   // lock boost::recursive_mutex
 void reads() { shared.lock_shared(); }                              // lock shared boost::shared_mutex
 void reads_no_more() { shared.unlock_shared(); }                    // unlock shared boost::shared_mutex
