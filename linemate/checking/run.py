@@ -107,7 +107,7 @@ def _refuse_contradictions(options: CheckOptions, against: Comparison) -> None:
     if against.base and (against.file or against.accept):
         raise LinemateError("--base compares with a revision, --baseline with a file: give either")
     if against.trusts_repository and not against.base:
-        raise LinemateError("--trust-repository is about --base, which was not given")
+        raise LinemateError("--trust-repository needs --base")
     if against.build and not (against.base and options.binary):
         raise LinemateError("--build makes the program of the base: it takes --base REV and --binary FILE")
     if against.base and (options.objects or (options.binary and not against.build)):

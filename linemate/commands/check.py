@@ -50,8 +50,10 @@ class WithFlags(click.Command):
 @click.option("--write-baseline", metavar="FILE", help="Accept all findings of this run in FILE.")
 @click.option("--objects", metavar="DIR", help="Built object files below: their layout instead of a prediction.")
 @click.option("--binary", metavar="FILE", help="The linked program: its addresses instead of a prediction.")
-@click.option("-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units at once; default: one a core.")
-@click.option("--no-cache", is_flag=True, help="Keep nothing between runs, use nothing kept.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units read in parallel; default: one per core."
+)
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @common.threads_option
 @common.finding_options
 @common.brevity_options

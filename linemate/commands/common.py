@@ -77,7 +77,7 @@ def threads_option(command: Command) -> Command:
             click.option(
                 "--assume-threads",
                 is_flag=True,
-                help="Where no start of a thread is seen: exported and address-taken functions run on several.",
+                help="If no thread start is found, let exported and address-taken functions run on several threads.",
             ),
         ),
     )

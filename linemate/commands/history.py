@@ -18,11 +18,13 @@ from sharing.model.process.stopping import Stopped
 @click.option("--table", metavar="FILE", help="Measurements that exist: CSV, JSON, bordered tables, logs of revisions.")
 @click.option("--repo", metavar="DIR", help="The repository.  [default: the one around the current folder]")
 @click.option("--build", "build", metavar="CMD", help="Shell command that builds a revision, run in a copy of it.")
-@click.option("--binary", metavar="PATH", help="What that makes, relative to the copy.")
+@click.option("--binary", metavar="PATH", help="The program that it makes, relative to the copy.")
 @click.option("--bench", metavar="CMD", help="Shell command that measures a build; {level} and {binary} are filled in.")
 @click.option("--levels", metavar="N,N,...", help="Values for {level}, such as numbers of threads.")
 @click.option(
-    "--metric", metavar="NAME", help="The word in front of the figure.  [default: seconds; of a table, its first]"
+    "--metric",
+    metavar="NAME",
+    help="The word before the figure in the output.  [default: seconds; of a table, its first]",
 )
 @click.option(
     "--rounds", type=click.IntRange(1, 1000), default=6, show_default=True, help="Measurements of each build."
@@ -30,7 +32,11 @@ from sharing.model.process.stopping import Stopped
 @click.option("--retry-failed", is_flag=True, help="Build again what failed in an earlier run.")
 @click.option("--bisect", is_flag=True, help="Find one change with few builds instead of building all.")
 @click.option("--pair", nargs=2, metavar="A B", help="With --bisect: when did these two variables meet or part?")
-@click.option("--better", type=click.Choice(["more", "less"]), help="Which is better.  [default: by the metric's name]")
+@click.option(
+    "--better",
+    type=click.Choice(["more", "less"]),
+    help="Whether more or less of the metric is better.  [default: by the metric's name]",
+)
 @click.option("--revision-column", metavar="NAME", help="With --table: the column that names revisions.")
 @click.option("--newest-first", is_flag=True, help="With --table: its first revision is the latest.")
 @click.option("--store", metavar="FILE", help="Results of earlier runs.  [default: .linemate-history.sqlite]")
@@ -40,17 +46,21 @@ from sharing.model.process.stopping import Stopped
     default=3600.0,
     show_default=True,
     metavar="SECONDS",
-    help="Of one build or run.",
+    help="Time limit of one build or run.",
 )
 @click.option(
-    "--alpha", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True, help="Chance of any false step."
+    "--alpha",
+    type=click.FloatRange(0.0001, 0.5),
+    default=0.05,
+    show_default=True,
+    help="Probability of any false step.",
 )
 @click.option(
     "--fail-on",
     type=click.Choice(["slowdown", "never"]),
     default="slowdown",
     show_default=True,
-    help="What ends with 1.",
+    help="What makes the exit code 1.",
 )
 @common.format_option(HISTORY_EMITTERS)
 @common.common_options

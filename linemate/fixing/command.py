@@ -48,7 +48,11 @@ _ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
 @click.option("--export-fixes", metavar="FILE", help="Write the edits as YAML for clang-apply-replacements.")
 @click.option("--ordering-file", metavar="FILE", help="Write a symbol order for the linker that separates, no edits.")
 @click.option(
-    "--linker", type=click.Choice(["lld", "gold"]), default="lld", show_default=True, help="Whose symbol order."
+    "--linker",
+    type=click.Choice(["lld", "gold"]),
+    default="lld",
+    show_default=True,
+    help="The linker that reads the symbol order.",
 )
 @click.option("--verify", is_flag=True, help="Build before and after in copies and audit both; needs --build.")
 @click.option("--build", metavar="CMD", help="What builds the program, in a copy of this folder.")
@@ -61,8 +65,10 @@ _ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
 @click.option(
     "--timeout", type=click.FloatRange(1), default=1800.0, show_default=True, help="Seconds for each command."
 )
-@click.option("-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units at once; default: one a core.")
-@click.option("--no-cache", is_flag=True, help="Keep nothing between runs, use nothing kept.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units read in parallel; default: one per core."
+)
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @common.common_options
 @click.pass_context
 def command(
