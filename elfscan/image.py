@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan import constants as c
-from elfscan.archive import is_archive, open_members
-from elfscan.elf import ElfFile, map_file
-from elfscan.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
-from elfscan.gaps import find_gaps
-from elfscan.kernel import image_kind, init_functions
-from elfscan.placement import open_program
-from elfscan.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs
-from elfscan.program import Program
+from elfscan.code.discovery import find_gaps
+from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
+from elfscan.code.unwind import EXTENT_DTYPE, read_extents
+from elfscan.fileformat import constants as c
+from elfscan.fileformat.archive import is_archive, open_members
+from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.fileformat.kernel import image_kind, init_functions
+from elfscan.fileformat.placement import open_program
+from elfscan.fileformat.program import Program
+from elfscan.relocation.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs
 from elfscan.tools import Starter, ToolJob
-from elfscan.unwind import EXTENT_DTYPE, read_extents
 from elfscan.variables import VariableSymbols, join_debug, variable_symbols
 from sharing.model import (
     ARG_DTYPE,
@@ -42,8 +42,8 @@ from sharing.model.image import CLONE_CALLS, Unit
 from sharing.model.plural import count
 
 if TYPE_CHECKING:
-    from elfscan.accesses import AccessScan
-    from elfscan.debuginfo import DebugRun
+    from elfscan.code.accessscan import AccessScan
+    from elfscan.debug.debuginfo import DebugRun
 
 Array = npt.NDArray[Any]
 
@@ -142,13 +142,13 @@ def read_image(
 
 
 def _start_debug(elf: ElfFile, debug_file: str | None, starter: Starter, running: ExitStack) -> DebugRun:
-    from elfscan.debuginfo import start_debug
+    from elfscan.debug.debuginfo import start_debug
 
     return running.enter_context(start_debug(elf, debug_file, starter))
 
 
 def _start_access(program: Program, code: _Code, starter: Starter, running: ExitStack) -> AccessScan:
-    from elfscan.accesses import start_access
+    from elfscan.code.accessscan import start_access
 
     return running.enter_context(start_access(program, code.table, starter))
 
@@ -257,7 +257,7 @@ def _counts(program: Program, code: _Code, typed: _Typed, accesses: _Accesses, k
         counts["executable_bytes"] = max(code.bytes, counts["code_bytes"])
         counts["decoded_bytes"] = counts["code_bytes"] - counts["undecoded_bytes"]
     if kind in (ImageKind.EXECUTABLE, ImageKind.PIE) and not len(program.linkage.placeholders):
-        from elfscan.clones import clone_calls
+        from elfscan.code.clones import clone_calls
 
         counts[CLONE_CALLS] = clone_calls(program)
     return counts
@@ -414,7 +414,7 @@ def _demangle(variables: Array, names: list[str], aliases: dict[int, tuple[str, 
     mangled = [(row, int(n)) for row, n in enumerate(variables["name"].tolist()) if n >= 0 and names[n][:2] == "_Z"]
     if not mangled:
         return
-    from elfscan.demangle import demangle
+    from elfscan.debug.demangle import demangle
 
     for (row, index), readable in zip(mangled, demangle([names[i] for _, i in mangled]), strict=True):
         if readable != names[index]:

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from elfscan import constants as c
-from elfscan.elf import ElfFile, map_file
-from elfscan.query import read_instructions
+from elfscan.code.query import read_instructions
+from elfscan.fileformat import constants as c
+from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.comparison import FileTraits, SegmentTrait
 
 MAX_COMMENT_BYTES = 1 << 20  # linkers merge equal strings: more than a page is rare

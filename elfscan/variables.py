@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan import constants as c
-from elfscan.symbols import COMMON, Symbols
+from elfscan.fileformat import constants as c
+from elfscan.fileformat.symbols import COMMON, Symbols
 from sharing.model import VARIABLE_DTYPE, Section, SectionKind, VariableFlag
 
 Array = npt.NDArray[Any]

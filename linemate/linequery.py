@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from msgspec import structs
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
 from linemate.byname import candidates, member_span, rows_by_name, split_member
 from linemate.pipeline import vocabulary

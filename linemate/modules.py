@@ -1,8 +1,8 @@
 """The files that a profile has mapped: which is the target, which are at hand, what their sampled code touches.
 
 Owns the match between the paths and build-ids of a profile and the files of this machine, and the refusal of a profile
-of another build or another program.  Does not decode (``elfscan.query``) and places no sample
-(``sharing.sampled.attribute``).
+of another build or another program.  Does not decode (``elfscan.code.query``) and places no sample
+(``sharing.sampled.attribution.attribute``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.elf import ElfFile, map_file
+from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.image import read_image
 from sharing.knowledge import Knowledge
 from sharing.model.addressspaces import KERNEL_PID
@@ -157,7 +157,7 @@ def _kernel(samples: Samples, image: Image, knowledge: Knowledge) -> MappedFiles
     rows = np.flatnonzero((mappings["pid"] == KERNEL_PID) & np.append(paths, False)[mappings["path"]])
     if len(mappings) and not len(rows):
         raise LinemateError(f"{image.path}: the profile has no mapping of the kernel; record it as root")
-    from elfscan.symbols import read_symbols
+    from elfscan.fileformat.symbols import read_symbols
 
     symbols = read_symbols(elf)
     files = (_file(elf, Module(image.path, image.build_id or "", target=True), lambda: image, knowledge),)
@@ -185,7 +185,7 @@ class _CodeReader:
 
     def read(self, ips: Table) -> Code:
         """The sampled instructions at sorted distinct link-time addresses."""
-        from elfscan.query import read_operands
+        from elfscan.code.query import read_operands
 
         try:
             image = self._open()
@@ -226,7 +226,7 @@ class _CodeReader:
         Libraries are stripped of local symbols: libc's waiting and the second half of its unlocking have no name.
         """
         if self._helpers is None:
-            from elfscan.query import direct_targets
+            from elfscan.code.query import direct_targets
 
             table = image.functions
             named = np.flatnonzero((table["name"] >= 0) & (table["flags"] & FunctionFlag.STUB == 0))

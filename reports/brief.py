@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from reports import picture as pictures
 from reports.escape import byte_ranges, shorten, visible, visible_block
+from reports.locations import line_name, line_title, position
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.places import line_name, line_title, position
 from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_rows, wrapped
 from reports.wording import terms
 from sharing.model import Confidence, Evidence, Finding, Report

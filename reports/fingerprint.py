@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 
-from reports.places import position
+from reports.locations import position
 from sharing.model import Finding, Participant
 
 PAIR = 2  # participants that make a finding what it is; others come and go

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, shorten, visible, visible_block
+from reports.locations import access_rows, line_name, picture_title, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.places import access_rows, line_name, picture_title, relative
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, Remedy, Report
 from sharing.model.plural import count

@@ -11,9 +11,9 @@ from typing import Any
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, visible, visible_block
 from reports.htmltemplate import render_template
+from reports.locations import access_rows, line_title, picture_title, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.places import access_rows, line_title, picture_title, relative
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Participant, Report
 from sharing.model.rule import RuleInfo

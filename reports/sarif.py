@@ -17,10 +17,10 @@ import msgspec
 from reports.escape import byte_ranges, name_list, shorten, visible
 from reports.fingerprint import fingerprint
 from reports.jsontext import encode
+from reports.locations import few, held, position
 from reports.markdown import block, picture_lines, prose
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.places import few, held, position
 from reports.wording import accesses, terms
 from sharing.model import Finding, Participant, Related, Remedy, Report, Severity, SourceEdit
 from sharing.model.rule import RuleInfo

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from reports import brief
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, shorten, visible, visible_block
+from reports.locations import access_rows, line_title, picture_title, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.places import access_rows, line_title, picture_title, relative
 from reports.styled import (
     INDENT,
     MIN_WIDTH,

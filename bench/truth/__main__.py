@@ -22,7 +22,7 @@ from bench.truth.programs.program import Program
 from bench.truth.score import score
 from bench.truth.store import Made, save
 from bench.truth.subject import ROOT
-from elfscan.elf import ElfFile, map_file
+from elfscan.fileformat.elf import ElfFile, map_file
 from pmu.executions import read_executions
 from sharing.model.errors import LinemateError
 

@@ -14,7 +14,7 @@ from bench.truth.score import Score, score
 from bench.truth.store import Made, load
 from bench.truth.subject import ROOT, Judged, judged
 from bench.truth.truth import Truth, truth_of
-from elfscan.elf import ElfFile, map_file
+from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.errors import LinemateError
 
 KEPT = ROOT / "testdata" / "truth"

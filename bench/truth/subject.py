@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from elfscan.demangle import demangle
-from elfscan.elf import ElfFile, map_file
+from elfscan.debug.demangle import demangle
+from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.image import read_images
 from linemate.auditing.image import line_sizes
 from linemate.source import at_link_addresses, read_streams

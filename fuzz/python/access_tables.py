@@ -1,4 +1,4 @@
-"""What ``linemate-access`` answers (``elfscan.access``).  Owns the answers that the target starts with."""
+"""What ``linemate-access`` answers (``elfscan.code.accessplan``).  Owns the answers that the target starts with."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from elfscan.access import AccessPlan, read_tables
+from elfscan.code.accessplan import AccessPlan, read_tables
 from fuzz.python.engine.target import Target
 from sharing.model import ARG_DTYPE, CALL_DTYPE, FUNCTION_DTYPE, PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, SiteFlag
 

@@ -1,12 +1,12 @@
-"""Archives, thin and not (``elfscan.archive``).  Owns the inputs that the target starts with."""
+"""Archives, thin and not (``elfscan.fileformat.archive``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from elfscan.archive import entries, is_archive, open_members
-from elfscan.elf import map_file
-from elfscan.symbols import read_symbols
+from elfscan.fileformat.archive import entries, is_archive, open_members
+from elfscan.fileformat.elf import map_file
+from elfscan.fileformat.symbols import read_symbols
 from fuzz.python.elf_file import object_file
 from fuzz.python.engine.target import Target, input_file
 

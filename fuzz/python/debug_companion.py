@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 
-from elfscan.debugfile import find_debug, parse_altlink, parse_debuglink
+from elfscan.debug.debugfile import find_debug, parse_altlink, parse_debuglink
 from fuzz.python.engine.target import Target, input_file, input_folder
 from tests.builders import elf as b
 from tests.builders.elf import ElfBuilder

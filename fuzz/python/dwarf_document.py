@@ -1,4 +1,4 @@
-"""What ``linemate-dwarf`` answers, as hostile as the file that it read (``elfscan.dwarf``, ``elfscan.debuginfo``).
+"""What ``linemate-dwarf`` answers, as hostile as the file that it read (``elfscan.debug``).
 
 Owns the answers that the target starts with; the helper itself does not run.
 """
@@ -11,10 +11,10 @@ from typing import cast
 import msgspec
 import numpy as np
 
-from elfscan.debuginfo import DebugRun
-from elfscan.dwarf import VERSION, DwarfDocument, DwarfJob, DwarfUnit, DwarfVariable
-from elfscan.elf import ElfFile, map_file
-from elfscan.placement import open_program
+from elfscan.debug.debuginfo import DebugRun
+from elfscan.debug.dwarf import VERSION, DwarfDocument, DwarfJob, DwarfUnit, DwarfVariable
+from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.fileformat.placement import open_program
 from elfscan.tools import ToolJob
 from elfscan.variables import join_debug, variable_symbols
 from fuzz.python.elf_file import object_file

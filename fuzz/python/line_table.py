@@ -1,8 +1,8 @@
-"""Line programs of debug information (``elfscan.linetable``).  Owns the inputs that the target starts with."""
+"""Line programs of debug information (``elfscan.debug.linetable``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
-from elfscan.linetable import FORM_LINE_STRP, FORM_STRP, LinePrograms
+from elfscan.debug.linetable import FORM_LINE_STRP, FORM_STRP, LinePrograms
 from fuzz.python.engine.target import Target
 
 # A unit of DWARF 4 with one file, and one of DWARF 5 with names in place: a few rows each.

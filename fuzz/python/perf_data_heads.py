@@ -1,4 +1,4 @@
-"""Where records begin (``pmu.perfdata.heads``), held against the plain walk from one record to the next.
+"""Where records begin (``pmu.perfdata.recordstarts``), held against the plain walk from one record to the next.
 
 Owns that walk.  Inputs are repeated until they fill several segments, since shorter stretches are not cut.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from fuzz.python.engine.target import Target
 from fuzz.python.perf_data import small
-from pmu.perfdata.heads import SEGMENT_WORDS, Words, heads_of
+from pmu.perfdata.recordstarts import SEGMENT_WORDS, Words, heads_of
 
 _WORDS = 3 * SEGMENT_WORDS
 

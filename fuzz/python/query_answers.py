@@ -1,4 +1,4 @@
-"""What ``linemate-access --query`` answers (``elfscan.query``).  Owns the answers that the target starts with.
+"""What ``linemate-access --query`` answers (``elfscan.code.query``).  Owns the answers that the target starts with.
 
 The first byte chooses what was asked; the rest is the answer.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from elfscan.query import check_operands, read_answer, split_instructions
+from elfscan.code.query import check_operands, read_answer, split_instructions
 from fuzz.python.engine.target import Target
 from sharing.model.attribution import Reason
 from sharing.model.errors import LinemateError

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from linemate.options import AuditOptions, CheckOptions
 from sharing.basics.target import target_of
 from sharing.judge.passes import Passes, run_passes
@@ -49,7 +49,7 @@ class Runs:
 
             profiles = Profiles(options.samples)
         if options.counts:
-            from linemate.counted import read_counts
+            from linemate.auditing.counts import read_counts
 
             executions = read_counts(options.counts)
         return cls(program, profiles, executions)
@@ -123,7 +123,7 @@ def _with_counts(
     notes: list[str],
 ) -> Judgement:
     """The judgement of a binary with what exact counts of it say."""
-    from linemate.counted import with_counts
+    from linemate.auditing.counts import with_counts
 
     counted = with_counts(executions, passes, result, how)
     add_counts(counts, counted.counts)

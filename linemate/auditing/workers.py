@@ -16,8 +16,8 @@ from contextlib import ExitStack
 
 import msgspec
 
-from elfscan.archive import elf_entries, is_archive
-from elfscan.elf import map_file
+from elfscan.fileformat.archive import elf_entries, is_archive
+from elfscan.fileformat.elf import map_file
 from elfscan.image import read_images
 from elfscan.tools import anonymous_file, write_all
 from linemate.auditing.image import AuditedImage, Runs, audit_image

@@ -126,7 +126,7 @@ def _count(command_line: tuple[str, ...], output: str | None, format_name: str |
     """Counts go where output goes; the command's own output is left alone."""
     import os
 
-    from linemate.counting import check_new, render_json, render_text
+    from linemate.counterreport import check_new, render_json, render_text
     from linemate.output import check_output, write_text
     from pmu.counters import count_command
     from pmu.machine import read_machine

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.demangle import demangle
-from elfscan.elf import ElfFile, map_file
+from elfscan.debug.demangle import demangle
+from elfscan.fileformat.elf import ElfFile, map_file
 from linemate.tabletext import table_text
 from pmu import read_samples
 from sharing.basics.naming import readable_names

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
-from elfscan.listing import read_listing
+from elfscan.textlayout import read_listing
 from elfscan.traits import read_traits
 from linemate.auditing.image import line_sizes
 from linemate.explaining.inputs import measurements_of, profiles_of

@@ -19,7 +19,7 @@ from sharing.model.attribution import Attribution
 from sharing.model.comparison import Comparison
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
-from sharing.sampled.attribute import attribute
+from sharing.sampled.attribution.attribute import attribute
 
 
 def with_samples(

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from sharing.basics.geometry import lines_of
 from sharing.fix.wrapper import VALUE
 from sharing.model.finding import Finding, Participant

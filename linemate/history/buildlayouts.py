@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from linemate.auditing.image import line_sizes
 from linemate.explaining.run import ExplainRequest, explain, only_image
 from linemate.history.builds import Builds, Built

@@ -1,7 +1,7 @@
 """The gains that a report states: the profiles that lie beside a profile, and which of them say what.
 
 Owns finding the sidecar of ``record`` and the profile of the run on one processor.  The estimate is
-``sharing.sampled.gain``'s.
+``sharing.sampled.speedup.gain``'s.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.attribution import Attribution
 from sharing.model.errors import Unrecognized
 from sharing.model.recorded import Recording
-from sharing.sampled.blame import Item
-from sharing.sampled.gain import Gain, Gains
-from sharing.sampled.solo import Level
-from sharing.sampled.use import LineUse, SampledRun
+from sharing.sampled.lineuse.blame import Item
+from sharing.sampled.lineuse.use import LineUse, SampledRun
+from sharing.sampled.speedup.gain import Gain, Gains
+from sharing.sampled.speedup.solo import Level
 
 Place = Callable[[str], Attribution]
 

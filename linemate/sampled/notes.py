@@ -15,8 +15,8 @@ from sharing.model.attribution import Attribution, Basis
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.plural import count
 from sharing.model.samples import Field
-from sharing.sampled.evaluate import RegisterFile
-from sharing.sampled.use import Totals
+from sharing.sampled.attribution.evaluate import RegisterFile
+from sharing.sampled.lineuse.use import Totals
 
 TEXT_FORMAT = "perf script"
 _SHARING = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from linemate.modules import open_modules
 from linemate.sampled.gains import GainsOf, without_solo
 from linemate.sampled.notes import profile_notes
@@ -30,13 +30,13 @@ from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.model.finding import Finding
 from sharing.model.image import Image
 from sharing.model.samples import Samples
-from sharing.sampled.attribute import attribute
+from sharing.sampled.attribution.attribute import attribute
+from sharing.sampled.attribution.statictouches import ImageCode
+from sharing.sampled.attribution.unplaced import is_unplaced
 from sharing.sampled.eventcosts import sample_costs
-from sharing.sampled.lines import profile_lines
-from sharing.sampled.merging import merged
-from sharing.sampled.statictouches import ImageCode
+from sharing.sampled.lineuse.lines import profile_lines
+from sharing.sampled.lineuse.merging import merged
 from sharing.sampled.thinning import thinned
-from sharing.sampled.unplaced import is_unplaced
 
 
 @dataclass(frozen=True, slots=True)

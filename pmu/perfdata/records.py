@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pmu.perfdata.header import MAX_ATTRS, Descriptions, Source, parse_build_id, read_feature
-from pmu.perfdata.heads import Positions, Words
+from pmu.perfdata.recordstarts import Positions, Words
 from pmu.perfdata.sink import Batch, Sink
 from pmu.perfdata.stream import Block
 from pmu.perfevent import (

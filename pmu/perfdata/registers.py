@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from pmu.perfdata.heads import Positions
+from pmu.perfdata.recordstarts import Positions
 from pmu.perfdata.stream import Block
 from sharing.model.process import scratch
 

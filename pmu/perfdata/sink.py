@@ -17,7 +17,7 @@ from typing import Self
 
 import numpy as np
 
-from pmu.perfdata.heads import Positions, Words
+from pmu.perfdata.recordstarts import Positions, Words
 from pmu.perfdata.registers import RegisterPool
 from pmu.perfdata.samples import Room, columns_of, decode, id_position, period_of, time_position
 from pmu.perfdata.stream import Block

@@ -1,7 +1,7 @@
 """A run of perf.data records cut into blocks of words, with the position of every record.
 
 Owns the order of blocks, plain and compressed, and what cannot be read.  Does not know what records say and does not
-find them within a block (``pmu.perfdata.heads``).
+find them within a block (``pmu.perfdata.recordstarts``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from pmu.perfdata.heads import Positions, Words, headers_of, heads_of
+from pmu.perfdata.recordstarts import Positions, Words, headers_of, heads_of
 from pmu.perfevent import Record
 from pmu.readahead import ReadAhead
 

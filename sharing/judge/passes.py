@@ -21,7 +21,7 @@ from sharing.static import callgraph, correlate, flow
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.profiles import Profiler
-from sharing.static.rare import with_rare_places
+from sharing.static.rarecode import with_rare_places
 from sharing.static.recover import recover
 
 

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 
 from sharing.basics.geometry import round_up
-from sharing.judge.remedies.applied import Edit, Kind, stride_of
 from sharing.judge.remedies.choice import cost_of
+from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
 from sharing.judge.remedies.paths import Paths, Step, path_text
 from sharing.judge.remedies.spelling import declaration
 from sharing.model.finding import Remedy

@@ -18,11 +18,11 @@ import numpy as np
 from sharing.basics import geometry
 from sharing.basics.naming import Demangle
 from sharing.judge import positions
-from sharing.judge.certainty import limited
 from sharing.judge.passes import Passes, run_passes
-from sharing.judge.remedies.again import edits_for
 from sharing.judge.remedies.paths import Paths
+from sharing.judge.remedies.rejudge import edits_for
 from sharing.judge.remedy import Style, remedy
+from sharing.judge.severitylimit import limited
 from sharing.knowledge import Knowledge
 from sharing.model.finding import (
     MAX_PARTICIPANTS,

@@ -1,6 +1,6 @@
 """Samples placed on memory: for each sample whose bytes it touched, how that is known, and why not where it is not.
 
-Owns the tables that hand samples from ``sharing.sampled.attribute`` to the line profiles.  Does not decode
+Owns the tables that hand samples from ``sharing.sampled.attribution.attribute`` to the line profiles.  Does not decode
 instructions (``linemate-access`` does) and does not judge.
 
 A *space* is a range of addresses in which equal addresses are the same bytes: a process's private memory, a file or

@@ -1,7 +1,7 @@
 """Which locks a function holds where, by its own dataflow and by the wrappers of other units that it calls.
 
 Owns the step from lock expressions to addresses of lock objects.  What callers hold is added by
-``sharing.static.held``.
+``sharing.static.entrylocks``.
 """
 
 from __future__ import annotations

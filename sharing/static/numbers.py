@@ -164,7 +164,7 @@ MAX_EXTRA_LINES: Annotated[
 ] = 400
 MAX_HOTTEST: Annotated[int, About("lines", Origin.CHOSEN, "whose neighbourhood is looked at, too; as MAX_LINES")] = 80
 
-# What calls do, how far it is followed (``flow``, ``callees``, ``rare``, ``profiles``).
+# What calls do, how far it is followed (``flow``, ``callees``, ``rarecode``, ``profiles``).
 LOCK_WRAPPERS: Annotated[
     int, About("calls from a function to the lock that it takes", Origin.CHOSEN, "wrappers of locks are no deeper")
 ] = 6

@@ -27,7 +27,7 @@ class Places:
         self._row: list[int] = row
         self._held: dict[tuple[int, int], frozenset[str] | None] = {}
         self._function: list[int] = sites["function"].tolist()
-        self._entry = entry  # by function row, see sharing.static.held
+        self._entry = entry  # by function row, see sharing.static.entrylocks
         self._name_of = name_of
         self._names: dict[int, str] = {}
 

@@ -21,8 +21,8 @@ from sharing.static import numbers
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
+from sharing.static.entrylocks import held_on_entry
 from sharing.static.flow import LOCK
-from sharing.static.held import held_on_entry
 from sharing.static.origins import Places, source_text
 from sharing.static.roles import role_of
 from sharing.static.shapes import LockPlace, Shapes, place_at

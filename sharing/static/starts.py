@@ -1,8 +1,8 @@
 """Thread entries: which functions of an image run on threads of their own, by the calls that start them.
 
 Owns the way from a call that creates a thread to the function that runs there: through wrappers that pass their own
-argument on, through records (``handed``) and through tables of functions that hold such a wrapper.  Says nothing of
-what these threads reach or do.
+argument on, through records (``indirectentries``) and through tables of functions that hold such a wrapper.
+Says nothing of what these threads reach or do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
-from sharing.static.handed import handed_on
+from sharing.static.indirectentries import handed_on
 
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 

@@ -15,7 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
-from elfscan.access import SLOT_DTYPE, AccessPlan
+from elfscan.code.accessplan import SLOT_DTYPE, AccessPlan
 from sharing.model import FUNCTION_DTYPE, FunctionFlag
 
 _ARCHITECTURES = {"EM_X86_64": "x86-64", "EM_AARCH64": "aarch64", "EM_RISCV": "riscv64"}

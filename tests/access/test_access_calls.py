@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elfscan.access import ScanResult, start_scan
+from elfscan.code.accessplan import ScanResult, start_scan
 from sharing.model import AccessKind, ArgKind, SiteFlag
 from tests.access.conftest import COMPILERS, Build
 from tests.access.elfplan import Elf, read_elf

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elfscan.access import ScanResult, start_scan
+from elfscan.code.accessplan import ScanResult, start_scan
 from sharing.model import AccessKind, SiteFlag
 from tests.access.conftest import Build
 from tests.access.elfplan import Elf, read_elf

@@ -200,7 +200,7 @@ def test_ways_to_name_a_variable(build: Build, tmp_path: Path, text: str, kind: 
     body = text.replace("; ", "\n")
     function = f".text\n.globl _start\n.type _start, %function\n_start:\n{body}\nret\n.size _start, .-_start\n"
     source.write_text(function + data)
-    from elfscan.access import start_scan
+    from elfscan.code.accessplan import start_scan
     from tests.access.elfplan import read_elf
 
     elf = read_elf(build("gcc-riscv64", source, "-nostdlib", "-static", "-Wl,--no-relax"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from elfscan.access import ScanResult, start_scan
+from elfscan.code.accessplan import ScanResult, start_scan
 from sharing.model import AccessKind, SiteFlag
 from tests.access.conftest import COMPILERS, HERE, Build
 from tests.access.elfplan import Elf, read_elf

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elfscan.access import SLOT_DTYPE, AccessPlan, ScanResult, encode_plan, read_tables, start_scan
+from elfscan.code.accessplan import SLOT_DTYPE, AccessPlan, ScanResult, encode_plan, read_tables, start_scan
 from elfscan.tools import ToolJob, tool_path
 from sharing.model import FUNCTION_DTYPE, AccessKind, FunctionFlag, LinemateError, Malformed
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from elfscan.query import (
+from elfscan.code.query import (
     MAX_FUNCTION_BYTES,
     check_operands,
     direct_targets,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elfscan.query import direct_targets, read_instructions
+from elfscan.code.query import direct_targets, read_instructions
 from sharing.model.arch import find_architecture
 from sharing.model.instructions import Holding
 from tests.access.conftest import Build

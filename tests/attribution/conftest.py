@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from elfscan.elf import ElfFile, map_file
+from elfscan.code.query import read_operands
+from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.image import read_image, read_images
-from elfscan.query import read_operands
 from linemate.modules import open_modules
 from pmu import read_samples
 from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Attribution
 from sharing.model.image import Image
 from sharing.model.operands import Role
-from sharing.sampled.attribute import attribute
+from sharing.sampled.attribution.attribute import attribute
 from tests.alone import alone
 
 ASSEMBLERS = {"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "riscv64": "riscv64-linux-gnu-gcc"}

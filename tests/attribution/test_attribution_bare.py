@@ -10,8 +10,8 @@ import pytest
 
 from sharing.model.attribution import Reason
 from sharing.model.samples import SAMPLE_DTYPE, Event
-from sharing.sampled.sampledcode import Skid, skid_is_known, skids
-from sharing.sampled.unplaced import is_unplaced
+from sharing.sampled.attribution.sampledcode import Skid, skid_is_known, skids
+from sharing.sampled.attribution.unplaced import is_unplaced
 from tests.attribution.conftest import Placed, Record
 
 HARDWARE, SOFTWARE, BREAKPOINT = 0, 1, 5

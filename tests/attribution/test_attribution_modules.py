@@ -20,7 +20,7 @@ from sharing.model.attribution import Basis, Reason, Region
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
 from sharing.model.samples import PROT_EXEC, Counts, Event, Field, Mode, Recording, Samples
-from sharing.sampled.attribute import attribute
+from sharing.sampled.attribution.attribute import attribute
 
 CODE = "long hot; static long cold; long *p = &cold;\nlong f(void) { long s = 0; while (!*p) s += hot++; return s; }\n"
 BIAS = 0x7F00_0000_0000

@@ -12,8 +12,8 @@ from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Basis, Reason, Region, SpaceKind, TouchFlag, line_keys
 from sharing.model.image import AccessKind
 from sharing.model.operands import MappedFile
-from sharing.sampled.attribute import attribute
-from sharing.sampled.evaluate import RegisterFile, names_of
+from sharing.sampled.attribution.attribute import attribute
+from sharing.sampled.attribution.evaluate import RegisterFile, names_of
 from tests.attribution.conftest import Placed
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.elf import ElfFile, map_file
+from elfscan.debug.linetable import read_lines
+from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.image import read_images
-from elfscan.linetable import read_lines
+from linemate.auditing.countplacement import placed
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
-from linemate.placing import placed
 from pmu.executions import read_executions
 from sharing.judge.passes import Passes, run_passes
 from sharing.knowledge import default_knowledge

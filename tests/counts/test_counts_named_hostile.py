@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from elfscan.elf import ElfFile, map_file
-from elfscan.linetable import FORM_LINE_STRP, FORM_STRP, LinePrograms, read_lines
+from elfscan.debug.linetable import FORM_LINE_STRP, FORM_STRP, LinePrograms, read_lines
+from elfscan.fileformat.elf import ElfFile, map_file
 from pmu import autofdo, bolt, countedjson, gcov, llvmcov, llvmprofdata
 from pmu.executions import read_executions
 from sharing.model.errors import LinemateError, Malformed

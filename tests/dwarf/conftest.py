@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from elfscan.dwarf import DwarfDocument, DwarfVariable, start_dwarf
+from elfscan.debug.dwarf import DwarfDocument, DwarfVariable, start_dwarf
 from elfscan.tools import tool_path
 from sharing.model import LinemateError, TypeTable
 

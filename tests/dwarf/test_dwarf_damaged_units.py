@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.dwarf import start_dwarf
+from elfscan.debug.dwarf import start_dwarf
 from sharing.model import LinemateError
 from tests.builders.elf import ALLOC, ET_REL, WRITE, ElfBuilder
 from tests.dwarf.test_dwarf_hostile import (

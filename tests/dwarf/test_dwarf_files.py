@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.debugfile import find_debug, parse_altlink, parse_debuglink
+from elfscan.debug.debugfile import find_debug, parse_altlink, parse_debuglink
 from sharing.model import Malformed
 
 SOURCE = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.dwarf import start_dwarf
+from elfscan.debug.dwarf import start_dwarf
 from sharing.model import LinemateError, Malformed
 from tests.builders.elf import ALLOC, WRITE, ElfBuilder
 

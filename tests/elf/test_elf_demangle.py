@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from elfscan.demangle import MAX_READABLE_BYTES, demangle
+from elfscan.debug.demangle import MAX_READABLE_BYTES, demangle
 
 PLAIN = {
     "main": "main",

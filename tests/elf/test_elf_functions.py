@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elfscan.elf import ElfFile, map_file
-from elfscan.functions import FunctionSymbols, fill_holes, function_symbols
-from elfscan.symbols import SYMBOL_DTYPE, Names, Symbols
-from elfscan.unwind import EXTENT_DTYPE, read_extents
+from elfscan.code.functions import FunctionSymbols, fill_holes, function_symbols
+from elfscan.code.unwind import EXTENT_DTYPE, read_extents
+from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.fileformat.symbols import SYMBOL_DTYPE, Names, Symbols
 from sharing.model import FunctionFlag, Image, Section, SectionKind
 from tests.elf.conftest import Build, Read, functions
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.elf import ElfFile, map_file
-from elfscan.placement import open_program
-from elfscan.program import Program
-from elfscan.relocs import PLACEHOLDER_BYTES
+from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.fileformat.placement import open_program
+from elfscan.fileformat.program import Program
+from elfscan.relocation.dynamic import PLACEHOLDER_BYTES
 from tests.builders import elf as b
 from tests.builders.elf import small_program
 from tests.elf.conftest import Build, Read, functions, variables
@@ -78,7 +78,7 @@ def test_imports_fit_below_code_at_the_top_of_the_address_space(tmp_path: Path) 
     elf = small_program()
     elf.section(".top", type=b.NOBITS, flags=b.ALLOC | b.WRITE, address=(1 << 64) - 0x2000, size=0x1FFF)
     (tmp_path / "p").write_bytes(elf.bytes())
-    from elfscan.relocs import placeholder_base
+    from elfscan.relocation.dynamic import placeholder_base
 
     layout = opened(tmp_path / "p").layout
     base = placeholder_base(layout, 1000)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.elf import ElfFile, map_file
+from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.fileformat.placement import open_program
+from elfscan.fileformat.program import Program
 from elfscan.image import read_images
-from elfscan.placement import open_program
-from elfscan.program import Program
 from sharing.model import AccessKind, FunctionFlag, Image, ImageKind, SectionKind
 from tests.elf.conftest import Build, Read, functions, variables
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.sections import classify
+from elfscan.fileformat.sections import classify
 from sharing.model import FunctionFlag, ImageKind, Malformed, SectionKind
 from tests.builders import elf as b
 from tests.builders.elf import ElfBuilder, small_program

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
 from elfscan.traits import read_traits
 from sharing.explain.compare import ExplainOptions, explain

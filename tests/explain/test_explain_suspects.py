@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from elfscan.query import read_instructions
+from elfscan.code.query import read_instructions
 from elfscan.traits import read_traits
 from reports.explain import EXPLAIN_EMITTERS
 from reports.options import RenderOptions

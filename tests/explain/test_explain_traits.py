@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.elf import ElfFile, map_file
+from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.traits import read_traits
 from sharing.model.errors import LinemateError
 from tests.explain.conftest import BuildTableCache

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from elfscan.traits import read_traits
 from linemate.explaining.run import ExplainRequest, explain
 from sharing.explain.causes.base import Builds

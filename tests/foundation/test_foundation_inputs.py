@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "sharing/model/inputs.py": "the opener itself",
     "sharing/model/process/": "folders and /proc entries of this run's own processes",
     "sharing/knowledge/__init__.py": "tables that are part of the package",
-    "elfscan/demangle.py": "/proc/self/statm",
+    "elfscan/debug/demangle.py": "/proc/self/statm",
     "pmu/machine.py": "/proc and /sys, with a bound, below a root that tests make up",
     "pmu/perfdata/registers.py": "an unlinked file of this run's own",
     "pmu/perfopen.py": "rings of the kernel's counters",

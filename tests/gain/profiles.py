@@ -31,9 +31,9 @@ from sharing.model.samples import (
     Registers,
     Samples,
 )
-from sharing.sampled.lines import profile_lines
-from sharing.sampled.solo import Level
-from sharing.sampled.use import SampledRun
+from sharing.sampled.lineuse.lines import profile_lines
+from sharing.sampled.lineuse.use import SampledRun
+from sharing.sampled.speedup.solo import Level
 
 PERIOD_NS = 250_000
 LINE = 0x4040

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sharing.model.image import AccessKind
-from sharing.sampled.gain import Gain, Gains
-from sharing.sampled.lines import profile_lines
-from sharing.sampled.solo import Level
+from sharing.sampled.lineuse.lines import profile_lines
+from sharing.sampled.speedup.gain import Gain, Gains
+from sharing.sampled.speedup.solo import Level
 from tests.gain.profiles import LINE, Spent, level, lines_of
 
 

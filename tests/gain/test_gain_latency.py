@@ -8,8 +8,8 @@ import pytest
 from sharing.model.attribution import PLACED_DTYPE, Attribution, Basis, TouchFlag
 from sharing.model.image import AccessKind
 from sharing.model.samples import SAMPLE_DTYPE
-from sharing.sampled.latency import floors
-from sharing.sampled.solo import Level
+from sharing.sampled.speedup.latency import floors
+from sharing.sampled.speedup.solo import Level
 from tests.gain.profiles import LINE, Spent, level
 
 Accesses = list[tuple[int, AccessKind, bool]]

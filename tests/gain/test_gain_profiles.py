@@ -13,8 +13,8 @@ from pmu.sidecar import sidecar_of, solo_of, write_sidecar
 from sharing.model.attribution import Attribution
 from sharing.model.errors import Malformed
 from sharing.model.recorded import SCHEMA, RecordedEvent, RecordedProfile, RecordedRun, Recording
-from sharing.sampled.blame import items_of
-from sharing.sampled.gain import Gain
+from sharing.sampled.lineuse.blame import items_of
+from sharing.sampled.speedup.gain import Gain
 from tests.gain.profiles import LINE, Spent, level, lines_of
 
 EMPTY = hashlib.sha256(b"").hexdigest()

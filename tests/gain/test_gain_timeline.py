@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sharing.sampled.timeline import Timeline, Walls
+from sharing.sampled.speedup.timeline import Timeline, Walls
 
 PERIOD_S = 250e-6
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmu.perfdata.heads import SEGMENT_WORDS, heads_of
+from pmu.perfdata.recordstarts import SEGMENT_WORDS, heads_of
 
 SAMPLE, MMAP = 9, 1
 # Words that look like headers of samples, and others.

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from reports import EMITTERS, RenderOptions
+from reports.locations import few, position
 from reports.markdown import FINDINGS_SHOWN, MAX_CHARACTERS, ROWS_SHOWN
-from reports.places import few, position
 from sharing.model import Finding, Related, Report
 from tests.reports.shared_report import CHECKED, EMPTY, FROM_SOURCE, LONG, REPORT
 

@@ -14,9 +14,9 @@ from sharing.judge.sampled.verdict import Verdicts, judge_lines
 from sharing.model.finding import Finding
 from sharing.model.image import ImageKind
 from sharing.model.profile import Actor
-from sharing.sampled.blame import Item
-from sharing.sampled.lines import profile_lines
-from sharing.sampled.use import LineUse, SampledRun
+from sharing.sampled.lineuse.blame import Item
+from sharing.sampled.lineuse.lines import profile_lines
+from sharing.sampled.lineuse.use import LineUse, SampledRun
 from tests.sampled.recorded import LINE, Recorded, attribution, ticks
 from tests.sampled.test_sampled_join import RAN, finding
 

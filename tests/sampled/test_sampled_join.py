@@ -14,9 +14,9 @@ from sharing.model.attribution import Basis, Region
 from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity, Verdict
 from sharing.model.image import AccessKind
 from sharing.rules.sampled.base import SampledLine
-from sharing.sampled.blame import blame, items_of
 from sharing.sampled.interval import Share
-from sharing.sampled.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
+from sharing.sampled.lineuse.blame import blame, items_of
+from sharing.sampled.lineuse.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
 
 TOTALS = Totals(10_000, 9_000, 10_000.0, 100.0, "CPU time", 1)
 RAN = Coverage(5_000, 0)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from sharing.model.attribution import Basis, Module, Region, Space, SpaceKind
 from sharing.model.image import AccessKind
-from sharing.sampled.blame import blame, items_of
 from sharing.sampled.interval import wilson
-from sharing.sampled.lines import profile_lines
-from sharing.sampled.merging import merged
+from sharing.sampled.lineuse.blame import blame, items_of
+from sharing.sampled.lineuse.lines import profile_lines
+from sharing.sampled.lineuse.merging import merged
+from sharing.sampled.lineuse.overlap import overlap
+from sharing.sampled.lineuse.use import Concurrency, LineUse, Provenance
 from sharing.sampled.numbers import MIN_TESTED
-from sharing.sampled.overlap import overlap
-from sharing.sampled.use import Concurrency, LineUse, Provenance
 from tests.sampled.recorded import LINE, MS, One, Recorded, attribution, ticks
 
 KINDS = (AccessKind.LOAD, AccessKind.STORE, AccessKind.RMW)

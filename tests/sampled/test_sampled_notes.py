@@ -16,7 +16,7 @@ from sharing.model.attribution import Basis, Reason
 from sharing.model.finding import Report, Severity
 from sharing.model.image import ImageKind
 from sharing.model.samples import Event, Field, Recording
-from sharing.sampled.lines import profile_lines
+from sharing.sampled.lineuse.lines import profile_lines
 from tests.sampled.conftest import PERIOD_NS, PROGRAMS, Seen, needs, report
 from tests.sampled.recorded import One, Recorded, attribution, ticks
 

@@ -16,7 +16,7 @@ from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.image import AccessKind, ImageKind
 from sharing.model.samples import Event, Field
 from sharing.rules import SAMPLED_RULES
-from sharing.sampled.lines import profile_lines
+from sharing.sampled.lineuse.lines import profile_lines
 from tests.sampled.recorded import CLOCK, LINE, One, Recorded, attribution, ticks
 
 Judged = tuple[list[Finding], Verdicts]

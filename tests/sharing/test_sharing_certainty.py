@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sharing.judge.certainty import limit
+from sharing.judge.severitylimit import limit
 from sharing.model.finding import Confidence, Severity
 from sharing.model.profile import Access, Actor, Heat, Often, Role
 from sharing.rules.line.base import Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from sharing.basics.naming import readable, readable_names, without_parameters, without_wrapper
 
 

@@ -10,7 +10,7 @@ import pytest
 from elfscan.image import read_images
 from sharing.model import AccessKind, FunctionFlag, Image
 from sharing.static.numbers import SELDOM
-from sharing.static.rare import with_rare_places
+from sharing.static.rarecode import with_rare_places
 from tests.sharing.conftest import Compile
 
 COMPILERS = [(tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from sharing.judge.remedies.applied import Edit, Kind, Layout, touched
 from sharing.judge.remedies.choice import Conflict, choose, cost_of
+from sharing.judge.remedies.editedlayout import Edit, Kind, Layout, touched
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedies.spelling import declaration
 from sharing.judge.remedy import Style, remedy

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sharing.judge.remedies.applied import Edit, Kind
+from sharing.judge.remedies.editedlayout import Edit, Kind
 from sharing.judge.remedy import Style, language_of, remedy
 from sharing.model import ImageKind, Remedy
 from sharing.model.profile import Access, Actor, Role

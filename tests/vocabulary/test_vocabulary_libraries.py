@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elfscan.demangle import demangle
+from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
 from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model.image import ArgKind, Image

@@ -2,7 +2,7 @@
 //
 // Owns the plan: which bytes of the binary are code, which addresses are
 // shared data, where functions begin and end, which GOT slots have a known
-// content.  Written by elfscan/access.py.  Does not read ELF.
+// content.  Written by elfscan/code/accessplan.py.  Does not read ELF.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Query.h - Questions about given functions ----------------*- C++ -*-===//
 //
 // Owns the form of a query: what is asked of which code.  The code comes with
-// it, so that no file is read.  Written by elfscan/query.py.
+// it, so that no file is read.  Written by elfscan/code/query.py.
 //
 //===----------------------------------------------------------------------===//
 

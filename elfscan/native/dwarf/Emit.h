@@ -3,7 +3,7 @@
 // Part of linemate, under the Apache License v2.0.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns the msgpack form; elfscan/dwarf.py is its reader.
+// Owns the msgpack form; elfscan/debug/dwarf.py is its reader.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 """Which edits to propose: those after which nothing is left of a finding, the cheapest of them.
 
-Owns the search.  An edit is tried in memory (``applied``), the lines that come out of it are judged again by whoever
-asks, and what is still wrong gets a further edit.  Where that does not end, nothing is proposed.
+Owns the search.  An edit is tried in memory (``editedlayout``), the caller judges the lines that come out of
+it again, and what is still wrong gets a further edit.  Where that does not end, nothing is proposed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from sharing.basics.geometry import round_up
 from sharing.judge import conflicts as graph
 from sharing.judge import numbers
-from sharing.judge.remedies.applied import Edit, Kind, Layout, stride_of, variable_of
+from sharing.judge.remedies.editedlayout import Edit, Kind, Layout, stride_of, variable_of
+from sharing.judge.remedies.membermoves import elsewhere
 from sharing.judge.remedies.paths import Paths, Step, common
-from sharing.judge.remedies.places import elsewhere
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Actor
 

@@ -21,8 +21,8 @@ from sharing.model.image import Image
 from sharing.model.plural import count
 from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, bytes_text, functions_of, threads_of
-from sharing.sampled.blame import Item
-from sharing.sampled.use import Concurrency, Provenance, Totals
+from sharing.sampled.lineuse.blame import Item
+from sharing.sampled.lineuse.use import Concurrency, Provenance, Totals
 
 MAX_FUNCTIONS = 6
 _SEEN = {

@@ -17,7 +17,7 @@ from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
 from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Participant, Severity, Verdict
 from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
-from sharing.sampled.use import Concurrency, SampledRun, Totals
+from sharing.sampled.lineuse.use import Concurrency, SampledRun, Totals
 
 _JOINED = OF_SHARING | {Verdict.SPLIT_ACCESS}
 

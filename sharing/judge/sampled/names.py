@@ -18,8 +18,8 @@ from sharing.knowledge import Knowledge
 from sharing.model.attribution import Region
 from sharing.model.image import Image, VariableFlag
 from sharing.model.profile import Actor, Role
-from sharing.sampled.blame import Item, Range
-from sharing.sampled.use import LineUse
+from sharing.sampled.lineuse.blame import Item, Range
+from sharing.sampled.lineuse.use import LineUse
 from sharing.static.roles import role_of
 from sharing.static.shapes import LockPlace, Shapes
 

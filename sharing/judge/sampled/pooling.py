@@ -19,8 +19,8 @@ import numpy as np
 
 from sharing.judge import numbers
 from sharing.rules.sampled.base import SampledLine
-from sharing.sampled.overlap import overlap
-from sharing.sampled.use import Concurrency, LineUse, Provenance, ThreadName
+from sharing.sampled.lineuse.overlap import overlap
+from sharing.sampled.lineuse.use import Concurrency, LineUse, Provenance, ThreadName
 
 
 def pools(lines: Sequence[SampledLine]) -> list[tuple[SampledLine, ...]]:

@@ -5,8 +5,8 @@ Owns the wording for memory without a declaration.  Static variables have theirs
 
 from __future__ import annotations
 
-from sharing.judge.remedies.applied import Edit, Layout, touched
 from sharing.judge.remedies.choice import Conflict, choose
+from sharing.judge.remedies.editedlayout import Edit, Layout, touched
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedy import Style, remedy
 from sharing.model.attribution import Region

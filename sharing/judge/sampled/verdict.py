@@ -21,10 +21,10 @@ from sharing.rules import SAMPLED_RULES
 from sharing.rules import numbers as rule_numbers
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, walks
 from sharing.sampled import numbers as sampled_numbers
-from sharing.sampled.blame import Blame, Item, blame, items_of
-from sharing.sampled.gain import Gain
-from sharing.sampled.protocols import as_locks
-from sharing.sampled.use import Concurrency, LineUse, SampledRun
+from sharing.sampled.lineuse.blame import Blame, Item, blame, items_of
+from sharing.sampled.lineuse.handmadelocks import as_locks
+from sharing.sampled.lineuse.use import Concurrency, LineUse, SampledRun
+from sharing.sampled.speedup.gain import Gain
 
 _ELEMENT = re.compile(r"\[|\+0x")  # where the name of an element goes on behind that of its array
 Gains = Callable[[LineUse, Sequence[Item]], Gain | None]

@@ -1,6 +1,6 @@
 """The shape of a PLT stub: how code that jumps through a slot of the GOT is recognised.
 
-Owns the type.  Reading stubs of a file is ``elfscan.plt``'s.
+Owns the type.  Reading stubs of a file is ``elfscan.relocation.plt``'s.
 """
 
 from __future__ import annotations

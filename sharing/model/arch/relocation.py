@@ -1,6 +1,6 @@
 """Relocations by meaning: what the loader does for each number, and how a linker changes bytes.
 
-Owns the types.  They are applied by ``elfscan.relocs`` (linked files) and ``elfscan.relocops`` (objects).
+Owns the types.  ``elfscan.relocation`` applies them.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor
 from sharing.rules import numbers
 from sharing.rules.row import Rule
-from sharing.sampled.blame import Blame, Item
-from sharing.sampled.gain import Gain
 from sharing.sampled.interval import Share
-from sharing.sampled.use import Concurrency, LineUse, Totals, Touch
+from sharing.sampled.lineuse.blame import Blame, Item
+from sharing.sampled.lineuse.use import Concurrency, LineUse, Totals, Touch
+from sharing.sampled.speedup.gain import Gain
 
 _Key = TypeVar("_Key", int, str)
 

@@ -28,7 +28,7 @@ from sharing.rules.sampled.base import (
     same_bytes,
     subject,
 )
-from sharing.sampled.protocols import KIND
+from sharing.sampled.lineuse.handmadelocks import KIND
 
 
 def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:

@@ -30,8 +30,8 @@ from sharing.rules.sampled.base import (
     same_bytes,
     subject,
 )
-from sharing.sampled.blame import Item
-from sharing.sampled.use import Provenance
+from sharing.sampled.lineuse.blame import Item
+from sharing.sampled.lineuse.use import Provenance
 
 COUNTED = "give each thread its own copy on a line of its own and add them up where the sum is read"
 UPDATED = "update it less often (in batches, or only when it changes), or split it by purpose so that fewer meet"

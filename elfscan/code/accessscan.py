@@ -1,0 +1,107 @@
+"""The access scan of one placed program: what the native helper is asked, and what becomes of its failure.
+
+Owns which ranges are code, which data is wanted and which constants may hold jump tables.  The scan itself
+is ``accessplan``'s, with the helper behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.fileformat.program import Program
+from elfscan.tools import Starter, ToolJob
+from sharing.model import ARG_DTYPE, CALL_DTYPE, PARAM_DTYPE, SITE_DTYPE, LinemateError, SectionKind
+
+if TYPE_CHECKING:
+    from elfscan.code.accessplan import ScanJob
+
+Array = npt.NDArray[Any]
+
+TIMEOUT_S = 60.0
+BYTES_A_SECOND = 1 << 20  # of code, more than ten times slower than one processor decodes it
+MEMORY_BYTES = 1 << 30
+MEMORY_FACTOR = 16  # bytes of tables and working memory by byte of code, several times what servers need
+
+# Per-CPU and thread-local data are reached through a segment or thread register: no static address names them.
+_WANTED = (SectionKind.WRITABLE, SectionKind.RELRO)
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """The scan's tables, empty where nothing could be scanned; ``notes`` says why."""
+
+    sites: Array = field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
+    calls: Array = field(default_factory=lambda: np.zeros(0, CALL_DTYPE))
+    args: Array = field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
+    params: Array = field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
+    address_taken: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    failed: bool = False
+
+
+class AccessScan:
+    """A running scan, or the reason why there is none.  A context: leaving it ends the helper."""
+
+    def __init__(self, job: ScanJob | None, reason: str, names: tuple[str, str] = ("", "")) -> None:
+        self._job = job
+        self._reason = reason
+        self._names = names  # what the helper calls the file, and what the user does
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._job is not None:
+            self._job.close()
+
+    def result(self) -> Accesses:
+        """The tables.  A helper that failed on this file leaves them empty, with its reason as a note."""
+        if self._job is None:
+            return Accesses(notes=(self._reason,) if self._reason else ())
+        try:
+            found = self._job.result()
+        except LinemateError as error:
+            scanned, given = self._names
+            reason = str(error).removeprefix(f"{scanned}: ").removeprefix("access sites: ").replace(scanned, given)
+            return Accesses(notes=(f"{given}: access sites not read: {reason}",), failed=True)
+        return Accesses(found.sites, found.calls, found.args, found.params, found.address_taken, dict(found.counts))
+
+
+def start_access(program: Program, functions: Array, starter: Starter = ToolJob) -> AccessScan:
+    """Start the scan of a program.  Raises LinemateError when the helper cannot be run at all."""
+    arch, sections = program.elf.arch, program.layout.sections
+    if not arch.decodes:
+        return AccessScan(None, f"access sites are not read on {arch.name}: layout only")
+    ranges = [(s, offset) for s, offset in zip(sections, program.file_offsets, strict=True) if s.size and offset >= 0]
+    code = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CODE]
+    if not code:
+        return AccessScan(None, "no code in this file: access sites not read")
+    data = [(s.address, s.size) for s in sections if s.kind in _WANTED and s.size]
+    if program.elf.member is not None and not data:
+        return AccessScan(None, "")  # of a library's member only accesses to its own data are wanted
+    from elfscan.code.accessplan import AccessPlan, start_scan
+
+    constants = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CONSTANT]
+    plan = AccessPlan(
+        arch=arch.name,
+        path=program.code_path,
+        code=code,
+        data=data,
+        constants=constants,
+        functions=functions,
+        slots=program.linkage.slots,
+        absolute=program.absolute,
+    )
+    size = sum(part[2] for part in code)
+    scan = start_scan(
+        plan,
+        starter=starter,
+        timeout_s=TIMEOUT_S + size / BYTES_A_SECOND,
+        memory_bytes=MEMORY_BYTES + size * MEMORY_FACTOR,
+    )
+    return AccessScan(scan, "", (program.code_path, program.elf.label))

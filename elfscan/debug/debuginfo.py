@@ -1,0 +1,190 @@
+"""Debug information of one file: found, read by the native helper, and turned into columns.
+
+Owns the join of ``debugfile`` (where it is) and ``dwarf`` (what is in it) for ``image``, and the placing of
+DWARF variables in the layout.  A helper that fails on the file costs the types, not the audit.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.arrays import distinct, positions
+from elfscan.fileformat import constants as c
+from elfscan.fileformat.elf import ElfFile
+from elfscan.fileformat.program import Program
+from elfscan.fileformat.symbols import COMMON
+from elfscan.tools import Starter, ToolJob
+from elfscan.variables import DebugVariables
+from sharing.model import LinemateError, TypeTable
+from sharing.model.image import Unit
+from sharing.model.process import scratch
+
+if TYPE_CHECKING:
+    from elfscan.debug.dwarf import DwarfDocument, DwarfJob, DwarfVariable
+
+Array = npt.NDArray[Any]
+
+MAX_PROBLEMS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DebugInfo:
+    """What debug information says of an image; ``source`` is "" when there is none."""
+
+    variables: DebugVariables
+    types: TypeTable
+    units: tuple[Unit, ...]
+    files: tuple[str, ...]
+    source: str
+
+
+class DebugRun:
+    """A running reader of debug information.  A context: leaving it ends the helper."""
+
+    def __init__(
+        self, job: DwarfJob | None, source: str, notes: tuple[str, ...], cleanup: Callable[[], None] | None = None
+    ) -> None:
+        self._job = job
+        self._source = source
+        self._notes = notes
+        self.failed = False  # it is there and could not be read
+        self._cleanup = cleanup
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._job is not None:
+            self._job.close()
+        if self._cleanup is not None:
+            self._cleanup()
+
+    def result(self, program: Program) -> DebugInfo | None:
+        """The document placed in the program's layout, None when there is nothing but notes."""
+        if self._job is None:
+            return None
+        try:
+            document = self._job.result()
+        except LinemateError as error:
+            self._notes += (f"debug information not read: {error}",)
+            self.failed = True
+            return None
+        notes = list(self._notes)
+        for unit, offset, reason in document.problems[:MAX_PROBLEMS_SHOWN]:
+            notes.append(f"debug information: unit {unit} at {offset:#x}: {reason}")
+        if len(document.problems) > MAX_PROBLEMS_SHOWN:
+            notes.append(f"debug information: {len(document.problems) - MAX_PROBLEMS_SHOWN} more problems")
+        self._notes = tuple(notes)
+        types = TypeTable(document.types)
+        units = tuple(Unit(u.name, u.comp_dir, u.producer, u.language) for u in document.units)
+        return DebugInfo(_columns(document, types, program), types, units, tuple(document.files), self._source)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be read; complete after ``result``."""
+        return self._notes
+
+
+def start_debug(elf: ElfFile, debug_file: str | None, starter: Starter = ToolJob) -> DebugRun:
+    """Find the debug information of a file and start reading it.
+
+    Raises LinemateError when ``debug_file`` is unusable, or the helper cannot be run at all.
+    """
+    from elfscan.debug.debugfile import find_debug
+
+    if elf.base:  # the helper reads whole files: a member of an archive becomes one
+        if not elf.has_dwarf:
+            return DebugRun(None, "", ())
+        return _start_member(elf, starter)
+    found = find_debug(
+        elf.path,
+        build_id=elf.build_id,
+        debuglink=elf.debug_link(),
+        altlink=elf.alt_link(),
+        has_dwarf=elf.has_dwarf,
+        explicit=debug_file,
+    )
+    notes = tuple(found.problems)
+    if found.main is None:
+        return DebugRun(None, "", notes)
+    from elfscan.debug.dwarf import start_dwarf
+
+    relocatable = elf.header.type == c.ET_REL
+    job = start_dwarf(found.main, alt=found.alt, dwp=found.dwp, relocatable=relocatable, starter=starter)
+    return DebugRun(job, found.how, notes)
+
+
+def _place_by_name(program: Program, rows: list[DwarfVariable], address: Array, section: Array) -> None:
+    """Place (in the arrays) the variables of an object file that have no section yet: COMMON and thread-local."""
+    table = program.symbols.table
+    loose = np.flatnonzero(((table["section"] == COMMON) | (table["type"] == c.STT_TLS)) & (program.section >= 0))
+    symbols = dict(zip(program.symbols.names.decode(table["name"][loose]), loose.tolist(), strict=True))
+    if not symbols:
+        return
+    for row in np.flatnonzero(section < 0).tolist():
+        symbol = symbols.get(rows[row].linkage or rows[row].name)
+        if symbol is not None:
+            address[row], section[row] = program.address[symbol], program.section[symbol]
+
+
+def _start_member(elf: ElfFile, starter: Starter) -> DebugRun:
+    from elfscan.debug.dwarf import start_dwarf
+
+    handle = tempfile.NamedTemporaryFile(dir=scratch.folder(), suffix=".o")  # noqa: SIM115
+    handle.write(elf.data.data)
+    handle.flush()
+    job = start_dwarf(handle.name, relocatable=elf.header.type == c.ET_REL, threads=1, starter=starter)
+    return DebugRun(job, "the file", (), handle.close)
+
+
+def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> DebugVariables:
+    rows = document.variables
+    count = len(rows)
+
+    def column(values: Any, dtype: str) -> Array:
+        return np.fromiter(values, dtype, count)
+
+    ones = (1 << 64) - 1
+    address = column((v.address & ones for v in rows), "<u8")
+    tls = column((v.tls for v in rows), "?")
+    layout, elf = program.layout, program.elf
+    if layout.synthetic:
+        index = column((v.section for v in rows), "<i4")
+        known = (index >= 0) & (index < len(layout.row_of))
+        index = np.where(known, index, 0)
+        address = address + np.where(known, layout.address_of[index], np.uint64(0))
+        section = np.where(known, layout.row_of[index], -1)
+        _place_by_name(program, rows, address, section)
+    else:
+        blocks = elf.segments[elf.segments["type"] == c.PT_TLS]
+        address[tls] += np.uint64(int(blocks[0]["address"]) if len(blocks) else 0)
+        section = np.where(tls, layout.locate(address, tls=True), layout.locate(address))
+    limits = (("type", len(types)), ("unit", len(document.units)), ("file", len(document.files)))
+    bounded = {}
+    for name, limit in limits:
+        values = column((getattr(v, name) for v in rows), "<i8")
+        bounded[name] = np.where((values >= 0) & (values < limit), values, -1).astype(np.int32)
+
+    def size_of(type_rows: Array) -> Array:
+        rows = distinct(type_rows)
+        sizes = np.array([types.size(row) for row in rows.tolist()], np.int64)
+        return sizes[positions(rows, type_rows)]
+
+    return DebugVariables(
+        address=address,
+        section=section,
+        type=bounded["type"],
+        unit=bounded["unit"],
+        file=bounded["file"],
+        line=column((min(max(v.line, 0), 0xFFFF_FFFF) for v in rows), "<u4"),
+        align=column((min(max(v.align, 0), 0xFFFF_FFFF) for v in rows), "<u4"),
+        size_of=size_of,
+        names=[v.name for v in rows],
+        functions=[v.function for v in rows],
+    )

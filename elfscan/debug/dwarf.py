@@ -1,0 +1,135 @@
+"""Static variables and their types from DWARF: the client of the native helper ``linemate-dwarf``.
+
+Owns the document that the helper writes and the helper's bounds.  Does not look for separate debug files
+(``elfscan.debug.debugfile`` does) and does not join variables with symbols (``elfscan.image`` does).
+"""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from elfscan.tools import Starter, ToolJob, tool_path
+from sharing.model import LinemateError, Malformed, TypeRecord
+
+VERSION = 1
+_TIMEOUT_S = 10.0
+_TIMEOUT_PER_GIB_S = 20.0
+_MEMORY_BYTES = 800 << 20
+_MAX_OUTPUT_BYTES = 256 << 20
+
+
+class DwarfUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A compilation unit that defines at least one variable.  ``language``: ``C11``, ``C_plus_plus_14``."""
+
+    name: str
+    comp_dir: str
+    producer: str
+    language: str
+
+
+class DwarfVariable(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A variable with static storage.
+
+    ``name`` is qualified (``ns::C::x``); a function-local static is its plain name and ``function`` the qualified
+    name of the function around it.  ``address`` is an SVMA; in relocatable files an offset in ELF section
+    ``section``, which is -1 otherwise; of a thread-local variable the offset in the thread's block.  ``type``,
+    ``file`` and ``unit`` are rows of the document's tables, -1 unknown.  ``align`` is the alignment in bytes that
+    the declaration asks for, 0 when it asks for none.
+    """
+
+    name: str
+    linkage: str
+    address: int
+    section: int
+    type: int
+    file: int
+    line: int
+    unit: int
+    function: str
+    tls: bool
+    external: bool
+    align: int = 0
+
+
+class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Everything read from one file.  Variables are sorted: static storage by (section, address), then thread-local.
+
+    ``problems`` are (ordinal of the unit in the file, offset in .debug_info, reason); what they concern is missing
+    from the tables, the rest is sound.
+    """
+
+    version: int
+    units: list[DwarfUnit]
+    files: list[str]
+    types: list[TypeRecord]
+    variables: list[DwarfVariable]
+    problems: list[tuple[int, int, str]]
+
+
+class DwarfJob:
+    """A running helper; ``result`` waits for it."""
+
+    def __init__(self, path: str, job: ToolJob) -> None:
+        self._path = path
+        self._job = job
+
+    def result(self) -> DwarfDocument:
+        """The document.  Raises ``Malformed`` or ``LinemateError`` with one line."""
+        data = self._job.result()
+        try:
+            document = msgspec.msgpack.decode(data, type=DwarfDocument)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise LinemateError(f"linemate-dwarf: unexpected answer for {self._path}: {error}") from error
+        if document.version != VERSION:
+            raise LinemateError(
+                f"linemate-dwarf: document version {document.version}, expected {VERSION}: rebuild the native helpers"
+            )
+        return document
+
+    def close(self) -> None:
+        """Stop the helper when its answer is no longer wanted."""
+        self._job.close()
+
+
+def start_dwarf(
+    path: str,
+    *,
+    alt: str | None = None,
+    dwp: str | None = None,
+    relocatable: bool = False,
+    all_types: bool = False,
+    threads: int = 0,
+    starter: Starter = ToolJob,
+) -> DwarfJob:
+    """Start reading the debug information in the ELF file ``path`` and return at once.
+
+    ``alt`` is the common file of dwz, ``dwp`` a package of split units.  ``relocatable`` files are patched in memory,
+    so they may use more of it.  ``all_types`` adds every named record of the file to ``types``.  ``threads`` 0: one
+    for each processor.  ``starter`` starts the helper.
+    """
+    try:
+        status = os.stat(path)
+        # What is there, and not what the size says: a hole costs nothing and earns nothing.
+        size = min(status.st_size, 512 * status.st_blocks)
+    except OSError as error:
+        raise Malformed(path, None, error.strerror or str(error)) from error
+    args = [str(tool_path("linemate-dwarf"))]
+    if alt:
+        args += ["--alt", alt]
+    if dwp:
+        args += ["--dwp", dwp]
+    if all_types:
+        args.append("--all-types")
+    if threads:
+        args += ["--threads", str(threads)]
+    # An argument that starts with "-" would be an option.
+    args.append(path if path.startswith("/") else f"./{path}")
+    job = starter.start(
+        args,
+        timeout_s=_TIMEOUT_S + _TIMEOUT_PER_GIB_S * size / (1 << 30),
+        memory_bytes=_MEMORY_BYTES + (2 * size if relocatable else 0),
+        output_bytes=_MAX_OUTPUT_BYTES,
+    )
+    return DwarfJob(path, job)

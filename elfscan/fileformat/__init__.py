@@ -1,0 +1,1 @@
+"""The ELF file itself: headers, sections, symbols, archives, and a file placed in memory as a program."""

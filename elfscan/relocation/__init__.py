@@ -1,0 +1,1 @@
+"""Relocations: the loader's, those of object files, and the PLT stubs that use them."""

@@ -1,0 +1,318 @@
+"""Of the time on a line: how much do others cause by writing the same bytes, and how much by writing its other bytes?
+
+Owns the split of a line into items and the sharing out of cost.  Judges nothing: ``sharing.rules`` does.
+
+An *item* is a run of bytes that is one thing: bytes that accesses have in common, or that the caller says belong
+together (a lock by its ABI).  Time of a thread on an item is blamed on concurrent other threads, in proportion to how
+often each was seen: reads on their writes, writes on all their accesses (a line that others read must be taken from
+them), never more than so few uses can cause, and next to nothing on reads that would have waited, too, and were never
+seen to.  Accesses to the same item are true sharing.  Accesses to other items are false sharing as far as they
+outnumber those that the same function makes to the victim's: a function that updates two members together would take
+the line just as well if they were apart, and wait as long where it writes both and another is at one of them.  Time
+that nobody explains is the thread's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sharing.basics import numbers as shared
+from sharing.model.image import AccessKind
+from sharing.sampled import numbers
+from sharing.sampled.lineuse.use import Concurrency, LineUse, Provenance, Touch
+
+MAX_ITEMS = 64
+Range = tuple[int, int]
+NOBODY: frozenset[tuple[int, str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Bytes [start, end) of the line that are one thing, and who does what to them."""
+
+    start: int
+    end: int
+    touches: tuple[Touch, ...]
+
+    @property
+    def threads(self) -> frozenset[int]:
+        return frozenset(t.thread for t in self.touches)
+
+    @property
+    def writers(self) -> frozenset[int]:
+        return frozenset(t.thread for t in self.touches if t.writes)
+
+    @property
+    def cost(self) -> float:
+        return sum(t.cost for t in self.touches)
+
+    @property
+    def samples(self) -> int:
+        return sum(t.samples for t in self.touches if t.provenance is Provenance.SAMPLE)
+
+    @property
+    def write_weight(self) -> float:
+        return sum(max(t.samples, numbers.CODE_WEIGHT) for t in self.touches if t.writes)
+
+    @property
+    def read_weight(self) -> float:
+        return sum(max(t.samples, numbers.CODE_WEIGHT) for t in self.touches if t.reads and not t.writes)
+
+    @property
+    def waiting(self) -> frozenset[tuple[int, str]]:
+        """(thread, function) that wait for what another thread writes here."""
+        found = {(t.thread, t.function) for t in self.touches if t.spin_waits and t.reads}
+        return (
+            frozenset((thread, function) for thread, function in found if self.writers - {thread}) if found else NOBODY
+        )
+
+    @property
+    def is_lock(self) -> bool:
+        """Touched by lock functions alone."""
+        return any(t.lock_call for t in self.touches) and all(t.lock_call for t in self.touches if t.writes)
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """How the cost of a line came about.  ``own`` + ``true`` + ``false`` is the cost of all its items.
+
+    ``pairs``: cost that writes to the first item put on the second, by index of ``items``.  ``concurrency``
+    is that of the threads that matter; ``phased`` the cost that other threads' writes would explain if they were
+    concurrent.
+    """
+
+    items: tuple[Item, ...]
+    own: float
+    true: float
+    false: float
+    pairs: dict[tuple[int, int], float]
+    concurrency: Concurrency
+    phased: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        return self.own + self.true + self.false
+
+    def scaled(self, factor: float) -> Blame:
+        """The same with all costs larger."""
+        pairs = {pair: cost * factor for pair, cost in self.pairs.items()}
+        costs = (self.own * factor, self.true * factor, self.false * factor)
+        return Blame(self.items, *costs, pairs, self.concurrency, self.phased * factor)
+
+    def true_of(self, item: int) -> float:
+        return self.pairs.get((item, item), 0.0)
+
+    def worst(self) -> tuple[int, int]:
+        """The two items that cost each other the most, the more written one first; (-1, -1) without any."""
+        both: dict[tuple[int, int], float] = defaultdict(float)
+        for (a, b), cost in self.pairs.items():
+            if a != b:
+                both[(min(a, b), max(a, b))] += cost
+        if not both:
+            return (-1, -1)
+        a, b = max(both, key=lambda pair: (both[pair], -pair[0], -pair[1]))
+        return (a, b) if self.items[a].write_weight >= self.items[b].write_weight else (b, a)
+
+    def between(self, a: int, b: int) -> float:
+        return self.pairs.get((a, b), 0.0) + self.pairs.get((b, a), 0.0)
+
+
+def items_of(line: LineUse, together: Iterable[Range] = ()) -> tuple[Item, ...]:
+    """The items of a line by their first bytes.  ``together`` are runs of bytes (offsets) that are one thing each."""
+    fixed = sorted({(max(a, 0), min(b, line.size)) for a, b in together if a < line.size and b > 0})
+    short = sorted({(t.start, t.end) for t in line.touches if t.end - t.start <= shared.SCALAR_BYTES})
+    spans: list[Range] = []
+    for start, end in sorted(fixed + [s for s in short if not any(a <= s[0] < b for a, b in fixed)]):
+        if spans and start < spans[-1][1] and spans[-1] not in fixed and (start, end) not in fixed:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], end))
+        elif spans and start < spans[-1][1]:
+            if end > spans[-1][1]:
+                spans.append((spans[-1][1], end))
+        else:
+            spans.append((start, end))
+    if not spans:
+        spans = sorted({(t.start, t.end) for t in line.touches})[:1]
+    spans = spans[:MAX_ITEMS]
+    own: dict[Range, list[Touch]] = {span: [] for span in spans}
+    for touch in line.touches:
+        # A long access counts for the first item that it covers, so that its cost counts once.
+        span = next((s for s in spans if s[0] < touch.end and touch.start < s[1]), None)
+        if span is not None:
+            own[span].append(touch)
+    return tuple(Item(*span, tuple(touches)) for span, touches in own.items() if touches)
+
+
+class _Uses:
+    """How often each thread was seen at each item: by thread, function and item, its writes and its accesses."""
+
+    def __init__(self, line: LineUse, items: tuple[Item, ...]) -> None:
+        self.writes: dict[int, _Weights] = {}
+        self.all: dict[int, _Weights] = {}
+        touches = [t for item in items for t in item.touches]
+        guesses = [t for t in touches if t.provenance is Provenance.CODE]
+        self._writers = {t.thread for t in touches if t.writes}
+        self._guessed = {t.thread for t in guesses}
+        # Where reads show when they wait, only a store that reads nothing first can go unseen.
+        reads_show = any(t.provenance is Provenance.SAMPLE and t.reads and t.cost > 0 for t in touches)
+        read = {(t.thread, t.function, t.start, t.end) for t in touches if t.reads} if reads_show else set()
+        self._unseen = {
+            t.thread
+            for t in guesses
+            if not reads_show or (t.writes and (t.thread, t.function, t.start, t.end) not in read)
+        }
+        reads: dict[int, _Weights] = {}
+        walks = _walks(items)
+        for number, item in enumerate(items):
+            for touch in item.touches:
+                weight = walks[(_walk(touch), number)] if touch.walks else _weight(touch, line)
+                _add(self.writes if touch.writes else reads, touch, number, weight)
+        # An update may be a load and a store: it is one access, of which each is seen.
+        for thread in sorted({*self.writes, *reads}):
+            self.all[thread] = {}
+            for part in (self.writes.get(thread, {}), reads.get(thread, {})):
+                for key, weight in part.items():
+                    self.all[thread][key] = max(self.all[thread].get(key, 0.0), weight)
+        self._seen = {
+            of_writes: {
+                thread: sum(weights.values()) for thread, weights in self.disturbers(of_writes=of_writes).items()
+            }
+            for of_writes in (False, True)
+        }
+
+    def disturbers(self, *, of_writes: bool) -> dict[int, _Weights]:
+        """A read suffers from writes, a write from every access: the line must come back alone."""
+        return self.all if of_writes else self.writes
+
+    def together(self, thread: int, function: str, item: int, other: int) -> float:
+        """How many of a function's writes to an item come with one to the other."""
+        own = self.writes.get(thread, {})
+        mine = own.get((function, item), 0.0)
+        return min(1.0, own.get((function, other), 0.0) / mine) if mine > 0 else 0.0
+
+    def seen(self, thread: int, victim: int, *, of_writes: bool) -> float:
+        """How many uses of a disturber there are samples of; no limit is known of those that code tells of.
+
+        But one that reads a line which its victim keeps writing waits for it each time as the victim does, and would
+        have been sampled there.
+        """
+        if thread in (self._unseen if victim in self._writers else self._guessed):
+            return math.inf
+        return self._seen[of_writes].get(thread, 0.0)
+
+
+_Weights = dict[tuple[str, int], float]
+_Walk = tuple[int, str, AccessKind]
+
+
+def _walk(touch: Touch) -> _Walk:
+    return (touch.thread, touch.function, touch.kind)
+
+
+def _walks(items: tuple[Item, ...]) -> dict[tuple[_Walk, int], float]:
+    """By walk and item, what each of its touches weighs: code that goes over elements is at each of them as often.
+
+    Its samples fall where it waits, which is the first element of a line that comes from elsewhere.
+    """
+    seen: dict[_Walk, float] = defaultdict(float)
+    here: dict[tuple[_Walk, int], int] = defaultdict(int)
+    places: dict[_Walk, int] = defaultdict(int)
+    for number, item in enumerate(items):
+        for touch in (t for t in item.touches if t.walks):
+            walk = _walk(touch)
+            seen[walk] += touch.samples
+            places[walk] += (walk, number) not in here
+            here[(walk, number)] += 1
+    return {(walk, number): seen[walk] / places[walk] / count for (walk, number), count in here.items()}
+
+
+def _add(table: dict[int, _Weights], touch: Touch, item: int, weight: float) -> None:
+    own = table.setdefault(touch.thread, {})
+    own[(touch.function, item)] = own.get((touch.function, item), 0.0) + weight
+
+
+def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
+    """Share out the cost of every item among those who disturb it."""
+    uses = _Uses(line, items)
+    own = true = false = phased = 0.0
+    pairs: dict[tuple[int, int], float] = defaultdict(float)
+    told: dict[Concurrency, float] = defaultdict(float)
+    time_sliced = False
+    for number, item in enumerate(items):
+        costs: dict[tuple[int, str, bool], float] = defaultdict(float)
+        waiting = item.waiting
+        for touch in item.touches:
+            if touch.reads and not touch.writes and (touch.thread, touch.function) in waiting:
+                # Time until somebody writes the value, wherever it lies.
+                told[line.waited(touch.thread, item.writers)] += touch.cost
+                pairs[(number, number)] += touch.cost
+                true += touch.cost
+            elif touch.spin_waits and touch.kind is AccessKind.STORE:
+                own += touch.cost  # it keeps what is waited for elsewhere, and holds nobody up
+            else:
+                costs[(touch.thread, touch.function if touch.writes else "", touch.writes)] += touch.cost
+        causes_of: dict[tuple[int, bool], Mapping[int, float]] = {}  # what a thread does is the same for all others
+        for (thread, function, of_writes), cost in costs.items():
+            others = uses.disturbers(of_writes=of_writes)
+            met = [(t, line.overlap(t, thread).concurrency) for t in others if t != thread]
+            disturbers = [t for t, concurrency in met if not concurrency.apart]
+            for t in disturbers:
+                if (t, of_writes) not in causes_of:
+                    causes_of[(t, of_writes)] = _causes(others[t], number)
+            causes: dict[int, float] = defaultdict(float)
+            for t in disturbers:
+                for cause, weight in causes_of[(t, of_writes)].items():
+                    causes[cause] += weight
+            total = sum(causes.values())
+            if total <= 0:
+                own += cost
+                phased += cost if met else 0.0
+                time_sliced |= any(concurrency is Concurrency.TIME_SLICED for _, concurrency in met)
+                continue
+            known = sum(uses.seen(t, thread, of_writes=of_writes) for t in disturbers)
+            explained = min(cost, numbers.WAITS_PER_USE * known)
+            own += cost - explained
+            for cause, weight in causes.items():
+                part = explained * weight / total
+                # A write waits for the whole line: one that goes with it would wait for its own bytes' users instead.
+                moves = part * uses.together(thread, function, number, cause) if of_writes else 0.0
+                pairs[(cause, cause)] += moves
+                pairs[(cause, number)] += part - moves
+                if cause == number:
+                    true += part
+                else:
+                    false += part - moves
+                    true += moves
+            concurrent = any(concurrency is Concurrency.CONCURRENT for _, concurrency in met)
+            told[Concurrency.CONCURRENT if concurrent else Concurrency.UNKNOWN] += cost
+    without = Concurrency.TIME_SLICED if time_sliced else Concurrency.PHASED if phased > 0 else Concurrency.UNKNOWN
+    concurrency = max(told, key=lambda m: told[m], default=without)
+    return Blame(items, own, true, false, dict(pairs), concurrency, phased)
+
+
+def _causes(uses: Mapping[tuple[str, int], float], victim: int) -> Mapping[int, float]:
+    """What one thread's accesses weigh for a victim item, by item."""
+    functions: dict[str, dict[int, float]] = {}
+    for (function, item), weight in uses.items():
+        functions.setdefault(function, {})[item] = weight
+    out: dict[int, float] = defaultdict(float)
+    for weights in functions.values():
+        same = weights.get(victim, 0.0)
+        others = {i: w - same for i, w in weights.items() if i != victim and w > same}
+        if same:
+            out[victim] += same
+        # The item of a function that is used most takes the line that often; the others come with it.
+        most, total = max(others.values(), default=0.0), sum(others.values())
+        for i, w in others.items():
+            out[i] += w * most / total
+    return out
+
+
+def _weight(touch: Touch, line: LineUse) -> float:
+    """How often a touch was seen; one that only code says, by what else of its function was seen on the line."""
+    if touch.provenance is not Provenance.CODE:
+        return float(touch.samples)
+    beside = (t.samples for t in line.touches if t.thread == touch.thread and t.function == touch.function)
+    return max(numbers.CODE_WEIGHT, numbers.CODE_SHARE * max(beside, default=0))

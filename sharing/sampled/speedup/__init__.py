@@ -1,0 +1,1 @@
+"""What a fix would gain: two levels of one run compared, with and without sharing."""

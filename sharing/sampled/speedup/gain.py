@@ -1,0 +1,389 @@
+"""How much faster a program would be, were the data of a line kept apart: a ratio with an interval, or why not known.
+
+Owns the estimate.  Does not find lines (``sharing.sampled.lineuse.lines``) and does not judge them.
+
+After Cheetah (Liu and Berger, CGO 2016): a run costs what it costs without sharing, plus what the shared lines add.
+Three ways to know the former, the best first:
+
+1. *A run on one processor* (``record --solo``).  Its user time is the no-sharing level of the same accesses.  What the
+   spread run took more is shared out to lines by its samples on their accesses, as far as the same instructions took
+   less time alone; function by function, because a stall is also charged to what comes after it.
+2. *Latencies* of samples with data addresses: the line's accesses against accesses of the same kind to lines that
+   nobody shares.  An upper bound, since accesses overlap.
+3. Neither: all the time at the line's accesses is an upper bound, since what runs in the shadow of a stalled access
+   is charged to it.
+
+Keeping data apart leaves what is shared on purpose.  ``rates`` says how much that is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.basics import numbers as shared
+from sharing.model.attribution import Basis, Region, line_keys
+from sharing.sampled import numbers
+from sharing.sampled.distinct import unique_inverse
+from sharing.sampled.lineuse.blame import Item, items_of
+from sharing.sampled.lineuse.use import LineUse
+from sharing.sampled.speedup.latency import floors
+from sharing.sampled.speedup.rates import rates_of, remaining, with_odds
+from sharing.sampled.speedup.solo import Level, Match, match_threads, read_levels, usual_ratio, work_scale
+from sharing.sampled.speedup.timeline import Timeline
+
+Column = npt.NDArray[Any]
+
+CODE_WEIGHT_S = 1e-9  # of a function that touches a line by its code, where a sample there weighs 1e-5 and more
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Throughput after over before: 1.0 is nothing.  ``ratio`` is None where only bounds are known."""
+
+    ratio: float | None
+    low: float
+    high: float
+    how: str
+    ask: str = ""  # what would tell more
+
+    @property
+    def worth_fixing(self) -> bool:
+        return self.high >= numbers.WORTH_FIXING
+
+    @property
+    def sentence(self) -> str:
+        """What is estimated and from what, or what would tell."""
+        if self.ratio is None and self.high > numbers.TELLING:
+            return f"speed-up {self.text}; {self.ask}" if self.ask else f"speed-up {self.text}"
+        return f"estimated speed-up {self.text}: {self.how}{'; ' if self.ask else ''}{self.ask}"
+
+    @property
+    def text(self) -> str:
+        """``1.84× (1.62–2.05×)``."""
+        if self.ratio is None:
+            return f"at most {self.high:.2f}×" if self.high <= numbers.TELLING else "not known from this recording"
+        return f"{self.ratio:.2f}× ({self.low:.2f}–{self.high:.2f}×)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Variation:
+    """One combination of what is uncertain: factors on both levels, on the odds of what remains, and the model."""
+
+    spread: float = 1.0
+    solo: float = 1.0
+    odds: float = 1.0
+    deviations: float = 0.0  # of the count of samples
+    unexplained: bool = False  # excess that no sample explains counts
+    seen_only: bool = False  # what only code says does not
+    in_step: bool = False
+
+
+class Gains:
+    """Estimates for the lines of one profile.  ``lines`` are all that are worth a look, for the excess is theirs."""
+
+    def __init__(self, spread: Level, lines: Sequence[LineUse], solo: Level | None = None) -> None:
+        self._level, self._solo_level = spread, solo
+        self._lines = [line for line in lines if _is_shared(line)]
+        self._number = {_key(line): i for i, line in enumerate(self._lines)}
+        self._threads = spread.attribution.threads
+        self._thread_of = {(int(t["pid"]), int(t["tid"])): i for i, t in enumerate(self._threads)}
+        times = read_levels([spread, solo] if solo is not None else [spread])
+        self._times, self._solo = times[0], times[1] if solo is not None else None
+        self._size = max(int(t.function.max(initial=0)) for t in times) + 1
+        self._on = _Placed(spread, self._lines)
+        self._floor: Column | None = None  # by line, once someone asks
+        alone = solo.attribution if solo is not None else None
+        self._rates = rates_of(spread.attribution, self._on.touching, self._on.number, self._lines, alone)
+        cpu = spread.attribution.samples.samples["cpu"]
+        self._processors = max(len(np.unique(cpu[cpu >= 0])), 1)
+        self._scale, self._match = self._compare()
+        # One group for each thread and function.
+        self._group = self._times.thread * self._size + self._times.function
+        self._groups = (len(self._threads) + 1) * self._size
+        self._before = self._times.by(self._group, self._groups)
+        # What is in the kernel has groups of its own, behind those in user mode: one for each thread.
+        t, counted = self._times, self._times.seconds > 0
+        group = np.where(t.user, self._group, self._groups + t.thread)[counted]
+        self._timeline = Timeline(
+            t.time_ns[counted], t.thread[counted], group, t.seconds[counted], self._processors, spread.stretch
+        )
+        on = self._on
+        weight = (t.seconds * t.user)[on.sample] * on.share
+        if solo is not None and self._scale.how:
+            weight = weight * self._stalls()[on.sample]
+        # The weight of each line in each group, where it has any.
+        cells = np.concatenate([on.line * self._groups + self._group[on.sample], self._by_code()])
+        self._cell, cell = unique_inverse(cells)
+        # What only code says decides where no sample does.
+        weight = np.concatenate([weight, np.full(len(cells) - len(weight), CODE_WEIGHT_S)])
+        self._weight = np.bincount(cell, weight, len(self._cell))
+
+    def of(self, line: LineUse, items: Sequence[Item] | None = None) -> Gain | None:
+        """What keeping the items of a line apart would give; None for a line that is not of these or not shared."""
+        return self.of_all([line], {_key(line): items} if items is not None else {})
+
+    def of_all(
+        self, lines: Iterable[LineUse], items: dict[tuple[int, bool], Sequence[Item]] | None = None
+    ) -> Gain | None:
+        """The same for several lines that are repaired together."""
+        known = sorted({n for n in (self._number.get(_key(one)) for one in lines) if n is not None})
+        if not known or not self._before.sum() > 0:
+            return None
+        items = items or {}
+        left = {}
+        for n in known:
+            line = self._lines[n]
+            rest = remaining(line, items.get(_key(line)) or items_of(line), self._rates[n])
+            names = [(one.pid, one.tid) for one in line.threads]
+            left[n] = {self._thread_of[names[t]]: share for t, share in rest.items() if names[t] in self._thread_of}
+        if self._solo is None or not self._scale.how:
+            return self._bound(known)
+        assert self._solo_level is not None
+        down, up = _spread_of(self._level, 0.0)
+        solo_down, solo_up = _spread_of(self._solo_level, self._scale.doubt)
+        middle = self._ratio(left, _Variation())
+        # What is uncertain is so for different reasons: deviations add up as squares.
+        least = (
+            _Variation(spread=1 - down),
+            _Variation(solo=1 + solo_up),
+            _Variation(odds=numbers.ODDS),
+            _Variation(deviations=-shared.Z_95),
+            _Variation(in_step=True),
+            _Variation(seen_only=True),
+        )
+        most = (
+            _Variation(spread=1 + up),
+            _Variation(solo=1 - solo_down),
+            _Variation(odds=1 / numbers.ODDS),
+            _Variation(deviations=shared.Z_95),
+            _Variation(unexplained=True),
+        )
+        low, high = (self._away(middle, [self._ratio(left, c) for c in variations]) for variations in (least, most))
+        how = f"against the run on one processor, {self._scale.how}"
+        return Gain(middle, max(middle / low, 1.0), middle * high, how)
+
+    @staticmethod
+    def _away(middle: float, others: Sequence[float]) -> float:
+        return math.exp(math.sqrt(sum(math.log(other / middle) ** 2 for other in others)))
+
+    def _by_code(self) -> Column:
+        """Cells of lines and functions that touch them, on threads that were sampled there."""
+        attribution = self._level.attribution
+        pairs = np.unique(attribution.rows["function"].astype(np.int64) * self._size + self._times.function)
+        by_name: dict[str, list[int]] = {}
+        for pair in pairs[pairs >= 0].tolist():
+            by_name.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
+        out = [
+            i * self._groups + self._thread_of[name] * self._size + number
+            for i, line in enumerate(self._lines)
+            for t in line.touches
+            if (name := (line.threads[t.thread].pid, line.threads[t.thread].tid)) in self._thread_of
+            for number in by_name.get(t.function, ())
+        ]
+        return np.array(sorted(set(out)), np.int64)
+
+    # The comparison of both levels.
+
+    def _compare(self) -> tuple[Any, Match]:
+        if self._solo is None or self._solo_level is None:
+            return None, Match({})
+        size = self._size
+        before, alone = self._times.by(self._times.function, size), self._solo.by(self._solo.function, size)
+        sharing = np.zeros(size, np.bool_)
+        sharing[self._times.function[self._on.sample]] = True
+        anchors = float(before[~sharing].sum()), float(alone[~sharing].sum())
+        usual = usual_ratio(self._times, self._solo)
+        scale = work_scale(self._level, self._solo_level, anchors, usual)
+        tids = self._solo_level.attribution.threads
+        return scale, match_threads(self._times, self._solo, self._threads, tids, scale.value)
+
+    def _excess(self, variation: _Variation) -> Column:
+        """Seconds that each group took more than without sharing."""
+        assert self._solo is not None
+        size, solo = self._size, self._solo
+        before = self._before * variation.spread
+        if self._match.by_thread:
+            to_ours = np.full(int(solo.thread.max(initial=0)) + 2, len(self._threads), np.int64)
+            for ours, theirs in self._match.pairs.items():
+                to_ours[theirs] = ours
+            group = to_ours[solo.thread] * size + solo.function
+            alone = solo.by(group, self._groups)
+            excess = before - alone * self._scale.value * variation.solo
+            # Threads without a match: nothing is known of them.
+            known = np.isin(np.arange(self._groups) // size, list(self._match.pairs))
+            return np.where(known, np.maximum(excess, 0.0), 0.0)
+        alone = solo.by(solo.function, size) * self._scale.value * variation.solo
+        total = before.reshape(-1, size).sum(axis=0)
+        share = np.maximum(1 - alone / np.maximum(total, 1e-12), 0.0)
+        out: Column = before * np.tile(share, self._groups // size)
+        return out
+
+    def _stalls(self) -> Column:
+        """For each sample the share of its instruction's time that is not there on one processor."""
+        assert self._solo is not None
+        size = int(max(self._times.instruction.max(initial=0), self._solo.instruction.max(initial=0))) + 1
+        before = self._times.by(self._times.instruction, size)
+        alone = self._solo.by(self._solo.instruction, size) * self._scale.value
+        share = np.maximum(1 - alone / np.maximum(before, 1e-12), 0.0)
+        out: Column = share[self._times.instruction]
+        return out
+
+    def _ratio(self, left: dict[int, dict[int, float]], variation: _Variation) -> float:
+        """Throughput after over before, with what is ``left`` of the misses of each line, by thread."""
+        excess = self._excess(variation)
+        line_of, group = self._cell // self._groups, self._cell % self._groups
+        total = np.bincount(group, self._weight, self._groups)
+        freed = np.zeros(len(self._cell))
+        for line, by_thread in left.items():
+            here = line_of == line
+            freed[here] = 1.0
+            for thread, rest in by_thread.items():
+                freed[here & (group // self._size == thread)] = 1 - with_odds(rest, variation.odds)
+        if variation.seen_only:
+            freed[self._weight < 100 * CODE_WEIGHT_S] = 0.0
+        own = np.bincount(group, self._weight * freed, self._groups)
+        before = self._before * variation.spread
+        excess = np.minimum(excess * (1 + variation.deviations * self._deviation(excess, total > 0)), before)
+        saved = excess * own / np.maximum(total, 1e-12)
+        if variation.unexplained:
+            saved = self._with_unexplained(excess, saved, own, total)
+        kept = np.clip(1 - saved / np.maximum(before, 1e-12), 0.0, 1.0)
+        # Threads that hold a lock for less time also wait for it less.
+        freed_of = saved.reshape(-1, self._size).sum(axis=1) / np.maximum(
+            excess.reshape(-1, self._size).sum(axis=1), 1e-12
+        )
+        kernel = np.clip(1 - self._kernel_excess() * freed_of, 0.0, 1.0)
+        return self._speedup(np.concatenate([kept, kernel]), in_step=variation.in_step)
+
+    def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
+        """Wall time as it is over wall time with that share ``kept`` of each group, both by the same model."""
+        one, other = self._timeline.walls(np.ones(len(kept))), self._timeline.walls(kept)
+        # Loading the program and ending it take time without a sample.
+        rest_s = max(self._level.wall_s - self._timeline.span_s, 1e-9)
+        if in_step:
+            return (one.in_step + rest_s) / (other.in_step + rest_s)
+        return (one.phased + rest_s) / (other.phased + rest_s)
+
+    def _deviation(self, excess: Column, here: Column) -> float:
+        """Standard deviation of the excess of some groups as a share of it: both levels were counted in samples."""
+        counted = self._times.user & (self._times.seconds > 0)
+        sample_s = float(np.median(self._times.seconds[counted])) if counted.any() else 0.0
+        total = float(excess[here].sum())
+        both_s = 2 * float(self._before[here].sum()) - total
+        return min(np.sqrt(max(both_s, 0.0) * sample_s) / total, 1.0) if total > 0 else 0.0
+
+    def _kernel_excess(self) -> float:
+        """Share of the time in the kernel that the run on one processor did not take."""
+        assert self._solo is not None
+        before = float(self._times.seconds[~self._times.user].sum())
+        alone = float(self._solo.seconds[~self._solo.user].sum()) * self._scale.value
+        return max(1 - alone / before, 0.0) if before > 0 else 0.0
+
+    def _with_unexplained(self, excess: Column, saved: Column, own: Column, total: Column) -> Column:
+        """Also excess of functions without a sample on a shared line, by what the thread's others say, or all."""
+        rest, mine, every = (a.reshape(-1, self._size) for a in (np.where(total > 0, 0.0, excess), own, total))
+        by_thread = every.sum(axis=1)
+        share = np.where(
+            by_thread > 0, mine.sum(axis=1) / np.maximum(by_thread, 1e-12), own.sum() / max(total.sum(), 1e-12)
+        )
+        out: Column = saved + (rest * share[:, None]).ravel()
+        return out
+
+    def _bound(self, known: Sequence[int]) -> Gain:
+        """Without a no-sharing level: all that its accesses took beyond what unshared ones do, or nothing."""
+        on = self._on
+        if self._floor is None:
+            self._floor = floors(self._level.attribution, on.sample, on.line, len(self._lines))
+        floor = self._floor
+        line = self._cell // self._groups
+        here = np.isin(line, known)
+        group, weight = (self._cell % self._groups)[here], (self._weight * (1 - floor[line]))[here]
+        saved = np.bincount(group, weight, self._groups)
+        kept = np.clip(1 - saved / np.maximum(self._before, 1e-12), 1e-3, 1.0)
+        most = self._speedup(np.concatenate([kept, np.ones(len(self._threads) + 1)]))
+        if self._solo is not None:
+            how, ask = "upper bound: how much work each run did is not known", "`record --metric` would tell"
+        elif floor[known].any():
+            how = "upper bound: latencies of its accesses against those of accesses to unshared lines"
+            ask = "`record --solo` measures it"
+        else:
+            how, ask = "upper bound: all time at its accesses", "`record --solo` measures it"
+        return Gain(None, 1.0, most, how, ask)
+
+
+class _Placed:
+    """(sample, line, share) of every sample that waits for a line: at its access, or in one straight run with it."""
+
+    def __init__(self, level: Level, lines: Sequence[LineUse]) -> None:
+        attribution, rows = level.attribution, level.attribution.rows
+        size = lines[0].size if lines else 64
+        placed = (rows["basis"] >= Basis.DERIVED) & (rows["space"] >= 0)
+        own = np.where(placed, _line_of(rows, lines, size), -1)
+        sample = np.flatnonzero(own >= 0)
+        touching, number = [rows[sample]], [own[sample]]
+        keys = np.unique(line_keys(rows["space"], rows["place"], size)[sample])
+        witnesses = attribution.witnesses(keys, size) if len(keys) else rows[:0]
+        parts = [sample], [own[sample]], [np.ones(len(sample))]
+        if len(witnesses):
+            other = _line_of(witnesses, lines, size)
+            plain = np.zeros(int((other >= 0).sum()), rows.dtype)
+            for name in rows.dtype.names or ():
+                plain[name] = witnesses[name][other >= 0]
+            touching.append(plain)
+            number.append(other[other >= 0])
+            use = (other >= 0) & (own[witnesses["sample"]] < 0)
+            pairs = np.unique(witnesses["sample"][use] * max(len(lines), 1) + other[use])
+            beside, line = pairs // max(len(lines), 1), pairs % max(len(lines), 1)
+            count = np.bincount(beside, minlength=len(rows))
+            parts[0].append(beside)
+            parts[1].append(line)
+            parts[2].append(1 / count[beside])
+        self.sample: Column = np.concatenate(parts[0]).astype(np.int64)
+        self.line: Column = np.concatenate(parts[1]).astype(np.int64)
+        self.share: Column = np.concatenate(parts[2])
+        # Every access to a shared line that was seen, and its line.
+        self.touching: Column = np.concatenate(touching)
+        self.number: Column = np.concatenate(number)
+
+
+def _line_of(rows: Column, lines: Sequence[LineUse], size: int) -> Column:
+    """Number of the line of each row, -1 none: by link-time address where the line is static storage."""
+    out = np.full(len(rows), -1, np.int64)
+    static = rows["region"] == Region.STATIC
+    mask = ~np.uint64(size - 1)
+    for column, here, addresses in (
+        ("link", static, {line.link: i for i, line in enumerate(lines) if line.link >= 0}),
+        ("place", ~static, {line.address: i for i, line in enumerate(lines) if line.link < 0}),
+    ):
+        if addresses:
+            known = np.array(sorted(addresses), np.uint64)
+            base = rows[column] & mask
+            at = np.minimum(np.searchsorted(known, base), len(known) - 1)
+            hit = here & (known[at] == base)
+            out[hit] = np.array([addresses[int(a)] for a in known], np.int64)[at[hit]]
+    return out
+
+
+def _spread_of(level: Level, doubt: float) -> tuple[float, float]:
+    """Shares by which the user time of a level may be less and more."""
+    least, usual, most = level.range_of("user_s")
+    floor = max(numbers.LEAST_SPREAD if len(level.runs) < 3 else numbers.LEAST_SPREAD / 2, doubt)
+    return (max(1 - least / usual, floor), max(most / usual - 1, floor)) if usual > 0 else (floor, floor)
+
+
+def _key(line: LineUse) -> tuple[int, bool]:
+    """What a line is known by: static storage by its link-time address, which is the same in every run."""
+    return (line.link, True) if line.link >= 0 else (line.address, False)
+
+
+def _is_shared(line: LineUse) -> bool:
+    """Two threads meet there, and one of them writes."""
+    writers = {t.thread for t in line.touches if t.writes}
+    threads = {t.thread for t in line.touches}
+    return any(a != b and not line.overlap(a, b).concurrency.apart for a in writers for b in threads)
