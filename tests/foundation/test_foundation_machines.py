@@ -16,7 +16,7 @@ FAMILIES = ("x86", "amd64", "arm64", "a64", "riscv", "power", "ppc", "s390", "sp
 
 # Where a name is a format's or a sentence's, and decides nothing.
 WORDS = {
-    "elfscan/sections.py": "names of sections",
+    "elfscan/fileformat/sections.py": "names of sections",
     "sharing/basics/numbers.py": "what a number was measured on",
     "sharing/sampled/numbers.py": "what a number was measured on",
 }

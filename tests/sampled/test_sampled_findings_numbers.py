@@ -16,7 +16,7 @@ from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Module, Region, TouchFlag
 from sharing.model.finding import Finding
 from sharing.model.image import AccessKind
-from sharing.sampled.lines import profile_lines
+from sharing.sampled.lineuse.lines import profile_lines
 from sharing.source.merge import assemble
 from tests.sampled import test_sampled_arrays as arrays
 from tests.sampled import test_sampled_join as joining

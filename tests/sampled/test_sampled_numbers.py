@@ -15,11 +15,11 @@ from sharing.basics.numbers import described
 from sharing.model.attribution import Module, Region
 from sharing.model.image import AccessKind
 from sharing.sampled import numbers
-from sharing.sampled.blame import blame, items_of
-from sharing.sampled.gain import Gain, Gains
 from sharing.sampled.interval import wilson
-from sharing.sampled.lines import profile_lines
-from sharing.sampled.overlap import may_be_step, overlap
+from sharing.sampled.lineuse.blame import blame, items_of
+from sharing.sampled.lineuse.lines import profile_lines
+from sharing.sampled.lineuse.overlap import may_be_step, overlap
+from sharing.sampled.speedup.gain import Gain, Gains
 from tests.gain.profiles import LINE as SHARED_LINE
 from tests.gain.profiles import Spent, level, lines_of
 from tests.gain.test_gain_estimate import Code as WaitingCode
