@@ -37,7 +37,7 @@ def normal_step(level: Floats) -> Split | None:
 
 
 def _t(rows: Floats) -> Floats:
-    """Absolute t of a step, by row and position; positions from numbers.MIN_REVISIONS on."""
+    """Absolute t of a step, by row and position; positions from MIN_REVISIONS on."""
     n = rows.shape[1]
     out = np.zeros((len(rows), n - 2 * numbers.MIN_REVISIONS + 1))
     for k in range(numbers.MIN_REVISIONS, n - numbers.MIN_REVISIONS + 1):

@@ -1,0 +1,72 @@
+"""The numbers of a series: when one moves, another step or outlier is found in a small one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sharing.basics.numbers import described
+from sharing.history import numbers
+from sharing.history.judge import judge
+from sharing.history.series import Series
+from sharing.history.steps import segment, smallest_chance
+
+Floats = npt.NDArray[np.float64]
+
+
+def stepped(revisions: int = 20, cells: int = 1, at: int = 10, only: int | None = None, size: float = 0.03) -> Floats:
+    """Logarithms with 1 % of noise and one step, of all cells or of one."""
+    logs = np.log(1000) + 0.01 * np.random.default_rng(9).normal(size=(revisions, cells))
+    logs[at:, slice(None) if only is None else only] -= size
+    return logs
+
+
+def far_off() -> object:
+    """A step, and one result that is nearly three times the others."""
+    logs = stepped()
+    logs[3] += 1.0
+    return segment(logs)
+
+
+def blurred() -> object:
+    """One of eight cells steps, the others are noise."""
+    logs = np.log(1000) + 0.012 * np.random.default_rng(3).normal(size=(12, 8))
+    logs[7:, 3] -= 0.05
+    return segment(logs).splits
+
+
+def judged(*values: float) -> object:
+    series = Series("tps", tuple(f"r{i}" for i in range(len(values))), ((),), tuple(((v,),) for v in values))
+    found = judge(series)
+    return found.basis, found.outliers
+
+
+LEVEL = (1000.0, 1001.0, 999.0, 1000.5, 999.5)
+
+Row = tuple[str, float, Callable[[], object]]
+ROWS: list[Row] = [
+    ("FAR", 1000.0, lambda: judged(*LEVEL, 1100.0, *LEVEL)),
+    ("FAR_LEAST", 0.5, lambda: judged(*LEVEL, 1100.0, *LEVEL)),
+    ("SIGMA", 1000.0, lambda: judged(*LEVEL, 1100.0, *LEVEL)),
+    ("FEWEST_RESULTS", 100, lambda: judged(*LEVEL, 1100.0)),
+    ("MIN_REVISIONS", 1, lambda: smallest_chance(3)),
+    ("CLIP", 0.1, far_off),
+    ("ALONE", 0.0, lambda: segment(stepped(cells=6, only=3, size=0.06)).splits),
+    ("BLUR", 1e6, blurred),
+]
+
+
+@pytest.mark.parametrize(("name", "other", "outcome"), ROWS, ids=[row[0] for row in ROWS])
+def test_a_number_of_series_decides_what_is_found(
+    monkeypatch: pytest.MonkeyPatch, name: str, other: float, outcome: Callable[[], object]
+) -> None:
+    before = outcome()
+    monkeypatch.setattr(numbers, name, other)
+    assert outcome() != before
+
+
+def test_every_number_of_series_is_shown_to_decide_something() -> None:
+    assert set(described(numbers)) == {row[0] for row in ROWS}
