@@ -1,6 +1,6 @@
 """Where numbers stand in ``sharing``: those that shape a verdict in a table with unit and source, others by kind.
 
-A constant of a module that is no table is listed here with the reason for which it decides no verdict.
+A constant that stands elsewhere is listed here by its room, with the reason for which it decides no verdict.
 """
 
 from __future__ import annotations
@@ -16,119 +16,50 @@ from sharing.basics.numbers import described
 # Rooms that hold types, file formats, architectures and the vocabulary, and judge nothing.
 ROOMS_OF_FORMATS = ("model", "knowledge")
 
-# As an ABI, a file format, the kernel or an encoding of our own has it.
+# As an ABI, a file format, the kernel or an encoding of our own has it.  CODE_WEIGHT_S is as good as nothing: it only
+# says that there is an access.
 FORMATS = {
-    "basics/costs.py": "PER_MILLION",
-    "basics/geometry.py": "_LAST_ADDRESS",
-    "basics/sourcepath.py": "_KEPT",
-    "explain/code.py": "LEAST_ADDRESS",
-    "explain/identity.py": "WHOLE PART COLD ANY_ALIGNMENT",
-    "explain/match.py": "MIX",
-    "explain/linepairs.py": "MASK HEAD_BYTES",
-    "explain/sensitivity.py": "MAX_ALIGNMENT",
-    "explain/tables/base.py": "_UNITS",
-    "fix/members.py": "_UNIT_BITS",
-    "fix/wrapper.py": "_MAX_COLUMNS",
-    "judge/remedies/editedlayout.py": "_REGION",
-    "sampled/attribution/attribute.py": "FUTEX_BYTES",
-    "sampled/attribution/evaluate.py": "REGISTERS",
-    "sampled/eventcosts.py": "_HARDWARE _SOFTWARE _TRACEPOINT _BREAKPOINT _CYCLES _REF_CYCLES _CPU_CLOCK _TASK_CLOCK",
-    "sampled/speedup/gain.py": "CODE_WEIGHT_S",  # so small that it only says that there is an access
-    "sampled/attribution/processes.py": "END_OF_TIME",
-    "sampled/attribution/regions.py": "USER_BITS LOW THREAD_BASE LARGE_BYTES BRK_DISTANCE NEAR_STACK",
-    "sampled/attribution/sampledcode.py": "PERF_TYPE_SOFTWARE PERF_TYPE_BREAKPOINT SOFTWARE_CLOCKS "
-    "ADDRESS_BITS MAX_FILES _LOW _SIGN",
-    "sampled/speedup/solo.py": "NS",
-    "source/addressing.py": "DATA_BASE HEAP_BASE HEAP_ALIGNMENT GAP",
-    "source/alignment.py": "_X86_LARGE _LARGE_ARRAY _VECTOR _VECTOR_ELEMENTS",
-    "source/emission.py": "_GUARD_BYTES",
-    "source/functiontables.py": "CODE_BASE IMPORT_BASE MAX_STRIDE MAX_ARG_STRIDE EFFECTS",
-    "source/references.py": "_ARG_ADDRESS _ARG_FUNCTION",
-    "source/uses.py": "_ADDRESS_OF_VARIABLE _FILE_OF_CALL _LINE_OF_CALL _COLUMN_OF_CALL _LOCKS "
-    "_BASE _ID _RECORD _OFFSET _SIZE _KIND _MEMORY_ORDER _FLAGS _STRIDE _FILE _LINE _COLUMN _DEPTH",
-    "static/callbacks.py": "MAX_RARITY",
-    "static/callees.py": "UNCALLED",
-    "static/callgraph.py": "MAX_ROOTS",
-    "static/flow.py": "OFFSET_LIMIT ADDRESS_MASK LOCK UNLOCK INIT",
-    "static/indirectentries.py": "MAX_ARGUMENTS",
-    "static/phases.py": "_NEVER",
+    "basics": "PER_MILLION _KEPT _LAST_ADDRESS",
+    "explain": "ANY_ALIGNMENT COLD HEAD_BYTES LEAST_ADDRESS MASK MAX_ALIGNMENT MIX PART WHOLE _UNITS",
+    "fix": "_MAX_COLUMNS _UNIT_BITS",
+    "judge": "_REGION",
+    "sampled": "ADDRESS_BITS BRK_DISTANCE CODE_WEIGHT_S END_OF_TIME FUTEX_BYTES LARGE_BYTES LOW MAX_FILES "
+    "NEAR_STACK NS PERF_TYPE_BREAKPOINT PERF_TYPE_SOFTWARE REGISTERS SOFTWARE_CLOCKS THREAD_BASE "
+    "USER_BITS _BREAKPOINT _CPU_CLOCK _CYCLES _HARDWARE _LOW _REF_CYCLES _SIGN _SOFTWARE _TASK_CLOCK "
+    "_TRACEPOINT",
+    "source": "CODE_BASE DATA_BASE EFFECTS GAP HEAP_ALIGNMENT HEAP_BASE IMPORT_BASE MAX_ARG_STRIDE MAX_STRIDE "
+    "_ADDRESS_OF_VARIABLE _ARG_ADDRESS _ARG_FUNCTION _BASE _COLUMN _COLUMN_OF_CALL _DEPTH _FILE "
+    "_FILE_OF_CALL _FLAGS _GUARD_BYTES _ID _KIND _LARGE _LINE _LINE_OF_CALL _LOCKS _MEMORY_ORDER "
+    "_OFFSET _RECORD _SIZE _STRIDE _VECTOR _VECTOR_ELEMENTS",
+    "static": "ADDRESS_MASK INIT LOCK MAX_ARGUMENTS MAX_RARITY MAX_ROOTS OFFSET_LIMIT UNCALLED UNLOCK _NEVER",
 }
 # What bounds time and memory, so that hostile input ends: real programs stay below, or lose what is least busy.
 BOUNDS = {
-    "explain/code.py": "MAX_BYTES",
-    "explain/compare.py": "MAX_RUNS MAX_CHANGES",
-    "explain/joint.py": "MOST _CHUNK",
-    "explain/mates.py": "MAX_ON_LINE MAX_PAIRS",
-    "explain/linepairs.py": "MAX_EXAMINED",
-    "explain/same.py": "CHUNK_BYTES",
-    "explain/sections.py": "MAX_SECTIONS",
-    "explain/sensitivity.py": "MAX_EXAMINED MAX_NEAR",
-    "explain/tables/base.py": "MAX_VALUES",
-    "fix/attributes.py": "_MAX_NESTED",
-    "fix/macros.py": "_MAX_CONSTANTS",
-    "fix/tokens.py": "MAX_BYTES",
-    "history/busy.py": "MOST MOST_LOOKED_AT",
-    "history/coincide.py": "MAX_PAIRS MAX_ON_LINE",
-    "history/judge.py": "MOST_COMPARED",
-    "history/steps.py": "MOST_WORK CHUNK PLACES",
-    "judge/remedies/rejudge.py": "MAX_LINES",
-    "judge/remedies/choice.py": "MAX_EDITS MAX_TRIED",
-    "judge/remedies/membermoves.py": "MAX_MEMBERS MAX_PLACES",
-    "sampled/attribution/attribute.py": "PIECE STACK_SAMPLES",
-    "sampled/lineuse/blame.py": "MAX_ITEMS",
-    "sampled/distinct.py": "SPAN_PER_ROW SMALL_SPAN",
-    "sampled/lineuse/lines.py": "MAX_COUNTED MAX_CODE_THREADS MAX_WALKED",
-    "sampled/lineuse/overlap.py": "MAX_SAMPLES",
-    "sampled/attribution/processes.py": "MAX_PROCESSES",
-    "sampled/speedup/solo.py": "MAX_COMPARED",
-    "sampled/attribution/statictouches.py": "MAX_SITE_BYTES",
-    "sampled/thinning.py": "MAX_JUDGED",
-    "sampled/speedup/timeline.py": "MAX_STEPS",
-    "sampled/lineuse/touches.py": "MAX_FOLLOWED MAX_COUNTED",
-    "sampled/attribution/witnesses.py": "PIECE",
-    "source/checked.py": "MOST_PARAMETERS MOST_TREE RANGES",
-    "source/emission_order.py": "_AROUND",
-    "source/merge.py": "MAX_EXECUTABLES",
-    "static/flow.py": "MAX_SUMMARY_ROWS MAX_CALLEE_ROWS",
-    "static/linemap.py": "CHUNK_LINES MAX_PARTS",
-    "static/perthread.py": "MOST",
-    "static/profiles.py": "MAX_NEIGHBOURS",
-    "static/recover.py": "MAX_RECOVERED",
-    "static/shapes.py": "MAX_LOCKS",
+    "explain": "CHUNK_BYTES MAX_BYTES MAX_CHANGES MAX_EXAMINED MAX_NEAR MAX_ON_LINE MAX_PAIRS MAX_RUNS "
+    "MAX_SECTIONS MAX_VALUES MOST _CHUNK",
+    "fix": "MAX_BYTES _MAX_CONSTANTS _MAX_NESTED",
+    "history": "CHUNK MAX_ON_LINE MAX_PAIRS MOST MOST_COMPARED MOST_LOOKED_AT MOST_WORK PLACES",
+    "judge": "MAX_EDITS MAX_LINES MAX_MEMBERS MAX_PLACES MAX_TRIED",
+    "sampled": "MAX_CODE_THREADS MAX_COMPARED MAX_COUNTED MAX_FOLLOWED MAX_ITEMS MAX_JUDGED MAX_PROCESSES "
+    "MAX_SAMPLES MAX_SITE_BYTES MAX_STEPS MAX_WALKED PIECE SMALL_SPAN SPAN_PER_ROW STACK_SAMPLES",
+    "source": "MAX_EXECUTABLES MOST_PARAMETERS MOST_TREE RANGES _AROUND",
+    "static": "CHUNK_LINES MAX_CALLEE_ROWS MAX_LOCKS MAX_NEIGHBOURS MAX_PARTS MAX_RECOVERED MAX_SUMMARY_ROWS MOST",
 }
 # Rounds of a fixpoint that settles before: the last ones change nothing.
 FIXPOINTS = {
-    "history/steps.py": "SETTLING",
-    "static/callgraph.py": "ROUNDS TRIM_ROUNDS",
-    "static/entrylocks.py": "ROUNDS",
-    "static/phases.py": "ROUNDS",
-    "static/rarecode.py": "ROUNDS",
+    "history": "SETTLING",
+    "static": "ROUNDS TRIM_ROUNDS",
 }
 # How exactly a chance or a spread is computed, and where its random numbers start.
 EXACTNESS = {
-    "explain/dispersion.py": "BLOCKS",
-    "explain/joint.py": "EXACT DRAWN _SEED",
-    "explain/statistics.py": "EXACT_LIMIT PERMUTATIONS _SEED",
-    "explain/student.py": "_STEPS",
-    "history/judge.py": "DRAWN _SEED",
-    "history/normal.py": "DRAWN _SEED",
-    "history/steps.py": "RESAMPLES FEWEST_RESAMPLES EXACT_ROWS _SEED",
+    "explain": "BLOCKS DRAWN EXACT EXACT_LIMIT PERMUTATIONS _SEED _STEPS",
+    "history": "DRAWN EXACT_ROWS FEWEST_RESAMPLES RESAMPLES _SEED",
 }
 # How much of a list is printed.
 SHOWN = {
-    "explain/bench.py": "MAX_NOTES MAX_LISTED",
-    "explain/blame.py": "MOST",
-    "explain/causes/functions.py": "MAX_NAMED",
-    "explain/causes/layout.py": "MAX_PAIRS",
-    "explain/findings.py": "MAX_FINDINGS",
-    "explain/linepairs.py": "MAX_SHOWN",
-    "explain/samples.py": "MAX_NAMED MAX_LISTED",
-    "explain/variablesamples.py": "MAX_PAIRS MAX_EVIDENCE",
-    "judge/sampled/findings.py": "MAX_FUNCTIONS",
-    "judge/static.py": "MAX_THREAD_NAMES MAX_RELATED",
-    "rules/declaration/alignment_below_line.py": "MAX_NAMED",
-    "rules/declaration/heap_alignment.py": "MAX_PLACES",
-    "rules/line/base.py": "MAX_PER_OBJECT",
+    "explain": "MAX_EVIDENCE MAX_FINDINGS MAX_LISTED MAX_NAMED MAX_NOTES MAX_PAIRS MAX_SHOWN MOST",
+    "judge": "MAX_FUNCTIONS MAX_RELATED MAX_THREAD_NAMES",
+    "rules": "MAX_NAMED MAX_PER_OBJECT MAX_PLACES",
 }
 KINDS = (FORMATS, BOUNDS, FIXPOINTS, EXACTNESS, SHOWN)
 _WRAPPERS = {"float", "int", "frozenset", "tuple", "range", "uint64", "int64", "float64"}
@@ -170,15 +101,15 @@ def tables(repository: Path) -> list[Path]:
 
 def test_a_number_stands_in_a_table_or_is_listed_with_the_reason_why_it_does_not(repository: Path) -> None:
     root = repository / "sharing"
-    found = {}
+    found: dict[str, set[str]] = {}
     for path in sorted(root.rglob("*.py")):
-        where = path.relative_to(root)
-        if where.parts[0] not in ROOMS_OF_FORMATS and path.name != "numbers.py" and (names := constants(path)):
-            found[str(where)] = names
+        room = path.relative_to(root).parts[0]
+        if room not in ROOMS_OF_FORMATS and path.name != "numbers.py" and (names := constants(path)):
+            found.setdefault(room, set()).update(names)
     listed: dict[str, set[str]] = {}
     for kind in KINDS:
-        for where, names in kind.items():
-            listed.setdefault(where, set()).update(names.split())
+        for room, text in kind.items():
+            listed.setdefault(room, set()).update(text.split())
     assert found == listed
 
 
