@@ -15,7 +15,7 @@ from bench.truth.truth import Truth, true
 from sharing.counted.shareduse import NamedSpan, SharedUse, shared_use
 from sharing.counted.weigh import faint_rate
 from sharing.model.finding import OF_SHARING, Finding, Severity
-from sharing.model.image import Image
+from sharing.model.image import ALLOCATED, Image
 from sharing.model.profile import Actor, Heat
 from sharing.static import perthread
 from sharing.static.callees import function_at, function_name
@@ -52,15 +52,19 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A finding that says that threads share a line, and the pair of its participants that met most often."""
+    """A finding that says that threads share a line, and the pair of its participants that met most often.
+
+    ``named``: it is about static storage, which instructions name; what is done to records on the heap is not counted.
+    """
 
     finding: Finding
     met: SharedUse | None
+    named: bool = True
 
     @property
     def decided(self) -> bool:
         """Not where threads met on one array or record: whether they used the same bytes of it is not counted."""
-        return not (true(self.met) and self.met.inside)
+        return self.named and not (true(self.met) and self.met.inside)
 
     @property
     def true(self) -> bool:
@@ -93,7 +97,8 @@ class Score:
 
 def score(one: Judged, truth: Truth) -> Score:
     """Hold a judgement of the code alone against the counts."""
-    used = sorted((_used(actor, truth) for actor in one.actors), key=lambda u: (-u.rate, -u.uses))
+    named = [actor for actor in one.actors if actor.section != ALLOCATED]
+    used = sorted((_used(actor, truth) for actor in named), key=lambda u: (-u.rate, -u.uses))
     most = [u for u in used if u.rate][:MOST_USED]
     hot = [u for u in used if u.actor.heat is Heat.HOT]
     every = [_checked(f, truth) for f in one.findings if f.verdict in OF_SHARING]
@@ -134,7 +139,9 @@ def _used(actor: Actor, truth: Truth) -> Used:
 
 
 def _checked(finding: Finding, truth: Truth) -> Checked:
-    return Checked(finding, shared_use(truth, places(finding)))
+    line = int(finding.line.address, 16)
+    named = any(s.address < line + finding.line.size and line < s.end for s in truth.image.sections)
+    return Checked(finding, shared_use(truth, places(finding)), named)
 
 
 def places(finding: Finding) -> list[NamedSpan]:
