@@ -1,4 +1,4 @@
-"""Code that runs once or as good as never: what is guarded by a once flag, and ways into functions that do not return.
+"""Code that runs once or as good as never: behind a once flag, on ways to where nothing returns or errors are told.
 
 Owns which places these are, by the calls that a function makes; it says so by their ``rarity``, so that all passes that
 weigh accesses and calls see it.  The names stand in ``sharing/knowledge/rare.json``.
@@ -26,10 +26,15 @@ ROUNDS = 12  # of functions that do not return because what they call does not
 
 
 class RareTable(msgspec.Struct, frozen=True):
-    """What does not return, what code between runs once, (function, argument) of what runs once or at the end."""
+    """What does not return, what code between runs once, (function, argument) of what runs once or at the end.
+
+    ``reports`` are functions that tell of errors, ``error_streams`` objects that such messages are written to.
+    """
 
     never_return: frozenset[str]
     never_return_prefixes: tuple[str, ...]
+    reports: frozenset[str]
+    error_streams: frozenset[str]
     once_begin: frozenset[str]
     once_end: frozenset[str]
     entries: tuple[tuple[str, int], ...]
@@ -43,8 +48,8 @@ def _table() -> RareTable:
 def with_rare_places(image: Image) -> Image:
     """The image with the rarity of places raised that run once or never.
 
-    1. ways into functions that do not return; 2. between the ends of a once guard; 3. entries of once functions, signal
-    handlers and exit handlers, which are marked as cold.
+    1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
+    3. entries of once functions, signal handlers and exit handlers, which are marked as cold.
     """
     calls, sites = image.calls, image.sites
     if not len(calls) or not len(image.functions):
@@ -52,7 +57,9 @@ def with_rare_places(image: Image) -> Image:
     table = _table()
     named = _named(image)
     never = [a for a, name in named if name in table.never_return or name.startswith(table.never_return_prefixes)]
-    seldom_calls, blocks, ends = _dead_ends(image, np.array(never, np.uint64))
+    never += [a for a, name in named if name in table.reports]
+    told = _told(image, table.error_streams)
+    seldom_calls, blocks, ends = _dead_ends(image, np.array(never, np.uint64), told)
     seldom_sites = _before(sites, blocks, ends)
     begin = np.array([a for a, name in named if name in table.once_begin], np.uint64)
     end = np.array([a for a, name in named if name in table.once_end], np.uint64)
@@ -87,11 +94,26 @@ def _named(image: Image) -> list[tuple[int, str]]:
     return [*image.callee_names.items(), *own]
 
 
-def _dead_ends(image: Image, never: npt.NDArray[np.uint64]) -> tuple[Bools, npt.NDArray[np.uint64], npt.NDArray[Any]]:
+def _told(image: Image, streams: frozenset[str]) -> npt.NDArray[np.uint64]:
+    """Blocks in which a stream for errors is named: what is written there is a message."""
+    names = image.variables["name"]
+    wanted = [i for i, name in enumerate(image.names) if name.partition("@")[0] in streams]
+    at = image.variables["address"][np.isin(names, wanted)]
+    sites, args = image.sites, image.args
+    found = [_blocks(sites[np.isin(sites["target"], at)])]
+    handed = np.isin(image.calls["ip"], args["ip"][np.isin(args["value"].astype(np.uint64), at)])
+    found.append(_blocks(image.calls[handed]))
+    return np.unique(np.concatenate(found))
+
+
+def _dead_ends(
+    image: Image, never: npt.NDArray[np.uint64], told: npt.NDArray[np.uint64]
+) -> tuple[Bools, npt.NDArray[np.uint64], npt.NDArray[Any]]:
     """Which calls lead to where nothing returns from, and (block, address of the call) of the blocks that do so.
 
     A function that comes to such a call whenever it runs does not return either; then its callers' ways are the rare
     ones.  What is called from one place, or works in loops before, is rather the program's work, which ends so.
+    Blocks in which an error is ``told`` are alike, and all of such a block is.
     """
     calls = image.calls
     n = len(image.functions)
@@ -103,7 +125,7 @@ def _dead_ends(image: Image, never: npt.NDArray[np.uint64]) -> tuple[Bools, npt.
     ends_all = np.zeros(n + 1, bool)
     ends_all[function_at(image, never)] = True
     ends_all[n] = False
-    dead |= ends_all[row]
+    dead |= ends_all[row] | np.isin(_blocks(calls), told)
     short = np.bincount(row[row >= 0], minlength=n) > 1
     short[calls["function"][(calls["loop_depth"] > 0) & known]] = False
     first_of_all = (calls["rarity"] == 0) & known
@@ -120,6 +142,7 @@ def _dead_ends(image: Image, never: npt.NDArray[np.uint64]) -> tuple[Bools, npt.
     keys, ends = block[chosen][order], calls["ip"][chosen][order]
     last = np.append(keys[1:] != keys[:-1], True) if len(keys) else np.zeros(0, bool)
     keys, ends = keys[last], ends[last]
+    ends = np.where(np.isin(keys, told), np.iinfo(np.uint64).max, ends)
     return chosen | _before(calls, keys, ends), keys, ends
 
 

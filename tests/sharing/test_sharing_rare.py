@@ -11,6 +11,7 @@ from elfscan.image import read_images
 from sharing.model import AccessKind, FunctionFlag, Image
 from sharing.static.numbers import SELDOM
 from sharing.static.rarecode import with_rare_places
+from tests.sharing.builder import Builder
 from tests.sharing.conftest import Compile
 
 COMPILERS = [(tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")]
@@ -19,15 +20,18 @@ DEAD_ENDS = """
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-long fatal, asked, failed, checked, served, finished;
+long fatal, asked, failed, checked, served, finished, told;
 __attribute__((noinline)) static void die(const char *why) { fputs(why, stderr); exit(3); }
-__attribute__((noinline)) static void report(const char *why) { fputs(why, stderr); }
+__attribute__((noinline)) static void report(const char *why) { fputs(why, stdout); }
+__attribute__((noinline)) static void complain(const char *why) { perror(why); }
 __attribute__((noinline)) static void serve(int n) { while (n--) { served++; report("."); } exit(0); }
 int main(int n, char **v) {
   if (n == 3) { fatal++; abort(); }
   if (n == 4) { failed++; die("four"); }
   if (n == 5) { asked++; report("five"); }
   if (n == 6) { checked++; die("six"); }
+  if (n == 8) { told++; complain("eight"); }
+  if (n == 9) complain("nine");
   if (n == 7) { finished++; serve(n); }
   return 0;
 }
@@ -85,9 +89,10 @@ def judged(program: Path) -> Image:
 class TestPrograms:
     def test_ways_into_functions_that_do_not_return(self, compiled: Compile, tool: str, level: str) -> None:
         program = compiled(tool, "c", DEAD_ENDS, level)
-        found = rarities(program, "fatal", "failed", "checked", "asked", "served", "finished")
+        found = rarities(program, "fatal", "failed", "checked", "asked", "served", "finished", "told")
         assert min(found["fatal"], found["failed"], found["checked"]) >= SELDOM
-        assert found["asked"] < SELDOM  # what it calls returns
+        assert found["told"] >= SELDOM  # what it calls returns, and tells of an error
+        assert found["asked"] < SELDOM  # what it calls returns, and prints what the program is for
         assert found["served"] < SELDOM  # the program's work, although it ends the program
         assert found["finished"] < SELDOM
 
@@ -113,3 +118,17 @@ class TestPrograms:
         flags = {image.names[f["name"]]: f["flags"] for f in image.functions if f["name"] >= 0}
         assert flags["flush"] & FunctionFlag.COLD
         assert not flags["sync_all"] & FunctionFlag.COLD
+
+
+def test_what_stands_beside_a_message_to_the_error_stream_is_rare() -> None:
+    b = Builder()
+    b.variable("stderr", 8)
+    b.variable("stdout", 8)
+    b.variable("count", 8)
+    body = b.function("main")
+    for order, stream in enumerate(("stderr", "stdout"), 1):
+        body.load(stream, rarity=4, order=order).call("fprintf", rarity=4, order=order)
+        body.access(AccessKind.RMW, "count", rarity=4, order=order)
+    image = with_rare_places(b.image())
+    found = image.sites["rarity"][image.sites["kind"] == AccessKind.RMW].tolist()
+    assert found == [SELDOM, 4]
