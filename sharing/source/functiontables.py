@@ -43,6 +43,8 @@ from sharing.source.program import Program
 
 CODE_BASE = 0x10_0000
 IMPORT_BASE = 0x7000_0000_0000
+# Code for each access and call: three instructions, the median of the functions of six programs in source and as built.
+EVENT_BYTES = 12
 MAX_STRIDE = 65535
 MAX_ARG_STRIDE = 255
 EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "lock"}
@@ -149,7 +151,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     starts = [(row, s) for row, f in enumerate(facts) for s in f.starts]
     events = [np.bincount(r.function, minlength=len(facts)) for r in (accesses, calls, ops)]
     events.append(np.bincount(np.array([row for row, _ in starts], np.int64), minlength=len(facts)))
-    length = sum(events) + 2
+    length = EVENT_BYTES * (sum(events) + 2)
     address = (CODE_BASE + np.concatenate(([0], np.cumsum((length + 15) // 16 * 16)))).astype(np.uint64)[:-1]
     address = address[: len(facts)]
     imports: dict[str, int] = {}
@@ -218,7 +220,7 @@ def _rank(rows: list[_Rows], starts: list[tuple[int, Any]], address: npt.NDArray
     first = np.searchsorted(function[sort], np.arange(len(address)))
     rank = np.empty(len(sort), np.int64)
     rank[sort] = np.arange(len(sort)) - first[function[sort]]
-    ip = address[function] + 1 + rank.astype(np.uint64)
+    ip = address[function] + 1 + EVENT_BYTES * rank.astype(np.uint64)
     ends = np.cumsum([len(r) for r in rows])
     return list(np.split(ip, ends))
 
