@@ -16,6 +16,8 @@ from sharing.model.profile import Actor, Heat, Often
 from sharing.rules.line.base import Context, Draft
 
 NOTHING = Often()
+UNKNOWN = "how often threads come here is not known: none starts in this file"
+ESTIMATED = "by estimate two threads use both often, not so often that no estimate could be that wrong"
 
 
 def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
@@ -24,28 +26,31 @@ def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
 
 
 def _limited(draft: Draft, ctx: Context) -> Draft:
-    if draft.verdict not in OF_SHARING or any(a.often is None for a in draft.actors):
+    if draft.verdict not in OF_SHARING:
         return draft
-    most = limit(draft.actors, ctx)
-    return draft if draft.severity.rank <= most.rank else dataclasses.replace(draft, severity=most)
+    most, why = limit(draft.actors, ctx)
+    if draft.severity.rank <= most.rank:
+        return draft
+    return dataclasses.replace(draft, severity=most, evidence=(*draft.evidence, f"{most.value} at most: {why}"))
 
 
-def limit(actors: tuple[Actor, ...], ctx: Context) -> Severity:
-    """The limit of the pair that is surest; one actor alone is met by itself on another thread.
-
-    Both sides sure on threads that run at one time: none.  Both often: medium.  One often, the other possible: low.
-    """
+def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
+    """The limit of the pair that is surest, and why; one actor alone is met by itself on another thread."""
+    if any(a.often is None for a in actors):
+        return Severity.MEDIUM, UNKNOWN
     pairs = list(permutations(actors, 2)) or [(actors[0], actors[0])]
-    return max((_of_pair(writer, user, ctx) for writer, user in pairs), key=lambda s: s.rank)
+    return max((_of_pair(writer, user, ctx) for writer, user in pairs), key=lambda found: found[0].rank)
 
 
-def _of_pair(writer: Actor, user: Actor, ctx: Context) -> Severity:
+def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
+    """Both sides sure on threads that run at one time: no limit.  Both often: medium.  One, the other maybe: low."""
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     if ctx.concurrent(wrote.sure_writes, used.sure_uses):
-        return Severity.CRITICAL
+        return Severity.CRITICAL, ""
     if ctx.concurrent(wrote.writes, used.uses):
-        return Severity.MEDIUM
+        return Severity.MEDIUM, ESTIMATED if ctx.thread_mask else UNKNOWN
     if Heat.COLD in (writer.write_heat, user.heat):
-        return Severity.NOTE
-    one = ctx.concurrent(wrote.writes, user.mask()) or ctx.concurrent(writer.mask(writers=True), used.uses)
-    return Severity.LOW if one else Severity.NOTE
+        return Severity.NOTE, "one of the two is hardly used"
+    if ctx.concurrent(wrote.writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.uses):
+        return Severity.LOW, "only one of the two is estimated to be used often by a thread"
+    return Severity.NOTE, "no two threads are estimated to use both of them often"

@@ -60,13 +60,16 @@ class Access:
 class Often:
     """Which roots write something, and use it, often by what each of them is seen to do: masks.
 
-    ``sure_writes`` and ``sure_uses`` are those that do so far more often than would matter.
+    ``sure_writes`` and ``sure_uses`` are those that do so far more often than would matter, ``maybe_writes`` and
+    ``maybe_uses`` those that do so often enough if the estimate is as wrong as estimates are.
     """
 
     writes: int = 0
     uses: int = 0
     sure_writes: int = 0
     sure_uses: int = 0
+    maybe_writes: int = 0
+    maybe_uses: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

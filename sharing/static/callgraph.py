@@ -18,7 +18,7 @@ from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import starts_threads
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind, Table
 from sharing.model.plural import count
-from sharing.static import numbers, perthread
+from sharing.static import foreign, numbers, perthread
 from sharing.static.callbacks import callback_calls
 from sharing.static.callees import function_at
 from sharing.static.coldness import coldness
@@ -117,7 +117,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     if main_bit and np.count_nonzero(mask & ~main_bit) >= numbers.BIG_PROGRAM:
         frequency[(mask == main_bit) & ~once] *= numbers.SET_UP
     many = sum(1 << i for i, r in enumerate(entries[:MAX_ROOTS]) if r.many)
-    by_thread = _by_thread(image, parallel, entries[:MAX_ROOTS], dispatched, factor) if threaded else None
+    by_thread = _by_thread(image, parallel, entries[:MAX_ROOTS], dispatched, base, factor) if threaded else None
     order = np.argsort(edges.callee, kind="stable")
     start = np.searchsorted(edges.callee[order], np.arange(n + 1))
     return CallGraph(
@@ -138,10 +138,15 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
 
 
 def _by_thread(
-    image: Image, edges: _Edges, roots: tuple[Root, ...], dispatched: npt.NDArray[np.bool_], factor: Floats
+    image: Image,
+    edges: _Edges,
+    roots: tuple[Root, ...],
+    dispatched: npt.NDArray[np.bool_],
+    base: npt.NDArray[np.bool_],
+    factor: Floats,
 ) -> perthread.Threads | None:
-    """What each root runs how often; None where most is entered from elsewhere, nobody knows how often."""
-    if image.kind in _LIBRARIES or not any(root.function >= 0 for root in roots):
+    """What each root runs how often; None in a kernel, whose work is not that of all its functions alike."""
+    if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return None
     n = len(image.functions)
     calls = perthread.Calls(
@@ -152,7 +157,9 @@ def _by_thread(
         pointers["function"], perthread.times(pointers["loop_depth"], pointers["rarity"]), n
     ).astype(np.float64)
     entries = [root.function for root in roots]
-    return perthread.threads(calls, entries, dispatched, made, perthread.work_of(image))
+    found = perthread.threads(calls, entries, dispatched, made, perthread.work_of(image), base)
+    sleeping, for_long = foreign.sleepers(image, found.once)
+    return dataclasses.replace(found, unsure=found.unsure | sleeping, seldom=for_long)
 
 
 _LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)

@@ -123,6 +123,9 @@ FAINT: Annotated[
 SURE_FACTOR: Annotated[
     float, About("factor of the rate that matters", Origin.CHOSEN, "estimates are off by so much as often as not")
 ] = 10.0
+EACH_TIME: Annotated[
+    int, About("steps of rarity", Origin.CHOSEN, "up to here a loop does it as a rule: one time of four, or more often")
+] = 8
 
 # Which accesses are busy, and which lines are looked at (``correlate``).
 WARM_WEIGHT: Annotated[

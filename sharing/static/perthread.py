@@ -23,9 +23,9 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.basics.costs import PER_MILLION, busy_rate
-from sharing.model.image import AccessKind, FunctionFlag, Image, Table
+from sharing.model.image import AccessKind, Image, Table
 from sharing.model.profile import Often
-from sharing.static import executions, numbers
+from sharing.static import executions, foreign, numbers
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -42,6 +42,12 @@ def sure_rate() -> float:
 def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
     """Executions of a place in one run of its function, by this estimate's iterations of a loop."""
     return executions.times(loop_depth, rarity, numbers.THREAD_LOOP)
+
+
+def each_time(rarity: npt.NDArray[Any]) -> Bools:
+    """Is it done as a rule where it is passed?"""
+    result: Bools = rarity <= numbers.EACH_TIME
+    return result
 
 
 def in_loop(loop_depth: npt.NDArray[Any]) -> Bools:
@@ -63,6 +69,7 @@ def work_of(image: Image) -> Work:
     n = len(image.functions)
     count, looped = np.zeros(n), np.zeros(n)
     straight = np.zeros(n)
+    own, by_call = foreign.instructions(image)
     for table in (image.sites, image.calls):
         rows = table[table["function"] >= 0]
         often, inside = times(rows["loop_depth"], rows["rarity"]), in_loop(rows["loop_depth"])
@@ -70,9 +77,16 @@ def work_of(image: Image) -> Work:
         looped += np.bincount(rows["function"], often * inside, n)
         count += np.bincount(rows["function"], minlength=n)
     size = np.maximum(image.functions["size"] / shared.INSTRUCTION_BYTES, 1.0)
-    size = np.where((image.functions["flags"] & FunctionFlag.STUB) != 0, numbers.STUB_INSTRUCTIONS, size)
+    size = np.where(own > 0, own, size)
     part = size / np.maximum(count, 1.0)
-    return Work(np.where(count > 0, straight * part, size), looped * part)
+    away = np.flatnonzero((by_call > 0) & (image.calls["function"] >= 0))
+    calls = image.calls[away]
+    there = times(calls["loop_depth"], calls["rarity"]) * by_call[away] * numbers.CALL_SHARE
+    inside = in_loop(calls["loop_depth"])
+    return Work(
+        np.where(count > 0, straight * part, size) + np.bincount(calls["function"], there * ~inside, n),
+        looped * part + np.bincount(calls["function"], there * inside, n),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +110,15 @@ class Threads:
     """What each kind of thread runs (rows: roots, columns: functions).
 
     ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
-    it does while it lives (``STEADY``), and the rest once.
+    it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around.
+    ``unsure``: roots of which no estimate is ever sure, ``seldom``: roots that do nothing often (masks).
     """
 
     rates: Floats
     once: Bools
+    near: Bools
+    unsure: int = 0
+    seldom: int = 0
 
     def uses(self, sites: Table, once: Floats) -> Floats:
         """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times."""
@@ -109,12 +127,27 @@ class Threads:
         return np.where(self.once[:, function], result * looped * numbers.STEADY, result)
 
     def often(self, sites: Table, once: Floats) -> Often:
-        """Roots that write, and that use, what these accesses are to, as often as costs a program something."""
+        """Roots that write, and that use, what these accesses are to, as often as costs a program something.
+
+        Sure is only what a thread's own loop does as a rule each time around, itself or in what it calls.  Of what is
+        further away and estimated to be that often, counts say so of a tenth.
+        """
         kinds = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
         by_access = self.uses(sites, once)
         writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        often, sure = busy_rate(), sure_rate()
-        return Often(_bits(writes >= often), _bits(uses >= often), _bits(writes >= sure), _bits(uses >= sure))
+        function, looped = sites["function"], in_loop(sites["loop_depth"])
+        own = by_access * (((self.once[:, function] & looped) | self.near[:, function]) & each_time(sites["rarity"]))
+        own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
+        busy, surely, maybe = busy_rate(), sure_rate(), busy_rate() / numbers.SURE_FACTOR
+        often, sure = ~self.seldom, ~(self.seldom | self.unsure)
+        return Often(
+            _bits(writes >= busy) & often,
+            _bits(uses >= busy) & often,
+            _bits(own_writes >= surely) & sure,
+            _bits(own_uses >= surely) & sure,
+            _bits(writes >= maybe) & often,
+            _bits(uses >= maybe) & often,
+        )
 
 
 def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
@@ -155,30 +188,51 @@ def once_of(calls: Calls, entry: int) -> Bools:
     return once
 
 
-def threads(calls: Calls, entries: Sequence[int], dispatched: Bools, pointer_calls: Floats, work: Work) -> Threads:
-    """Runs of every function per million instructions of each entry's thread; zeros for an entry of -1.
+def threads(
+    calls: Calls,
+    entries: Sequence[int],
+    dispatched: Bools,
+    pointer_calls: Floats,
+    work: Work,
+    entered: Bools,
+) -> Threads:
+    """Runs of every function per million instructions of each entry's thread.
 
     ``pointer_calls``: calls through pointers for each run of a function.  ``dispatched``: functions that such calls
-    may end at, all alike.
+    may end at, all alike.  An entry of -1 is a thread of somebody else, who calls all of ``entered`` alike: nothing
+    tells what the callers of a library do more often.
     """
     n = len(dispatched)
-    rates, once = np.zeros((len(entries), n)), np.zeros((len(entries), n), bool)
+    rates, once, near = np.zeros((len(entries), n)), *np.zeros((2, len(entries), n), bool)
+    each = calls.looped & (calls.times >= numbers.THREAD_LOOP * times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
     anywhere, again = np.zeros(n), 0.0
     if dispatched.any():
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
         again = float(anywhere @ pointer_calls)
     for row, entry in enumerate(entries):
-        if entry < 0:
-            continue
         base = np.zeros(n)
-        base[entry] = 1.0
-        once[row] = once_of(calls, entry)
+        if entry >= 0:
+            base[entry] = 1.0
+            once[row] = once_of(calls, entry)
+            near[row] = _near(calls, each, once[row])
+        elif entered.any():
+            base[entered] = 1.0 / np.count_nonzero(entered)
+        else:
+            continue
         runs = spread(calls, base, once[row])
         through = numbers.POINTER_SHARE * float(runs @ pointer_calls)
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
         total = float(runs @ work.straight + runs @ (work.looped * np.where(once[row], numbers.STEADY, 1.0)))
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
-    return Threads(rates, once)
+    return Threads(rates, once, near, sum(1 << row for row, entry in enumerate(entries) if entry < 0))
+
+
+def _near(calls: Calls, each: Bools, once: Bools) -> Bools:
+    """What the loops of these functions call each time around."""
+    near = np.zeros(len(once), bool)
+    made, _ = calls.of(np.flatnonzero(once))
+    near[calls.callee[made[each[made]]]] = True
+    return near
 
 
 def _bits(chosen: Bools) -> int:

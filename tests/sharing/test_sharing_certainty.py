@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
 
 import pytest
 
-from sharing.judge.severitylimit import limit
+from sharing.judge.severitylimit import UNKNOWN, limit
 from sharing.model.finding import Confidence, Severity
 from sharing.model.profile import Access, Actor, Heat, Often, Role
 from sharing.rules.line.base import Context
@@ -21,20 +21,21 @@ def concurrent(a: int, b: int) -> bool:
 CONTEXT = Context(64, 128, Confidence.STATIC, concurrent, 7, lambda mask: (), lambda a, b: 8)
 
 
-def actor(often: Often, *, by: int = ONE | OTHER, heat: Heat = Heat.HOT) -> Actor:
+def actor(often: Often | None, *, by: int = ONE | OTHER, heat: Heat = Heat.HOT) -> Actor:
     access = Access("f", 10.0, by, writes=True, reads=True, atomic=False, locks=False)
     return Actor("a", "a", (0, 8), (0, 8), ((0, 8),), Role.WRITTEN, accesses=(access,), write_heat=heat, often=often)
 
 
 SURE_ONE = Often(ONE, ONE, ONE, ONE)
 SURE_OTHER = Often(OTHER, OTHER, OTHER, OTHER)
+MAYBE_OTHER = Often(maybe_writes=OTHER, maybe_uses=OTHER)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "most"),
     [
         pytest.param(actor(SURE_ONE), actor(SURE_OTHER), Severity.CRITICAL, id="both sure, on two threads"),
-        pytest.param(actor(SURE_ONE), actor(SURE_ONE), Severity.LOW, id="both sure, on one thread alone"),
+        pytest.param(actor(SURE_ONE), actor(SURE_ONE), Severity.NOTE, id="both sure, on one thread alone"),
         pytest.param(
             actor(Often(MANY, MANY, MANY, MANY)),
             actor(Often(MANY, MANY, MANY, MANY)),
@@ -42,25 +43,38 @@ SURE_OTHER = Often(OTHER, OTHER, OTHER, OTHER)
             id="both sure, on threads of one kind",
         ),
         pytest.param(actor(SURE_ONE), actor(Often(OTHER, OTHER)), Severity.MEDIUM, id="one of them less sure"),
-        pytest.param(actor(Often(0, ONE, 0, ONE)), actor(Often(0, OTHER, 0, OTHER)), Severity.LOW, id="both only read"),
-        pytest.param(actor(SURE_ONE), actor(Often()), Severity.LOW, id="the other one merely may"),
+        pytest.param(actor(Often(uses=ONE)), actor(Often(uses=OTHER)), Severity.NOTE, id="both only read"),
+        pytest.param(actor(SURE_ONE), actor(MAYBE_OTHER), Severity.LOW, id="the other one maybe"),
+        pytest.param(actor(Often(ONE, ONE)), actor(MAYBE_OTHER), Severity.LOW, id="one often, the other one maybe"),
+        pytest.param(actor(MAYBE_OTHER), actor(MAYBE_OTHER), Severity.NOTE, id="both only maybe"),
+        pytest.param(actor(SURE_ONE), actor(Often()), Severity.NOTE, id="the other one can, and is not seen to"),
         pytest.param(actor(SURE_ONE), actor(Often(), by=ONE), Severity.NOTE, id="the other one only on that thread"),
         pytest.param(actor(SURE_ONE), actor(Often(), heat=Heat.COLD), Severity.NOTE, id="the other one is cold"),
         pytest.param(actor(Often()), actor(Often()), Severity.NOTE, id="neither is seen to be busy"),
     ],
 )
 def test_limit(first: Actor, second: Actor, most: Severity) -> None:
-    assert limit((first, second), CONTEXT) is most
-    assert limit((second, first), CONTEXT) is most
+    assert limit((first, second), CONTEXT)[0] is most
+    assert limit((second, first), CONTEXT)[0] is most
 
 
 def test_one_actor_is_met_by_itself_on_another_thread() -> None:
     several = actor(Often(MANY, MANY, MANY, MANY), by=MANY)
     alone = actor(SURE_ONE, by=ONE)
-    assert limit((several,), CONTEXT) is Severity.CRITICAL
-    assert limit((alone,), CONTEXT) is Severity.NOTE
+    assert limit((several,), CONTEXT)[0] is Severity.CRITICAL
+    assert limit((alone,), CONTEXT)[0] is Severity.NOTE
 
 
 def test_of_several_the_surest_pair_decides() -> None:
-    checked: Callable[..., Severity] = limit
-    assert checked((actor(Often()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT) is Severity.CRITICAL
+    assert limit((actor(Often()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT)[0] is Severity.CRITICAL
+
+
+def test_without_a_rate_nothing_is_more_than_medium_and_says_so() -> None:
+    assert limit((actor(None), actor(SURE_OTHER)), CONTEXT) == (Severity.MEDIUM, UNKNOWN)
+
+
+def test_where_no_thread_starts_here_the_limit_says_so() -> None:
+    elsewhere = dataclasses.replace(CONTEXT, thread_mask=0)
+    often = actor(Often(MANY, MANY), by=MANY)
+    assert limit((often, often), elsewhere) == (Severity.MEDIUM, UNKNOWN)
+    assert limit((often, often), CONTEXT)[1] != UNKNOWN

@@ -6,7 +6,7 @@ import pytest
 
 from sharing.basics.costs import busy_rate
 from sharing.knowledge import default_knowledge
-from sharing.model import FunctionFlag
+from sharing.model import FunctionFlag, ImageKind
 from sharing.model.profile import Often
 from sharing.static import callgraph, correlate, flow
 from sharing.static.perthread import sure_rate
@@ -121,5 +121,74 @@ def test_masks_tell_who_writes_and_who_uses() -> None:
     names = [image.names[v["name"]] for v in image.variables]
     read = accesses.variable == names.index("word")
     written = accesses.variable == names.index("other")
-    assert graph.by_thread.often(accesses.sites[read], accesses.once[read]) == Often(0, bit, 0, bit)
-    assert graph.by_thread.often(accesses.sites[written], accesses.once[written]) == Often(bit, bit, bit, bit)
+    assert graph.by_thread.often(accesses.sites[read], accesses.once[read]) == Often(0, bit, 0, bit, 0, bit)
+    assert graph.by_thread.often(accesses.sites[written], accesses.once[written]) == Often(bit, bit, bit, bit, bit, bit)
+
+
+def often(b: Builder, variable: str) -> Often:
+    """Who uses a variable how often, as the rules are told; one other thread is there, so that bit 0 is main's."""
+    image, knowledge = b.image(), default_knowledge()
+    graph = callgraph.build(image, knowledge)
+    accesses = correlate.gather(image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge))
+    assert graph.by_thread is not None
+    assert accesses.once is not None
+    names = [image.names[v["name"]] for v in image.variables]
+    rows = accesses.variable == names.index(variable)
+    return graph.by_thread.often(accesses.sites[rows], accesses.once[rows])
+
+
+def test_only_what_the_threads_own_loop_does_each_time_is_sure() -> None:
+    b = program()
+    b.variable("far", 8)
+    b.function("worker").rmw("word", loop=1).store("seldom", loop=1, rarity=16).call("work", loop=1)
+    b.function("work").rmw("other").call("helper")
+    b.function("helper").rmw("far")
+    assert often(b, "word").sure_writes
+    assert often(b, "other").sure_writes
+    assert not often(b, "seldom").sure_writes
+    assert often(b, "far").writes
+    assert not often(b, "far").sure_writes
+
+
+@pytest.mark.parametrize(
+    ("name", "rarity", "writes", "sure"),
+    [
+        pytest.param("sleep", 0, False, False, id="sleeps for seconds each time: nothing is often"),
+        pytest.param("usleep", 0, True, False, id="sleeps for some time: nothing is sure"),
+        pytest.param("usleep", 16, True, True, id="sleeps on a path that is rarely taken"),
+        pytest.param("sched_yield", 0, True, True, id="does not sleep"),
+    ],
+)
+def test_a_thread_that_sleeps_each_time_around(name: str, rarity: int, writes: bool, sure: bool) -> None:
+    b = program()
+    b.function("worker").rmw("word", loop=1).call(name, loop=1, rarity=rarity)
+    found = often(b, "word")
+    assert (bool(found.writes), bool(found.sure_writes)) == (writes, sure)
+
+
+def test_a_library_that_compresses_a_block_is_most_of_the_work() -> None:
+    quick, slow = program(), program()
+    quick.function("worker").rmw("word", loop=1).call("time", loop=1)
+    slow.function("worker").rmw("word", loop=1).call("BZ2_bzBuffToBuffCompress", loop=1)
+    assert estimate(quick, "word") >= sure_rate()
+    assert estimate(slow, "word") < busy_rate()
+
+
+def library(exported: int) -> Builder:
+    """A library of so many functions that others call: the first one counts, the rest computes."""
+    b = Builder(kind=ImageKind.SHARED)
+    b.variable("word", 8)
+    b.variable("own", 8)
+    b.function("count", flags=FunctionFlag.EXPORTED).rmw("word")
+    for number in range(exported - 1):
+        body = b.function(f"compute{number}", flags=FunctionFlag.EXPORTED)
+        for _ in range(100):
+            body.load("own", loop=2)
+    return b
+
+
+def test_a_library_is_taken_to_be_called_alike_at_all_its_functions_and_never_surely() -> None:
+    small, large = often(library(1), "word"), often(library(200), "word")
+    assert small.writes
+    assert not large.writes
+    assert not small.sure_writes
