@@ -19,7 +19,8 @@ class AuditOptions:
     ``min_confidence`` are counted in ``Report.hidden``.  ``rules`` are rule ids and ``symbols`` globs over
     participant names; empty means all.  ``fail_on`` None means that findings never fail the run.
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
-    ``guards`` are pairs that must not share a line, whatever the rules say of them.
+    ``guards`` are pairs that must not share a line, whatever the rules say of them.  ``spread``: members of an archive
+    are audited by several processes where that pays.
     """
 
     binary: str
@@ -36,6 +37,7 @@ class AuditOptions:
     project: ProjectConfig = field(default_factory=ProjectConfig)
     assume_threads: bool = False
     guards: tuple[PairGuard, ...] = ()
+    spread: bool = True
 
 
 @dataclass(frozen=True, slots=True)

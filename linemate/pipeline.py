@@ -10,9 +10,12 @@ import fnmatch
 import os
 from collections.abc import Callable, Iterable, Iterator
 
+import msgspec
+
 from elfscan.image import read_images
 from linemate.auditing.image import AuditedImage, Runs, add_counts, audit_image, counts_of, judge_options, line_sizes
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
+from reports.wording import target_name
 from sharing.basics.target import target_of
 from sharing.judge.static import Judgement, judge
 from sharing.knowledge import Knowledge, default_knowledge
@@ -38,7 +41,7 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
     guarded: set[str] = set()
     for part in _audited(options, knowledge, runs):
         targets.append(part.target)
-        found.extend(part.findings)
+        found.extend(_of_target(part))
         add_counts(counts, part.counts)
         notes[:0] = part.trust
         notes.extend(part.notes)
@@ -59,9 +62,17 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
     )
 
 
+def _of_target(part: AuditedImage) -> tuple[Finding, ...]:
+    """The findings of an image; those of an archive's member say which."""
+    if not part.target.member:
+        return part.findings
+    name = target_name(part.target)
+    return tuple(msgspec.structs.replace(finding, target=name) for finding in part.findings)
+
+
 def _audited(options: AuditOptions, knowledge: Knowledge, runs: Runs) -> Iterator[AuditedImage]:
     """Each image of the file, in order: by several processes where that pays."""
-    if not runs.given:
+    if options.spread and not runs.given:
         from linemate.auditing.workers import audited_members
 
         if (parts := audited_members(options, knowledge)) is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from reports import picture as pictures
 from reports.escape import byte_ranges, shorten, visible, visible_block
-from reports.locations import line_name, line_title, position
+from reports.locations import finding_title, line_name, position
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_rows, wrapped
@@ -49,9 +49,10 @@ class Row:
 def rows_of(findings: Sequence[Finding]) -> list[Row]:
     """Findings worst first, those of one line that share a variable as one row."""
     rows: list[Row] = []
-    known: dict[tuple[str, str, str], Row] = {}
+    known: dict[tuple[str, str, str, str], Row] = {}
     for finding in worst_first(findings):
-        keys = [(finding.line.address, finding.line.place, who.full_name) for who in finding.participants]
+        line = (finding.target, finding.line.address, finding.line.place)
+        keys = [(*line, who.full_name) for who in finding.participants]
         row = next((known[key] for key in keys if key in known), None)
         if row is None:
             row = Row(finding)
@@ -118,7 +119,9 @@ def _names(row: Row, width: int) -> str:
 
 
 def _place(finding: Finding) -> str:
-    """File and line of the first variable that has one, the file without its folders."""
+    """The binary where there are several, else file and line of the first variable that has one; without folders."""
+    if finding.target:
+        return visible(finding.target.rpartition("/")[2])
     for who in finding.participants[:PAIR]:
         if found := position(who.source):
             return visible(f"{found.path.rpartition('/')[2]}:{found.line}")
@@ -132,7 +135,7 @@ def _block(number: int, row: Row, width: int) -> Iterator[Line]:
         dict.fromkeys(shorten(visible(who.full_name), NAME_WIDTH) for who in finding.participants[:PAIR])
     )
     yield [(f"{number}  ", "dim"), (severity.upper(), SEVERITY_STYLE[severity]), (f"  {names}", "bold")]
-    where = ", ".join(filter(None, (visible(line_title(finding.line)), finding.verdict.value, visible(finding.id))))
+    where = ", ".join(filter(None, (visible(finding_title(finding)), finding.verdict.value, visible(finding.id))))
     yield [(f"{INDENT} {where}", "dim")]
     yield from _said("what", finding.message, width)
     if finding.remedies:

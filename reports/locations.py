@@ -46,6 +46,7 @@ def relative(report: Report, root: str) -> Report:
     def finding(found: Finding) -> Finding:
         return msgspec.structs.replace(
             found,
+            target=found.target.removeprefix(prefix),
             participants=tuple(
                 msgspec.structs.replace(who, source=who.source.removeprefix(prefix)) for who in found.participants
             ),
@@ -66,6 +67,11 @@ def line_name(line: LineRef) -> str:
 def line_title(line: LineRef) -> str:
     """``line 0x4600``, or the place in words."""
     return line.place or f"line {line.address}"
+
+
+def finding_title(finding: Finding) -> str:
+    """The line, and the file where the report is of several."""
+    return f"{line_title(finding.line)} of {finding.target}" if finding.target else line_title(finding.line)
 
 
 def picture_title(finding: Finding, picture: LinePicture) -> str:

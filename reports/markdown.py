@@ -141,7 +141,8 @@ def _finding(finding: Finding) -> Iterator[str]:
     facts_list += [
         f"- {evidence.kind}: {prose(shorten(visible(evidence.text), MESSAGE_WIDTH))}" for evidence in finding.evidence
     ]
-    facts_list.append(f"- {code(finding.rule)}, {finding.confidence}, {code(finding.id)}")
+    of = f", of {code(shorten(visible(finding.target), NAME_WIDTH))}" if finding.target else ""
+    facts_list.append(f"- {code(finding.rule)}, {finding.confidence}, {code(finding.id)}{of}")
     yield from fold("Who and where", ["\n".join(facts_list)])
     remedies = [part for remedy in finding.remedies for part in _remedy(remedy)]
     yield from fold("How to fix it", remedies)

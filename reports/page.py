@@ -11,7 +11,7 @@ from typing import Any
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, visible, visible_block
 from reports.htmltemplate import render_template
-from reports.locations import access_rows, line_title, picture_title, relative
+from reports.locations import access_rows, finding_title, picture_title, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
@@ -50,7 +50,7 @@ def _finding(finding: Finding, rule: RuleInfo | None) -> dict[str, Any]:
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
         "verdict": finding.verdict.value,
-        "line": visible(line_title(finding.line)),
+        "line": visible(finding_title(finding)),
         "size": finding.line.size,
         "names": [visible(participant.name) for participant in finding.participants],
         "message": visible(finding.message),

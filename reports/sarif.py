@@ -21,7 +21,7 @@ from reports.locations import few, held, position
 from reports.markdown import block, picture_lines, prose
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.wording import accesses, terms
+from reports.wording import accesses, target_name, terms
 from sharing.model import Finding, Participant, Related, Remedy, Report, Severity, SourceEdit
 from sharing.model.rule import RuleInfo
 
@@ -96,7 +96,8 @@ def _invocation(report: Report) -> Json:
 def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Json:
     lines = picture_lines(finding)
     picture = [_braced(block(lines, "text"))] if lines else []
-    binary = report.targets[0].path if len(report.targets) == 1 and not finding.line.place else ""
+    of = finding.target or (target_name(report.targets[0]) if len(report.targets) == 1 else "")
+    binary = "" if finding.line.place else next((t.path for t in report.targets if target_name(t) == of), "")
     first, *others = finding.participants or (None,)
     out: Json = {
         "ruleId": finding.rule,
@@ -113,6 +114,7 @@ def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Jso
             "confidence": finding.confidence,
             "verdict": finding.verdict,
             "line": msgspec.to_builtins(finding.line),
+            "target": visible(finding.target),
             "score": finding.score,
             "evidence": [f"{evidence.kind}: {visible(evidence.text)}" for evidence in finding.evidence],
             "remedies": msgspec.to_builtins(finding.remedies),

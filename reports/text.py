@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from reports import brief
 from reports import picture as pictures
 from reports.escape import byte_ranges, name_list, shorten, visible, visible_block
-from reports.locations import access_rows, line_title, picture_title, relative
+from reports.locations import access_rows, finding_title, picture_title, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.styled import (
@@ -30,6 +30,7 @@ from sharing.model.plural import count
 
 NAMES_SHOWN = 3
 ACCESSES_SHOWN = 6
+TARGETS_SHOWN = 3  # of a short report
 NOTES_SHOWN = 4  # of a short report
 NAME_COLUMN = 28  # a longer name stands on a line of its own
 
@@ -53,8 +54,11 @@ def render(report: Report, options: RenderOptions) -> str:
 
 
 def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Line]:
-    for target in report.targets:
+    shown = report.targets if options.details else report.targets[:TARGETS_SHOWN]
+    for target in shown:
         yield from target_lines(target, width)
+    if more := len(report.targets) - len(shown):
+        yield [(f"and {count(more, 'more file or member', 'more files or members')}", "bold")]
     counts = facts(report)
     if counts:
         yield from wrapped(f"analysed: {visible(counts)}", width, INDENT, hang=10)
@@ -86,7 +90,7 @@ def _finding(finding: Finding, width: int) -> Iterator[Line]:
         (f"  {finding.verdict.value}, {finding.confidence.value}", ""),
         (f"  [{visible(finding.id)}]", "dim"),
     ]
-    yield [(f"{visible(line_title(finding.line))}, {count(finding.line.size, 'byte')}", "")]
+    yield [(f"{visible(finding_title(finding))}, {count(finding.line.size, 'byte')}", "")]
     yield from wrapped(visible(finding.message), width, INDENT)
     for picture in finding.picture:
         yield []

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+
 import click
 
 from linemate import lastreport
 from linemate.commands import common
+from linemate.options import AuditOptions
 from linemate.output import check_output, progress
 from reports import EMITTERS
 from reports.escape import visible
-from sharing.model.finding import Confidence
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Confidence, Report
 
 
 @click.command("audit")
-@click.argument("binary")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @common.finding_options
 @click.option(
     "--samples",
@@ -39,12 +44,13 @@ from sharing.model.finding import Confidence
     metavar="FILE",
     help="Pairs that must not share a line, as linemate guard wrote them; one that does is a finding.",
 )
+@click.option("-j", "--jobs", type=click.IntRange(0, 64), default=0, help="Files at once; default: one a core.")
 @common.threads_option
 @common.debug_option
 @common.brevity_options
 @common.common_options
 def command(
-    binary: str,
+    paths: tuple[str, ...],
     format_name: str | None,
     fail_on: str | None,
     min_severity: str | None,
@@ -55,6 +61,7 @@ def command(
     counts: tuple[str, ...],
     facts: tuple[str, ...],
     guards: str | None,
+    jobs: int,
     line_size: str | None,
     assume_threads: bool,
     debug_file: str | None,
@@ -64,8 +71,11 @@ def command(
     details: bool,
     top: int,
 ) -> int:
-    """Judge every global of BINARY by the cache line that it is on."""
-    from linemate.options import AuditOptions
+    """Judge every global by the cache line that it is on: of a binary, of several, or of all below a folder.
+
+    Of a folder, ELF files and archives are read and links are not followed.  A file that cannot be read does not stop
+    the others.
+    """
     from linemate.pairguards import read_guards
 
     project = common.read_project(config)
@@ -74,7 +84,7 @@ def command(
     for rule in rules:
         common.rule_by_id(known, rule)
     options = AuditOptions(
-        binary=binary,
+        binary=paths[0],
         line_size=common.line_size_of(line_size, project),
         samples=samples,
         counts=counts,
@@ -89,12 +99,26 @@ def command(
         assume_threads=assume_threads,
         guards=read_guards(guards) if guards is not None else (),
     )
-    inputs = (binary, debug_file, guards, project.path or None, *facts, *samples, *counts)
+    inputs = (*paths, debug_file, guards, project.path or None, *facts, *samples, *counts)
     check_output(output, inputs)
-    from linemate.pipeline import audit as run_audit
-
-    with progress(f"linemate: reading {visible(binary)}", quiet=quiet) as say:
-        report = run_audit(options, say)
+    report = _audit(paths, options, jobs, quiet=quiet)
     lastreport.keep(report)
     common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top)
     return common.exit_code(report, limit)
+
+
+def _audit(paths: tuple[str, ...], options: AuditOptions, jobs: int, *, quiet: bool) -> Report:
+    if len(paths) == 1 and not os.path.isdir(paths[0]):
+        from linemate.pipeline import audit
+
+        with progress(f"linemate: reading {visible(paths[0])}", quiet=quiet) as say:
+            return audit(options, say)
+    if options.samples or options.counts or options.facts or options.debug_file:
+        raise click.UsageError("--samples, --counts, --facts and --debug-file are of one binary: name that alone")
+    from linemate.auditing.tree import audit_files, files_of
+
+    chosen = files_of(paths)
+    if not chosen.files:
+        raise LinemateError(f"{', '.join(paths[:3])}: no ELF file or archive there")
+    with progress("linemate: reading files", quiet=quiet) as say:
+        return audit_files(chosen, dataclasses.replace(options, spread=False), jobs or os.cpu_count() or 1, say)

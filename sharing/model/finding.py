@@ -203,6 +203,7 @@ class Finding(msgspec.Struct, frozen=True):
     picture: tuple[LinePicture, ...] = ()
     score: float = 0.0
     related: tuple[Related, ...] = ()
+    target: str = ""  # the file, and in parentheses the member, where the report is of several
 
 
 class Target(msgspec.Struct, frozen=True):

@@ -246,7 +246,7 @@ def test_facts_of_the_source_are_handed_on_and_never_overwritten(run: Run, pipel
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("audit",), "Missing argument 'BINARY'"),
+        (("audit",), "Missing argument 'PATH...'"),
         (("audit", "server", "--line-size", "48"), "'48' is not one of"),
         (("audit", "server", "--frobnicate"), "No such option"),
         (("audit", "server", "--rule", f"{RULES[0].id}s"), f"no rule '{RULES[0].id}s': did you mean '{RULES[0].id}'?"),

@@ -1,0 +1,141 @@
+"""Several files and folders in one audit: each as if audited alone, and a bad one does not stop the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linemate.auditing import tree
+from linemate.auditing.asking import Answer, AuditingProcess
+from linemate.auditing.tree import files_of
+from linemate.options import AuditOptions
+from sharing.model.errors import LinemateError
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """slow and fast in a folder, padded in one below; a text, a link, a second name of one, and half of a program."""
+    out = tmp_path_factory.mktemp("tree")
+    makefile = "testdata/programs/table_cache/Makefile"
+    subprocess.run(["make", "-s", "-f", makefile, f"OUT={out}", "CXX=g++"], cwd=ROOT, check=True, capture_output=True)
+    for found in list(out.iterdir()):
+        if found.name not in ("slow", "fast", "padded"):
+            shutil.rmtree(found) if found.is_dir() else found.unlink()
+    (out / "below").mkdir()
+    (out / "padded").rename(out / "below" / "padded")
+    (out / "text").write_text("not a program")
+    (out / "link").symlink_to("slow")
+    os.link(out / "slow", out / "second")
+    (out / "half").write_bytes((out / "slow").read_bytes()[:3000])
+    os.mkfifo(out / "pipe")
+    return out
+
+
+def audit(*arguments: str) -> tuple[int, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "linemate", "audit", "--format", "json", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def test_a_folder_has_the_findings_of_each_of_its_files(programs: Path) -> None:
+    code, report = audit(str(programs))
+    assert code == 3  # half could not be read
+    alone = {name: audit(str(programs / name))[1] for name in ("slow", "fast", "below/padded")}
+    assert {Path(target["path"]).name for target in report["targets"]} == {"second", "fast", "padded"}
+    for name, other in alone.items():
+        of = str(programs / name.replace("slow", "second"))
+        mine = [finding for finding in report["findings"] if finding["target"] == of]
+        assert [{**finding, "target": ""} for finding in mine] == other["findings"]
+    notes = report["coverage"]["notes"]
+    # The text, the link and the pipe; the first of two names of one file is meant.
+    assert notes[0] == "3 files of the folders no ELF files or archives: left out"
+    assert [note.startswith(f"not audited: {programs / 'half'}: offset 0xbb8: ") for note in notes[1:]] == [True]
+
+
+def test_the_same_files_give_the_same_bytes(programs: Path) -> None:
+    named = [str(programs / name) for name in ("slow", "fast")]
+    assert audit("-j", "1", *named) == audit("-j", "3", *named)
+
+
+def test_the_worst_file_decides_the_exit_code(programs: Path) -> None:
+    fast, padded, slow = (str(programs / name) for name in ("fast", "below/padded", "slow"))
+    assert [audit(*paths)[0] for paths in ((fast, padded), (fast, slow), (fast, slow, "--fail-on", "critical"))] == [
+        0,
+        1,
+        0,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("gone", "fast"), "gone: no such file or folder"),
+        (("empty",), "empty: no ELF file or archive there"),
+        (("fast", "slow", "--samples", "perf.data"), "are of one binary: name that alone"),
+    ],
+)
+def test_what_cannot_be_asked_is_bad_usage(
+    programs: Path, tmp_path: Path, arguments: tuple[str, ...], why: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    places = {"gone": tmp_path, "empty": tmp_path, "fast": programs, "slow": programs}
+    code, error = audit(*(str(places[word] / word) if word in places else word for word in arguments))
+    assert code == 2
+    assert why in error
+
+
+def test_folders_are_read_in_the_order_of_names(programs: Path) -> None:
+    chosen = files_of([str(programs), str(programs / "slow")])
+    assert [Path(name).name for name in chosen.files] == ["fast", "half", "second", "padded", "slow"]
+    with pytest.raises(LinemateError, match="no such file or folder"):
+        files_of([str(programs / "gone")])
+
+
+def test_a_process_that_is_killed_loses_one_file(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Fragile(AuditingProcess):
+        def ask(self, options: AuditOptions) -> None:
+            super().ask(options)
+            asked.append(options.binary)
+            if len(asked) == 1:
+                assert self._process is not None
+                os.kill(self._process.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(tree, "AuditingProcess", Fragile)
+    chosen = files_of([str(programs / "fast"), str(programs / "below" / "padded")])
+    report = tree.audit_files(chosen, AuditOptions("", spread=False), 1, lambda how_far: None)
+    assert [Path(target.path).name for target in report.targets] == ["padded"]
+    assert report.incomplete
+    assert report.coverage.notes == (f"not audited: {programs / 'fast'}: the process that read it ended",)
+
+
+def test_a_file_that_takes_too_long_is_given_up(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(AuditingProcess):
+        def ask(self, options: AuditOptions) -> None:
+            super().ask(options)
+            assert self._process is not None
+            os.kill(self._process.pid, signal.SIGSTOP)
+
+        def answer(self) -> Answer | None:
+            raise AssertionError("it never answers")
+
+    monkeypatch.setattr(tree, "AuditingProcess", Slow)
+    monkeypatch.setattr(tree, "FILE_S", 0.2)
+    report = tree.audit_files(files_of([str(programs / "fast")]), AuditOptions(""), 1, lambda how_far: None)
+    assert report.coverage.notes == (f"not audited: {programs / 'fast'}: not done after 0.2 s",)
