@@ -22,7 +22,7 @@ from sharing.model.plural import count
 from sharing.model.profile import Range
 from sharing.static.callgraph import MAX_ROOTS, CallGraph
 from sharing.static.correlate import Accesses, Thresholds
-from sharing.static.phases import place
+from sharing.static.phases import program_point
 from sharing.static.starts import Root
 
 Floats = npt.NDArray[np.float64]
@@ -103,7 +103,7 @@ def weigh(passes: Passes, counted: Counted) -> Weighed:
     counted = counted if counted.together else _started(counted, passes)
     sites = accesses.sites
     executions = counted.at(sites["ip"])
-    executions[calls.phases.sequential(sites["function"], place(image, sites))] = 0.0
+    executions[calls.phases.sequential(sites["function"], program_point(image, sites))] = 0.0
     executions *= on_the_line(passes)[:, None]
     rates = executions * PER_MILLION / np.maximum(counted.instructions, 1.0)
     weighed = Accesses(

@@ -21,7 +21,7 @@ from sharing.static import callgraph, correlate, flow
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.profiles import Profiler
-from sharing.static.rarecode import with_rare_places
+from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
 
 
@@ -79,14 +79,14 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
-    image = with_rare_places(without_tls(image))
+    image = with_rarity(without_tls(image))
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
     events = flow.lock_events(image, knowledge)
     sites = correlate.all_sites(image, knowledge)
     image = recover(image, sites, events, knowledge)
-    accesses = correlate.gather(image, calls, sites, events)
+    accesses = correlate.collect_accesses(image, calls, sites, events)
     return Passes(image, calls, events, sites, accesses, knowledge, demangle)
 
 

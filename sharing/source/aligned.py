@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sharing.model.facts import RecordBits, VariableBits
-from sharing.source.declarations import place, shown_name
+from sharing.source.declarations import shown_name, source_position
 from sharing.source.program import Program
 
 _ALIGNMENT = re.compile(r"(?:alignas|_Alignas|aligned|declspec)\b[^;{]*", re.IGNORECASE)
@@ -63,7 +63,7 @@ def aligned(program: Program) -> Iterator[Aligned]:
                 facts.declared_align,
                 facts.align_text or _attribute(facts.text),
                 facts.macros,
-                place(program, defined.unit, facts),
+                source_position(program, defined.unit, facts),
                 facts.type_text or facts.type.name,
             )
     for key, record in program.records.items():
@@ -83,7 +83,7 @@ def aligned(program: Program) -> Iterator[Aligned]:
                 whole.declared_align,
                 whole.align_text,
                 whole.macros,
-                place(program, record.unit, whole),
+                source_position(program, record.unit, whole),
                 name,
                 members=len(whole.members),
             )
@@ -101,7 +101,7 @@ def aligned(program: Program) -> Iterator[Aligned]:
                     member.declared_align,
                     _attribute(member.text),
                     member.macros,
-                    place(program, record.unit, member),
+                    source_position(program, record.unit, member),
                     member.type.name,
                     asking - 1,
                     len(whole.members),

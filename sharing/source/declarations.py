@@ -137,7 +137,7 @@ def synchronises(program: Program, unit: int, tree: TypeTree | None, knowledge: 
     return ""
 
 
-def place(program: Program, unit: int, facts: VariableFacts | RecordFacts | MemberFact) -> str:
+def source_position(program: Program, unit: int, facts: VariableFacts | RecordFacts | MemberFact) -> str:
     """file:line:column of a declaration, "" unknown."""
     files = program.units[unit].files
     return f"{files[facts.file]}:{facts.line}:{facts.column}" if 0 <= facts.file < len(files) else ""

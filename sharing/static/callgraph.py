@@ -23,7 +23,7 @@ from sharing.static.callbacks import callback_calls
 from sharing.static.callees import function_at
 from sharing.static.coldness import coldness
 from sharing.static.executions import times
-from sharing.static.phases import OrderedCalls, Phases, find_phases, place
+from sharing.static.phases import OrderedCalls, Phases, find_phases, program_point
 from sharing.static.starts import Root, created
 
 ROUNDS = 12
@@ -172,7 +172,7 @@ class _Edges:
     depth: npt.NDArray[np.int64]
     factor: Floats  # calls in one run of the caller
     once: Floats  # the same by the estimate for one thread, see ``perthread``
-    where: npt.NDArray[np.uint64]  # see phases.place
+    where: npt.NDArray[np.uint64]  # see phases.program_point
     start: npt.NDArray[np.int64]  # CSR by caller
 
     def keep(self, rows: npt.NDArray[np.bool_], n: int) -> _Edges:
@@ -198,7 +198,7 @@ def _edges(image: Image, calls: Table) -> _Edges:
     depth[depth >= numbers.IMPLAUSIBLE_LOOPS] = 0
     factor = times(calls["loop_depth"][keep], calls["rarity"][keep])
     once = perthread.times(calls["loop_depth"][keep], calls["rarity"][keep])
-    where = place(image, calls[keep])
+    where = program_point(image, calls[keep])
     order = np.argsort(caller, kind="stable")
     start = np.searchsorted(caller[order], np.arange(len(image.functions) + 1))
     return _Edges(caller[order], callee[order], depth[order], factor[order], once[order], where[order], start)

@@ -18,7 +18,7 @@ from sharing.model.profile import Heat
 from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
-from sharing.static.phases import place
+from sharing.static.phases import program_point
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,7 +94,7 @@ def all_sites(image: Image, knowledge: Knowledge) -> Table:
     return np.concatenate([p for p in parts if len(p)] or [np.empty(0, SITE_DTYPE)])
 
 
-def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Accesses:
+def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table) -> Accesses:
     """Weigh and attribute.  Only accesses to writable sections are kept."""
     lock_sites = _lock_sites(events)
     lock_row = np.concatenate(
@@ -107,7 +107,7 @@ def gather(image: Image, graph: CallGraph, sites: Table, events: Table) -> Acces
     rows, lock_row = rows[order], lock_row[order]
     function = rows["function"]
     weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
-    part = np.where(graph.phases.sequential(function, place(image, rows)), 0.0, 1.0)
+    part = np.where(graph.phases.sequential(function, program_point(image, rows)), 0.0, 1.0)
     part = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, part * numbers.VIA_CALL_WEIGHT, part)
     variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
     if len(image.variables):

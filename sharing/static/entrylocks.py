@@ -12,7 +12,7 @@ import numpy as np
 from sharing.model.image import Image
 from sharing.static.callees import function_at
 from sharing.static.callgraph import CallGraph
-from sharing.static.phases import place
+from sharing.static.phases import program_point
 
 ROUNDS = 8
 EMPTY: frozenset[int] = frozenset()
@@ -61,7 +61,7 @@ def _callers(image: Image, graph: CallGraph) -> dict[int, list[tuple[int, frozen
     callee = function_at(image, calls["callee"])
     keep = (callee >= 0) & (calls["function"] >= 0) & (callee != calls["function"])
     calls, callee = calls[keep], callee[keep]
-    overlapping = ~graph.phases.sequential(calls["function"], place(image, calls))
+    overlapping = ~graph.phases.sequential(calls["function"], program_point(image, calls))
     calls, callee = calls[overlapping], callee[overlapping]
     row = origins.rows(calls["ip"])
     number = np.where(row >= 0, origins.table["lockset"][row], -1) if len(origins.table) else row

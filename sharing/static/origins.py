@@ -15,7 +15,7 @@ from sharing.model.image import Image, Table
 from sharing.static import numbers
 
 
-class Places:
+class AccessOrigins:
     """Answers by row of the judged accesses; ``name_of`` names the object at an address."""
 
     def __init__(self, image: Image, sites: Table, name_of: Callable[[int], str], entry: list[frozenset[int]]) -> None:

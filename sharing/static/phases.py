@@ -1,6 +1,6 @@
 """Code that no second thread can overlap: run before the first thread starts or after the last was joined.
 
-Owns that ordering, which is read off the control flow of the functions that start and join threads: ``place``
+Owns that ordering, which is read off the control flow of the functions that start and join threads: ``program_point``
 numbers their blocks so that a block comes after those that lead to it, and instructions within a block.
 """
 
@@ -29,12 +29,12 @@ class Phases:
     last: npt.NDArray[np.uint64]
 
     def sequential(self, function: npt.NDArray[Any], where: npt.NDArray[np.uint64]) -> Bools:
-        """Which sites (by function and ``place``) run without a second thread."""
+        """Which sites (by function and ``program_point``) run without a second thread."""
         result: Bools = self.alone[function] | (where < self.first[function]) | (where > self.last[function])
         return result
 
 
-def place(image: Image, rows: Table) -> npt.NDArray[np.uint64]:
+def program_point(image: Image, rows: Table) -> npt.NDArray[np.uint64]:
     """Position of sites or calls in their functions' control flow: block order, then offset."""
     start = image.functions["address"][rows["function"]] if len(image.functions) else np.uint64(0)
     offset = (rows["ip"] - start) & np.uint64((1 << 40) - 1)
@@ -47,7 +47,7 @@ _NEVER = np.uint64(2**64 - 1)
 
 @dataclass(frozen=True, slots=True)
 class OrderedCalls:
-    """The edges of the call graph, each with the ``place`` of the call in its caller."""
+    """The edges of the call graph, each with the ``program_point`` of the call in its caller."""
 
     caller: npt.NDArray[np.int64]
     callee: npt.NDArray[np.int64]
@@ -77,7 +77,7 @@ def find_phases(
         front = callers[~creates[callers]]
         creates[front] = True
     leading = once & creates
-    at = place(image, image.calls)
+    at = program_point(image, image.calls)
     create_at = np.full(n, _NEVER, np.uint64)
     np.minimum.at(create_at, image.calls["function"][starts], at[starts])
     to_creator = creates[callee]

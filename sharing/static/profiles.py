@@ -23,9 +23,9 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.entrylocks import held_on_entry
 from sharing.static.flow import LOCK
-from sharing.static.origins import Places, source_text
+from sharing.static.origins import AccessOrigins, source_text
 from sharing.static.roles import role_of
-from sharing.static.shapes import LockPlace, Shapes, place_at
+from sharing.static.shapes import LockMember, Shapes, lock_at
 
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
@@ -56,7 +56,7 @@ class _Draft:
     name: str
     owner: int  # variable row
     span: Range
-    lock: LockPlace | None = None
+    lock: LockMember | None = None
     leaf: Member | None = None
     rows: list[int] = field(default_factory=list)
 
@@ -92,7 +92,7 @@ class Profiler:
         self._size, self._weight = sites["size"].tolist(), accesses.weight.tolist()
         self._lock, self._cold = accesses.lock.tolist(), accesses.cold.tolist()
         self._mask = accesses.mask.tolist()
-        self._places = Places(image, sites, self.name_of, held_on_entry(image, graph))
+        self._places = AccessOrigins(image, sites, self.name_of, held_on_entry(image, graph))
         self._section = {s.index: s.name for s in image.sections}
         order = np.argsort(accesses.variable, kind="stable")
         self._by_variable = order
@@ -187,7 +187,7 @@ class Profiler:
         variable = self.image.variables[row]
         base, size, type_row = int(variable["address"]), int(variable["size"]), int(variable["type"])
         name = self.variable_name(row)
-        places = self._lock_places(base, size, type_row, sites)
+        places = self._lock_members(base, size, type_row, sites)
         drafts: dict[Range, _Draft] = {}
         loose: list[int] = []
         chosen: dict[int, _Draft | None] = {}  # by offset: most bytes are touched at many sites
@@ -197,7 +197,7 @@ class Profiler:
                 known = chosen[offset]
                 (known.rows if known is not None else loose).append(at)
                 continue
-            place = place_at(places, offset) if places else None
+            place = lock_at(places, offset) if places else None
             if place is not None:
                 start = base + place.offset + place.element(offset) * place.stride
                 span = (start, start + place.size)
@@ -248,7 +248,7 @@ class Profiler:
             out.setdefault(index, element).rows.append(at)
         return list(out.values())
 
-    def _lock_places(self, base: int, variable_size: int, type_row: int, sites: list[int]) -> list[LockPlace]:
+    def _lock_members(self, base: int, variable_size: int, type_row: int, sites: list[int]) -> list[LockMember]:
         """Locks by type, and where no type says so, by the calls that take them."""
         places = list(self.shapes.locks(type_row))
         seen: set[int] = set()
@@ -258,7 +258,7 @@ class Profiler:
             if lock < 0 or offset in seen:
                 continue
             seen.add(offset)
-            if place_at(places, offset) is not None:
+            if lock_at(places, offset) is not None:
                 continue
             abi = self.shapes.abi(lock)
             row = self.knowledge.locks[lock]
@@ -267,7 +267,7 @@ class Profiler:
                 size = variable_size  # nothing but the lock and what its wrapper adds
             hot = abi.hot if abi else ((0, size),)
             path = f"+{offset:#x}" if offset else ""
-            places.append(LockPlace(path, offset, size, lock, hot, abi.read if abi else (), 0, 1, row.name))
+            places.append(LockMember(path, offset, size, lock, hot, abi.read if abi else (), 0, 1, row.name))
         return places
 
     def _ranges(self, base: int, size: int, sites: list[int]) -> list[tuple[Range, list[int]]]:

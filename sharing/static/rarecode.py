@@ -45,7 +45,7 @@ def _table() -> RareTable:
     return read_table("rare.json", RareTable)
 
 
-def with_rare_places(image: Image) -> Image:
+def with_rarity(image: Image) -> Image:
     """The image with the rarity of places raised that run once or never.
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;

@@ -17,7 +17,7 @@ MAX_LOCKS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class LockPlace:
+class LockMember:
     """A lock inside a type: byte ranges are relative to the start of the type.
 
     ``count`` locks follow one another every ``stride`` bytes when it is an array's element.
@@ -48,7 +48,7 @@ class LockPlace:
         return path.replace("[]", f"[{self.element(offset)}]", 1)
 
 
-def place_at(places: list[LockPlace], offset: int) -> LockPlace | None:
+def lock_at(places: list[LockMember], offset: int) -> LockMember | None:
     """The lock, or series of locks, that covers an offset of its variable."""
     return next((place for place in places if place.covers(offset)), None)
 
@@ -60,20 +60,20 @@ class Shapes:
         self._types: TypeTable = image.types
         self._knowledge = knowledge
         self._abi = {i: knowledge.lock_abi(i, image) for i in range(len(knowledge.locks))}
-        self._locks: dict[int, tuple[LockPlace, ...]] = {}
+        self._locks: dict[int, tuple[LockMember, ...]] = {}
         self._visits = 0
         self._starts: dict[int, list[int]] = {}
 
     def abi(self, lock_row: int) -> LockAbi | None:
         return self._abi.get(lock_row)
 
-    def locks(self, row: int) -> tuple[LockPlace, ...]:
+    def locks(self, row: int) -> tuple[LockMember, ...]:
         """Locks in a type, outermost known name first found wins; () for an unknown type."""
         if row < 0:
             return ()
         found = self._locks.get(row)
         if found is None:
-            out: list[LockPlace] = []
+            out: list[LockMember] = []
             self._visits = 0
             self._find(row, "", 0, 0, 1, out, 0)
             found = self._locks[row] = tuple(out)
@@ -97,7 +97,7 @@ class Shapes:
         return None
 
     def _find(
-        self, row: int, path: str, offset: int, stride: int, count: int, out: list[LockPlace], depth: int
+        self, row: int, path: str, offset: int, stride: int, count: int, out: list[LockMember], depth: int
     ) -> None:
         self._visits += 1
         if depth > MAX_DEPTH or len(out) >= MAX_LOCKS or self._visits > MAX_VISITS:
@@ -111,19 +111,19 @@ class Shapes:
         if lock >= 0 and record.kind != TypeKind.POINTER:
             abi = self._abi[lock]
             if abi is not None and abi.size <= max(size, 0):
-                out.append(LockPlace(path, offset, size, lock, abi.hot, abi.read, stride, count, names[0]))
+                out.append(LockMember(path, offset, size, lock, abi.hot, abi.read, stride, count, names[0]))
                 return
-            inner: list[LockPlace] = []
+            inner: list[LockMember] = []
             self._children(core, path, offset, stride, count, inner, depth)
             if inner:
                 out.extend(inner)
             elif size > 0:
-                out.append(LockPlace(path, offset, size, lock, ((0, size),), (), stride, count, names[0]))
+                out.append(LockMember(path, offset, size, lock, ((0, size),), (), stride, count, names[0]))
             return
         self._children(core, path, offset, stride, count, out, depth)
 
     def _children(
-        self, core: int, path: str, offset: int, stride: int, count: int, out: list[LockPlace], depth: int
+        self, core: int, path: str, offset: int, stride: int, count: int, out: list[LockMember], depth: int
     ) -> None:
         record = self._types[core]
         if record.kind in (TypeKind.STRUCT, TypeKind.CLASS, TypeKind.UNION):

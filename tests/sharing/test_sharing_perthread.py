@@ -17,7 +17,9 @@ def estimate(b: Builder, variable: str, root: str = "worker") -> float:
     """Uses of a variable per million instructions of a thread."""
     image, knowledge = b.image(), default_knowledge()
     graph = callgraph.build(image, knowledge)
-    accesses = correlate.gather(image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge))
+    accesses = correlate.collect_accesses(
+        image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge)
+    )
     assert graph.by_thread is not None
     assert accesses.once is not None
     names = [image.names[v["name"]] for v in image.variables]
@@ -114,7 +116,9 @@ def test_masks_tell_who_writes_and_who_uses() -> None:
     b.function("worker").load("word", loop=1).rmw("other", loop=1)
     image, knowledge = b.image(), default_knowledge()
     graph = callgraph.build(image, knowledge)
-    accesses = correlate.gather(image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge))
+    accesses = correlate.collect_accesses(
+        image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge)
+    )
     assert graph.by_thread is not None
     assert accesses.once is not None
     bit = 1 << [r.name for r in graph.roots].index("worker")

@@ -15,7 +15,7 @@ def weights(b: Builder, variable: str) -> dict[str, float]:
     image, knowledge = b.image(), default_knowledge()
     graph = callgraph.build(image, knowledge)
     events = flow.lock_events(image, knowledge)
-    accesses = correlate.gather(image, graph, correlate.all_sites(image, knowledge), events)
+    accesses = correlate.collect_accesses(image, graph, correlate.all_sites(image, knowledge), events)
     wanted = image.variables["name"][accesses.variable] == image.names.index(variable)
     out: dict[str, float] = {}
     for row, weight, mask in zip(

@@ -22,7 +22,7 @@ def profiler(b: Builder, limits: Thresholds = ANY) -> Profiler:
     events = flow.lock_events(image, knowledge)
     sites = correlate.all_sites(image, knowledge)
     image = recover(image, sites, events, knowledge)
-    accesses = correlate.gather(image, graph, sites, events)
+    accesses = correlate.collect_accesses(image, graph, sites, events)
     return Profiler(image, graph, accesses, events, knowledge, limits, lambda names: names)
 
 

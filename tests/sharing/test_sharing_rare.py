@@ -10,7 +10,7 @@ import pytest
 from elfscan.image import read_images
 from sharing.model import AccessKind, FunctionFlag, Image
 from sharing.static.numbers import SELDOM
-from sharing.static.rarecode import with_rare_places
+from sharing.static.rarecode import with_rarity
 from tests.sharing.builder import Builder
 from tests.sharing.conftest import Compile
 
@@ -82,7 +82,7 @@ def rarities(program: Path, *names: str, within: tuple[str, ...] = ()) -> dict[s
 
 
 def judged(program: Path) -> Image:
-    return with_rare_places(next(read_images(str(program), types=False)))
+    return with_rarity(next(read_images(str(program), types=False)))
 
 
 @pytest.mark.parametrize(("tool", "level"), COMPILERS)
@@ -129,6 +129,6 @@ def test_what_stands_beside_a_message_to_the_error_stream_is_rare() -> None:
     for order, stream in enumerate(("stderr", "stdout"), 1):
         body.load(stream, rarity=4, order=order).call("fprintf", rarity=4, order=order)
         body.access(AccessKind.RMW, "count", rarity=4, order=order)
-    image = with_rare_places(b.image())
+    image = with_rarity(b.image())
     found = image.sites["rarity"][image.sites["kind"] == AccessKind.RMW].tolist()
     assert found == [SELDOM, 4]

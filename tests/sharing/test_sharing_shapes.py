@@ -6,7 +6,7 @@ import pytest
 
 from sharing.knowledge import Knowledge, LockAbi, LockRow, default_knowledge
 from sharing.model import ImageKind, TypeKind, TypeMember, TypeRecord, Vocabulary
-from sharing.static.shapes import MAX_LOCKS, LockPlace, Shapes
+from sharing.static.shapes import MAX_LOCKS, LockMember, Shapes
 from tests.sharing.builder import Builder
 
 
@@ -199,4 +199,4 @@ def test_places_are_remembered() -> None:
     row = mutex(b)
     found = shapes(b)
     assert found.locks(row) is found.locks(row)
-    assert isinstance(found.locks(row)[0], LockPlace)
+    assert isinstance(found.locks(row)[0], LockMember)

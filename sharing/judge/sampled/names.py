@@ -21,7 +21,7 @@ from sharing.model.profile import Actor, Role
 from sharing.sampled.lineuse.blame import Item, Range
 from sharing.sampled.lineuse.use import LineUse
 from sharing.static.roles import role_of
-from sharing.static.shapes import LockPlace, Shapes
+from sharing.static.shapes import LockMember, Shapes
 
 _UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
 _WORDS = {
@@ -185,7 +185,7 @@ def _element(actor: Actor, start: int, end: int) -> Actor:
     return replace(actor, name=f"{actor.name}[{first}]", span=(at, at + actor.stride), hot=((start, end),))
 
 
-def _lock_span(lock: LockPlace, base: int) -> Range:
+def _lock_span(lock: LockMember, base: int) -> Range:
     return (base + lock.offset, base + lock.offset + lock.size)
 
 

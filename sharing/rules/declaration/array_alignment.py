@@ -42,9 +42,9 @@ from sharing.source.declarations import (
     core,
     element,
     language,
-    place,
     record_of,
     shown_name,
+    source_position,
     speaks_of_lines,
     synchronises,
     written,
@@ -103,7 +103,7 @@ def _arrays(program: Program, ctx: SourceContext) -> Iterator[_Array]:
             tree,
             facts.declared_align,
             (*facts.macros, facts.align_text),
-            place(program, defined.unit, facts),
+            source_position(program, defined.unit, facts),
             facts.identity,
             ctx.uses.of_variable(facts.identity),
         )
@@ -124,7 +124,7 @@ def _arrays(program: Program, ctx: SourceContext) -> Iterator[_Array]:
                 tree,
                 member.declared_align,
                 (*member.macros, member.text),
-                place(program, record.unit, member),
+                source_position(program, record.unit, member),
                 key,
                 tuple(u for u in ctx.uses.of_record(key) if u.offset in inside),
             )

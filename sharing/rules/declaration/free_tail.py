@@ -36,7 +36,7 @@ from sharing.rules.declaration.base import (
     users,
     wrapper,
 )
-from sharing.source.declarations import core, language, place, synchronises
+from sharing.source.declarations import core, language, source_position, synchronises
 from sharing.source.program import Defined, Program
 from sharing.source.uses import Use
 
@@ -89,7 +89,7 @@ def _draft(
                 0,
                 facts.size,
                 kind or "written data",
-                place(program, defined.unit, facts),
+                source_position(program, defined.unit, facts),
                 facts.identity,
                 facts.type_text or facts.type.name,
                 uses,

@@ -27,7 +27,7 @@ from sharing.model.arch import target_architecture
 from sharing.model.facts import AllocationFact, RecordFacts
 from sharing.model.finding import Related, Remedy, Severity, Verdict
 from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant, raised
-from sharing.source.declarations import language, place, shown_name, synchronises
+from sharing.source.declarations import language, shown_name, source_position, synchronises
 from sharing.source.program import Defined, Program
 
 MAX_PLACES = 6
@@ -100,7 +100,7 @@ def _draft(
         verdict=Verdict.FRAGILE,
         participants=(
             SourceParticipant(
-                name, 0, facts.size, kind or "record", place(program, record.unit, facts), facts.key, name
+                name, 0, facts.size, kind or "record", source_position(program, record.unit, facts), facts.key, name
             ),
         ),
         message=(

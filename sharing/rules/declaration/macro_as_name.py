@@ -32,7 +32,7 @@ from sharing.rules.declaration.base import (
     SourceParticipant,
     aligned_record,
 )
-from sharing.source.declarations import core, language, place, record_of, shown_name
+from sharing.source.declarations import core, language, record_of, shown_name, source_position
 from sharing.source.program import Program
 
 _ATTRIBUTE = re.compile(r"align|cache_?line", re.IGNORECASE)
@@ -67,7 +67,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         what = shown_name(record.facts) if record is not None else "its record"
         units = [u.path for u in program.units if any(v.identity == facts.identity for v in u.variables)]
         several = f"; {len(units)} units define it" if len(units) > 1 else ""
-        where, spoken = place(program, defined.unit, facts), language(program, defined.unit)
+        where, spoken = source_position(program, defined.unit, facts), language(program, defined.unit)
         yield _draft(_Misnamed(facts.name, "variable", what, facts.size, where, facts.identity, spoken, several), ctx)
     for key, holder in program.records.items():
         if holder.facts.bits & RecordBits.SYSTEM:
@@ -83,7 +83,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
                 continue
             if any(u.offset == member.offset_bits // 8 for u in ctx.uses.of_record(key)):
                 continue
-            where, spoken = place(program, holder.unit, member), language(program, holder.unit)
+            where, spoken = source_position(program, holder.unit, member), language(program, holder.unit)
             role, of = f"member of {shown_name(holder.facts)}", shown_name(inner.facts)
             yield _draft(_Misnamed(member.name, role, of, member.type.size, where, key, spoken), ctx)
 

@@ -44,8 +44,8 @@ from sharing.source.declarations import (
     is_pad_name,
     language,
     member_size,
-    place,
     shown_name,
+    source_position,
     speaks_of_lines,
 )
 from sharing.source.program import Defined, Program
@@ -138,7 +138,7 @@ def _draft(program: Program, ctx: SourceContext, record: Defined[RecordFacts], p
         pad.end - member_size(pad.member),
         member_size(pad.member),
         "padding",
-        place(program, record.unit, pad.member),
+        source_position(program, record.unit, pad.member),
         facts.key,
         pad.member.type.name,
     )
@@ -148,7 +148,7 @@ def _draft(program: Program, ctx: SourceContext, record: Defined[RecordFacts], p
             m.offset_bits // 8,
             member_size(m),
             "member that the padding forgets",
-            place(program, record.unit, m),
+            source_position(program, record.unit, m),
             facts.key,
             m.type.name,
             tuple(u for u in ctx.uses.of_record(facts.key) if u.offset == m.offset_bits // 8),

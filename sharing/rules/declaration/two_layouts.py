@@ -28,7 +28,7 @@ from functools import cached_property
 from sharing.model.facts import RecordBits, RecordFacts, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant
-from sharing.source.declarations import file_of, is_pad_name, language, place, shown_name
+from sharing.source.declarations import file_of, is_pad_name, language, shown_name, source_position
 from sharing.source.merge import executables
 from sharing.source.program import Defined, Program
 
@@ -116,7 +116,12 @@ def _record(
         verdict=Verdict.FRAGILE,
         participants=tuple(
             SourceParticipant(
-                name, 0, r.facts.size, f"record as {path} sees it", place(program, r.unit, r.facts), r.facts.key
+                name,
+                0,
+                r.facts.size,
+                f"record as {path} sees it",
+                source_position(program, r.unit, r.facts),
+                r.facts.key,
             )
             for r, path in ((big, here), (small, there))
         ),
@@ -166,7 +171,7 @@ def _declarations(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]
                         0,
                         defined.facts.size,
                         "variable as it is defined",
-                        place(program, defined.unit, defined.facts),
+                        source_position(program, defined.unit, defined.facts),
                         facts.identity,
                         facts.type_text,
                     ),
@@ -175,7 +180,7 @@ def _declarations(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]
                         0,
                         facts.size,
                         "variable as it is declared",
-                        place(program, unit, facts),
+                        source_position(program, unit, facts),
                         facts.identity,
                         facts.type_text,
                     ),
