@@ -133,7 +133,9 @@ def often(b: Builder, variable: str) -> Often:
     """Who uses a variable how often, as the rules are told; one other thread is there, so that bit 0 is main's."""
     image, knowledge = b.image(), default_knowledge()
     graph = callgraph.build(image, knowledge)
-    accesses = correlate.gather(image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge))
+    accesses = correlate.collect_accesses(
+        image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge)
+    )
     assert graph.by_thread is not None
     assert accesses.once is not None
     names = [image.names[v["name"]] for v in image.variables]
