@@ -13,20 +13,20 @@ import numpy as np
 
 from sharing.basics.naming import Demangle
 from sharing.basics.target import target_of
-from sharing.explain import blame, identity, numbers
+from sharing.explain import blame, identity
 from sharing.explain.activity import observe
 from sharing.explain.causes import SUSPECTS
-from sharing.explain.causes.base import Builds, is_file, is_library, ranked
+from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import moved_harmlessly
 from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.findings import new_findings
-from sharing.explain.identity import Objects
 from sharing.explain.linepairs import LinePairs, line_pairs
 from sharing.explain.match import How, Matching, match_functions, match_variables
 from sharing.explain.same import same_build, what_differs
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import account_for
+from sharing.explain.unrelated import doubt, own, two_programs, unrelated
 from sharing.knowledge import Knowledge
 from sharing.model.comparison import (
     EXPLAIN_SCHEMA,
@@ -40,7 +40,7 @@ from sharing.model.comparison import (
 )
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Coverage
-from sharing.model.image import FunctionFlag, Image
+from sharing.model.image import Image
 
 MAX_RUNS = 200
 MAX_CHANGES = 400
@@ -133,7 +133,8 @@ def document(builds: Builds, macro: str = "") -> Comparison:
     ``macro`` is the project's alignment macro, for the edits of findings.
     """
     same = same_build(builds.old.image, builds.old_traits, builds.new.image, builds.new_traits)
-    verdicts = [] if same else [suspect.ask(builds) for suspect in SUSPECTS]
+    others = "" if same else unrelated(builds)
+    verdicts = [] if same or others else [suspect.ask(builds) for suspect in SUSPECTS]
     causes = ranked(c for v in verdicts for c in v.causes)
     ruled_out = tuple(r for v in verdicts for r in v.ruled_out)
     not_ruled_out = tuple(r for v in verdicts for r in v.not_ruled_out)
@@ -142,26 +143,29 @@ def document(builds: Builds, macro: str = "") -> Comparison:
         ruled_out = tuple(
             RuledOut(kind, "both files are from one build") for kind in CauseKind if kind != CauseKind.NONE
         )
+    elif others:
+        causes = (two_programs(builds, others),)
     elif not causes:
         causes = (_nothing(builds, ruled_out, not_ruled_out),)
     found, number_of_changes = (
-        changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES) if not same else ((), 0)
+        changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES) if not same and not others else ((), 0)
     )
     return Comparison(
         schema=EXPLAIN_SCHEMA,
         command="explain",
         targets=(target_of(builds.old.image, builds.line_size), target_of(builds.new.image, builds.line_size)),
         coverage=Coverage(
-            _counts(builds, number_of_changes), (*_notes(builds), *(n for v in verdicts for n in v.notes))
+            {} if others else _counts(builds, number_of_changes),
+            (*_notes(builds, two=bool(others)), *(n for v in verdicts for n in v.notes)),
         ),
-        findings=() if same else new_findings(builds, macro),
+        findings=() if same or others else new_findings(builds, macro),
         variables=_summary(builds.variables),
         functions=_summary(builds.functions),
         causes=causes,
         ruled_out=ruled_out,
         changes=found,
-        runs=_runs(builds),
-        straddles=(*builds.gained.straddles, *builds.lost.straddles),
+        runs=() if others else _runs(builds),
+        straddles=() if others else (*builds.gained.straddles, *builds.lost.straddles),
         incomplete=builds.old.image.incomplete or builds.new.image.incomplete,
         not_ruled_out=not_ruled_out,
     )
@@ -225,16 +229,10 @@ def _runs(builds: Builds) -> tuple[ShiftRun, ...]:
 
 def _summary(matching: Matching) -> MatchSummary:
     how = Counter(How(int(h)).name.lower() for h in matching.pairs["how"].tolist())
-    return MatchSummary(_own(matching.old), _own(matching.new), len(matching.pairs), dict(sorted(how.items())))
+    return MatchSummary(own(matching.old), own(matching.new), len(matching.pairs), dict(sorted(how.items())))
 
 
-def _own(objects: Objects) -> int:
-    """Objects that could have a partner: stubs for calls into libraries are no functions of the program."""
-    stubs = (objects.image.functions["flags"] & FunctionFlag.STUB) != 0 if objects.code else None
-    return len(objects) if stubs is None else int((~stubs).sum())
-
-
-def _notes(builds: Builds) -> list[str]:
+def _notes(builds: Builds, *, two: bool) -> list[str]:
     out: list[str] = []
     said: list[tuple[str, str]] = []
     for label, activity, objects in (
@@ -255,22 +253,6 @@ def _notes(builds: Builds) -> list[str]:
     for note in dict.fromkeys(note for _, note in said):
         labels = [label for label, other in said if other == note]
         out.append(f"{' and '.join(dict.fromkeys(labels))}: {note}")
-    if doubt := _other_program(builds):
-        return [doubt, *out]
+    if not two and (doubted := doubt(builds)):
+        return [doubted, *out]
     return out
-
-
-def _other_program(builds: Builds) -> str:
-    """Why the two files may not be builds of one program, "" where nothing says so."""
-    old, new = builds.old.image, builds.new.image
-    if is_file(old) and is_file(new) and is_library(old) != is_library(new):
-        one, other = ("a library" if is_library(image) else "a program" for image in (old, new))
-        return f"OLD is {one} and NEW is {other}: are they builds of one program?"
-    named = builds.variables.pairs[builds.variables.old.named[builds.variables.pairs["old"]]]
-    pairs, smaller = len(named), min(int(builds.variables.old.named.sum()), int(builds.variables.new.named.sum()))
-    if smaller and pairs < numbers.FEW_MATCHED * smaller:
-        return (
-            f"only {pairs} of {smaller} named variables are in both files: are they builds of one program, "
-            "and does one lack its symbols?"
-        )
-    return ""
