@@ -12,10 +12,11 @@ TABLE = Path(__file__).with_name("commits.json")
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How units of a project's era parse.
 
-    ``paths`` are taken out of the tree; ``headers`` are folders whose subfolders with headers are searched, less
-    ``not_folders``, which hold another machine's; ``includes`` are searched as they are, before them.  ``settings`` are
-    files of lines CONFIG_NAME=value, of which rte_config.h is written; ``writes`` are other headers that a build would
-    write; ``needs`` names trees whose headers are included, by recipe: OWNER/NAME@REVISION.
+    ``paths`` are taken out of the tree, beside the folders of the units; ``headers`` are folders whose subfolders with
+    headers are searched, less ``not_folders``, which hold another machine's; ``includes`` are searched as they are,
+    before them.  ``settings`` are files of lines CONFIG_NAME=value, of which rte_config.h is written; ``writes`` are
+    other headers that a build would write; ``needs`` names trees whose headers are included, by recipe:
+    OWNER/NAME@REVISION.
     """
 
     paths: tuple[str, ...]
@@ -32,7 +33,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One commit, the names of the data that it separated, and the units in which that data is seen.
 
-    A finding that names one of ``names`` (variables, records or members) is about the repair.
+    A finding that names one of ``names`` (variables, records or members) is about the repair; where it separated these
+    from each other (``together``), one that names all of them.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     units: tuple[str, ...]
     names: tuple[str, ...]
     what: str  # what shared a line
+    together: bool = False
     flags: tuple[str, ...] = ()
     units_before: tuple[str, ...] = ()  # where the parent has other files
 

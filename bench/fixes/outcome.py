@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +11,11 @@ from pathlib import Path
 
 from bench.fixes.fixes import Fix, Recipe
 from bench.fixes.trees import extract, flags
-from bench.places import linemate
+from linemate.options import CheckOptions, FactsRequest
+from linemate.pipeline import check_program
+from linemate.source import read_program
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Finding, Severity
 
 RANKS = ("", "note", "low", "medium", "high")
 _WORD = re.compile(r"\w+")
@@ -24,14 +26,22 @@ class Side:
     """One revision: do all units parse, and the findings about what was repaired, worst first."""
 
     parses: bool
-    about: tuple[tuple[str, str], ...]  # severity, rule
+    about: tuple[tuple[str, str, str], ...]  # severity, rule, verdict
     others: int  # findings at low or above about something else
     wall_s: float
-    why: str = ""  # the first unit that does not parse, or why nothing was judged
+    why: str = ""  # the first unit that does not parse whole
+    why_not: str = ""  # why nothing was judged
 
     @property
     def worst(self) -> str:
         return self.about[0][0] if self.about else ""
+
+    @property
+    def shares(self) -> bool:
+        """Is anything said to share a line, from low on?  What is only fragile shares none today."""
+        return any(
+            RANKS.index(severity) >= RANKS.index("low") and verdict != "fragile" for severity, _, verdict in self.about
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +59,8 @@ class Outcome:
 
     @property
     def clean(self) -> bool:
-        """Nothing is said about it after the repair."""
-        return self.after.parses and RANKS.index(self.after.worst) < RANKS.index("low")
+        """Nothing of it is said to share a line after the repair."""
+        return not self.after.why_not and not self.after.shares
 
 
 def judge(fix: Fix, recipes: Mapping[str, Recipe], clones: Path, work: Path) -> Outcome:
@@ -70,8 +80,9 @@ def _side(
     tree = work / fix.name
     shutil.rmtree(tree, ignore_errors=True)
     recipe = recipes[fix.recipe]
-    extract(clone_of(clones, fix.project), revision, recipe.paths, tree)
-    words = [*fix.flags, *flags(recipe, tree)]
+    folders = dict.fromkeys((*recipe.paths, *(str(Path(unit).parent) for unit in units)))
+    extract(clone_of(clones, fix.project), revision, tuple(folders), tree)
+    words = [*(word.replace("@", str(tree)) for word in fix.flags), *flags(recipe, tree)]
     for other, at in recipe.needs.items():
         project, _, commit = at.partition("@")
         beside = work / f"{other}-{commit[:10]}"
@@ -79,39 +90,34 @@ def _side(
             extract(clone_of(clones, project), commit, recipes[other].paths, beside)
         words += flags(recipes[other], beside)
     started = time.monotonic()
-    done = subprocess.run(
-        [*linemate(), "check", "--no-cache", "--format", "json", "--min-severity", "low", *units, "--", *words],
-        cwd=tree,
-        capture_output=True,
-        check=False,
-        text=True,
-    )
-    wall_s = time.monotonic() - started
-    if done.returncode not in (0, 1, 3):
-        return Side(False, (), 0, wall_s, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no report")
-    report = json.loads(done.stdout)
-    counts = report["coverage"]["counts"]
+    request = FactsRequest(sources=tuple(str(tree / unit) for unit in units), flags=tuple(words))
+    options = CheckOptions(facts=request, min_severity=Severity.LOW, edits=False)
+    try:
+        report = check_program(read_program(options), options)
+    except LinemateError as error:
+        return Side(False, (), 0, time.monotonic() - started, why_not=str(error))
     names = set(fix.names)
     about, others = [], 0
-    for finding in report["findings"]:
-        if names & _named(finding):
-            about.append((finding["severity"], finding["rule"]))
+    for finding in report.findings:
+        named = names & _named(finding)
+        if named == names if fix.together else named:
+            about.append((str(finding.severity), finding.rule, str(finding.verdict)))
         else:
-            others += RANKS.index(finding["severity"]) >= RANKS.index("low")
+            others += 1
     about.sort(key=lambda one: -RANKS.index(one[0]))
-    failed = [note for note in report["coverage"]["notes"] if "analysed" in note]
+    counts = report.coverage.counts
+    failed = [note.replace(f"{tree}/", "") for note in report.coverage.notes if "analysed" in note]
     parses = not counts.get("units_failed") and not counts.get("units_in_part")
-    return Side(parses, tuple(about), others, wall_s, "" if parses else " ".join(failed)[:300])
+    wall_s = round(time.monotonic() - started, 1)
+    return Side(parses, tuple(about), others, wall_s, "" if parses else " ".join(failed)[:200])
 
 
-def _named(finding: Mapping[str, object]) -> set[str]:
+def _named(finding: Finding) -> set[str]:
     """All words of the names, types and members of a finding."""
     words: set[str] = set()
-    participants = finding["participants"]
-    assert isinstance(participants, list)
-    for one in participants:
-        for key in ("name", "type", "member", "identity"):
-            words.update(_WORD.findall(str(one.get(key, ""))))
+    for one in finding.participants:
+        for text in (one.name, one.type, one.member, one.identity):
+            words.update(_WORD.findall(text or ""))
     return words
 
 

@@ -10,8 +10,9 @@ _HEAD = """# Commits that repaired sharing
 
 Commits of public projects that separated data on lines, by alignment, padding or order, judged by `linemate check`
 on the units that they concern, at the commit before and at the commit itself. *Before* is the worst finding that names
-what was repaired, *after* the same of what came of it. A row counts as flagged from medium on, as clean when nothing at
-low or above is left. Made by `python -m bench.fixes --clones FOLDER --page`; the table is `bench/fixes/commits.json`.
+what was repaired, *after* the same of what came of it. A row counts as flagged from medium on, as clean when nothing
+of it is said to share a line, from low on; what is only fragile (a tail that others may fill) shares none today. By
+`python -m bench.fixes --clones FOLDER --keep --page` of what was kept; the table is `bench/fixes/commits.json`.
 """
 
 

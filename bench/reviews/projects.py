@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from pathlib import Path
 
 from bench.database import commands
 from bench.measure import Unavailable
+
+# Automake: the source is here or in the folder of the sources.
+_EITHER_FOLDER = re.compile(r"`test -f '([^']+)' \|\| echo '[^']*'`\1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,9 @@ def _memcached(tree: Path) -> None:
 
 
 def _dry_run(tree: Path, make: list[str]) -> None:
-    done = _run([*make, "--dry-run", "--always-make", "--print-directory"], tree)
-    entries = [e for e in commands(done, tree) if Path(str(e["file"])).is_file()]
+    done = _run([*make, "--dry-run", "--print-directory"], tree)
+    plain = _EITHER_FOLDER.sub(r"\1", done)
+    entries = [e for e in commands(plain, tree) if Path(str(e["file"])).is_file()]
     if not entries:
         raise Unavailable(f"{tree}: make would compile nothing")
     (tree / "compile_commands.json").write_text(json.dumps(entries, indent=1))
