@@ -354,3 +354,8 @@ def test_a_number_that_rooms_share_decides_a_verdict(
 
 def test_every_number_of_the_code_is_shown_to_decide_something() -> None:
     assert set(described(numbers)) == {row[0] for row in ROWS}
+
+
+def test_every_number_that_rooms_share_is_shown_to_decide_something() -> None:
+    of_samples = {"Z_95", "SCALAR_BYTES"}  # tests/sampled, tests/rules
+    assert set(described(shared)) == {row[0] for row in SHARED} | of_samples
