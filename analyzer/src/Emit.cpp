@@ -9,170 +9,165 @@
 
 namespace linemate {
 
-namespace {
-
-void integers(JsonText &Out, std::initializer_list<int64_t> Values) {
-  for (int64_t Value : Values)
-    Out.value(Value);
+static void write(JsonStream &Out, const LockFact &L) {
+  Out.arrayBegin();
+  writeEach(Out, {int64_t(L.In), L.Id, L.Record, L.Offset, L.Stride});
+  write(Out, L.Shared);
+  write(Out, L.Row);
+  write(Out, L.Text);
+  Out.arrayEnd();
 }
 
-void write(JsonText &Out, const LockFact &L) {
-  Out.open('[');
-  integers(Out, {int64_t(L.In), L.Id, L.Record, L.Offset, L.Stride});
-  Out.value(L.Shared);
-  Out.value(L.Row);
-  Out.value(L.Text);
-  Out.close(']');
+static void write(JsonStream &Out, const StartFact &S) {
+  Out.arrayBegin();
+  write(Out, S.Entry);
+  write(Out, S.Api);
+  write(Out, S.Many);
+  writeEach(Out, {S.File, S.Line, S.Column, S.LoopDepth, S.Rarity, S.Order});
+  Out.arrayEnd();
 }
 
-void write(JsonText &Out, const StartFact &S) {
-  Out.open('[');
-  Out.value(S.Entry);
-  Out.value(S.Api);
-  Out.value(S.Many);
-  integers(Out, {S.File, S.Line, S.Column, S.LoopDepth, S.Rarity, S.Order});
-  Out.close(']');
+static void write(JsonStream &Out, const AllocationFact &A) {
+  Out.arrayBegin();
+  write(Out, A.Api);
+  writeEach(Out, {A.Record, A.Guarantee, A.File, A.Line, A.Column});
+  Out.arrayEnd();
 }
 
-void write(JsonText &Out, const AllocationFact &A) {
-  Out.open('[');
-  Out.value(A.Api);
-  integers(Out, {A.Record, A.Guarantee, A.File, A.Line, A.Column});
-  Out.close(']');
-}
-
-void write(JsonText &Out, const MemberFact &M) {
-  Out.open('[');
-  Out.value(M.Name);
-  Out.value(M.OffsetBits);
-  Out.raw(M.Type);
-  Out.value(M.BitSize);
-  Out.value(M.IsBase);
-  integers(Out, {M.DeclaredAlign, M.File, M.Line, M.Column, M.Begin, M.End});
-  Out.list(M.Macros);
-  Out.value(M.GuardedBy);
-  Out.value(M.Text);
-  Out.close(']');
+static void write(JsonStream &Out, const MemberFact &M) {
+  Out.arrayBegin();
+  write(Out, M.Name);
+  write(Out, M.OffsetBits);
+  Out.rawValue(M.Type);
+  write(Out, M.BitSize);
+  write(Out, M.IsBase);
+  writeEach(Out, {M.DeclaredAlign, M.File, M.Line, M.Column, M.Begin, M.End});
+  write(Out, M.Macros);
+  write(Out, M.GuardedBy);
+  write(Out, M.Text);
+  Out.arrayEnd();
 }
 
 template <typename T>
-void facts(JsonText &Out, llvm::StringRef Name, const std::vector<T> &Items) {
+static void facts(JsonStream &Out, llvm::StringRef Name,
+                  const std::vector<T> &Items) {
   if (Items.empty())
     return;
-  Out.key(Name);
-  Out.open('[');
+  Out.attributeBegin(Name);
+  Out.arrayBegin();
   for (const T &Item : Items)
     write(Out, Item);
-  Out.close(']');
+  Out.arrayEnd();
+  Out.attributeEnd();
 }
 
-} // namespace
-
-void write(JsonText &Out, const FunctionFacts &F) {
-  Out.open('{');
-  Out.field("identity", F.Identity);
-  Out.field("symbol", F.Symbol);
-  Out.field("name", F.Name);
-  Out.field("file", F.File);
-  Out.field("line", F.Line);
-  Out.field("column", F.Column);
-  Out.field("bits", F.Bits);
-  Out.optional("accesses", F.Accesses);
-  Out.optional("calls", F.Calls);
-  Out.optional("args", F.Args);
+void write(JsonStream &Out, const FunctionFacts &F) {
+  Out.objectBegin();
+  field(Out, "identity", F.Identity);
+  field(Out, "symbol", F.Symbol);
+  field(Out, "name", F.Name);
+  field(Out, "file", F.File);
+  field(Out, "line", F.Line);
+  field(Out, "column", F.Column);
+  field(Out, "bits", F.Bits);
+  optional(Out, "accesses", F.Accesses);
+  optional(Out, "calls", F.Calls);
+  optional(Out, "args", F.Args);
   facts(Out, "locks", F.Locks);
   if (F.Locksets.size() > 1) {
-    Out.key("locksets");
-    Out.open('[');
+    Out.attributeBegin("locksets");
+    Out.arrayBegin();
     for (const Rows &Lockset : F.Locksets)
-      Out.list(Lockset);
-    Out.close(']');
+      write(Out, Lockset);
+    Out.arrayEnd();
+    Out.attributeEnd();
   }
-  Out.optional("lock_ops", F.LockOps);
+  optional(Out, "lock_ops", F.LockOps);
   facts(Out, "starts", F.Starts);
   facts(Out, "allocations", F.Allocations);
-  Out.optional("requires", F.Requires);
-  Out.optional("acquires", F.Acquires);
-  Out.optional("releases", F.Releases);
-  Out.optional("taken", F.Taken);
-  Out.optional("names", F.Names);
-  Out.close('}');
+  optional(Out, "requires", F.Requires);
+  optional(Out, "acquires", F.Acquires);
+  optional(Out, "releases", F.Releases);
+  optional(Out, "taken", F.Taken);
+  optional(Out, "names", F.Names);
+  Out.objectEnd();
 }
 
-void write(JsonText &Out, const RecordFacts &R) {
-  Out.open('{');
-  Out.field("key", R.Key);
-  Out.field("name", R.Name);
-  Out.field("bits", R.Bits);
-  Out.field("size", R.Size);
-  Out.field("align", R.Align);
-  Out.field("declared_align", R.DeclaredAlign);
-  Out.field("file", R.File);
-  Out.field("line", R.Line);
-  Out.field("column", R.Column);
-  Out.field("begin", R.Begin);
-  Out.field("end", R.End);
-  Out.key("members");
-  Out.open('[');
+void write(JsonStream &Out, const RecordFacts &R) {
+  Out.objectBegin();
+  field(Out, "key", R.Key);
+  field(Out, "name", R.Name);
+  field(Out, "bits", R.Bits);
+  field(Out, "size", R.Size);
+  field(Out, "align", R.Align);
+  field(Out, "declared_align", R.DeclaredAlign);
+  field(Out, "file", R.File);
+  field(Out, "line", R.Line);
+  field(Out, "column", R.Column);
+  field(Out, "begin", R.Begin);
+  field(Out, "end", R.End);
+  Out.attributeBegin("members");
+  Out.arrayBegin();
   for (const MemberFact &M : R.Members)
     write(Out, M);
-  Out.close(']');
-  Out.optional("macros", R.Macros);
-  Out.optional("align_text", llvm::StringRef(R.AlignText));
-  Out.close('}');
+  Out.arrayEnd();
+  Out.attributeEnd();
+  optional(Out, "macros", R.Macros);
+  optional(Out, "align_text", R.AlignText);
+  Out.objectEnd();
 }
 
-void write(JsonText &Out, const VariableFacts &V) {
-  Out.open('{');
-  Out.field("identity", V.Identity);
-  Out.field("symbol", V.Symbol);
-  Out.field("name", V.Name);
-  Out.field("scope", V.Scope);
-  Out.key("type");
-  Out.raw(V.Type);
-  Out.field("size", V.Size);
-  Out.field("align", V.Align);
-  Out.field("declared_align", V.DeclaredAlign);
-  Out.field("section", V.Section);
-  Out.field("bits", V.Bits);
-  Out.field("init", int64_t(V.Init));
-  Out.field("order", V.Order);
-  Out.field("file", V.File);
-  Out.field("line", V.Line);
-  Out.field("column", V.Column);
-  Out.field("begin", V.Begin);
-  Out.field("end", V.End);
-  Out.field("name_begin", V.NameBegin);
-  Out.optional("type_text", V.TypeText);
-  Out.optional("align_text", llvm::StringRef(V.AlignText));
-  Out.optional("text", V.Text);
-  Out.optional("macros", V.Macros);
-  Out.optional("guarded_by", llvm::StringRef(V.GuardedBy));
+void write(JsonStream &Out, const VariableFacts &V) {
+  Out.objectBegin();
+  field(Out, "identity", V.Identity);
+  field(Out, "symbol", V.Symbol);
+  field(Out, "name", V.Name);
+  field(Out, "scope", V.Scope);
+  rawField(Out, "type", V.Type);
+  field(Out, "size", V.Size);
+  field(Out, "align", V.Align);
+  field(Out, "declared_align", V.DeclaredAlign);
+  field(Out, "section", V.Section);
+  field(Out, "bits", V.Bits);
+  field(Out, "init", int64_t(V.Init));
+  field(Out, "order", V.Order);
+  field(Out, "file", V.File);
+  field(Out, "line", V.Line);
+  field(Out, "column", V.Column);
+  field(Out, "begin", V.Begin);
+  field(Out, "end", V.End);
+  field(Out, "name_begin", V.NameBegin);
+  optional(Out, "type_text", V.TypeText);
+  optional(Out, "align_text", V.AlignText);
+  optional(Out, "text", V.Text);
+  optional(Out, "macros", V.Macros);
+  optional(Out, "guarded_by", V.GuardedBy);
   if (!V.Declarations.empty()) {
-    Out.key("declarations");
-    Out.open('[');
+    Out.attributeBegin("declarations");
+    Out.arrayBegin();
     for (const auto &[File, Line, Begin, End] : V.Declarations) {
-      Out.open('[');
-      integers(Out, {File, Line, Begin, End});
-      Out.close(']');
+      Out.arrayBegin();
+      writeEach(Out, {File, Line, Begin, End});
+      Out.arrayEnd();
     }
-    Out.close(']');
+    Out.arrayEnd();
+    Out.attributeEnd();
   }
-  Out.optional("refers", V.Refers);
-  Out.close('}');
+  optional(Out, "refers", V.Refers);
+  Out.objectEnd();
 }
 
-void write(JsonText &Out, const UnitOptions &O) {
-  Out.open('{');
-  Out.field("compiler", O.Compiler);
-  Out.field("level", O.Level);
-  Out.field("pic", O.Pic);
-  Out.field("common", O.Common);
-  Out.field("data_sections", O.DataSections);
-  Out.field("toplevel_reorder", O.ToplevelReorder);
-  Out.field("section_anchors", O.SectionAnchors);
-  Out.field("pie", O.Pie);
-  Out.close('}');
+void write(JsonStream &Out, const UnitOptions &O) {
+  Out.objectBegin();
+  field(Out, "compiler", O.Compiler);
+  field(Out, "level", O.Level);
+  field(Out, "pic", O.Pic);
+  field(Out, "common", O.Common);
+  field(Out, "data_sections", O.DataSections);
+  field(Out, "toplevel_reorder", O.ToplevelReorder);
+  field(Out, "section_anchors", O.SectionAnchors);
+  field(Out, "pie", O.Pie);
+  Out.objectEnd();
 }
 
 } // namespace linemate

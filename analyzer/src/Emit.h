@@ -13,10 +13,10 @@
 
 namespace linemate {
 
-void write(JsonText &Out, const FunctionFacts &F);
-void write(JsonText &Out, const RecordFacts &R);
-void write(JsonText &Out, const VariableFacts &V);
-void write(JsonText &Out, const UnitOptions &O);
+void write(JsonStream &Out, const FunctionFacts &F);
+void write(JsonStream &Out, const RecordFacts &R);
+void write(JsonStream &Out, const VariableFacts &V);
+void write(JsonStream &Out, const UnitOptions &O);
 
 } // namespace linemate
 

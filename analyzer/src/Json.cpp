@@ -1,53 +1,58 @@
-//===- Json.cpp - Appends JSON to a string --------------------------------===//
+//===- Json.cpp - JSON that becomes a string ------------------------------===//
 //
-// Owns escaping; see Json.h.
+// Owns lists; see Json.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Json.h"
 
-#include "llvm/Support/JSON.h"
+#include <charconv>
 
 namespace linemate {
 
-void JsonText::value(llvm::StringRef Text) {
-  comma();
-  std::string Fixed;
-  if (!llvm::json::isUTF8(Text)) {
-    Fixed = llvm::json::fixUTF8(Text);
-    Text = Fixed;
+namespace {
+
+/// Numbers with commas between them.
+void appendNumbers(std::string &Out, llvm::ArrayRef<int64_t> Numbers) {
+  char Digits[24];
+  for (int64_t Number : Numbers) {
+    auto [End, Error] = std::to_chars(Digits, Digits + sizeof Digits, Number);
+    Out.append(Digits, size_t(End - Digits));
+    Out.push_back(',');
   }
-  Out.push_back('"');
-  size_t Start = 0;
-  for (size_t I = 0; I < Text.size(); ++I) {
-    auto C = static_cast<unsigned char>(Text[I]);
-    if (C >= 0x20 && C != '"' && C != '\\')
-      continue;
-    Out.append(Text.data() + Start, I - Start);
-    Start = I + 1;
-    switch (C) {
-    case '"':
-      Out.append("\\\"");
-      break;
-    case '\\':
-      Out.append("\\\\");
-      break;
-    case '\n':
-      Out.append("\\n");
-      break;
-    case '\t':
-      Out.append("\\t");
-      break;
-    default: {
-      constexpr char Hex[] = "0123456789abcdef";
-      Out.append("\\u00");
-      Out.push_back(Hex[C >> 4]);
-      Out.push_back(Hex[C & 15]);
-    }
-    }
-  }
-  Out.append(Text.data() + Start, Text.size() - Start);
-  Out.push_back('"');
+  if (!Numbers.empty())
+    Out.pop_back();
+}
+
+} // namespace
+
+void write(JsonStream &Out, llvm::StringRef Text) {
+  if (llvm::json::isUTF8(Text))
+    Out.value(Text);
+  else
+    Out.value(llvm::json::fixUTF8(Text));
+}
+
+void write(JsonStream &Out, const std::vector<int64_t> &Numbers) {
+  std::string Text = "[";
+  appendNumbers(Text, Numbers);
+  Text.push_back(']');
+  Out.rawValue(Text);
+}
+
+void write(JsonStream &Out, const std::vector<std::string> &Texts) {
+  Out.arrayBegin();
+  for (const std::string &Text : Texts)
+    write(Out, Text);
+  Out.arrayEnd();
+}
+
+void writeEach(JsonStream &Out, llvm::ArrayRef<int64_t> Numbers) {
+  if (Numbers.empty())
+    return;
+  std::string Text;
+  appendNumbers(Text, Numbers);
+  Out.rawValue(Text); // several values, whose commas are there
 }
 
 } // namespace linemate

@@ -39,7 +39,8 @@ namespace linemate {
 
 namespace {
 
-constexpr rlim_t MaxOwnBytes = 6ULL << 30; // a database may be large
+[[maybe_unused]] constexpr rlim_t MaxOwnBytes =
+    6ULL << 30; // a database may be large
 constexpr unsigned PlanSeconds = 60;
 
 /// In one call: nothing may be allocated, and a signal may come anywhere.
@@ -146,33 +147,36 @@ private:
 };
 
 std::string header() {
-  JsonText Out;
-  Out.open('{');
-  Out.field("kind", StringRef("header"));
-  Out.field("schema", StringRef("linemate-facts-1"));
-  Out.field("tool", StringRef(LINEMATE_VERSION));
-  Out.field("clang", StringRef(LINEMATE_CLANG_VERSION));
-  Out.close('}');
-  return Out.text();
+  JsonText Json;
+  JsonStream &Out = *Json;
+  Out.objectBegin();
+  field(Out, "kind", StringRef("header"));
+  field(Out, "schema", StringRef("linemate-facts-1"));
+  field(Out, "tool", StringRef(LINEMATE_VERSION));
+  field(Out, "clang", StringRef(LINEMATE_CLANG_VERSION));
+  Out.objectEnd();
+  return Json.take();
 }
 
 std::string failure(StringRef Path, StringRef Reason) {
-  JsonText Out;
-  Out.open('{');
-  Out.field("kind", StringRef("failure"));
-  Out.field("path", Path);
-  Out.field("reason", Reason);
-  Out.close('}');
-  return Out.text();
+  JsonText Json;
+  JsonStream &Out = *Json;
+  Out.objectBegin();
+  field(Out, "kind", StringRef("failure"));
+  field(Out, "path", Path);
+  field(Out, "reason", Reason);
+  Out.objectEnd();
+  return Json.take();
 }
 
 std::string note(StringRef Text) {
-  JsonText Out;
-  Out.open('{');
-  Out.field("kind", StringRef("note"));
-  Out.field("text", Text);
-  Out.close('}');
-  return Out.text();
+  JsonText Json;
+  JsonStream &Out = *Json;
+  Out.objectBegin();
+  field(Out, "kind", StringRef("note"));
+  field(Out, "text", Text);
+  Out.objectEnd();
+  return Json.take();
 }
 
 std::vector<std::string> joined(std::vector<std::string> First,
@@ -407,14 +411,15 @@ Error streamFacts(const Options &Asked) {
   for (const std::string &Text : Notes)
     if (Error E = Out.line(note(Text)))
       return E;
-  JsonText End;
-  End.open('{');
-  End.field("kind", StringRef("end"));
-  End.field("units", int64_t(Todo->Commands.size() + Todo->Unmatched.size()));
-  End.field("failed", int64_t(Failed));
-  End.field("cached", int64_t(Cached));
-  End.close('}');
-  if (Error E = Out.line(End.text()))
+  JsonText Json;
+  JsonStream &End = *Json;
+  End.objectBegin();
+  field(End, "kind", StringRef("end"));
+  field(End, "units", int64_t(Todo->Commands.size() + Todo->Unmatched.size()));
+  field(End, "failed", int64_t(Failed));
+  field(End, "cached", int64_t(Cached));
+  End.objectEnd();
+  if (Error E = Out.line(Json.take()))
     return E;
   return Out.flush();
 }

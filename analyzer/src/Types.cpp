@@ -20,16 +20,16 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxDepth = 64;
+constexpr unsigned MaxTypeDepth = 64;
 constexpr size_t MaxName = 300;
 
-struct Shape {
+struct SizeAndAlign {
   int64_t Size = -1;
   int64_t Align = 0;
 };
 
 /// Size and alignment in bytes; -1 and 0 where there is none.
-Shape shapeOf(ASTContext &Context, QualType Type) {
+SizeAndAlign shapeOf(ASTContext &Context, QualType Type) {
   if (Type->isDependentType() || Type->isFunctionType() || Type->isVoidType() ||
       Type->isIncompleteType() || Type->isSizelessType() ||
       Type->isVariablyModifiedType() || Type->isUndeducedType())
@@ -52,20 +52,20 @@ Shape shapeOf(ASTContext &Context, QualType Type) {
   return {int64_t(Info.Width / 8), int64_t(Info.Align / 8)};
 }
 
-std::string node(TypeKind Kind, llvm::StringRef Name, Shape S,
+std::string node(TypeKind Kind, llvm::StringRef Name, SizeAndAlign S,
                  llvm::StringRef Inner = {}, int64_t Count = -1) {
-  JsonText Out;
-  Out.open('[');
-  Out.value(int64_t(Kind));
-  Out.value(Name.take_front(MaxName));
-  Out.value(S.Size);
-  Out.value(S.Align);
+  JsonText Text;
+  JsonStream &Out = *Text;
+  Out.arrayBegin();
+  writeEach(Out, {int64_t(Kind)});
+  write(Out, Name.take_front(MaxName));
+  writeEach(Out, {S.Size, S.Align});
   if (!Inner.empty() || Count >= 0) {
-    Out.raw(Inner.empty() ? llvm::StringRef("null") : Inner);
+    Out.rawValue(Inner.empty() ? llvm::StringRef("null") : Inner);
     Out.value(Count);
   }
-  Out.close(']');
-  return std::move(Out.text());
+  Out.arrayEnd();
+  return Text.take();
 }
 
 } // namespace
@@ -120,12 +120,13 @@ std::string TypeTrees::recordName(const RecordDecl &R) {
 }
 
 std::string TypeTrees::make(QualType Type, unsigned Depth) {
-  if (Depth > MaxDepth)
+  if (Depth > MaxTypeDepth)
     return node(TypeKind::Unknown, "", {});
   Qualifiers Quals = Type.getLocalQualifiers();
   QualType Core = Type.getLocalUnqualifiedType();
   std::string Text = unqualified(Core, Depth);
-  Shape S = Quals.getCVRQualifiers() ? shapeOf(Unit.context(), Core) : Shape{};
+  SizeAndAlign S =
+      Quals.getCVRQualifiers() ? shapeOf(Unit.context(), Core) : SizeAndAlign{};
   if (Quals.hasRestrict())
     Text = node(TypeKind::Restrict, "", S, Text);
   if (Quals.hasVolatile())
@@ -137,7 +138,7 @@ std::string TypeTrees::make(QualType Type, unsigned Depth) {
 
 std::string TypeTrees::unqualified(QualType Type, unsigned Depth) {
   ASTContext &Context = Unit.context();
-  Shape S = shapeOf(Context, Type);
+  SizeAndAlign S = shapeOf(Context, Type);
   const clang::Type *T = Type.getTypePtr();
   if (const auto *Typedef = dyn_cast<TypedefType>(T))
     return node(TypeKind::Typedef, declName(*Typedef->getDecl()), S,

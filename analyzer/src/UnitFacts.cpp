@@ -31,6 +31,8 @@ namespace linemate {
 
 namespace {
 
+constexpr size_t BufferBytes = 64 << 10;
+
 class FactsConsumer : public ASTConsumer {
 public:
   explicit FactsConsumer(Task &T) : T(T) {}
@@ -43,14 +45,13 @@ public:
   void HandleTranslationUnit(ASTContext &Context) override;
 
 private:
-  void functions(UnitBuilder &Unit, const TranslationUnitDecl &Root);
-  void variables(UnitBuilder &Unit, TypeTrees &Types,
-                 const std::vector<const VarDecl *> &Found);
-  void records(UnitBuilder &Unit, TypeTrees &Types);
-  void files(UnitBuilder &Unit, JsonText &Out);
+  std::string functions(UnitBuilder &Unit, const TranslationUnitDecl &Root);
+  std::string variables(UnitBuilder &Unit, TypeTrees &Types,
+                        const std::vector<const VarDecl *> &Found);
+  std::string records(UnitBuilder &Unit, TypeTrees &Types);
+  void files(UnitBuilder &Unit, JsonStream &Out);
 
   Task &T;
-  JsonText Functions, Variables, Records;
 };
 
 /// What a #include of the unit brought in although nothing refers to it.
@@ -64,27 +65,33 @@ void registerFiles(UnitBuilder &Unit) {
   }
 }
 
-void FactsConsumer::functions(UnitBuilder &Unit,
-                              const TranslationUnitDecl &Root) {
-  Functions.open('[');
+std::string FactsConsumer::functions(UnitBuilder &Unit,
+                                     const TranslationUnitDecl &Root) {
+  JsonText Json(BufferBytes);
+  JsonStream &Out = *Json;
+  Out.arrayBegin();
   for (const FunctionFacts &F : collectFunctions(Unit, Root)) {
-    Functions.open('[');
-    Functions.value(F.Identity);
-    write(Functions, F);
-    Functions.close(']');
+    Out.arrayBegin();
+    write(Out, F.Identity);
+    write(Out, F);
+    Out.arrayEnd();
   }
-  Functions.close(']');
+  Out.arrayEnd();
+  return Json.take();
 }
 
-void FactsConsumer::variables(UnitBuilder &Unit, TypeTrees &Types,
-                              const std::vector<const VarDecl *> &Found) {
-  Variables.open('[');
+std::string
+FactsConsumer::variables(UnitBuilder &Unit, TypeTrees &Types,
+                         const std::vector<const VarDecl *> &Found) {
+  JsonText Json(BufferBytes);
+  JsonStream &Out = *Json;
+  Out.arrayBegin();
   llvm::DenseSet<int64_t> Written;
   int64_t Order = 0;
   auto Write = [&](const VarDecl &V) {
     if (!Written.insert(Unit.symbol(V)).second)
       return;
-    write(Variables, variableFacts(Unit, Types, V, Order++));
+    write(Out, variableFacts(Unit, Types, V, Order++));
   };
   for (const VarDecl *V : Found)
     if (Unit.symbol(*V) >= 0)
@@ -94,23 +101,27 @@ void FactsConsumer::variables(UnitBuilder &Unit, TypeTrees &Types,
     if (const auto *V = dyn_cast<VarDecl>(Unit.symbols()[I]);
         V && !V->isInvalidDecl())
       Write(mainDeclaration(*V));
-  Variables.close(']');
+  Out.arrayEnd();
+  return Json.take();
 }
 
-void FactsConsumer::records(UnitBuilder &Unit, TypeTrees &Types) {
-  Records.open('[');
+std::string FactsConsumer::records(UnitBuilder &Unit, TypeTrees &Types) {
+  JsonText Json(BufferBytes);
+  JsonStream &Out = *Json;
+  Out.arrayBegin();
   // Members bring further records.
   for (size_t I = 0; I < Unit.records().size(); ++I) {
     RecordFacts R = recordFacts(Unit, Types, *Unit.records()[I]);
-    Records.open('[');
-    Records.value(R.Key);
-    write(Records, R);
-    Records.close(']');
+    Out.arrayBegin();
+    write(Out, R.Key);
+    write(Out, R);
+    Out.arrayEnd();
   }
-  Records.close(']');
+  Out.arrayEnd();
+  return Json.take();
 }
 
-void FactsConsumer::files(UnitBuilder &Unit, JsonText &Out) {
+void FactsConsumer::files(UnitBuilder &Unit, JsonStream &Out) {
   registerFiles(Unit);
   std::vector<std::string> Hashes(Unit.files().size());
   std::vector<std::string> Contents(Unit.files().size());
@@ -140,9 +151,9 @@ void FactsConsumer::files(UnitBuilder &Unit, JsonText &Out) {
   llvm::sort(Sorted);
   for (const std::string &Content : Sorted)
     All += '\0' + Content;
-  Out.field("hash", contentHash(All));
-  Out.field("files", Unit.files());
-  Out.field("file_hashes", Hashes);
+  field(Out, "hash", contentHash(All));
+  field(Out, "files", Unit.files());
+  field(Out, "file_hashes", Hashes);
 }
 
 void FactsConsumer::HandleTranslationUnit(ASTContext &Context) {
@@ -151,38 +162,34 @@ void FactsConsumer::HandleTranslationUnit(ASTContext &Context) {
   TypeTrees Types(Unit);
   const TranslationUnitDecl &Root = *Context.getTranslationUnitDecl();
   Declarations Found = findDeclarations(Unit, Root);
-  functions(Unit, Root);
-  variables(Unit, Types, Found.Variables);
+  std::string Functions = functions(Unit, Root);
+  std::string Variables = variables(Unit, Types, Found.Variables);
   for (const RecordDecl *R : Found.Records)
     Unit.record(*R);
-  records(Unit, Types);
+  std::string Records = records(Unit, Types);
 
   const LangOptions &Language = Context.getLangOpts();
-  JsonText Out;
-  Out.open('{');
-  Out.field("kind", StringRef("unit"));
-  Out.field("path", T.From->File);
-  Out.field("directory", T.From->Directory);
-  Out.field("language", StringRef(Language.CPlusPlus ? "C++" : "C"));
-  Out.field(
-      "standard",
-      StringRef(
-          LangStandard::getLangStandardForKind(Language.LangStd).getName()));
-  Out.field("triple", Context.getTargetInfo().getTriple().str());
-  Out.key("options");
-  write(Out, T.Normal->Options);
+  JsonText Json(BufferBytes);
+  JsonStream &Out = *Json;
+  Out.objectBegin();
+  field(Out, "kind", StringRef("unit"));
+  field(Out, "path", T.From->File);
+  field(Out, "directory", T.From->Directory);
+  field(Out, "language", StringRef(Language.CPlusPlus ? "C++" : "C"));
+  field(Out, "standard",
+        StringRef(
+            LangStandard::getLangStandardForKind(Language.LangStd).getName()));
+  field(Out, "triple", Context.getTargetInfo().getTriple().str());
+  field(Out, "options", T.Normal->Options);
   files(Unit, Out);
-  Out.field("symbols", Unit.identities());
-  Out.key("records");
-  Out.raw(Records.text());
-  Out.key("variables");
-  Out.raw(Variables.text());
-  Out.key("functions");
-  Out.raw(Functions.text());
-  Out.optional("errors", T.Errors.take());
-  Out.optional("notes", Unit.notes());
-  Out.close('}');
-  T.Json = std::move(Out.text());
+  field(Out, "symbols", Unit.identities());
+  rawField(Out, "records", Records);
+  rawField(Out, "variables", Variables);
+  rawField(Out, "functions", Functions);
+  optional(Out, "errors", T.Errors.take());
+  optional(Out, "notes", Unit.notes());
+  Out.objectEnd();
+  T.Json = Json.take();
 }
 
 } // namespace

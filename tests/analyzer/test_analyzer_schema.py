@@ -47,11 +47,11 @@ def enumerations(text: str) -> dict[str, dict[str, int]]:
 
 def written(text: str, struct: str) -> list[str]:
     """What the function that writes ``struct`` writes, in order: the names of an object, the members of an array."""
-    found = re.search(rf"void write\(JsonText &Out, const {struct} &(\w)\) \{{(.*?)\n\}}", text, re.DOTALL)
+    found = re.search(rf"void write\(JsonStream &Out, const {struct} &(\w)\) \{{(.*?)\n\}}", text, re.DOTALL)
     assert found is not None, struct
     variable, body = found.groups()
-    if "Out.open('{')" in body:
-        return re.findall(r'(?:field|optional|key|facts)\((?:Out, )?"(\w+)"', body)
+    if "Out.objectBegin()" in body:
+        return re.findall(r'(?:field|optional|rawField|attributeBegin|facts)\((?:Out, )?"(\w+)"', body)
     return [snake(name) for name in re.findall(rf"\b{variable}\.(\w+)", body)]
 
 
@@ -105,6 +105,7 @@ def test_arrays_have_the_same_members_in_the_same_order(source: Path, struct: ty
 def test_a_renumbered_value_and_a_swapped_field_are_seen() -> None:
     assert enumerations("enum class Base : int64_t { Variable = 2 };") == {"Base": {"Variable": 2}}
     text = (
-        "void write(JsonText &Out, const LockFact &L) {\n  Out.open('[');\n  Out.value(L.Row);\n  Out.value(L.In);\n}"
+        "static void write(JsonStream &Out, const LockFact &L) {\n"
+        "  Out.arrayBegin();\n  write(Out, L.Row);\n  writeEach(Out, {L.In});\n}"
     )
     assert written(text, "LockFact") == ["row", "in"]
