@@ -162,39 +162,3 @@ def test_memory_is_bounded_and_a_unit_of_100000_lines_fits(tmp_path: Path) -> No
     (tmp_path / "large.c").write_text(f"int v;\n{lines}\n")
     assert "100 MB" in run("--memory", "100", "large.c", "--", cwd=tmp_path).failures["large.c"]
     assert len(run("large.c", "--", cwd=tmp_path).unit.functions) == 100_000
-
-
-def test_units_that_begin_alike_are_read_as_if_alone(tmp_path: Path) -> None:
-    (tmp_path / "shared.h").write_text(
-        "#include <stdio.h>\nextern int common;\nstruct s { int a; };\nstatic int twice(int x) { return 2 * x; }\n"
-        + "".join(f"/* {'-' * 900} {i} */\n" for i in range(400))
-    )
-    names = []
-    newline = "\n"
-    for i in range(6):
-        names.append(f"u{i}.c")
-        (tmp_path / names[-1]).write_text(
-            f'/* {newline * i} */\n#include "shared.h" // all do\n'
-            + f'static struct s mine{i};\nchar path[] = __FILE__;\nint at[__LINE__];\n#include "tail{i % 2}.h"\n'
-            + f"int f{i}(void) {{ return twice(common) + mine{i}.a; }}\n"
-            + ("int broken = nothing;\n" if i == 3 else "")
-        )
-    (tmp_path / "tail0.h").write_text("int zero;\n")
-    (tmp_path / "tail1.h").write_text("int one;\n")
-    path = database(tmp_path, *(entry(tmp_path, n) for n in names))
-    shared = run("-p", path, "-j1", cwd=tmp_path)
-    assert shared.raw == run("-p", path, "-j1", "--no-shared-prefix", cwd=tmp_path).raw
-    assert [variables(u)["path"].size for u in shared.units] == [len(str(tmp_path / n)) + 1 for n in names]
-    assert [bool(u.errors) for u in shared.units] == [False, False, False, True, False, False]
-
-
-def test_a_crash_behind_a_shared_beginning_costs_one_unit(tmp_path: Path) -> None:
-    nested = 200_000
-    (tmp_path / "shared.h").write_text("extern int common;\n" + f"/* {'-' * 900} */\n" * 400)
-    for i in range(5):
-        deep = f"int x = {'(' * nested}1{')' * nested};\n" if i == 2 else ""
-        (tmp_path / f"u{i}.c").write_text(f'#include "shared.h"\nint v{i};\n{deep}')
-    path = database(tmp_path, *(entry(tmp_path, f"u{i}.c", f"-fbracket-depth={nested * 2}") for i in range(5)))
-    answer = run("-p", path, cwd=tmp_path)
-    assert answer.failures.keys() == {"u2.c"}
-    assert [set(variables(u)) for u in answer.units] == [{"v0"}, {"v1"}, {"v3"}, {"v4"}]
