@@ -20,14 +20,14 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxDepth = 200;
+constexpr unsigned MaxNesting = 200;
 
 class Walk {
 public:
   Walk(UnitBuilder &Unit, Declarations &Out) : Unit(Unit), Out(Out) {}
 
   void context(const DeclContext &Context, unsigned Depth) {
-    if (Depth > MaxDepth)
+    if (Depth > MaxNesting)
       return;
     for (const Decl *D : Context.decls())
       declaration(*D, Depth);

@@ -16,7 +16,7 @@ namespace linemate {
 
 namespace {
 
-void putString(std::string &Out, const std::string &Text) {
+void appendString(std::string &Out, const std::string &Text) {
   uint64_t Size = Text.size();
   Out.append(reinterpret_cast<const char *>(&Size), sizeof Size);
   Out += Text;
@@ -66,11 +66,11 @@ bool receiveAll(int Socket, char *Data, size_t Size) {
 std::string frame(const UnitResult &R) {
   std::string Out(sizeof(uint64_t), '\0');
   Out.reserve(R.Json.size() + R.Failure.size() + 64);
-  putString(Out, R.Json);
-  putString(Out, R.Failure);
-  putString(Out, R.Inputs);
+  appendString(Out, R.Json);
+  appendString(Out, R.Failure);
+  appendString(Out, R.Inputs);
   for (const std::string &Flag : R.Dropped)
-    putString(Out, Flag);
+    appendString(Out, Flag);
   uint64_t Size = Out.size() - sizeof(uint64_t);
   std::memcpy(Out.data(), &Size, sizeof Size);
   return Out;

@@ -18,7 +18,7 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxDepth = 64;
+constexpr unsigned MaxListDepth = 64;
 
 /// Zeros at the end of an array that CodeGen's ConstantEmitter leaves out.
 constexpr uint64_t LeftOut = 8;
@@ -45,7 +45,7 @@ const FieldDecl *storageOf(ASTContext &Context, const RecordDecl &Union) {
 
 bool changesType(ASTContext &Context, const Expr &E, unsigned Depth) {
   const auto *List = dyn_cast<InitListExpr>(E.IgnoreParens());
-  if (!List || Depth > MaxDepth)
+  if (!List || Depth > MaxListDepth)
     return false;
   QualType Type = List->getType();
   if (const auto *Array = Context.getAsConstantArrayType(Type)) {

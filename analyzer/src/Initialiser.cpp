@@ -21,12 +21,12 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxDepth = 64;
+constexpr unsigned MaxConstantDepth = 64;
 
 InitKind stronger(InitKind A, InitKind B) { return std::max(A, B); }
 
 InitKind ofValue(const APValue &Value, unsigned Depth) {
-  if (Depth > MaxDepth)
+  if (Depth > MaxConstantDepth)
     return InitKind::Data;
   switch (Value.getKind()) {
   case APValue::None:
@@ -76,7 +76,7 @@ InitKind ofValue(const APValue &Value, unsigned Depth) {
 /// C's initialisers, element by element: evaluating a table of a thousand
 /// commands as one value would cost more than reading it.
 InitKind ofExpression(ASTContext &Context, const Expr &E, unsigned Depth) {
-  if (Depth > MaxDepth)
+  if (Depth > MaxConstantDepth)
     return InitKind::Data;
   const Expr *Plain = E.IgnoreParens();
   if (isa<ImplicitValueInitExpr, NoInitExpr>(Plain))
@@ -120,7 +120,7 @@ InitKind ofExpression(ASTContext &Context, const Expr &E, unsigned Depth) {
 bool hasTablePointer(QualType Type, unsigned Depth) {
   const CXXRecordDecl *R =
       Type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
-  if (!R || !R->hasDefinition() || Depth > MaxDepth)
+  if (!R || !R->hasDefinition() || Depth > MaxConstantDepth)
     return false;
   if (R->isDynamicClass())
     return true;

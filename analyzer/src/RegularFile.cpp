@@ -61,7 +61,7 @@ private:
   int Number;
 };
 
-bool isNull(const struct stat &Info) {
+bool isNullDevice(const struct stat &Info) {
   return S_ISCHR(Info.st_mode) && Info.st_rdev == makedev(1, 3);
 }
 
@@ -94,7 +94,7 @@ readRegularFile(StringRef Path, uint64_t MaxBytes, bool Mapped) {
   // Before it is opened: to open some devices is to use them.
   if (::stat(Name.c_str(), &Info))
     return lastError();
-  if (isNull(Info))
+  if (isNullDevice(Info))
     return MemoryBuffer::getMemBufferCopy("", Name);
   if (!S_ISREG(Info.st_mode))
     return refuse(S_ISDIR(Info.st_mode)    ? Directory

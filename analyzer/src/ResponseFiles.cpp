@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace linemate {
 
-static constexpr unsigned MaxDepth = 8;
+static constexpr unsigned MaxFilesDeep = 8;
 
 bool ResponseFiles::take(uint64_t ExpansionBudget::*What, uint64_t Amount,
                          const char *Unit, Expansion &Out) {
@@ -39,8 +39,8 @@ bool ResponseFiles::expandFile(StringRef Word, const Command &From,
     Out.Problem = "response file " + Path + ": " + Why;
     return false;
   };
-  if (Depth >= MaxDepth)
-    return Fail("more than " + std::to_string(MaxDepth) + " in each other");
+  if (Depth >= MaxFilesDeep)
+    return Fail("more than " + std::to_string(MaxFilesDeep) + " in each other");
   ErrorOr<vfs::Status> Status = Files.status(Path);
   if (!Status) {
     // Build systems remove theirs after the build.

@@ -13,6 +13,7 @@ python=$root/.venv/bin/python
 runtime_needs='
 find_python >/dev/null|python3-venv
 has c++|g++
+has clang++-19|clang-19
 has cmake|cmake
 has ninja|ninja-build
 [ -e /usr/lib/llvm-19/lib/cmake/llvm/LLVMConfig.cmake ]|llvm-19-dev
@@ -31,7 +32,6 @@ test_needs='
 has gcc|gcc
 has make|make
 has readelf|binutils
-has clang-19|clang-19
 ls /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-*.a >/dev/null 2>&1|libclang-rt-19-dev
 has ld.lld-19|lld-19
 has clang-format-19|clang-format-19
@@ -160,13 +160,19 @@ ensure_environment() {
   set_stamp "$stamp" "$want"
 }
 
+# forget_moved FOLDER: a checkout that was moved has a cache that names its old place, and one made with another compiler
+# would lose settings.
+forget_moved() {
+  local cache=$1/CMakeCache.txt
+  [ -e "$cache" ] || return 0
+  grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" && grep -q '^CMAKE_CXX_COMPILER:.*clang++-19$' "$cache" ||
+    rm -rf "$cache" "$1/CMakeFiles"
+}
+
 # In a shell of its own: whoever ran the launcher from another folder means paths from there.
 build_native() (
   cd "$root" || exit
-  # A checkout that was moved has a cache that names its old place.
-  if [ -e build/release/CMakeCache.txt ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" build/release/CMakeCache.txt; then
-    rm -f build/release/CMakeCache.txt
-  fi
+  forget_moved build/release
   cmake --preset release -DPython_EXECUTABLE="$python" && cmake --build --preset release
 )
 

@@ -15,9 +15,9 @@ MAX_CORPUS_BYTES = 400_000
 
 
 def program(name: str) -> Path:
-    path = ROOT / "build" / "fuzz-native" / "bin" / f"fuzz_{name}"
+    path = ROOT / "build" / "sanitized" / "bin" / f"fuzz_{name}"
     if not os.access(path, os.X_OK):
-        pytest.skip(f"{path.name} is not built: scripts/fuzz {name} builds it")
+        pytest.skip(f"{path.name} is not built: scripts/test without arguments builds it")
     return path
 
 

@@ -21,7 +21,7 @@ namespace linemate {
 namespace {
 
 /// Expressions that nest deeper are given up: hostile, or not worth it.
-constexpr unsigned MaxDepth = 128;
+constexpr unsigned MaxPlaceDepth = 128;
 
 bool hasLayout(const RecordDecl &R) {
   return !R.isInvalidDecl() && R.isCompleteDefinition() && !R.isDependentType();
@@ -67,7 +67,7 @@ Steps stepsOf(const Expr *Index, const ASTContext &Context,
               unsigned Depth = 0) {
   Steps S;
   const auto *B = dyn_cast<BinaryOperator>(Index->IgnoreParenImpCasts());
-  if (!B || Depth > MaxDepth)
+  if (!B || Depth > MaxPlaceDepth)
     return S;
   const Expr *Left = B->getLHS();
   const Expr *Right = B->getRHS();
@@ -158,7 +158,7 @@ Place Places::somewhere(QualType T, const Expr *Pointer) {
 }
 
 Place Places::object(const Expr *E) {
-  if (Depth > MaxDepth)
+  if (Depth > MaxPlaceDepth)
     return {};
   ++Depth;
   Place P = objectOf(E);
@@ -167,7 +167,7 @@ Place Places::object(const Expr *E) {
 }
 
 Place Places::pointee(const Expr *E) {
-  if (Depth > MaxDepth)
+  if (Depth > MaxPlaceDepth)
     return {};
   ++Depth;
   Place P = pointeeOf(E);
@@ -251,7 +251,7 @@ bool Places::walks(const Expr *Index) const {
     return false;
   llvm::SmallVector<const Stmt *, 16> Work{Index};
   llvm::SmallPtrSet<const VarDecl *, 4> Seen;
-  for (unsigned Looked = 0; !Work.empty() && Looked < MaxDepth; ++Looked) {
+  for (unsigned Looked = 0; !Work.empty() && Looked < MaxPlaceDepth; ++Looked) {
     const Stmt *S = Work.pop_back_val();
     if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
       const auto *V = dyn_cast<VarDecl>(Ref->getDecl());

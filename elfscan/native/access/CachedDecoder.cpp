@@ -14,7 +14,7 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxLength = 7; ///< longer ones carry an address, mostly
+constexpr unsigned MaxKeptLength = 7; ///< longer ones carry an address, mostly
 constexpr unsigned IndexBits = 13;
 constexpr uint64_t NoKey = 0;
 
@@ -68,7 +68,7 @@ bool CachedDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
                            Op &Out) {
   uint64_t Word = 0;
   std::memcpy(&Word, Code.data(), std::min<size_t>(Code.size(), sizeof(Word)));
-  unsigned Longest = std::min<size_t>(Code.size(), MaxLength);
+  unsigned Longest = std::min<size_t>(Code.size(), MaxKeptLength);
   unsigned Opcode = Code.size() >= 6 ? nearOpcode(Word) : 0;
   if (Opcode) {
     uint64_t Key = nearKey(Word, Opcode);
@@ -95,7 +95,7 @@ bool CachedDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
   }
   if (!Behind->decode(Code, Ip, Out))
     return false;
-  if (Out.Length > MaxLength || !isMovable(Out))
+  if (Out.Length > MaxKeptLength || !isMovable(Out))
     return true;
   if (Opcode && (Out.Length != Opcode + 4 || !isRelative(Out)))
     return true;

@@ -7,6 +7,7 @@
 
 #include "Plan.h"
 #include "Architectures.h"
+#include "RawRows.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,10 +21,10 @@ namespace linemate {
 
 namespace {
 
-constexpr char Magic[8] = {'L', 'M', 'P', 'L', 'A', 'N', '1', '\0'};
+constexpr char PlanMagic[8] = {'L', 'M', 'P', 'L', 'A', 'N', '1', '\0'};
 constexpr uint32_t AbsoluteFlag = 1;
 
-struct Header {
+struct PlanHeader {
   char Magic[8];
   uint32_t Arch;
   uint32_t Flags;
@@ -47,19 +48,6 @@ struct RawFunction {
 struct RawSlot {
   uint64_t Address, Value;
 };
-
-/// Takes \p Count records off the front of \p Raw; false when they are not
-/// there.
-template <typename T>
-bool take(std::span<const uint8_t> &Raw, uint64_t Count, std::vector<T> &Out) {
-  if (Count > Raw.size() / sizeof(T))
-    return false;
-  Out.resize(Count);
-  if (Count)
-    std::memcpy(Out.data(), Raw.data(), Count * sizeof(T));
-  Raw = Raw.subspan(Count * sizeof(T));
-  return true;
-}
 
 bool wraps(uint64_t Address, uint64_t Size) { return Address + Size < Address; }
 
@@ -120,12 +108,13 @@ std::optional<std::string> MappedFile::open(const char *Path) {
 
 std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
                                        std::span<const uint8_t> File) {
-  std::vector<Header> Head;
+  std::vector<PlanHeader> Head;
   std::vector<RawBytes> RawCode, RawConstants;
   std::vector<RawRange> RawData;
   std::vector<RawFunction> RawFunctions;
   std::vector<RawSlot> RawSlots;
-  if (!take(Raw, 1, Head) || std::memcmp(Head[0].Magic, Magic, sizeof Magic))
+  if (!take(Raw, 1, Head) ||
+      std::memcmp(Head[0].Magic, PlanMagic, sizeof PlanMagic))
     return "the plan has no header";
   if (!findArchitecture(Head[0].Arch))
     return "the plan names an unknown architecture";

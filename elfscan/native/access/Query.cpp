@@ -6,6 +6,7 @@
 
 #include "Query.h"
 #include "Architectures.h"
+#include "RawRows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +20,7 @@ constexpr char AnswerMagic[8] = {'L', 'M', 'A', 'N', 'S', 'W', 'R', '1'};
 /// The largest functions of servers have 200 kB.
 constexpr uint64_t MaxFunctionBytes = 1 << 20;
 
-struct Header {
+struct QueryHeader {
   char Magic[8];
   uint32_t Arch, Kind;
   uint64_t ImageBegin, ImageEnd;
@@ -29,7 +30,7 @@ struct Header {
   uint64_t Functions, Addresses;
 };
 
-struct RawFunction {
+struct RawExtent {
   uint64_t Address, Size;
 };
 
@@ -39,25 +40,6 @@ struct AnswerHeader {
   uint64_t First, Second; ///< rows of the two tables
 };
 
-/// Takes \p Count records off the front of \p Raw; false when they are not
-/// there.
-template <typename T>
-bool take(std::span<const uint8_t> &Raw, uint64_t Count, std::vector<T> &Out) {
-  if (Count > Raw.size() / sizeof(T))
-    return false;
-  Out.resize(Count);
-  if (Count)
-    std::memcpy(Out.data(), Raw.data(), Count * sizeof(T));
-  Raw = Raw.subspan(Count * sizeof(T));
-  return true;
-}
-
-template <typename Row>
-bool write(std::FILE *Out, const std::vector<Row> &Rows) {
-  return Rows.empty() ||
-         std::fwrite(Rows.data(), sizeof(Row), Rows.size(), Out) == Rows.size();
-}
-
 template <typename First, typename Second>
 bool write(std::FILE *Out, QueryKind Kind, const std::vector<First> &One,
            const std::vector<Second> &Other) {
@@ -66,8 +48,8 @@ bool write(std::FILE *Out, QueryKind Kind, const std::vector<First> &One,
   Head.Kind = uint64_t(Kind);
   Head.First = One.size();
   Head.Second = Other.size();
-  return std::fwrite(&Head, sizeof Head, 1, Out) == 1 && write(Out, One) &&
-         write(Out, Other) && std::fflush(Out) == 0;
+  return std::fwrite(&Head, sizeof Head, 1, Out) == 1 && writeRows(Out, One) &&
+         writeRows(Out, Other) && std::fflush(Out) == 0;
 }
 
 void answerOperands(const Query &Q, Decoder &D, Answer &Out) {
@@ -125,8 +107,8 @@ void answerInstructions(const Query &Q, Normaliser &N, Answer &Out) {
 } // namespace
 
 std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
-  std::vector<Header> Head;
-  std::vector<RawFunction> Extents;
+  std::vector<QueryHeader> Head;
+  std::vector<RawExtent> Extents;
   if (!take(Raw, 1, Head) ||
       std::memcmp(Head[0].Magic, QueryMagic, sizeof QueryMagic))
     return "the query has no header";
@@ -143,7 +125,7 @@ std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
   Image = {Head[0].ImageBegin, Head[0].ImageEnd};
   Futex = {Head[0].FutexNumber, Head[0].NumberRegister,
            Head[0].OperationRegister};
-  for (const RawFunction &F : Extents) {
+  for (const RawExtent &F : Extents) {
     if (F.Size > MaxFunctionBytes)
       return "the query has a function of " + std::to_string(F.Size) + " bytes";
     if (F.Size > Raw.size())

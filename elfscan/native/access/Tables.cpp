@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tables.h"
+#include "RawRows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,9 +15,9 @@ namespace linemate {
 
 namespace {
 
-constexpr char Magic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '1', '\0'};
+constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '1', '\0'};
 
-struct Header {
+struct TablesHeader {
   char Magic[8];
   uint64_t Sites, Calls, Args, Params, AddressTaken, Counters;
 };
@@ -36,16 +37,10 @@ uint64_t total(const std::vector<Tables> &Parts,
 }
 
 template <typename Row>
-bool write(std::FILE *Out, const std::vector<Row> &Rows) {
-  return Rows.empty() ||
-         std::fwrite(Rows.data(), sizeof(Row), Rows.size(), Out) == Rows.size();
-}
-
-template <typename Row>
 bool writeAll(std::FILE *Out, const std::vector<Tables> &Parts,
               std::vector<Row> Tables::*Member) {
   return std::all_of(Parts.begin(), Parts.end(), [&](const Tables &Part) {
-    return write(Out, Part.*Member);
+    return writeRows(Out, Part.*Member);
   });
 }
 
@@ -98,8 +93,8 @@ bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
   Note("jump_tables", Sum.JumpTables);
   Note("gave_up_blocks", Sum.GaveUp);
 
-  Header Head = {};
-  std::memcpy(Head.Magic, Magic, sizeof Magic);
+  TablesHeader Head = {};
+  std::memcpy(Head.Magic, TablesMagic, sizeof TablesMagic);
   Head.Sites = total(Parts, &Tables::Sites);
   Head.Calls = total(Parts, &Tables::Calls);
   Head.Args = total(Parts, &Tables::Args);
@@ -110,8 +105,8 @@ bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
          writeAll(Out, Parts, &Tables::Sites) &&
          writeAll(Out, Parts, &Tables::Calls) &&
          writeAll(Out, Parts, &Tables::Args) &&
-         writeAll(Out, Parts, &Tables::Params) && write(Out, Taken) &&
-         write(Out, Counters) && std::fflush(Out) == 0;
+         writeAll(Out, Parts, &Tables::Params) && writeRows(Out, Taken) &&
+         writeRows(Out, Counters) && std::fflush(Out) == 0;
 }
 
 } // namespace linemate

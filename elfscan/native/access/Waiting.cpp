@@ -13,7 +13,7 @@ namespace linemate {
 namespace {
 
 /// Instructions of a loop that only waits, counting of turns included.
-constexpr uint32_t MaxLength = 16;
+constexpr uint32_t MaxWaitLength = 16;
 constexpr unsigned MaxSteps = 64;
 
 /// The operands that code names, without the top of the stack.
@@ -46,8 +46,8 @@ bool Waiting::waits(uint32_t Row) {
   const MemOperand *Own = onlyOperand(E);
   if (!Own || Own->Kind != Access::Store)
     return !loop(Row).empty();
-  uint32_t Low = Row - std::min(Row, MaxLength);
-  for (uint32_t At = Low; At < std::min(Row + MaxLength, B.size()); ++At)
+  uint32_t Low = Row - std::min(Row, MaxWaitLength);
+  for (uint32_t At = Low; At < std::min(Row + MaxWaitLength, B.size()); ++At)
     if (At != Row && contains(loop(At), Row))
       return true;
   return false;
@@ -101,7 +101,7 @@ Waiting::Way Waiting::find(uint32_t Row) const {
 /// Passes the instruction that \p S has come to; false where the loop does
 /// more than wait.
 bool Waiting::advance(Step &S) const {
-  if (contains(S.Passed, S.Row) || S.Passed.size() >= MaxLength)
+  if (contains(S.Passed, S.Row) || S.Passed.size() >= MaxWaitLength)
     return false;
   Control How = B.control(S.Row);
   if (How != Control::Next && How != Control::Branch && How != Control::Jump)

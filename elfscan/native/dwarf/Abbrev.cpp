@@ -13,7 +13,6 @@ using namespace llvm::dwarf;
 namespace linemate::dwarf {
 
 constexpr uint64_t MaxCodeGap = 64; // codes are consecutive in practice
-constexpr unsigned MaxIndirections = 4;
 
 static Slot slotOf(uint64_t Attribute) {
   switch (Attribute) {
@@ -207,7 +206,7 @@ bool skipForm(uint16_t Form, FormSizes Sizes, Cursor &C) {
   return Move != SkipStep::None;
 }
 
-static EntryKind kindOf(uint16_t Tag, bool HasLocation, bool HasSibling) {
+static EntryKind entryKindOf(uint16_t Tag, bool HasLocation, bool HasSibling) {
   switch (Tag) {
   case DW_TAG_variable:
     return HasLocation ? EntryKind::Variable : EntryKind::Declared;
@@ -272,7 +271,7 @@ AbbreviationTable::AbbreviationTable(StringRef Section, uint64_t Offset,
       Bytes += std::max(Size, 0);
     }
     A.SpecCount = static_cast<uint32_t>(Specs.size()) - A.FirstSpec;
-    A.Kind = kindOf(A.Tag, HasLocation, HasSibling);
+    A.Kind = entryKindOf(A.Tag, HasLocation, HasSibling);
     // Static members are DW_TAG_member up to DWARF 4.
     if (A.Tag == DW_TAG_member && (HasExternal || HasDeclaration))
       A.Kind = EntryKind::Declared;

@@ -59,6 +59,9 @@ enum Slot : uint8_t {
   Ignored = SlotCount
 };
 
+/// How often a form may say that another one follows.
+constexpr unsigned MaxIndirections = 4;
+
 struct AttributeSpec {
   uint16_t Form;
   Slot Where;

@@ -12,8 +12,6 @@ using namespace llvm::dwarf;
 
 namespace linemate::dwarf {
 
-constexpr unsigned MaxIndirections = 4;
-
 bool Attributes::isConstant(Slot S) const {
   if (!has(S))
     return false;

@@ -15,8 +15,7 @@ using namespace llvm;
 namespace linemate::dwarf {
 
 constexpr uint64_t Version = 1;
-constexpr unsigned MaxDepth = 1000;
-constexpr size_t MaxProblems = 200;
+constexpr unsigned MaxTreeDepth = 1000;
 
 namespace {
 
@@ -33,7 +32,7 @@ public:
     if (Rows[Old] != Unvisited)
       return Rows[Old]; // -1 while in progress: a hostile cycle is cut
     Rows[Old] = -1;
-    if (Depth == MaxDepth)
+    if (Depth == MaxTreeDepth)
       return -1;
     const TypeNode &N = M.Types[Old];
     row(N.Target, Depth + 1);

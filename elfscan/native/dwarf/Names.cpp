@@ -12,7 +12,6 @@ using namespace llvm::dwarf;
 
 namespace linemate::dwarf {
 
-constexpr unsigned MaxHops = 8;
 constexpr unsigned MaxNameDepth = 24;
 constexpr size_t MaxNameBytes = 4096; // names are printed; longer ones are cut
 

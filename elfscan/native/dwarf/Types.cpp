@@ -16,7 +16,6 @@ using namespace llvm::dwarf;
 namespace linemate::dwarf {
 
 constexpr unsigned MaxTypeDepth = 200;
-constexpr unsigned MaxHops = 8;
 constexpr int64_t MaxElements = int64_t(1) << 48;
 constexpr TypeRow InProgress = -2;
 
@@ -54,7 +53,7 @@ TypeRow Worker::targetRow(UnitView &View, const Entry &E, unsigned Depth) {
   return typeRow(Target, Depth + 1);
 }
 
-static TypeKind kindOf(uint16_t Tag) {
+static TypeKind typeKindOf(uint16_t Tag) {
   switch (Tag) {
   case DW_TAG_pointer_type:
     return TypeKind::Pointer;
@@ -100,7 +99,7 @@ static TypeKind kindOf(uint16_t Tag) {
 }
 
 TypeRow Worker::buildType(UnitView &View, const Entry &E, unsigned Depth) {
-  TypeKind Kind = kindOf(E.tag());
+  TypeKind Kind = typeKindOf(E.tag());
   TypeNode N;
   N.Kind = Kind;
   N.Align = static_cast<uint32_t>(E.A.number(Alignment));

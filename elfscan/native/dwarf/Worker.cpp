@@ -16,8 +16,6 @@ using namespace llvm::dwarf;
 
 namespace linemate::dwarf {
 
-constexpr unsigned MaxHops = 8;        // specification and origin chains
-constexpr size_t MaxProblems = 200;    // per thread; the rest adds nothing
 constexpr size_t MaxForeignViews = 64; // units kept open for references
 
 void Worker::problem(const Unit &U, uint64_t Offset, const Twine &Reason) {

@@ -20,6 +20,11 @@
 
 namespace linemate::dwarf {
 
+/// How long chains of specifications and origins are followed.
+constexpr unsigned MaxHops = 8;
+/// Problems kept; more add nothing.
+constexpr size_t MaxProblems = 200;
+
 struct VariableNode {
   llvm::StringRef Name;
   llvm::StringRef Linkage;
