@@ -33,6 +33,11 @@ def page(outcomes: Sequence[Outcome]) -> str:
         fix = one.fix
         commit = f"{fix.project} {fix.commit[:10]}"
         lines.append(f"| {commit} | {fix.what} | {fix.kind} | {_cell(one.before)} | {_cell(one.after)} |")
+    lines += ["", "| kind of repair | commits | flagged before | of those clean after |", "|---|---|---|---|"]
+    for kind in sorted({one.fix.kind for one in outcomes}):
+        own = [one for one in outcomes if one.fix.kind == kind]
+        said = [one for one in own if one.flagged]
+        lines.append(f"| {kind} | {len(own)} | {len(said)} | {sum(one.clean for one in said)} |")
     return "\n".join(lines) + "\n"
 
 
