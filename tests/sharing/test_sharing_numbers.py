@@ -294,6 +294,7 @@ ROWS: list[Row] = [
     ("CALLS_FOLLOWED", 1, at_the_end_of_a_chain),
     ("FAINT", 0.9, before_the_loop),
     ("SURE_FACTOR", 1e6, counters),
+    ("EACH_TIME", -1, counters),
     ("WARM_WEIGHT", 100.0, counters),
     ("HOT_RANK", 1, many_pairs),
     ("HOT_SHARE", 1.0, many_pairs),
