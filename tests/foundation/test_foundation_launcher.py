@@ -218,7 +218,7 @@ def test_without_rights_it_names_the_exact_packages(checkout: Checkout, tmp_path
     write_program(tools / "apt-get", 'echo "apt-get $*" >>"$LOG"')
     done = checkout.start("audit", PATH=str(tools))
     assert done.returncode == 2
-    assert "sudo apt-get install -y --no-install-recommends g++ cmake ninja-build" in done.stderr
+    assert "sudo apt-get install -y --no-install-recommends g++ clang-19 cmake ninja-build" in done.stderr
     assert checkout.calls() == []
 
 
