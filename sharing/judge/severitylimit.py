@@ -35,11 +35,18 @@ def _limited(draft: Draft, ctx: Context) -> Draft:
 
 
 def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
-    """The limit of the pair that is surest, and why; one actor alone is met by itself on another thread."""
+    """The limit of the pair that is surest, and why; one actor alone is met by itself on another thread.
+
+    Above medium only the first two count, whom the finding is about: of many neighbours some are always busy.
+    """
     if any(a.often is None for a in actors):
         return Severity.MEDIUM, UNKNOWN
     pairs = list(permutations(actors, 2)) or [(actors[0], actors[0])]
-    return max((_of_pair(writer, user, ctx) for writer, user in pairs), key=lambda found: found[0].rank)
+    surest = max((_of_pair(writer, user, ctx) for writer, user in pairs), key=lambda found: found[0].rank)
+    if surest[0] is Severity.CRITICAL and len(actors) > 2:
+        named = max((_of_pair(a, b, ctx) for a, b in permutations(actors[:2])), key=lambda found: found[0].rank)
+        return named if named[0] is Severity.CRITICAL else (Severity.MEDIUM, ESTIMATED)
+    return surest
 
 
 def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:

@@ -65,8 +65,9 @@ def test_one_actor_is_met_by_itself_on_another_thread() -> None:
     assert limit((alone,), CONTEXT)[0] is Severity.NOTE
 
 
-def test_of_several_the_surest_pair_decides() -> None:
-    assert limit((actor(Often()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT)[0] is Severity.CRITICAL
+def test_of_several_the_surest_pair_decides_and_above_medium_the_first() -> None:
+    assert limit((actor(SURE_ONE), actor(SURE_OTHER), actor(Often())), CONTEXT)[0] is Severity.CRITICAL
+    assert limit((actor(Often()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT)[0] is Severity.MEDIUM
 
 
 def test_without_a_rate_nothing_is_more_than_medium_and_says_so() -> None:
