@@ -258,7 +258,7 @@ void PrefixServers::serve(const PrefixGroup &Group, size_t Unit, int Socket) {
   ErrorList Errors(From);
   Task T{&From, &F, Reader.rows(), Files, Errors, {}};
   Service S{Commands, Normal, Socket, MemoryBytes, Buffer.get(), T};
-  CompilerInstance Compiler;
+  UnitCompiler Compiler;
   setUp(Compiler, std::move(P.Invocation), Files, Errors);
   FileEntryRef Main = Compiler.getFileManager().getVirtualFileRef(
       Name, off_t(Buffer->getBufferSize()), 0);

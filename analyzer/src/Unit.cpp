@@ -69,7 +69,7 @@ UnitResult UnitReader::read(const Command &From, const Flags &F) {
 
   ErrorList Errors(From);
   Task T{&From, &F, Rows, *Files, Errors, {}};
-  CompilerInstance Compiler;
+  UnitCompiler Compiler;
   setUp(Compiler, std::move(P.Invocation), *Files, Errors);
   FactsAction Action(T);
   Compiler.ExecuteAction(Action);

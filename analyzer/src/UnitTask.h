@@ -92,6 +92,15 @@ private:
   Task &T;
 };
 
+/// A compiler that builds no modules: `#pragma clang module build` would start
+/// a second compiler, which writes what it made to a folder for temporary
+/// files.
+class UnitCompiler : public clang::CompilerInstance {
+public:
+  void createModuleFromSource(clang::SourceLocation, llvm::StringRef,
+                              llvm::StringRef) override {}
+};
+
 /// A compiler that reads through \p Files and reports to \p Errors.
 void setUp(clang::CompilerInstance &Compiler,
            std::shared_ptr<clang::CompilerInvocation> Invocation,

@@ -135,6 +135,25 @@ def test_sound_code_has_no_errors(tmp_path: Path) -> None:
 
 
 @not_sanitized
+def test_a_module_in_the_source_is_not_built(tmp_path: Path) -> None:
+    source = """int before;
+#pragma clang module build inner
+module inner {}
+#pragma clang module contents
+#pragma clang module begin inner
+int inside;
+#pragma clang module end
+#pragma clang module endbuild
+#pragma clang module import inner
+int after;
+"""
+    (tmp_path / "a.c").write_text(source)
+    first, second = (run("-p", database(tmp_path, entry(tmp_path, "a.c")), cwd=tmp_path) for _ in range(2))
+    assert {"before", "after"} <= set(variables(first.unit))
+    assert [error.endswith("module 'inner' not found") for error in first.unit.errors] == [True]
+    assert first.raw == second.raw  # a file that was written would have a name of its own each time
+
+
 def test_a_crash_costs_one_unit(tmp_path: Path) -> None:
     nested = 200_000
     (tmp_path / "deep.c").write_text(f"int x = {'(' * nested}1{')' * nested};\n")
