@@ -126,6 +126,10 @@ SURE_FACTOR: Annotated[
 EACH_TIME: Annotated[
     int, About("steps of rarity", Origin.CHOSEN, "up to here a loop does it as a rule: one time of four, or more often")
 ] = 8
+INLINED: Annotated[
+    float,
+    About("instructions", Origin.CHOSEN, "gcc and clang make smaller functions a part of their callers, about so far"),
+] = 30.0
 
 # Which accesses are busy, and which lines are looked at (``correlate``).
 WARM_WEIGHT: Annotated[

@@ -214,7 +214,7 @@ def threads(
         if entry >= 0:
             base[entry] = 1.0
             once[row] = once_of(calls, entry)
-            near[row] = _near(calls, each, once[row])
+            near[row] = _near(calls, each, once[row], work.straight <= numbers.INLINED)
         elif entered.any():
             base[entered] = 1.0 / np.count_nonzero(entered)
         else:
@@ -227,11 +227,20 @@ def threads(
     return Threads(rates, once, near, sum(1 << row for row, entry in enumerate(entries) if entry < 0))
 
 
-def _near(calls: Calls, each: Bools, once: Bools) -> Bools:
-    """What the loops of these functions call each time around."""
+def _near(calls: Calls, each: Bools, once: Bools, small: Bools) -> Bools:
+    """What the loops of these functions call each time around, and small functions that this calls as a rule.
+
+    A compiler that optimises makes those a part of their caller: source and unoptimised code should say the same.
+    """
     near = np.zeros(len(once), bool)
     made, _ = calls.of(np.flatnonzero(once))
-    near[calls.callee[made[each[made]]]] = True
+    front = np.unique(calls.callee[made[each[made]]])
+    as_a_rule = calls.times >= times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0]
+    while len(front):
+        near[front] = True
+        made, _ = calls.of(front)
+        callee = np.unique(calls.callee[made[as_a_rule[made]]])
+        front = callee[small[callee] & ~near[callee]]
     return near
 
 

@@ -295,6 +295,7 @@ ROWS: list[Row] = [
     ("FAINT", 0.9, before_the_loop),
     ("SURE_FACTOR", 1e6, counters),
     ("EACH_TIME", -1, counters),
+    ("INLINED", 0.0, at_the_end_of_a_chain),
     ("WARM_WEIGHT", 100.0, counters),
     ("HOT_RANK", 1, many_pairs),
     ("HOT_SHARE", 1.0, many_pairs),

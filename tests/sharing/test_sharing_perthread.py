@@ -147,11 +147,14 @@ def test_only_what_the_threads_own_loop_does_each_time_is_sure() -> None:
     b = program()
     b.variable("far", 8)
     b.function("worker").rmw("word", loop=1).store("seldom", loop=1, rarity=16).call("work", loop=1)
-    b.function("work").rmw("other").call("helper")
-    b.function("helper").rmw("far")
+    b.variable("inlined", 8)
+    b.function("work").rmw("other").call("helper").call("small").call("small", rarity=16)
+    b.function("helper").rmw("far").statements = 100
+    b.function("small").rmw("inlined")  # a compiler that optimises makes it a part of its caller
     assert often(b, "word").sure_writes
     assert often(b, "other").sure_writes
     assert not often(b, "seldom").sure_writes
+    assert often(b, "inlined").sure_writes
     assert often(b, "far").writes
     assert not often(b, "far").sure_writes
 
