@@ -222,6 +222,21 @@ def order() -> object:
 
 
 Row = tuple[str, float, Callable[[], object]]
+
+
+def programs(common: str = "") -> object:
+    """Two programs that share one import of three, and one function and variable of two where it is named."""
+
+    def one(name: str) -> Image:
+        b = Builder()
+        for known in filter(None, (name, common)):
+            b.function(known).rmw(f"{known}_word")
+            b.variable(f"{known}_word", 8)
+        return dataclasses.replace(b.image(), imports=frozenset({"malloc", f"{name}_of_a_library"}))
+
+    return of(one("one"), one("other"))
+
+
 ROWS: list[Row] = [
     ("ALPHA", 1e-9, lambda: compare_samples([10.0, 11, 12, 13, 14], [20.0, 21, 22, 23, 24]).significant),
     ("LEVEL", 0.5, samples),
@@ -261,6 +276,8 @@ ROWS: list[Row] = [
     ("CHANGED_MOST", 0.1, changed),
     ("NOT_RECOGNISED", 0.1, lambda: of_code(seldom=40, named=False)),
     ("CHANGED_ELSEWHERE", 0.1, lambda: of_code(seldom=40)),
+    ("OTHER_PROGRAM", 1.0, lambda: programs("common")),
+    ("OTHER_IMPORTS", 0.1, programs),
     ("MOVED_CODE", 0.5, lambda: of_code(shift=16)),
     ("BUSY_FUNCTIONS", 0, changed),
     ("BUSY_DECADES", -3.0, changed),

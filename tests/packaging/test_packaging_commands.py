@@ -21,7 +21,7 @@ SOURCES = ("table_cache.cc", "table_share.cc", "sys_vars.cc", "main.cc")
 RUNS = {
     "audit": (("audit", "slow"), 1),
     "check": (("check", "--no-cache", *SOURCES, *FLAGS), 1),
-    "diff": (("diff", "saved.json", "saved.json"), 0),
+    "diff": (("diff", "saved.json", "saved.json"), 3),
     "explain": (("explain", "fast", "slow"), 1),
     "fix": (("fix", "--no-cache", *SOURCES, *FLAGS), 0),
     "guard": (("guard", "slow", "LM-4c1f", "--in", "saved.json"), 0),

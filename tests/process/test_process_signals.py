@@ -136,7 +136,8 @@ def test_a_signal_that_python_drops_comes_again(repository: Path) -> None:
 
 def test_a_thread_that_waits_for_a_helper_does_not_hold_the_run_up(repository: Path) -> None:
     body = (
-        "import threading\nfrom sharing.model.process import children\nhelper = children.start(['sleep', '100'])\n"
+        "import threading\nfrom sharing.model.process import children\n"
+        "helper = children.start(['sleep', '100'], children.Streams())\n"
         "thread = threading.Thread(target=helper.wait)\nthread.start()\ntry:\n    send()\nfinally:\n    thread.join()"
     )
     assert said_by(body, repository) == "stopped by 15\n"

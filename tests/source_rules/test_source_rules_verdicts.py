@@ -95,7 +95,7 @@ class TestArrayAlignment:
     def test_elements_smaller_than_a_line_in_an_aligned_array(self) -> None:
         (finding,) = found(self.slots())
         assert (finding.rule, finding.severity) == ("array-aligned-not-element", "medium")
-        for words in ("counters", "8 elements", "8 bytes each", "8 to a line", "worker", "counter", "64 bytes"):
+        for words in ("counters", "8 elements", "8 bytes each", "8 per line", "worker", "counter", "64 bytes"):
             assert words in finding.message
         assert finding.remedies[0].cost_bytes == 8 * 56
 
