@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sharing.model.rule import RuleInfo
 
 DEFAULT_WIDTH = 100
+DEFAULT_TOP = 5  # lines of memory that text has a block of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class RenderOptions:
     width: int = DEFAULT_WIDTH
     summary: bool = True
     details: bool = True
-    top: int = 5
+    top: int = DEFAULT_TOP
     rules: tuple[RuleInfo, ...] = ()
     version: str = ""
     source_root: str = ""

@@ -18,16 +18,16 @@ from linemate.version import __version__
 from reports import EMITTERS, RenderOptions
 from reports.emitters import Document, Emitter, by_ending
 from reports.escape import visible
-from reports.options import DEFAULT_WIDTH
+from reports.options import DEFAULT_TOP, DEFAULT_WIDTH
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
 from sharing.model.rule import RuleInfo
 
-TOP = 5  # lines of memory that text has a block of
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_INCOMPLETE = 3
+NO_PROJECT = ProjectConfig()
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -38,13 +38,29 @@ def _apply(command: Command, options: Sequence[Callable[[Command], Command]]) ->
     return command
 
 
+def output_option(command: Command) -> Command:
+    """Where the document goes."""
+    return click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")(command)
+
+
+def quiet_option(spares: str) -> Callable[[Command], Command]:
+    """Less is said; ``spares`` is what."""
+    return click.option("-q", "--quiet", is_flag=True, help=spares)
+
+
+def fail_option(meaning: str) -> Callable[[Command], Command]:
+    """The severity that makes the exit code 1; ``fail_limit`` reads it."""
+    choices = [*(severity.value for severity in Severity), "never"]
+    return click.option("--fail-on", type=click.Choice(choices), help=f"{meaning}  [default: high]")
+
+
 def common_options(command: Command) -> Command:
     """The options of every command that analyses something."""
     return _apply(
         command,
         (
-            click.option("-q", "--quiet", is_flag=True, help="No progress; in text, findings without the summary."),
-            click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output."),
+            quiet_option("No progress; in text, findings without the summary."),
+            output_option,
             click.option(
                 "--config", metavar="FILE", help="Project file; default: linemate.toml here or in a folder above."
             ),
@@ -109,11 +125,7 @@ def finding_options(command: Command) -> Command:
                 type=click.Choice(severities),
                 help="Show from this severity on.  [default: low, or --fail-on]",
             ),
-            click.option(
-                "--fail-on",
-                type=click.Choice([*severities, "never"]),
-                help="Exit with 1 from this severity on.  [default: high]",
-            ),
+            fail_option("Exit with 1 from this severity on."),
             format_option(EMITTERS),
         ),
     )
@@ -128,7 +140,7 @@ def brevity_options(command: Command) -> Command:
             click.option(
                 "--top",
                 type=click.IntRange(0, 1000),
-                default=TOP,
+                default=DEFAULT_TOP,
                 show_default=True,
                 metavar="N",
                 help="In text, so many lines of memory have more than a row of the table.",
@@ -165,7 +177,8 @@ def read_project(config: str | None) -> ProjectConfig:
     return load_config(path) if path else ProjectConfig()
 
 
-def fail_limit(fail_on: str | None, project: ProjectConfig) -> Severity | None:
+def fail_limit(fail_on: str | None, project: ProjectConfig = NO_PROJECT) -> Severity | None:
+    """What --fail-on says, else the project; None where nothing fails the run."""
     if fail_on == "never":
         return None
     return Severity(fail_on) if fail_on else project.project.fail_on or Severity.HIGH
@@ -206,7 +219,7 @@ def rule_by_id(known: Sequence[RuleInfo], wanted: str) -> RuleInfo:
 
 
 def render_options(
-    output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] = (), *, details: bool = True, top: int = TOP
+    output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] = (), *, details: bool = True, top: int = DEFAULT_TOP
 ) -> RenderOptions:
     """Colour and width of where the text goes."""
     to_stdout = output is None or output == "-"
@@ -232,7 +245,7 @@ def write_document(
     *,
     quiet: bool,
     details: bool = True,
-    top: int = TOP,
+    top: int = DEFAULT_TOP,
 ) -> None:
     """Render in the asked format, else in the one that the ending of ``output`` names."""
     emitter = emitters[format_name or by_ending(emitters, output)]

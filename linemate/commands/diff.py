@@ -16,17 +16,11 @@ from sharing.model.reportdiff import ReportDiff
 @click.command("diff", short_help="Say which findings of two saved reports are new, gone or moved.")
 @click.argument("old")
 @click.argument("new")
-@click.option(
-    "--fail-on",
-    type=click.Choice([*(severity.value for severity in Severity), "never"]),
-    default=Severity.HIGH.value,
-    show_default=True,
-    help="Exit with 1 where a finding is new, or worse than before, and at least so severe.",
-)
+@common.fail_option("Exit with 1 where a finding is new, or worse than before, and at least so severe.")
 @common.format_option(DIFF_EMITTERS)
-@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="In text, findings without the summary.")
-def command(old: str, new: str, fail_on: str, format_name: str | None, output: str | None, quiet: bool) -> int:
+@common.output_option
+@common.quiet_option("In text, findings without the summary.")
+def command(old: str, new: str, fail_on: str | None, format_name: str | None, output: str | None, quiet: bool) -> int:
     """Say what became of the findings of OLD in NEW: JSON documents of audit or check, of two builds or two days.
 
     A finding is the same one where rule, variables and their files are, wherever it lies.
@@ -37,7 +31,7 @@ def command(old: str, new: str, fail_on: str, format_name: str | None, output: s
     check_output(output, (old, new))
     found = difference(read_report(old), read_report(new), str(Path.cwd()))
     common.write_document(found, DIFF_EMITTERS, format_name, output, (old, new), quiet=quiet)
-    return exit_code(found, None if fail_on == "never" else Severity(fail_on))
+    return exit_code(found, common.fail_limit(fail_on))
 
 
 def exit_code(found: ReportDiff, limit: Severity | None) -> int:

@@ -14,8 +14,8 @@ from linemate.output import progress, write_text
 @click.option(
     "--format", "format_name", type=click.Choice(["text", "json"]), help="Default: by the suffix of --output."
 )
-@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@common.output_option
+@common.quiet_option("No progress.")
 @click.option("--root", default="/", hidden=True, help="Where proc and sys are.")
 def command(format_name: str | None, output: str | None, quiet: bool, root: str) -> int:
     """Say what this machine can record, why not more, and what to change.

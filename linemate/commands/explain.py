@@ -27,11 +27,7 @@ from sharing.model.finding import Severity
 @click.option("--sensitivity", is_flag=True, help="Say which other insertions would join or part busy pairs.")
 @click.option("--debug-old", metavar="FILE", help="Debug information of OLD, if not in the usual places.")
 @click.option("--debug-new", metavar="FILE", help="Debug information of NEW.")
-@click.option(
-    "--fail-on",
-    type=click.Choice([*(severity.value for severity in Severity), "never"]),
-    help="Exit with 1 where the layout explains a slowdown from this severity on.  [default: high]",
-)
+@common.fail_option("Exit with 1 where the layout explains a slowdown from this severity on.")
 @common.format_option(EXPLAIN_EMITTERS)
 @common.common_options
 def command(

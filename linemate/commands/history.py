@@ -144,12 +144,12 @@ def command(
             )
             raise
     common.write_document(history, HISTORY_EMITTERS, format_name, output, inputs, quiet=quiet)
-    return exit_code(history, fail_on)
+    return exit_code(history, fails=fail_on != "never")
 
 
-def exit_code(history: History, fail_on: str) -> int:
-    """A slowdown that was found stays found where other builds failed."""
-    if history.slowdown and fail_on != "never":
+def exit_code(history: History, *, fails: bool) -> int:
+    """A slowdown that was found stays found where other builds failed; ``fails``: it makes the code 1."""
+    if history.slowdown and fails:
         return common.EXIT_FINDINGS
     return common.EXIT_INCOMPLETE if history.incomplete else common.EXIT_CLEAN
 

@@ -47,7 +47,7 @@ DEFAULT_OUTPUT = "linemate.data"
 @click.option("--pairs", type=click.IntRange(1, 1000), default=9, show_default=True, help="Pairs for --overhead.")
 @click.option("--counters", is_flag=True, help="Do not sample: count generic events of each thread of COMMAND.")
 @click.option("--format", "format_name", type=click.Choice(["text", "json"]), help="Format of --counters.")
-@click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings.")
+@common.quiet_option("Only errors and warnings.")
 def command(
     command_line: tuple[str, ...],
     output: str | None,

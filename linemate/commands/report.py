@@ -9,20 +9,16 @@ from linemate.output import check_output
 from reports import EMITTERS
 from sharing.model.comparison import Comparison
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Report, Severity
+from sharing.model.finding import Report
 
 
 @click.command("report", short_help="Render a report that was saved as JSON again.")
 @click.argument("saved")
-@click.option(
-    "--fail-on",
-    type=click.Choice([*(severity.value for severity in Severity), "never"]),
-    help="Exit with 1 from this severity on, as the command that made SAVED.  [default: high]",
-)
+@common.fail_option("Exit with 1 from this severity on, as the command that made SAVED.")
 @common.format_option(EMITTERS)
 @common.brevity_options
-@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="In text, findings without the summary.")
+@common.output_option
+@common.quiet_option("In text, findings without the summary.")
 def command(
     saved: str, fail_on: str | None, format_name: str | None, output: str | None, quiet: bool, details: bool, top: int
 ) -> int:
@@ -42,9 +38,9 @@ def command(
         )
     rules = common.rule_infos() if isinstance(document, Report) else ()
     common.write_document(document, kind.emitters, name, output, (saved,), rules, quiet=quiet, details=details, top=top)
-    limit = None if fail_on == "never" else Severity(fail_on or "high")
+    limit = common.fail_limit(fail_on)
     if isinstance(document, Report):
         return common.exit_code(document, limit)
     if isinstance(document, Comparison):
         return explain.exit_code(document, limit)
-    return history.exit_code(document, fail_on or "high")
+    return history.exit_code(document, fails=limit is not None)

@@ -18,7 +18,7 @@ from reports import EMITTERS
     help="The JSON document of audit or check that has them.  [default: what audit or check said last]",
 )
 @common.format_option(EMITTERS)
-@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
+@common.output_option
 def command(ids: tuple[str, ...], saved: str | None, format_name: str | None, output: str | None) -> int:
     """Show findings with all that is known of them.  ID is a finding's, or the beginning of one."""
     from msgspec.structs import replace
@@ -28,7 +28,7 @@ def command(ids: tuple[str, ...], saved: str | None, format_name: str | None, ou
 
     check_output(output, (saved,))
     report, path = last_report() if saved is None else (read_report(saved), saved)
-    chosen = dict.fromkeys(finding.id for wanted in ids for finding in named(report, wanted, path))
+    chosen = {finding.id for wanted in ids for finding in named(report, wanted, path)}
     findings = tuple(finding for finding in report.findings if finding.id in chosen)
     shown = replace(report, findings=findings)
     common.write_document(shown, EMITTERS, format_name, output, (path,), common.rule_infos(), quiet=True)
