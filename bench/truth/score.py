@@ -19,6 +19,7 @@ from sharing.model.image import ALLOCATED, Image
 from sharing.model.profile import Actor, Heat
 from sharing.static import perthread
 from sharing.static.callees import function_at, function_name
+from sharing.static.executions import in_loop
 from sharing.static.starts import Root
 
 MOST_USED = 30
@@ -235,7 +236,7 @@ class Within:
         calls, callee = image.calls[direct], callee[direct]
         order = np.argsort(calls["function"], kind="stable")
         self._caller, self._callee = calls["function"][order].astype(np.int64), callee[order]
-        looped = perthread.in_loop(calls["loop_depth"][order])
+        looped = in_loop(calls["loop_depth"][order])
         start = np.searchsorted(self._caller, np.arange(len(image.functions) + 1))
         made = perthread.Calls(self._callee, np.ones(len(self._callee)), looped, start)
         threads = [r for r in roots if r.name != "main"]

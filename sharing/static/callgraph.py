@@ -22,7 +22,7 @@ from sharing.static import foreign, numbers, perthread
 from sharing.static.callbacks import callback_calls
 from sharing.static.callees import function_at
 from sharing.static.coldness import coldness
-from sharing.static.executions import times
+from sharing.static.executions import in_loop, times
 from sharing.static.phases import OrderedCalls, Phases, find_phases, program_point
 from sharing.static.starts import Root, created
 
@@ -149,9 +149,7 @@ def _by_thread(
     if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return None
     n = len(image.functions)
-    calls = perthread.Calls(
-        edges.callee, edges.once * factor[edges.callee], perthread.in_loop(edges.depth), edges.start
-    )
+    calls = perthread.Calls(edges.callee, edges.once * factor[edges.callee], in_loop(edges.depth), edges.start)
     pointers = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
     made: Floats = np.bincount(
         pointers["function"], perthread.times(pointers["loop_depth"], pointers["rarity"]), n
@@ -348,9 +346,9 @@ def _once(edges: _Edges, n: int, roots: list[Root], entered: npt.NDArray[np.bool
     """Functions that a program runs at most once: main, and what it calls from one place outside loops."""
     once = np.zeros(n, bool)
     callers = np.bincount(edges.callee, minlength=n)
-    in_loop = np.bincount(edges.callee[edges.depth > 0], minlength=n) > 0
+    repeated = np.bincount(edges.callee[in_loop(edges.depth)], minlength=n) > 0
     front = np.array([r.function for r in roots if r.function >= 0 and not r.many], np.int64)
-    allowed = (callers == 1) & ~in_loop & ~entered
+    allowed = (callers == 1) & ~repeated & ~entered
     while len(front):
         once[front] = True
         step = np.isin(edges.caller, front)

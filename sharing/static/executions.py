@@ -1,4 +1,4 @@
-"""How often a place is executed in one run of its function, by its loops and its chance.
+"""Is a place in a loop, is it passed as a rule, and how often is it executed in one run of its function?
 
 Owns the reading of ``loop_depth`` and ``rarity`` (SITE_DTYPE, CALL_DTYPE).  How many iterations a loop is taken to have
 is the caller's: an estimate for the whole program and one for a thread differ in it.
@@ -14,7 +14,19 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.static import numbers
 
-# Nobody nests loops like this: a switch whose table could not be bounded joins unrelated code into cycles.
+Bools = npt.NDArray[np.bool_]
+
+
+def in_loop(loop_depth: npt.NDArray[Any]) -> Bools:
+    """Is it in a loop?  Code with implausibly many is, in fewer."""
+    result: Bools = loop_depth > 0
+    return result
+
+
+def each_time(rarity: npt.NDArray[Any]) -> Bools:
+    """Is it done as a rule where it is passed?"""
+    result: Bools = rarity <= numbers.EACH_TIME
+    return result
 
 
 def times(

@@ -19,6 +19,7 @@ from sharing.knowledge import read_table
 from sharing.model.image import FunctionFlag, Image
 from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees
+from sharing.static.executions import each_time, in_loop
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -59,7 +60,7 @@ def sleepers(image: Image, once: Bools) -> tuple[int, int]:
     calls = image.calls
     callees = np.unique(calls["callee"])
     names = names_of_callees(image, callees)
-    looped = (calls["loop_depth"] > 0) & (calls["rarity"] <= numbers.EACH_TIME) & (calls["function"] >= 0)
+    looped = in_loop(calls["loop_depth"]) & each_time(calls["rarity"]) & (calls["function"] >= 0)
     found = []
     for wanted in (table.sleeps | table.sleeps_seconds, table.sleeps_seconds):
         targets = callees[[name in wanted for name in names]] if len(names) else callees

@@ -26,6 +26,7 @@ from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.model.image import AccessKind, Image, Table
 from sharing.model.profile import Often
 from sharing.static import executions, foreign, numbers
+from sharing.static.executions import each_time, in_loop
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -42,18 +43,6 @@ def sure_rate() -> float:
 def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
     """Executions of a place in one run of its function, by this estimate's iterations of a loop."""
     return executions.times(loop_depth, rarity, numbers.THREAD_LOOP)
-
-
-def each_time(rarity: npt.NDArray[Any]) -> Bools:
-    """Is it done as a rule where it is passed?"""
-    result: Bools = rarity <= numbers.EACH_TIME
-    return result
-
-
-def in_loop(loop_depth: npt.NDArray[Any]) -> Bools:
-    """Is it in a loop?  Code with implausibly many is, in fewer."""
-    result: Bools = loop_depth > 0
-    return result
 
 
 @dataclass(frozen=True, slots=True)

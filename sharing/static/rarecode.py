@@ -18,6 +18,7 @@ from sharing.knowledge import read_table
 from sharing.model.image import ArgKind, FunctionFlag, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at
+from sharing.static.executions import in_loop
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -127,7 +128,7 @@ def _dead_ends(
     ends_all[n] = False
     dead |= ends_all[row] | np.isin(_blocks(calls), told)
     short = np.bincount(row[row >= 0], minlength=n) > 1
-    short[calls["function"][(calls["loop_depth"] > 0) & known]] = False
+    short[calls["function"][in_loop(calls["loop_depth"]) & known]] = False
     first_of_all = (calls["rarity"] == 0) & known
     for _ in range(ROUNDS):
         enders = np.unique(calls["function"][dead & first_of_all])
