@@ -157,7 +157,8 @@ def _by_thread(
     entries = [root.function for root in roots]
     found = perthread.threads(calls, entries, dispatched, made, perthread.work_of(image), base)
     sleeping, for_long = foreign.sleepers(image, found.once)
-    return dataclasses.replace(found, unsure=found.unsure | sleeping, seldom=for_long)
+    unsure = found.unsure | perthread.mask_of(sleeping)
+    return dataclasses.replace(found, unsure=unsure, seldom=perthread.mask_of(for_long))
 
 
 _LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)

@@ -9,7 +9,6 @@ instructions that is.
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -54,7 +53,7 @@ def instructions(image: Image) -> tuple[Floats, Floats]:
     return own, calls
 
 
-def sleepers(image: Image, once: Bools) -> tuple[int, int]:
+def sleepers(image: Image, once: Bools) -> tuple[Bools, Bools]:
     """Roots (rows of ``once``, functions that a thread runs once) whose loop sleeps each time around; for seconds."""
     table = _table()
     calls = image.calls
@@ -65,9 +64,5 @@ def sleepers(image: Image, once: Bools) -> tuple[int, int]:
     for wanted in (table.sleeps | table.sleeps_seconds, table.sleeps_seconds):
         targets = callees[[name in wanted for name in names]] if len(names) else callees
         functions = np.unique(calls["function"][looped & np.isin(calls["callee"], targets)])
-        found.append(_bits(np.asarray(once[:, functions].any(axis=1))))
+        found.append(np.asarray(once[:, functions].any(axis=1)))
     return found[0], found[1]
-
-
-def _bits(chosen: npt.NDArray[Any]) -> int:
-    return sum(1 << row for row in np.flatnonzero(chosen).tolist())

@@ -130,12 +130,12 @@ class Threads:
         busy, surely, maybe = busy_rate(), sure_rate(), busy_rate() / numbers.SURE_FACTOR
         often, sure = ~self.seldom, ~(self.seldom | self.unsure)
         return Often(
-            _bits(writes >= busy) & often,
-            _bits(uses >= busy) & often,
-            _bits(own_writes >= surely) & sure,
-            _bits(own_uses >= surely) & sure,
-            _bits(writes >= maybe) & often,
-            _bits(uses >= maybe) & often,
+            mask_of(writes >= busy) & often,
+            mask_of(uses >= busy) & often,
+            mask_of(own_writes >= surely) & sure,
+            mask_of(own_uses >= surely) & sure,
+            mask_of(writes >= maybe) & often,
+            mask_of(uses >= maybe) & often,
         )
 
 
@@ -213,7 +213,7 @@ def threads(
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
         total = float(runs @ work.straight + runs @ (work.looped * np.where(once[row], numbers.STEADY, 1.0)))
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
-    return Threads(rates, once, near, sum(1 << row for row, entry in enumerate(entries) if entry < 0))
+    return Threads(rates, once, near, mask_of(np.array(entries) < 0))
 
 
 def _near(calls: Calls, each: Bools, once: Bools, small: Bools) -> Bools:
@@ -233,5 +233,6 @@ def _near(calls: Calls, each: Bools, once: Bools, small: Bools) -> Bools:
     return near
 
 
-def _bits(chosen: Bools) -> int:
+def mask_of(chosen: Bools) -> int:
+    """The roots that are chosen (rows of ``Threads``) as one number, a bit each."""
     return sum(1 << root for root in np.flatnonzero(chosen).tolist())
