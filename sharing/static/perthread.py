@@ -193,7 +193,9 @@ def threads(
     """
     n = len(dispatched)
     rates, once, near = np.zeros((len(entries), n)), *np.zeros((2, len(entries), n), bool)
-    each = calls.looped & (calls.times >= numbers.THREAD_LOOP * times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
+    as_a_rule = float(times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
+    each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
+    inlined = (calls.times >= as_a_rule) & (work.straight <= numbers.INLINED)[calls.callee]
     anywhere, again = np.zeros(n), 0.0
     if dispatched.any():
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
@@ -203,7 +205,7 @@ def threads(
         if entry >= 0:
             base[entry] = 1.0
             once[row] = once_of(calls, entry)
-            near[row] = _near(calls, each, once[row], work.straight <= numbers.INLINED)
+            near[row] = _near(calls, each, inlined, once[row])
         elif entered.any():
             base[entered] = 1.0 / np.count_nonzero(entered)
         else:
@@ -216,20 +218,20 @@ def threads(
     return Threads(rates, once, near, mask_of(np.array(entries) < 0))
 
 
-def _near(calls: Calls, each: Bools, once: Bools, small: Bools) -> Bools:
-    """What the loops of these functions call each time around, and small functions that this calls as a rule.
+def _near(calls: Calls, each: Bools, inlined: Bools, once: Bools) -> Bools:
+    """What the loops of these functions call each time around, and what a compiler makes a part of that.
 
-    A compiler that optimises makes those a part of their caller: source and unoptimised code should say the same.
+    ``each`` and ``inlined`` are rows of ``calls``: those made each time around, and those made as a rule of small
+    functions, which optimised code has no more.  Source and unoptimised code should say the same.
     """
     near = np.zeros(len(once), bool)
     made, _ = calls.of(np.flatnonzero(once))
     front = np.unique(calls.callee[made[each[made]]])
-    as_a_rule = calls.times >= times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0]
     while len(front):
         near[front] = True
         made, _ = calls.of(front)
-        callee = np.unique(calls.callee[made[as_a_rule[made]]])
-        front = callee[small[callee] & ~near[callee]]
+        callee = np.unique(calls.callee[made[inlined[made]]])
+        front = callee[~near[callee]]
     return near
 
 
