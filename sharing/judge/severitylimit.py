@@ -41,12 +41,17 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     """
     if any(a.often is None for a in actors):
         return Severity.MEDIUM, UNKNOWN
-    pairs = list(permutations(actors, 2)) or [(actors[0], actors[0])]
-    surest = max((_of_pair(writer, user, ctx) for writer, user in pairs), key=lambda found: found[0].rank)
+    surest = _surest(actors, ctx)
     if surest[0] is Severity.CRITICAL and len(actors) > 2:
-        named = max((_of_pair(a, b, ctx) for a, b in permutations(actors[:2])), key=lambda found: found[0].rank)
+        named = _surest(actors[:2], ctx)
         return named if named[0] is Severity.CRITICAL else (Severity.MEDIUM, ESTIMATED)
     return surest
+
+
+def _surest(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
+    """What the pair says that says most, of two different ones where there are two."""
+    pairs = list(permutations(actors, 2)) or [(actors[0], actors[0])]
+    return max((_of_pair(writer, user, ctx) for writer, user in pairs), key=lambda found: found[0].rank)
 
 
 def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
