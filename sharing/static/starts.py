@@ -8,18 +8,16 @@ Says nothing of what these threads reach or do.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind
+from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
 from sharing.static.indirectentries import handed_on
-
-_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +35,14 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     args = image.args
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     wanted, many = _asked(image, knowledge, callees)
-    pointed = _pointed(image)
+    pointed, in_loop = _pointed(image), _in_loop(args)
     found: dict[int, list[bool]] = {}
 
     def start(at: int, *, several: bool) -> int:
         """The function that this argument is, which runs on a thread of its own from now on; -1 none."""
         row = int(function_at(image, args["value"][at : at + 1].astype(np.uint64))[0])
         if row >= 0:
-            several = several or 0 < args[at]["loop_depth"] < numbers.IMPLAUSIBLE_STARTS
+            several = several or bool(in_loop[at])
             found.setdefault(row, []).append(several or _called_often(image, int(args[at]["function"]), mains))
         return row
 
@@ -54,7 +52,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             if row >= 0:
                 wanted.update(handed_on(image, row, int(args[at]["function"]), callees))
             continue
-        many[wrapper] = 0 < args[at]["loop_depth"] < numbers.IMPLAUSIBLE_STARTS or many.get(key, False)
+        many[wrapper] = bool(in_loop[at]) or many.get(key, False)
         for row in _through_pointers(image, at, pointed):
             start(row, several=many[wrapper])
     for at, nm in enumerate(image.functions["name"].tolist()):
@@ -100,16 +98,14 @@ def _through_pointers(image: Image, at: int, pointed: npt.NDArray[np.int64]) -> 
     wrapper = int(entry["function"])
     if not image.functions["flags"][wrapper] & FunctionFlag.ADDRESS_TAKEN:
         return []
-    first, last = (int(np.searchsorted(args["ip"], entry["ip"], side)) for side in _SIDES)
-    call = args[first:last]
+    call = _same_call(args, at)
     passed = call[(call["kind"] == ArgKind.PARAM) & (call["arg"] != entry["arg"])]
     beside = set(passed["source"].tolist()) - {int(entry["source"])}
     chosen = []
     for row in pointed.tolist():
         if args["arg"][row] != entry["source"]:
             continue
-        first, last = (int(np.searchsorted(args["ip"], args["ip"][row], side)) for side in _SIDES)
-        others = [o for o in args[first:last] if int(o["arg"]) in beside]
+        others = [o for o in _same_call(args, row) if int(o["arg"]) in beside]
         data = [_is_data(image, int(o["value"])) for o in others if o["kind"] == ArgKind.ADDRESS]
         sizes = [int(o["value"]) for o in others if o["kind"] == ArgKind.CONSTANT and o["value"]]
         if data and all(data) and not sizes:
@@ -117,9 +113,22 @@ def _through_pointers(image: Image, at: int, pointed: npt.NDArray[np.int64]) -> 
     return chosen
 
 
+def _same_call(args: Table, at: int) -> Table:
+    """All arguments that the call of this row passes."""
+    ip = args["ip"][at]
+    return args[np.searchsorted(args["ip"], ip) : np.searchsorted(args["ip"], ip, "right")]
+
+
 def _is_data(image: Image, address: int) -> bool:
     """Is it the address of something that the program may write?"""
     return any(s.kind is SectionKind.WRITABLE and s.address <= address < s.end for s in image.sections)
+
+
+def _in_loop(rows: Table) -> npt.NDArray[np.bool_]:
+    """Is a thread that is started here started several times?  Not where loops are implausibly many."""
+    depth = rows["loop_depth"]
+    result: npt.NDArray[np.bool_] = (depth > 0) & (depth < numbers.IMPLAUSIBLE_STARTS)
+    return result
 
 
 def _called_often(image: Image, function: int, mains: set[int]) -> bool:
@@ -128,6 +137,5 @@ def _called_often(image: Image, function: int, mains: set[int]) -> bool:
         return False
     address = image.functions[function]["address"]
     calls = image.calls[image.calls["callee"] == address]
-    in_loop = (calls["loop_depth"] > 0) & (calls["loop_depth"] < numbers.IMPLAUSIBLE_STARTS)
     taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
-    return len(calls) > 1 or bool(in_loop.any()) or taken
+    return len(calls) > 1 or bool(_in_loop(calls).any()) or taken
