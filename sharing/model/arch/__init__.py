@@ -7,7 +7,7 @@ place in ``MACHINES``; what else it takes stands in CONTRIBUTING.
 from __future__ import annotations
 
 from sharing.model.arch import arm, loongarch, mips, power, riscv, s390, sparc, x86
-from sharing.model.arch.row import Machine
+from sharing.model.arch.row import Machine, Target
 from sharing.model.image import Architecture
 
 # Of several rows that fit a file the first one counts.
@@ -51,15 +51,21 @@ def machine_named(name: str) -> Machine | None:
 
 def machine_of_triple(triple: str) -> Machine | None:
     """By a compiler's target triple, None where the table does not have it."""
-    name = triple.partition("-")[0]
-    return next((row for row in MACHINES if any(target.name == name for target in row.targets)), None)
+    found = _row_and_target(triple)
+    return found[0] if found else None
 
 
 def target_architecture(triple: str) -> Architecture | None:
     """The architecture that a compiler's target triple names, None where the table does not have it."""
+    found = _row_and_target(triple)
+    if found is None:
+        return None
+    row, target = found
+    return find_architecture(row.e_machine, target.bits, target.byteorder)
+
+
+def _row_and_target(triple: str) -> tuple[Machine, Target] | None:
+    """The first row that has this target."""
     name = triple.partition("-")[0]
-    for row in MACHINES:
-        for target in row.targets:
-            if target.name == name:
-                return find_architecture(row.e_machine, target.bits, target.byteorder)
-    return None
+    every = ((row, target) for row in MACHINES for target in row.targets)
+    return next(((row, target) for row, target in every if target.name == name), None)
