@@ -48,8 +48,9 @@ class GainsOf:
             else:
                 self._gains.append(gains)
 
-    def __call__(self, line: LineUse, items: Sequence[Item]) -> Gain | None:
-        return next((gain for gains in self._gains if (gain := gains.of(line, items)) is not None), None)
+    def __call__(self, lines: Sequence[tuple[LineUse, Sequence[Item]]]) -> Gain | None:
+        """What fixing some lines together gains."""
+        return next((gain for gains in self._gains if (gain := gains.of_all(lines)) is not None), None)
 
     def _recording(self, path: str) -> Recording | None:
         """The sidecar of a profile; another tool's file of that name is none, and neither is one of another profile."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sharing.basics import numbers
 from sharing.judge.numbers import MIN_TIMED
+from sharing.judge.sampled.join import NOT_EXERCISED
 from sharing.judge.sampled.verdict import Outcome, Verdicts
 from sharing.model.attribution import Attribution, Basis
 from sharing.model.finding import Confidence, Finding, Severity, Verdict
@@ -18,6 +19,7 @@ from sharing.model.samples import Field
 from sharing.sampled.attribution.evaluate import RegisterFile
 from sharing.sampled.lineuse.use import Totals
 
+MAX_LISTED = 8  # findings that the load did not come to
 TEXT_FORMAT = "perf script"
 _SHARING = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
 _RECORD = "`linemate record`, or perf record -e cpu-clock -I -d"
@@ -35,6 +37,9 @@ def profile_notes(
     if totals.timed < MIN_TIMED:
         out.append(few_samples(round(totals.timed)))
     out.append(_shown(totals, verdicts, findings, sum(map(_known, placed))))
+    if verdicts.together is not None:
+        out.append(f"keeping all data apart that waits for others' writes: estimated speed-up {verdicts.together.text}")
+    out += _not_exercised(findings)
     for path, one in zip(paths, placed, strict=True):
         out += [f"{path}: {note}" for note in (*one.samples.counts.notes, *one.notes)]
         out += _unplaced(path, one)
@@ -44,9 +49,20 @@ def profile_notes(
 def few_samples(number: int) -> str:
     """What a short profile is good for, and how to get a longer one."""
     return (
-        f"{number:,} samples are few: they can show sharing, but {MIN_TIMED:,} are needed to clear a finding; record "
-        f"for longer, or with a higher --frequency"
+        f"{number:,} samples are few: they can show sharing, but {MIN_TIMED:,} are needed to clear a finding whose "
+        f"code took time; record for longer, or with a higher --frequency"
     )
+
+
+def _not_exercised(findings: Sequence[Finding]) -> list[str]:
+    """Findings of code that the load did not come to, apart from those that it speaks of."""
+    apart = [f.id for f in findings if any(e.text.startswith(NOT_EXERCISED) for e in f.evidence)]
+    if not apart:
+        return []
+    shown = ", ".join(apart[:MAX_LISTED]) + (f" and {len(apart) - MAX_LISTED} more" if len(apart) > MAX_LISTED else "")
+    return [
+        f"not exercised by this load, so that it says nothing of {count(len(apart), 'finding')} of the code: {shown}"
+    ]
 
 
 def _weak(path: str, one: Attribution) -> list[str]:

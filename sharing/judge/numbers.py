@@ -42,6 +42,12 @@ MIN_EXPECTED: Annotated[
 ] = 5.0
 OWN_ELEMENTS: Annotated[float, About("share of those pairs", Origin.CHOSEN, "that may be there all the same")] = 0.2
 
+# Lines that wait together (``sampled.waiting``).
+TOGETHER: Annotated[
+    float,
+    About("speed-up beside the others' fixes over that alone", Origin.CHOSEN, "from here on a line needs their fixes"),
+] = 1.1
+
 # Findings of the code that a run clears (``sampled.join``).
 MIN_TIMED: Annotated[
     int, About("samples of a run", Origin.CHOSEN, "with so many, 0.5 % that is not seen is an upper bound")

@@ -21,6 +21,12 @@ FALSE_SHARE: Annotated[
     float,
     About("share of what others cause", Origin.CHOSEN, "below, the line counts as truly shared"),
 ] = 0.15
+WORTH_SAYING: Annotated[
+    float,
+    About(
+        "share of what others cause", Origin.CHOSEN, "that comes of other bytes: below, padding is said to spare none"
+    ),
+] = 0.05
 LARGE_FOOTPRINT: Annotated[
     int, About("lines that one instruction walks", Origin.CHOSEN, "padding of a list or big array multiplies them")
 ] = 256

@@ -85,7 +85,7 @@ def test_lines_that_are_repaired_together_add_up() -> None:
     one = level(program(0.5))
     run = lines_of(one)
     gains = Gains(one, run.lines, level(program(0.0), solo=True))
-    both = gains.of_all(run.lines)
+    both = gains.of_all([(line, ()) for line in run.lines])
     assert both is not None
     assert both.ratio == pytest.approx(3.0, rel=0.03)
 

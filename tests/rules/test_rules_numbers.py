@@ -70,12 +70,12 @@ def lock_and_scan() -> Recorded:
     return recorded.loop(1, ticks(200, shift=99), at=48, writes=False, function="scan")
 
 
-def mostly_true() -> Recorded:
+def mostly_true(reads: int = 50) -> Recorded:
     """One counter of two threads, and a reader beside it that is seldom there; both little of the run."""
     recorded = (
         Recorded().loop(0, ticks(100), at=0, function="count").loop(1, ticks(100, shift=9), at=0, function="count")
     )
-    return beside(recorded.loop(2, ticks(50, shift=99), at=32, writes=False, function="look"), 10_000)
+    return beside(recorded.loop(2, ticks(reads, shift=99), at=32, writes=False, function="look"), 10_000)
 
 
 def said(recorded: Recorded) -> list[tuple[str, str]]:
@@ -92,6 +92,7 @@ OF_SAMPLES: list[tuple[str, float, Callable[[], Recorded], Callable[[Recorded], 
     ("FALSE_SHARE", 1.1, mostly_true, said),
     ("LARGE_FOOTPRINT", 0, pair, said),
     ("WORTH_NAMING", 0.2, lambda: pair().loop(0, ticks(30, start=101), at=0, function="start"), words),
+    ("WORTH_SAYING", 0.1, lambda: mostly_true(reads=15), words),
     ("READ_ONLY", 10.0, seldom, said),
     ("OWN_DATA", 1.1, lock_and_company, said),
     ("LOCK_AND_DATA", 1.1, lock_and_scan, said),

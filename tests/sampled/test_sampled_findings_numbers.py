@@ -20,6 +20,7 @@ from sharing.sampled.lineuse.lines import profile_lines
 from sharing.source.merge import assemble
 from tests.sampled import test_sampled_arrays as arrays
 from tests.sampled import test_sampled_join as joining
+from tests.sampled import test_sampled_measured as measured
 from tests.sampled.recorded import LINE, One, Recorded, attribution, ticks
 from tests.sampled.test_sampled_together import along_an_array, interleaved
 from tests.sampled.test_sampled_verdicts import judged, lock
@@ -103,6 +104,11 @@ def cleared(unplaced: int = 0) -> object:
     return worded(found), counts
 
 
+def wait_together() -> object:
+    """Two lines that gain nothing unless both are fixed."""
+    return worded(measured.judged(measured.two_pairs(), measured.barrier(1.0))[0])
+
+
 def moved() -> object:
     """What is moved where there are many objects of a record."""
     return remedies.chosen(remedies.node_pair(192, 64), remedies.node_image(192, 64, more=88))
@@ -121,6 +127,7 @@ ROWS: list[tuple[str, float, Said]] = [
     ("MIN_NAMELESS", 100, pooled),
     ("MIN_EXPECTED", 1e6, pooled),
     ("OWN_ELEMENTS", -1.0, pooled),
+    ("TOGETHER", 10.0, wait_together),
     ("MIN_TIMED", 100_000, cleared),
     ("MIN_IN_FUNCTIONS", 10_000, cleared),
     ("CLEARED_BELOW", 0.0, cleared),

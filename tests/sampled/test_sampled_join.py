@@ -164,11 +164,13 @@ def test_functions_that_ran_without_time_on_the_line_contradict() -> None:
     assert "5000 samples in the functions that access it" in lowered.message
 
 
-def test_functions_that_did_not_run_say_only_that_this_run_would_not_gain() -> None:
+def test_functions_that_did_not_run_are_not_exercised() -> None:
     (kept,), counts = joined(finding("x"), coverage=Coverage(0, 0))
-    assert kept.severity is Severity.MEDIUM
-    assert "no samples in the functions that access it: this run shows nothing about it" in kept.evidence[-1].text
-    assert "less than 0.04 % of CPU time" in kept.evidence[-1].text
+    assert kept.severity is Severity.LOW
+    assert kept.evidence[-1].text == (
+        "not exercised by this load: of 10,000 samples 0 are in the functions that access it, at most 0.04 % of CPU "
+        "time; another load may show it"
+    )
     assert (kept.message, kept.confidence) == ("x speaks", Confidence.STATIC)
     assert counts["sampled_cleared"] == 0
 
@@ -186,12 +188,16 @@ def test_what_did_not_run_by_name_may_have_run_by_another() -> None:
     assert joined(nobody, coverage=Coverage(0, 0))[0][0].severity is Severity.HIGH
 
 
-def test_a_few_samples_are_said_to_be_few() -> None:
-    (kept,), _ = joined(finding("x"), coverage=Coverage(6, 0))
-    assert kept.severity is Severity.MEDIUM
-    assert "too few samples in the functions that access it (6) to say anything about this" in kept.evidence[-1].text
-    (kept,), _ = joined(finding("x"), coverage=Coverage(29, 0), totals=replace(TOTALS, timed=2_000.0))
-    assert kept.severity is Severity.HIGH, "29 of 2,000 may be worth something"
+@pytest.mark.parametrize(
+    ("inside", "timed", "severity"),
+    [(24, 2_834.0, "note"), (29, 1_000.0, "high"), (1, 300.0, "note"), (3, 300.0, "high"), (0, 100.0, "high")],
+)
+def test_all_samples_of_its_functions_bound_what_a_finding_costs(inside: int, timed: float, severity: str) -> None:
+    """At 300 samples as at 3,000: by the upper end of the interval, two percent or less."""
+    (one,), counts = joined(finding("x"), coverage=Coverage(inside, 0), totals=replace(TOTALS, timed=timed))
+    assert one.severity is Severity(severity)
+    assert counts["sampled_cleared"] == (severity == "note")
+    assert f"of {timed:,.0f} samples {inside} are in the functions that access it" in one.evidence[-1].text
 
 
 def test_samples_that_could_not_be_placed_may_have_been_there() -> None:
@@ -240,11 +246,12 @@ def test_doubts_that_are_not_about_cost_stay() -> None:
     assert both.severity is Severity.LOW
 
 
-def test_a_short_run_lowers_nothing_that_it_saw_a_little_of() -> None:
-    few = Totals(200, 200, 200.0, 0.0, "CPU time", 1)
+@pytest.mark.parametrize(("timed", "severity"), [(20, Severity.HIGH), (60, Severity.MEDIUM), (200, Severity.LOW)])
+def test_a_short_run_lowers_no_further_than_its_samples_allow(timed: int, severity: Severity) -> None:
+    few = Totals(timed, timed, float(timed), 0.0, "CPU time", 1)
     (both,), _ = join([finding("x")], (little(),), Verdicts(()), SampledRun((), few), lambda names: RAN)
-    assert both.severity is Severity.HIGH
-    assert "200 samples are too few" in both.message
+    assert both.severity is severity
+    assert f"{timed} samples leave up to " in both.message
 
 
 @pytest.mark.parametrize(
@@ -255,7 +262,7 @@ def test_what_only_code_makes_severe_is_not_called_sampled(severity: Severity, c
     known = finding("x", verdict=Verdict.READ_MOSTLY_DISTURBED)
     seen = finding("s", severity=severity, confidence=Confidence.DERIVED, score=30_000)
     (both,), counts = join([known], (seen,), Verdicts(()), SampledRun((), few), lambda names: RAN)
-    assert (both.severity, both.confidence) == (Severity.HIGH, confidence)
+    assert (both.severity, both.confidence) == (Severity.MEDIUM, confidence)
     assert both.verdict is (Verdict.READ_MOSTLY_DISTURBED if severity is Severity.NOTE else seen.verdict)
     assert [e.text for e in both.evidence[:2]] == ["s says so", "x says so"], "what was seen is said all the same"
     assert counts["sampled_joined"] == 1

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from sharing.basics import numbers as shared
 from sharing.judge import numbers
 from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
 from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Participant, Severity, Verdict
@@ -19,6 +20,7 @@ from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
 from sharing.sampled.lineuse.use import Concurrency, SampledRun, Totals
 
+NOT_EXERCISED = "not exercised by this load"  # how the evidence of a finding begins whose code did not run
 _JOINED = OF_SHARING | {Verdict.SPLIT_ACCESS}
 
 
@@ -122,15 +124,15 @@ def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFuncti
     if both.severity.rank >= static.severity.rank or static.verdict not in OF_SHARING:
         return both
     cost = totals.cost(both.score)
-    if totals.timed < numbers.MIN_TIMED:
-        highest, why = static.severity, f"{totals.timed:.0f} samples are too few to lower it"
-    else:
-        coverage = in_functions(_functions(static) | _functions(both))
-        seen, hidden = severity_of(totals.share(cost).low), severity_of(totals.share(cost + coverage.unplaced).low)
-        # What else took steps off still does.
-        highest = hidden.lowered(max(seen.rank - both.severity.rank, 0))
-        some = f"{coverage.unplaced} samples in the functions that access it"
-        why = f"{some} have no known address and may belong to this line"
+    coverage = in_functions(_functions(static) | _functions(both))
+    most = totals.share(cost + coverage.unplaced)
+    seen, hidden = severity_of(totals.share(cost).low), severity_of(most.high)
+    # What else took steps off still does.
+    highest = hidden.lowered(max(seen.rank - both.severity.rank, 0))
+    some = f"{coverage.unplaced} samples in the functions that access it"
+    why = f"{some} have no known address and may belong to this line"
+    if coverage.unplaced <= cost:
+        why = f"{totals.timed:.0f} samples leave up to {100 * most.high:.1f} % of {totals.measure} open"
     severity = min(static.severity, highest, key=lambda s: s.rank)
     if severity.rank <= both.severity.rank:
         return both
@@ -156,15 +158,18 @@ def _richer(participant: Participant, static: Finding) -> Participant:
 def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_functions: InFunctions) -> Finding:
     """A finding that no sampled one supports: kept, or lowered with the reason."""
     totals = run.totals
-    if totals.timed < numbers.MIN_TIMED or finding.verdict not in OF_SHARING:
+    if finding.verdict not in OF_SHARING:
         return finding
     start = int(finding.line.address, 16)
     seen = [j for link, j in lines.items() if start <= link < start + finding.line.size]
     coverage = in_functions(_functions(finding))
     cost = sum(j.line.use.cost for j in seen)
     share = totals.share(cost)
-    if coverage.samples < numbers.MIN_IN_FUNCTIONS:
-        return _unseen(finding, coverage, share, totals)
+    most = max(totals.share(coverage.samples), share, key=lambda one: one.high)
+    if coverage.samples < numbers.MIN_IN_FUNCTIONS or most.high < shared.LOW_FROM:
+        return _unseen(finding, coverage, most, totals)
+    if totals.timed < numbers.MIN_TIMED:
+        return finding
     if coverage.by_function > 0.5 * coverage.samples:
         time = totals.share(coverage.samples)
         where = "is in the functions that access it; the samples do not say on which data"
@@ -194,18 +199,19 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     return finding
 
 
-def _unseen(finding: Finding, coverage: Coverage, line: Share, totals: Totals) -> Finding:
-    """A finding whose code hardly ran: nothing is known of it but that this run would gain next to nothing."""
+def _unseen(finding: Finding, coverage: Coverage, most: Share, totals: Totals) -> Finding:
+    """A finding whose code hardly ran: all its time, wherever in its functions it fell, bounds what it costs."""
+    where = f"of {totals.timed:,.0f} samples {coverage.samples} are in the functions that access it"
+    if most.high >= shared.LOW_FROM or not _functions(finding):
+        few = f"{where}, too few to say anything about this" if coverage.samples else f"{where}: it may cost anything"
+        return _noted(finding, few)
+    bound = f"at most {100 * most.high:.1g} % of {totals.measure}"
     if coverage.samples:
-        text = f"too few samples in the functions that access it ({coverage.samples}) to say anything about this"
-    else:
-        text = "no samples in the functions that access it: this run shows nothing about it"
-    most = max(totals.share(coverage.samples).high, line.high)
-    if most >= numbers.CLEARED_BELOW or finding.severity.rank <= Severity.LOW.rank or not _functions(finding):
-        return _noted(finding, text)
-    # Another workload may come there, so that it is neither cleared nor put among the least.
-    seldom = f"; severity lowered: in this run its code took less than {100 * most:.1g} % of {totals.measure}"
-    return msgspec.structs.replace(_noted(finding, text + seldom), severity=finding.severity.lowered(1))
+        return _lowered(finding, f"{where}, {bound}")
+    # Another load may come there, so that it is not cleared; and this one says nothing for it.
+    severity = min(finding.severity, Severity.LOW, key=lambda one: one.rank)
+    apart = _noted(finding, f"{NOT_EXERCISED}: {where}, {bound}; another load may show it")
+    return msgspec.structs.replace(apart, severity=severity)
 
 
 def _noted(finding: Finding, text: str) -> Finding:

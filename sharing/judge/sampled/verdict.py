@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from sharing.judge import numbers
 from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.pooling import pooled, pools
+from sharing.judge.sampled.waiting import Gains, estimated, gain_of
 from sharing.model.attribution import Region
 from sharing.model.profile import Actor
 from sharing.rules import SAMPLED_RULES
@@ -27,7 +28,6 @@ from sharing.sampled.lineuse.use import Concurrency, LineUse, SampledRun
 from sharing.sampled.speedup.gain import Gain
 
 _ELEMENT = re.compile(r"\[|\+0x")  # where the name of an element goes on behind that of its array
-Gains = Callable[[LineUse, Sequence[Item]], Gain | None]
 
 
 class Outcome(StrEnum):
@@ -60,36 +60,42 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """All lines, costliest first, and how many of each kind."""
+    """All lines, costliest first, and how many of each kind; ``together`` is what fixing all of them gains."""
 
     judged: tuple[Judged, ...]
     counts: dict[str, int] = field(default_factory=dict)
+    together: Gain | None = None
 
 
 def judge_lines(
     run: SampledRun, names: Names, line_size: int, *, rules: Sequence[str] = (), gains: Gains | None = None
 ) -> Verdicts:
-    """1. items; 2. blame; 3. names; 4. rules.  ``rules`` are ids, empty for all; ``gains`` estimates a speed-up."""
+    """1. items; 2. blame; 3. names; 4. gains; 5. rules.  ``rules`` are ids, empty for all; ``gains`` estimates a
+    speed-up.
+    """
     context = SampledContext(line_size, run.totals)
     chosen = [r for r in SAMPLED_RULES if not rules or r.id in rules]
     counts: Counter[str] = Counter({"sampled lines": len(run.lines)})
     wrong: list[Judged] = []
     fine: list[Judged] = []
+    disturbed: list[SampledLine] = []
     for use in run.lines:
         items = items_of(use, names.together(use))
         line = SampledLine(use, blame(use, items), as_locks([names.actor(item, use) for item in items], items))
         outcome = _outcome(use, line.blame)
         if outcome is Outcome.DISTURBED:
-            gain = gains(use, items) if gains is not None else None
             under = _under_locks(items, line.actors)
-            line = replace(line, blame=_in_company(line.blame, under), under_lock=under, gain=gain)
-            drafts = _drafts(line, context, chosen)
-            if drafts:
-                wrong.append(Judged(line, drafts))
-                continue
-            outcome = Outcome.NOT_DISTURBED
+            disturbed.append(replace(line, blame=_in_company(line.blame, under), under_lock=under))
+            continue
         counts[outcome.counter] += 1
         fine.append(Judged(line, (), outcome))
+    disturbed, together = estimated(disturbed, gains)
+    for line in disturbed:
+        if drafts := _drafts(line, context, chosen):
+            wrong.append(Judged(line, drafts))
+            continue
+        counts[Outcome.NOT_DISTURBED.counter] += 1
+        fine.append(Judged(line, (), Outcome.NOT_DISTURBED))
     thin = [one.line for one in fine if one.outcome is Outcome.TOO_FEW]
     for group in pools(thin):
         line = pooled(group)
@@ -99,7 +105,8 @@ def judge_lines(
             counts["sampled lines, pooled"] += len(group)
             counts[Outcome.TOO_FEW.counter] -= len(group)
             fine = [one for one in fine if one.line not in group]
-    return Verdicts((*_folded(wrong, context, chosen), *fine), {name: n for name, n in counts.items() if n})
+    folded = _folded(wrong, context, chosen, gains)
+    return Verdicts((*folded, *fine), {name: n for name, n in counts.items() if n}, together)
 
 
 def _drafts(line: SampledLine, context: SampledContext, rules: Sequence[SampledRule]) -> tuple[SampledDraft, ...]:
@@ -115,7 +122,9 @@ def _drafts(line: SampledLine, context: SampledContext, rules: Sequence[SampledR
     return tuple(drafts)
 
 
-def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[SampledRule]) -> list[Judged]:
+def _folded(
+    judged: list[Judged], context: SampledContext, rules: Sequence[SampledRule], gains: Gains | None
+) -> list[Judged]:
     """Lines of one array, and many lines of one kind of object, as one: its costliest with the cost of all."""
     groups: dict[tuple[object, ...], list[Judged]] = {}
     for one in judged:
@@ -128,7 +137,8 @@ def _folded(judged: list[Judged], context: SampledContext, rules: Sequence[Sampl
             continue
         mine, whole = first.blame.cost, sum(one.line.blame.cost for one in group)
         # Judged again as if the line had it all, so that severity and words are those of the whole.
-        line = replace(first, blame=first.blame.scaled(whole / mine if mine > 0 else 1.0), gain=None)
+        first = replace(first, gain=gain_of([one.line for one in group], gains) if gains is not None else None)
+        line = replace(first, blame=first.blame.scaled(whole / mine if mine > 0 else 1.0))
         drafts = _drafts(line, context, rules)
         count = sum(one.lines for one in group)
         out.append(Judged(first, tuple(replace(d, alike=count - 1) for d in drafts), lines=count))

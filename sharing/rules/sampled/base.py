@@ -21,6 +21,7 @@ from sharing.sampled.lineuse.use import Concurrency, LineUse, Totals, Touch
 from sharing.sampled.speedup.gain import Gain
 
 _Key = TypeVar("_Key", int, str)
+_OF_TIME = ("CPU time", "sampled latency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +93,36 @@ def disturbed(line: SampledLine, ctx: SampledContext) -> bool:
 
 
 def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
-    """By the share of the program's time, less where the threads' overlap is not known or padding would cost more."""
-    severity = severity_of(ctx.totals.share(cost).low)
-    steps = (line.blame.concurrency is not Concurrency.CONCURRENT) + 2 * walks(line)
-    if line.gain is not None and not line.gain.worth_fixing:
+    """By the share of the program's time, less where the threads' overlap is not known or padding would cost more.
+
+    A measured gain decides both ways.
+    """
+    severity = severity_of(ctx.totals.share(cost).low).lowered(line.blame.concurrency is not Concurrency.CONCURRENT)
+    return measured(severity, line.gain).lowered(2 * walks(line))
+
+
+def measured(severity: Severity, gain: Gain | None) -> Severity:
+    """``severity`` within what a gain allows: a bound only lowers it, an interval is its least and its most.
+
+    Time at the accesses of a line is no measure of what a fix saves: other work overlaps with a wait, and the wait for
+    a plain store shows elsewhere.
+    """
+    if gain is None:
+        return severity
+    if not gain.worth_fixing:
         return Severity.NOTE
-    return severity.lowered(steps)
+    if not gain.measured:
+        return severity
+    low, expected, high = (severity_of(share) for share in gain.saved)
+    most = high
+    if low is Severity.NOTE:  # perhaps nothing is gained: proof is missing
+        most = min(most, Severity.LOW if expected is Severity.NOTE else Severity.MEDIUM, key=_rank)
+    least = max(low, expected.lowered(1), key=_rank)
+    return min(max(severity, least, key=_rank), most, key=_rank)
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +164,35 @@ def same_bytes(
     items: tuple[int, ...],
     advice: str,
 ) -> SampledDraft:
-    """A draft about what the same bytes cost their users: two steps lower, since no layout helps."""
+    """A draft about what the same bytes cost their users: two steps lower, since no layout helps.
+
+    Unless the run on one processor shows that keeping the line's items apart helps: then that is what counts.
+    """
     cost = line.blame.true
-    severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=lambda s: s.rank).lowered(2)
+    severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=_rank).lowered(2)
+    separate: tuple[int, ...] = ()
+    if line.gain is not None and line.gain.surely_worth_fixing and len(items) > 1 and not walks(line):
+        severity, separate = measured(severity, line.gain), items[:1]
     message = wording.message(cost, severity, line, ctx)
     evidence = (split_text(line), *wording.evidence)
-    return SampledDraft(rule, severity, verdict, items, (), message, evidence, cost, advice)
+    return SampledDraft(rule, severity, verdict, items, separate, message, evidence, cost, advice)
+
+
+def padding_text(line: SampledLine) -> str:
+    """What room around bytes that several threads write is worth: no more than what was seen, or measured."""
+    gain, b = line.gain, line.blame
+    if gain is not None and gain.measured:
+        if not gain.worth_fixing:
+            return "padding does not help"
+        if gain.surely_worth_fixing and len(line.items) > 1:
+            return "padding does not cure that, but keeping the line's other bytes apart helps"
+        return "padding does not cure that; keeping the line's other bytes apart may help or not"
+    beside = b.false / max(b.false + b.true, 1e-9)
+    if beside >= numbers.WORTH_SAYING:
+        return (
+            f"padding does not cure that: it spares at most the {100 * beside:.0f} % that other bytes of the line cause"
+        )
+    return "padding does not help"
 
 
 def severity_of(share: float) -> Severity:
@@ -161,16 +209,22 @@ def walks(line: SampledLine) -> bool:
 def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext) -> str:
     """The end of a message: what it costs, and the doubts."""
     share: Share = ctx.totals.share(cost)
-    text = f": {share.text} of {ctx.totals.measure}"
+    # Time at the accesses is not all wait: what overlaps with a wait is sampled there as well.
+    measure = ctx.totals.measure
+    bound = "at most " if measure in _OF_TIME and not (line.gain is not None and line.gain.measured) else ""
+    text = f": {bound}{share.text} of {measure}"
     if walks(line):
         return (
             f"{text}; padding is not recommended: the same instructions traverse {line.use.footprint} lines, and "
             f"padding would multiply their number"
         )
+    gain = line.gain
+    if gain is not None and not gain.worth_fixing:
+        return f"{text}, not worth fixing: the estimated speed-up is {gain.text}"
+    if gain is not None and gain.measured:
+        return f"{text}, estimated speed-up {gain.text}"
     if severity is Severity.NOTE and share.low < shared.LOW_FROM:
         return f"{text}, not worth fixing"
-    if line.gain is not None and not line.gain.worth_fixing:
-        return f"{text}, not worth fixing: the estimated speed-up is {line.gain.text}"
     return text
 
 

@@ -25,6 +25,7 @@ from sharing.rules.sampled.base import (
     SampledLine,
     SampledRule,
     Wording,
+    padding_text,
     same_bytes,
     subject,
 )
@@ -49,7 +50,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
             "out; separate lines for its words may save a few transfers, which only a measurement can show"
         )
     else:
-        why = "padding does not help: every thread that takes the lock writes these bytes"
+        why = f"{padding_text(line)}: every thread that takes the lock writes these bytes"
     text, items = f"{subject(first, line)}, is contended", (first, *company)
     advice = "shorten the critical sections, split the lock, or give threads data of their own"
     wording = Wording(text, f"; {why}", evidence)

@@ -27,6 +27,7 @@ from sharing.rules.sampled.base import (
     SampledRule,
     Wording,
     disturbed,
+    padding_text,
     same_bytes,
     subject,
 )
@@ -46,7 +47,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     names = ", ".join(line.actors[i].name for i in mates[:3])
     evidence = (f"its line mates are slowed as well: {names}",) if names else ()
     item = line.items[first]
-    text = f"{subject(first, line)}: {_who(item)} the same bytes, so that padding does not help"
+    text = f"{subject(first, line)}: {_who(item)} the same bytes; {padding_text(line)}"
     wording = Wording(text, evidence=evidence)
     items, advice = (first, *mates), COUNTED if _is_counter(item) else UPDATED
     yield same_bytes(RULE.id, Verdict.TRUE_SHARING, line, ctx, wording, items=items, advice=advice)

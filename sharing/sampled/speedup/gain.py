@@ -51,10 +51,27 @@ class Gain:
     high: float
     how: str
     ask: str = ""  # what would tell more
+    given: str = ""  # what else must be done for it
+
+    @property
+    def measured(self) -> bool:
+        """A level without sharing was measured: more than a bound."""
+        return self.ratio is not None
 
     @property
     def worth_fixing(self) -> bool:
+        """It may be: where it is measured and expected to be nothing, so high an end of the interval is needed."""
         return self.high >= numbers.WORTH_FIXING
+
+    @property
+    def surely_worth_fixing(self) -> bool:
+        return self.measured and self.low >= numbers.WORTH_FIXING
+
+    @property
+    def saved(self) -> tuple[float, float, float]:
+        """Share of the run's time that a fix saves: at the least, expected, at the most."""
+        least, most = 1 - 1 / self.low, 1 - 1 / self.high
+        return least, most if self.ratio is None else 1 - 1 / self.ratio, most
 
     @property
     def sentence(self) -> str:
@@ -68,7 +85,7 @@ class Gain:
         """``1.84× (1.62–2.05×)``."""
         if self.ratio is None:
             return f"at most {self.high:.2f}×" if self.high <= numbers.TELLING else "not known from this recording"
-        return f"{self.ratio:.2f}× ({self.low:.2f}–{self.high:.2f}×)"
+        return f"{self.ratio:.2f}× ({self.low:.2f}–{self.high:.2f}×){' ' if self.given else ''}{self.given}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +143,18 @@ class Gains:
 
     def of(self, line: LineUse, items: Sequence[Item] | None = None) -> Gain | None:
         """What keeping the items of a line apart would give; None for a line that is not of these or not shared."""
-        return self.of_all([line], {_key(line): items} if items is not None else {})
+        return self.of_all([(line, items or ())])
 
-    def of_all(
-        self, lines: Iterable[LineUse], items: dict[tuple[int, bool], Sequence[Item]] | None = None
-    ) -> Gain | None:
-        """The same for several lines that are repaired together."""
-        known = sorted({n for n in (self._number.get(_key(one)) for one in lines) if n is not None})
+    def of_all(self, lines: Iterable[tuple[LineUse, Sequence[Item]]]) -> Gain | None:
+        """The same for several lines, each with its items, that are repaired together."""
+        items = {n: its for n, its in ((self._number.get(_key(one)), its) for one, its in lines) if n is not None}
+        known = sorted(items)
         if not known or not self._before.sum() > 0:
             return None
-        items = items or {}
         left = {}
         for n in known:
             line = self._lines[n]
-            rest = remaining(line, items.get(_key(line)) or items_of(line), self._rates[n])
+            rest = remaining(line, items[n] or items_of(line), self._rates[n])
             names = [(one.pid, one.tid) for one in line.threads]
             left[n] = {self._thread_of[names[t]]: share for t, share in rest.items() if names[t] in self._thread_of}
         if self._solo is None or not self._scale.how:
