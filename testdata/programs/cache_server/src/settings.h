@@ -1,0 +1,4 @@
+#pragma once
+
+extern long port;
+extern char greeting[96];
