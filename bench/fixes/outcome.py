@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.clones import clone_of
 from bench.fixes.fixes import Fix, Recipe
 from bench.fixes.trees import extract, flags
 from linemate.options import CheckOptions, FactsRequest
@@ -17,7 +18,6 @@ from linemate.source import read_program
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, Severity
 
-RANKS = ("", "note", "low", "medium", "high")
 _WORD = re.compile(r"\w+")
 
 
@@ -26,22 +26,20 @@ class Side:
     """One revision: do all units parse, and the findings about what was repaired, worst first."""
 
     parses: bool
-    about: tuple[tuple[str, str, str], ...]  # severity, rule, verdict
+    about: tuple[tuple[Severity, str, str], ...]  # severity, rule, verdict
     others: int  # findings at low or above about something else
     wall_s: float
     why: str = ""  # the first unit that does not parse whole
     why_not: str = ""  # why nothing was judged
 
     @property
-    def worst(self) -> str:
-        return self.about[0][0] if self.about else ""
+    def worst(self) -> Severity | None:
+        return self.about[0][0] if self.about else None
 
     @property
     def shares(self) -> bool:
         """Is anything said to share a line, from low on?  What is only fragile shares none today."""
-        return any(
-            RANKS.index(severity) >= RANKS.index("low") and verdict != "fragile" for severity, _, verdict in self.about
-        )
+        return any(severity.rank >= Severity.LOW.rank and verdict != "fragile" for severity, _, verdict in self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,8 @@ class Outcome:
     @property
     def flagged(self) -> bool:
         """Said to be worth a repair before it."""
-        return RANKS.index(self.before.worst) >= RANKS.index("medium")
+        worst = self.before.worst
+        return worst is not None and worst.rank >= Severity.MEDIUM.rank
 
     @property
     def clean(self) -> bool:
@@ -101,10 +100,10 @@ def _side(
     for finding in report.findings:
         named = names & _named(finding)
         if named == names if fix.together else named:
-            about.append((str(finding.severity), finding.rule, str(finding.verdict)))
+            about.append((finding.severity, finding.rule, str(finding.verdict)))
         else:
             others += 1
-    about.sort(key=lambda one: -RANKS.index(one[0]))
+    about.sort(key=lambda one: -one[0].rank)
     counts = report.coverage.counts
     failed = [note.replace(f"{tree}/", "") for note in report.coverage.notes if "analysed" in note]
     parses = not counts.get("units_failed") and not counts.get("units_in_part")
@@ -119,12 +118,3 @@ def _named(finding: Finding) -> set[str]:
         for text in (one.name, one.type, one.member, one.identity):
             words.update(_WORD.findall(text or ""))
     return words
-
-
-def clone_of(clones: Path, project: str) -> Path:
-    """A clone as ``OWNER+NAME`` or as ``NAME``, bare or not, below the folder that was given."""
-    owner_name = project.replace("/", "+")
-    for folder in (clones / owner_name / "repo", clones / owner_name, clones / project.split("/")[1]):
-        if folder.is_dir():
-            return folder
-    return clones / owner_name

@@ -11,6 +11,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from bench.clones import git
 from bench.fixes.fixes import Recipe
 from bench.measure import Unavailable
 
@@ -20,11 +21,11 @@ _SETTING = re.compile(r"CONFIG_(\w+)=(\S+)")
 
 def extract(clone: Path, revision: str, paths: tuple[str, ...], into: Path) -> None:
     """The files of a revision below ``into``; of ``paths`` those that this revision has."""
-    listed = _git(clone, "ls-tree", "--name-only", revision, "--", *paths).decode().split()
+    listed = git(clone, "ls-tree", "--name-only", revision, "--", *paths).decode().split()
     if not listed:
         raise Unavailable(f"{clone}: {revision[:10]} has none of {', '.join(paths)}")
     into.mkdir(parents=True, exist_ok=True)
-    archive = _git(clone, "archive", "--format=tar", revision, "--", *listed)
+    archive = git(clone, "archive", "--format=tar", revision, "--", *listed)
     # GNU tar writes nothing outside of the folder, whatever the archive names.
     subprocess.run(["tar", "-x", "-C", str(into)], input=archive, check=True)
 
@@ -55,10 +56,3 @@ def _defines(tree: Path, files: tuple[str, ...]) -> str:
         if value != "n":
             lines += [f"#undef {name}", f"#define {name} {'1' if value == 'y' else value}"]
     return "\n".join(lines) + "\n"
-
-
-def _git(clone: Path, *words: str) -> bytes:
-    done = subprocess.run(["git", "-C", str(clone), *words], capture_output=True, check=False)
-    if done.returncode:
-        raise Unavailable(f"{clone}: git {words[0]}: {done.stderr.decode(errors='replace').strip()[-200:]}")
-    return done.stdout

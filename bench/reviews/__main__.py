@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from bench.fixes.outcome import clone_of
+from bench.clones import clone_of, git
 from bench.measure import Unavailable
 from bench.places import linemate
 from bench.reviews.projects import PROJECTS, Project
@@ -39,9 +39,9 @@ def main() -> int:
     new = 0
     for commit, subject in _commits(tree, project, options.until, options.count):
         try:
-            _git(tree, "checkout", "--quiet", "--force", commit)
+            git(tree, "checkout", "--quiet", "--force", commit)
             project.configure(tree)
-        except (Unavailable, subprocess.CalledProcessError) as error:
+        except Unavailable as error:
             print(f"{commit[:10]}  not configured: {error}", flush=True)
             continue
         wall_s, found, problem = _check(tree, options.work / "cache")
@@ -60,8 +60,8 @@ def main() -> int:
 def _commits(tree: Path, project: Project, until: str, count: int) -> list[tuple[str, str]]:
     """The last commits of the first parents that touch the sources, oldest first."""
     paths = [f":(glob){path}" if "/" not in path else path for path in project.sources]
-    text = _git(tree, "log", "--first-parent", f"-{count}", "--format=%H %s", until, "--", *paths)
-    found = [line.partition(" ") for line in text.splitlines()]
+    text = git(tree, "log", "--first-parent", f"-{count}", "--format=%H %s", until, "--", *paths)
+    found = [line.partition(" ") for line in text.decode(errors="replace").splitlines()]
     return [(commit, subject) for commit, _, subject in reversed(found)]
 
 
@@ -83,10 +83,6 @@ def _check(tree: Path, cache: Path) -> tuple[float, list[str], str]:
     found = [f"{f['severity']} {f['rule']}: {f['message'][:300]}" for f in report["findings"]]
     incomplete = "  (incomplete)" if done.returncode == 3 else ""
     return wall_s, found, incomplete
-
-
-def _git(tree: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(tree), *words], capture_output=True, text=True, check=True).stdout
 
 
 if __name__ == "__main__":
