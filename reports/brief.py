@@ -119,11 +119,14 @@ def _names(row: Row, width: int) -> str:
 
 
 def _place(finding: Finding) -> str:
-    """The binary where there are several, else file and line of the first variable that has one; without folders."""
+    """The binary where there are several, else file and line, without folders, of a variable, or of an access to it."""
     if finding.target:
         return visible(finding.target.rpartition("/")[2])
     for who in finding.participants[:PAIR]:
         if found := position(who.source):
+            return visible(f"{found.path.rpartition('/')[2]}:{found.line}")
+    for access in finding.related:  # memory without a declaration: where it is accessed
+        if found := position(access.source):
             return visible(f"{found.path.rpartition('/')[2]}:{found.line}")
     return ""
 

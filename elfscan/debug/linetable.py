@@ -1,11 +1,12 @@
 """Which line of source each instruction was made of: the line programs of ``.debug_line`` (DWARF 2 to 5).
 
 Owns the interpretation of those programs, and their bounds.  A unit that is damaged costs the rows of that unit.  Only
-read where counts name lines: the judgement needs none of it.
+read where counts name lines, or for the few instructions of a sampled finding: the judgement needs none of it.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,15 +16,16 @@ import numpy as np
 from elfscan.fileformat.elf import ElfFile
 from sharing.model.image import Table
 
-LINE_DTYPE = np.dtype([("address", "<u8"), ("end", "<u8"), ("file", "<i4"), ("line", "<u4")])
+LINE_DTYPE = np.dtype([("address", "<u8"), ("end", "<u8"), ("file", "<i4"), ("line", "<u4"), ("column", "<u4")])
 MAX_SECTION_BYTES = 1 << 28
 MAX_ROWS = 1 << 24
 MAX_FILES = 1 << 18
+MAX_CANDIDATES = 4  # sequences that may hold an address: bytes of operands may look like the start of one
 MAX_ENTRIES = 1 << 16  # of one table of files or folders
 SHF_COMPRESSED, ELFCOMPRESS_ZLIB = 0x800, 1
 
 # Opcodes and forms (DWARF 5, 6.2.5 and 7.5.6).
-COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC, FIXED_ADVANCE_PC = 1, 2, 3, 4, 8, 9
+COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, CONST_ADD_PC, FIXED_ADVANCE_PC = 1, 2, 3, 4, 5, 8, 9
 END_SEQUENCE, SET_ADDRESS = 1, 2
 LNCT_PATH, LNCT_DIRECTORY = 1, 2
 FORM_DATA2, FORM_DATA4, FORM_DATA8, FORM_STRING, FORM_BLOCK, FORM_DATA1 = 0x05, 0x06, 0x07, 0x08, 0x09, 0x0B
@@ -50,14 +52,18 @@ class LineTable:
         return found
 
 
-def read_lines(elf: ElfFile) -> LineTable:
-    """All line programs of a linked file; none where it has no ``.debug_line``."""
+def read_lines(elf: ElfFile, wanted: Table | None = None) -> LineTable:
+    """All line programs of a linked file; none where it has no ``.debug_line``.
+
+    With ``wanted``, sorted addresses, only the programs that may speak of these: a server has millions of rows.
+    """
     data = _section(elf, ".debug_line")
     strings = {FORM_STRP: _section(elf, ".debug_str"), FORM_LINE_STRP: _section(elf, ".debug_line_str")}
     reader = LinePrograms(data, elf.order == "<", strings)
-    reader.read()
+    reader.read(None if wanted is None else _units_of(data, reader.order, elf.arch.pointer_size, wanted))
     rows = np.zeros(len(reader.address), LINE_DTYPE)
     rows["address"], rows["end"], rows["file"], rows["line"] = reader.address, reader.end, reader.file, reader.line
+    rows["column"] = reader.column
     rows = rows[(rows["end"] > rows["address"]) & (rows["address"] > 0)]  # at zero is what the linker dropped
     return LineTable(rows[np.argsort(rows["address"], kind="stable")], tuple(reader.files), reader.lost)
 
@@ -77,6 +83,20 @@ def _section(elf: ElfFile, name: str) -> bytes:
         return zlib.decompressobj().decompress(data[24 if wide else 12 :], MAX_SECTION_BYTES)
     except zlib.error:
         return b""
+
+
+def _units_of(data: bytes, order: Literal["little", "big"], width: int, wanted: Table) -> Table:
+    """Offsets of the instructions that begin sequences which may hold one of the ``wanted`` addresses, sorted.
+
+    A sequence begins with its address, and the next one begins behind its end.
+    """
+    start = re.compile(b"\\0" + bytes([width + 1, SET_ADDRESS]) + b"(?=(" + b"." * width + b"))", re.DOTALL)
+    found = sorted((int.from_bytes(one[1], order), one.start()) for one in start.finditer(data))
+    address = np.array([a for a, _ in found], np.uint64)
+    offset = np.array([at for _, at in found], np.int64)
+    first = np.searchsorted(address, wanted, "right")
+    near = np.unique((first[:, None] - 1 - np.arange(MAX_CANDIDATES)).ravel())
+    return np.sort(offset[near[near >= 0]])
 
 
 @dataclass(slots=True)
@@ -104,10 +124,12 @@ class LinePrograms:
         self.end: list[int] = []
         self.file: list[int] = []
         self.line: list[int] = []
+        self.column: list[int] = []
         self.files: dict[str, int] = {}
         self.lost = 0
 
-    def read(self) -> None:
+    def read(self, inside: Table | None = None) -> None:
+        """All units, or those that one of the offsets ``inside`` lies in."""
         start = 0
         while start + 4 <= len(self.data) and len(self.address) < MAX_ROWS:
             self.at, self.stop, self.wide = start, len(self.data), 4
@@ -116,13 +138,16 @@ class LinePrograms:
                 if start + 12 > len(self.data):
                     break
                 self.wide, length = 8, self._number(8)
-            start = self.stop = min(self.at + length, len(self.data))
+            first, start = start, min(self.at + length, len(self.data))
+            self.stop = start
+            if inside is not None and np.searchsorted(inside, first) == np.searchsorted(inside, start):
+                continue
             before = len(self.address)
             try:
                 self._program(self._header())
             except _Broken:
                 self.lost += 1
-                for column in (self.address, self.end, self.file, self.line):
+                for column in (self.address, self.end, self.file, self.line, self.column):
                     del column[before:]
 
     def _header(self) -> _Header:
@@ -211,7 +236,7 @@ class LinePrograms:
         return self.files.setdefault(name if name[:1] == "/" or not folder else f"{folder}/{name}", len(self.files))
 
     def _program(self, h: _Header) -> None:
-        address, file, line, open_row = 0, 1, 1, False
+        address, file, line, column, open_row = 0, 1, 1, 0, False
         special = (255 - h.opcode_base) // h.line_range * h.least
 
         def row() -> None:
@@ -221,6 +246,7 @@ class LinePrograms:
             self.address.append(address)
             self.file.append(h.files[file] if file < len(h.files) else -1)
             self.line.append(line if 0 <= line < 1 << 32 else 0)
+            self.column.append(column if column < 1 << 32 else 0)
             open_row = True
             if len(self.address) > MAX_ROWS:
                 raise _Broken
@@ -240,6 +266,8 @@ class LinePrograms:
                 line += self._leb(signed=True)
             elif opcode == SET_FILE:
                 file = self._leb()
+            elif opcode == SET_COLUMN:
+                column = self._leb()
             elif opcode == CONST_ADD_PC:
                 address += special
             elif opcode == FIXED_ADVANCE_PC:
@@ -256,7 +284,7 @@ class LinePrograms:
                 if extended == END_SEQUENCE:
                     if open_row:
                         self.end.append(address)
-                    address, file, line, open_row = 0, 1, 1, False
+                    address, file, line, column, open_row = 0, 1, 1, 0, False
                 elif extended == SET_ADDRESS:
                     if size - 1 not in (4, 8):
                         raise _Broken

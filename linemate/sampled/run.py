@@ -18,6 +18,7 @@ from linemate.modules import open_modules
 from linemate.sampled.gains import GainsOf, without_solo
 from linemate.sampled.notes import profile_notes
 from linemate.sampled.reading import Profiles
+from linemate.sampled.sources import sources_of
 from sharing.basics.naming import readable_names, without_parameters
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
@@ -74,7 +75,8 @@ def with_samples(
     gains = GainsOf(paths, placed, runs, lambda path: _placed(profiles.read(path), image, knowledge))
     names = Names(judgement.image, knowledge, judgement.actors)
     verdicts = judge_lines(run, names, line_size, rules=options.rules, gains=gains)
-    sampled = findings_of(verdicts, run.totals, Style(line_size, image.kind, options.macro), judgement.image)
+    style = Style(line_size, image.kind, options.macro)
+    sampled = findings_of(verdicts, run.totals, style, judgement.image, sources_of)
     findings, joined = join(static, sampled, verdicts, run, _coverages(placed))
     counts: dict[str, int] = {}
     for one in placed:

@@ -10,7 +10,7 @@ import pytest
 from sharing.judge.sampled.join import NOT_EXERCISED
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Finding, Report, Severity, Verdict
-from tests.sampled.conftest import Seen, needs, record, report, sampled
+from tests.sampled.conftest import PROGRAMS, Seen, needs, record, report, sampled
 
 FALSE = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
 
@@ -36,6 +36,11 @@ def test_two_counters_of_a_struct_share_a_line(seen: Seen, where: str, first: st
     assert [p.bytes for p in sorted(finding.participants, key=lambda p: p.bytes)] == [((0, 8),), ((8, 16),)]
     assert len(finding.remedies) >= 1
     assert where == "global" or where in finding.message
+    source = (PROGRAMS / "pairs.c").read_text().splitlines()
+    for function, member in (("count_in", "->in"), ("count_out", "->out")):
+        lines = {int(one.source.split(":")[1]) for one in finding.related if one.function == function}
+        assert lines, "accesses have their place in source"
+        assert all(member in source[line - 1] for line in lines)
 
 
 @pytest.mark.parametrize("where", ["global", "heap", "stack", "slots", "three"])

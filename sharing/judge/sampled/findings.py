@@ -7,6 +7,8 @@ helps ``sharing.judge.sampled.remedies``'.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -16,15 +18,28 @@ from sharing.judge.remedy import Style
 from sharing.judge.sampled.remedies import remedies
 from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.attribution import Basis
-from sharing.model.finding import MAX_PARTICIPANTS, Confidence, Evidence, Finding, LinePicture, LineRef, Participant
-from sharing.model.image import Image
+from sharing.model.finding import (
+    MAX_PARTICIPANTS,
+    Confidence,
+    Evidence,
+    Finding,
+    LinePicture,
+    LineRef,
+    Participant,
+    Related,
+)
+from sharing.model.image import AccessKind, Image
 from sharing.model.plural import count
 from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, bytes_text, functions_of, threads_of
 from sharing.sampled.lineuse.blame import Item
-from sharing.sampled.lineuse.use import Concurrency, Provenance, Totals
+from sharing.sampled.lineuse.use import Concurrency, Provenance, Site, Totals
 
 MAX_FUNCTIONS = 6
+MAX_PLACES = 4  # in source, of one participant
+_VERBS = {AccessKind.LOAD: "reads", AccessKind.STORE: "writes", AccessKind.RMW: "updates"}
+Code = tuple[str, int]  # file, and link-time address of an instruction in it
+Sources = Callable[[Sequence[Site]], Mapping[Code, str]]
 _SEEN = {
     Provenance.SAMPLE: "sampled",
     Provenance.WITNESS: "near sampled instructions",
@@ -32,14 +47,29 @@ _SEEN = {
 }
 
 
-def findings_of(verdicts: Verdicts, totals: Totals, style: Style, image: Image | None = None) -> list[Finding]:
+def no_sources(sites: Sequence[Site]) -> Mapping[Code, str]:
+    """Nothing is known of where instructions come from."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What findings are made with; ``sources`` are ``file:line:column`` of instructions."""
+
+    context: SampledContext
+    style: Style
+    paths: Paths
+    sources: Mapping[Code, str]
+
+
+def findings_of(
+    verdicts: Verdicts, totals: Totals, style: Style, image: Image | None = None, sources: Sources = no_sources
+) -> list[Finding]:
     """Worst first; of equal severity, by cost.  ``image`` is of the variables, for their types."""
     paths = Paths(image)
-    out = [
-        _finding(draft, judged.line, SampledContext(style.line_size, totals), style, paths)
-        for judged in verdicts.judged
-        for draft in judged.drafts
-    ]
+    sites = [site for judged in verdicts.judged if judged.drafts for site in judged.line.use.sites]
+    told = Told(SampledContext(style.line_size, totals), style, paths, sources(sites))
+    out = [_finding(draft, judged.line, told) for judged in verdicts.judged for draft in judged.drafts]
     out.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     return _distinct(out)
 
@@ -60,8 +90,8 @@ def confidence_of(line: SampledLine) -> Confidence:
     return Confidence.SAMPLED if line.use.basis is Basis.ADDRESS else Confidence.DERIVED
 
 
-def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style: Style, paths: Paths) -> Finding:
-    use, how = line.use, confidence_of(line)
+def _finding(draft: SampledDraft, line: SampledLine, told: Told) -> Finding:
+    ctx, use, how = told.context, line.use, confidence_of(line)
     numbers = draft.items[:MAX_PARTICIPANTS]
     base = use.link if use.link >= 0 else use.address
     place = "" if use.target or use.link < 0 else f"line {use.link:#x} of {use.module.rpartition('/')[2]}"
@@ -80,10 +110,26 @@ def _finding(draft: SampledDraft, line: SampledLine, ctx: SampledContext, style:
         participants=tuple(_participant(line.actors[i], line.items[i], base, whole=whole) for i in numbers),
         message=draft.message,
         evidence=tuple(Evidence(how, text) for text in (*texts, *advice)),
-        remedies=remedies(draft, line, style, paths),
+        remedies=remedies(draft, line, told.style, told.paths),
         picture=_picture(line, base),
         score=round(ctx.totals.score(draft.cost), 3),
+        related=_related(draft, line, told.sources),
     )
+
+
+def _related(draft: SampledDraft, line: SampledLine, sources: Mapping[Code, str]) -> tuple[Related, ...]:
+    """Where in source the participants are accessed, of each the busiest first."""
+    out: list[Related] = []
+    for number in draft.items[:MAX_PARTICIPANTS]:
+        item = line.items[number]
+        seen: dict[Related, None] = {}
+        for site in line.use.sites:
+            source = sources.get((site.module, site.ip), "")
+            if source and site.start < item.end and item.start < site.end:
+                verb = "locks" if site.lock_call else _VERBS.get(site.kind, "uses")
+                seen[Related(line.actors[number].name, site.function, verb, source)] = None
+        out += list(seen)[:MAX_PLACES]
+    return tuple(out)
 
 
 def _identity(draft: SampledDraft, line: SampledLine) -> str:

@@ -115,7 +115,7 @@ def _joined(static: Finding, sampled: Finding) -> Finding:
         evidence=(*sampled.evidence, *static.evidence),
         remedies=sampled.remedies or (static.remedies if sampled.verdict in _JOINED else ()),
         picture=static.picture or sampled.picture,
-        related=static.related,
+        related=(*static.related, *(one for one in sampled.related if one not in static.related)),
     )
 
 

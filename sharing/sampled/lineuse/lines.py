@@ -24,7 +24,7 @@ from sharing.sampled.attribution.unplaced import is_unplaced
 from sharing.sampled.eventcosts import Costs, sample_costs
 from sharing.sampled.lineuse.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.lineuse.overlap import in_turn, may_be_step, overlap
-from sharing.sampled.lineuse.touches import footprints, group_touches, splits, walked
+from sharing.sampled.lineuse.touches import footprints, group_touches, sites_of, splits, walked
 from sharing.sampled.lineuse.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
 
 MAX_COUNTED = 1 << 15  # lines whose cost is summed
@@ -289,6 +289,7 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
         bases={Basis(b): n for b, n in enumerate(np.bincount(own["basis"]).tolist()) if n},
         overlaps=_overlaps(profile, (own["thread"], rows), witnesses, index, touches, functions),
         splits=splits(a, own, cost, base, size, index),
+        sites=sites_of(a, (own, witnesses), base, size),
         moments=_moments(own["thread"], profile.time[rows], cpu, index) if len(rows) < numbers.FEW_SAMPLES else (),
         in_turn=frozenset(index[thread] for thread in _in_turn(profile, _distinct(own["thread"]))),
     )

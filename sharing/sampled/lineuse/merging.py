@@ -69,6 +69,7 @@ def _both(a: LineUse, b: LineUse) -> LineUse:
         overlaps=overlaps,
         splits=(*a.splits, *moved),
         moments=(*a.moments, *((thread + shift, time, cpu) for thread, time, cpu in b.moments)),
+        sites=tuple(sorted((*a.sites, *b.sites), key=lambda site: -site.samples)),
         footprint=max(a.footprint, b.footprint),
         in_turn=a.in_turn | {thread + shift for thread in b.in_turn},
     )

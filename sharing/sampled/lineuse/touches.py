@@ -17,9 +17,10 @@ import numpy.typing as npt
 from sharing.model.attribution import Attribution, Table, TouchFlag
 from sharing.model.image import AccessKind
 from sharing.sampled import numbers
-from sharing.sampled.lineuse.use import Provenance, Split, Touch
+from sharing.sampled.lineuse.use import Provenance, Site, Split, Touch
 
 MAX_FOLLOWED = 100_000  # samples of an instruction
+MAX_SITES = 64  # instructions of a line that are kept, the busiest
 MAX_COUNTED = 1 << 20  # combinations of thread, function, bytes and kind that get a counter each
 _KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS | TouchFlag.SPIN_WAITS)
 Costs = npt.NDArray[np.float64]
@@ -72,6 +73,48 @@ def group_touches(
     ]
     out.sort(key=lambda t: (-t.cost, -t.samples, t.thread, t.start, t.function, t.kind))
     return out
+
+
+def sites_of(attribution: Attribution, parts: Sequence[Table], base: int, size: int) -> tuple[Site, ...]:
+    """The instructions of a line's rows, most rows first."""
+    names = ("ip", "module", "function", "place", "size", "kind", "flags")
+    rows = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    keep = rows["module"] >= 0
+    if not keep.any():
+        return ()
+    rows = {name: column[keep] for name, column in rows.items()}
+    offset = rows["place"].astype(np.int64) - np.int64(base)
+    start = np.clip(offset, 0, size - 1)
+    end = np.clip(offset + np.maximum(rows["size"].astype(np.int64), 1), start + 1, size)
+    ips, code = np.unique(rows["ip"], return_inverse=True)
+    lock = (rows["flags"] & TouchFlag.LOCK_CALL) != 0
+    columns = (
+        code.astype(np.int64),
+        rows["module"],
+        rows["function"] + 1,
+        start,
+        end,
+        rows["kind"],
+        lock.astype(np.int8),
+    )
+    values, group = _groups(columns)
+    count = np.bincount(group, minlength=len(values))
+    order = np.argsort(-count, kind="stable")[:MAX_SITES]
+    return tuple(
+        Site(
+            attribution.modules[module].path,
+            int(ips[number]),
+            attribution.functions[function - 1] if function else "?",
+            first,
+            last,
+            AccessKind(kind),
+            int(count[i]),
+            bool(locks),
+        )
+        for i, (number, module, function, first, last, kind, locks) in zip(
+            order.tolist(), values[order].tolist(), strict=True
+        )
+    )
 
 
 def walked(

@@ -90,6 +90,20 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """One instruction that was seen at bytes [start, end) of a line: ``ip`` is its link-time address in ``module``."""
+
+    module: str
+    ip: int
+    function: str
+    start: int
+    end: int
+    kind: AccessKind
+    samples: int
+    lock_call: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Split:
     """Accesses whose operand crosses the end of the line: ``place`` is its first byte."""
 
@@ -144,6 +158,7 @@ class LineUse:
     footprint: int = 1
     moments: tuple[tuple[int, int, int], ...] = ()  # of a line with few samples: (thread, time, processor) of each
     in_turn: frozenset[int] = frozenset()
+    sites: tuple[Site, ...] = ()  # most samples first
 
     def overlap(self, a: int, b: int) -> Overlap:
         tested = self.overlaps.get((min(a, b), max(a, b)), UNTESTED)

@@ -1,0 +1,52 @@
+"""Where in source the instructions of sampled findings come from: ``file:line:column``, by the line tables.
+
+Owns which files are asked and that only the programs of the line table that speak of these instructions are read.  What
+cannot be read is left out: an access without a place in source is no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from elfscan.debug.debugfile import find_debug
+from elfscan.debug.linetable import LineTable, read_lines
+from elfscan.fileformat.elf import ElfFile, map_file
+from sharing.model.errors import LinemateError
+from sharing.sampled.lineuse.use import Site
+
+MAX_MODULES = 8  # files that are asked, those with the most instructions
+
+
+def sources_of(sites: Sequence[Site]) -> Mapping[tuple[str, int], str]:
+    """(file, address) of each instruction whose line is known to ``file:line:column``."""
+    wanted: dict[str, set[int]] = {}
+    for site in sites:
+        wanted.setdefault(site.module, set()).add(site.ip)
+    out: dict[tuple[str, int], str] = {}
+    for module in sorted(wanted, key=lambda one: (-len(wanted[one]), one))[:MAX_MODULES]:
+        ips = np.array(sorted(wanted[module]), np.uint64)
+        try:
+            lines = _lines(module, ips)
+        except (LinemateError, OSError):
+            continue
+        for ip, row in zip(ips.tolist(), lines.at(ips).tolist(), strict=True):
+            if row >= 0 and lines.rows["line"][row] and lines.rows["file"][row] >= 0:
+                place = lines.rows[row]
+                column = f":{place['column']}" if place["column"] else ""
+                out[module, ip] = f"{lines.files[place['file']]}:{place['line']}{column}"
+    return out
+
+
+def _lines(path: str, ips: np.typing.NDArray[np.uint64]) -> LineTable:
+    """From the file itself, or from its debug file."""
+    elf = ElfFile(path, map_file(path))
+    if not elf.has_dwarf:
+        found = find_debug(
+            path, build_id=elf.build_id, debuglink=elf.debug_link(), altlink=elf.alt_link(), has_dwarf=False
+        )
+        if found.main is None:
+            return read_lines(elf, ips)
+        elf = ElfFile(found.main, map_file(found.main))
+    return read_lines(elf, ips)
