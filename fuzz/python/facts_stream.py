@@ -14,7 +14,7 @@ from linemate.options import CheckOptions
 from linemate.source import images, read_streams
 from sharing.knowledge import default_knowledge
 from sharing.model.facts import FACTS_SCHEMA, FactsEnd, FactsFailure, FactsHeader, FactsNote
-from tests.source.units import LONG, MUTEX, UnitMaker, access, call, lock
+from tests.builders.units import LONG, MUTEX, UnitMaker, access, call, lock
 
 
 def _unit() -> UnitMaker:

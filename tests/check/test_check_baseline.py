@@ -12,7 +12,7 @@ import pytest
 from linemate.baseline import SCHEMA, known_findings, only_new, read_baseline, write_baseline
 from reports.fingerprint import fingerprint
 from sharing.model import LinemateError, Severity
-from tests.reports.shared_report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, LOCK_BESIDE_LIST, REPORT
+from tests.builders.report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, LOCK_BESIDE_LIST, REPORT
 
 ROOT = "/src/server"
 

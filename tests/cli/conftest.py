@@ -15,7 +15,7 @@ from linemate.options import AuditOptions, CheckOptions
 from sharing.model import Report
 from sharing.source.merge import assemble
 from sharing.source.program import Program
-from tests.reports.shared_report import EMPTY
+from tests.builders.report import EMPTY
 
 
 @dataclass

@@ -14,7 +14,7 @@ import pytest
 from reports import EMITTERS
 from sharing.model import Confidence, LinemateError, Malformed, Severity
 from sharing.rules import RULES
-from tests.reports.shared_report import BIG_LINE, EMPTY, HOSTILE_NAMES, PAIR_OF_LINES, REPORT
+from tests.builders.report import BIG_LINE, EMPTY, HOSTILE_NAMES, PAIR_OF_LINES, REPORT
 
 Run = Callable[..., Any]
 COMPLETE = msgspec.structs.replace(REPORT, incomplete=False)

@@ -14,7 +14,7 @@ from linemate.database import FILE_NAME
 from reports import EMITTERS
 from sharing.model import Confidence, Severity
 from sharing.rules import RULES
-from tests.reports.shared_report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, HOSTILE_NAMES, PAIR_OF_LINES, REPORT
+from tests.builders.report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, HOSTILE_NAMES, PAIR_OF_LINES, REPORT
 
 ONE_UNIT = '[{"directory": "/src", "file": "a.c", "arguments": ["gcc", "-c", "a.c"]}]'
 

@@ -15,7 +15,7 @@ from linemate.pairguards import PairGuard, asserts_of, guard_file, pairs_of, rea
 from reports import EMITTERS
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, Severity
-from tests.reports.shared_report import REPORT
+from tests.builders.report import REPORT
 
 LOCK, HEAD = "struct lock { long words[4]; } lock", "long head"
 APART = "__attribute__((aligned(64)))"

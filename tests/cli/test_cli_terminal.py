@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from linemate import output
-from tests.reports.shared_report import REPORT
+from tests.builders.report import REPORT
 
 Run = Callable[..., Any]
 

@@ -15,7 +15,7 @@ from sharing.judge.static import JudgeOptions, judge_passes
 from sharing.knowledge import default_knowledge
 from sharing.model.executions import EXECUTION_DTYPE, CountedThread
 from sharing.model.image import SiteFlag
-from tests.sharing.builder import BSS, Builder, threads
+from tests.builders.image import BSS, Builder, threads
 
 OPTIONS = JudgeOptions(64, 128, edits=False)
 

@@ -27,8 +27,8 @@ from sharing.knowledge import default_knowledge
 from sharing.model.executions import Executions
 from sharing.static import callgraph
 from tests.builders.callgrind import Out
+from tests.builders.image import Builder
 from tests.counts.conftest import PROGRAMS, Counted, Run
-from tests.sharing.builder import Builder
 
 MADE = Made("server", "/bin/server", "package", "1.0", "ab" * 20, "server --now", "callgrind-3.19.0")
 KEPT = sorted((Path(__file__).parents[2] / "testdata" / "truth").glob("*.json.xz"))

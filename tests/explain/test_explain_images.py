@@ -19,9 +19,9 @@ from sharing.explain.shifts import account_for
 from sharing.knowledge import default_knowledge
 from sharing.model import LinemateError
 from sharing.model.comparison import CauseKind
+from tests.builders.image import AARCH64, Builder
 from tests.explain.conftest import BuildTableCache, Explain
 from tests.explain.layouts import Var, laid
-from tests.sharing.builder import AARCH64, Builder
 
 SLOW = ("-DEXTRA_SYSVAR",)
 

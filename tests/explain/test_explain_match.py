@@ -9,8 +9,8 @@ from sharing.explain import identity
 from sharing.explain.identity import COLD, PART, WHOLE, base_name, part_of_function
 from sharing.explain.match import How, Matching, match_functions, match_variables
 from sharing.model import Image
+from tests.builders.image import Address, Builder
 from tests.explain.layouts import Var, laid
-from tests.sharing.builder import Address, Builder
 
 
 def matched(old: Image, new: Image) -> dict[str, tuple[str, How]]:

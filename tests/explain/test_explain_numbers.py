@@ -25,10 +25,10 @@ from sharing.knowledge import default_knowledge
 from sharing.model.comparison import Cause, CauseKind, Comparison, FileTraits, SegmentTrait
 from sharing.model.finding import Confidence
 from sharing.model.image import AccessKind, Image, SiteFlag
+from tests.builders.image import BSS, Builder, threads
+from tests.builders.recorded import Recorded, attribution, ticks
 from tests.explain.layouts import Var, laid
 from tests.explain.test_explain_suspects import asked, needing
-from tests.sampled.recorded import Recorded, attribution, ticks
-from tests.sharing.builder import BSS, Builder, threads
 
 GCC, OLD_GCC = "GNU C17 12.2.0 -O2", "GNU C17 11.4.0 -O2"
 

@@ -41,8 +41,8 @@ from sharing.model.comparison import (
     SymbolChange,
 )
 from sharing.model.finding import Confidence, Coverage, Target
+from tests.builders.report import REPORT
 from tests.explain.layouts import Var, laid
-from tests.reports.shared_report import REPORT
 from tests.schema_paths import required_paths, without
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/linemate-explain.schema.json").read_text())

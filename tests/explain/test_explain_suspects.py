@@ -25,8 +25,8 @@ from sharing.model import Image
 from sharing.model.comparison import CauseKind, Comparison, FileTraits, SegmentTrait
 from sharing.model.errors import LinemateError
 from sharing.model.image import Unit
+from tests.builders.image import Builder
 from tests.explain.conftest import BuildTableCache, Explain, read
-from tests.sharing.builder import Builder
 
 DATA = Path(__file__).parent / "data"
 

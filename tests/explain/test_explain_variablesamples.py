@@ -27,9 +27,9 @@ from sharing.model.attribution import Basis, Module, Reason, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, PlaceKind
 from sharing.model.finding import Confidence
 from sharing.model.samples import Event, Field
+from tests.builders.recorded import CLOCK, One, Recorded, attribution
 from tests.explain.conftest import BuildTableCache, read
 from tests.sampled.conftest import needs, record
-from tests.sampled.recorded import CLOCK, One, Recorded, attribution
 
 TOTAL = 16_000  # samples, a thousand in each block
 Counts = Mapping[tuple[str, int], int]  # by variable and offset

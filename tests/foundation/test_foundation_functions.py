@@ -14,7 +14,7 @@ MAX_LINES = 60  # from the docstring on
 # Their parameters are what users write, one a name, and go into one options object at once.
 COMMAND_LINE = "linemate/commands/", "linemate/fixing/command.py:command", "linemate/api.py"
 LONG = {
-    "tests/source/units.py:function": "facts of every kind of event, side by side",
+    "tests/builders/units.py:function": "facts of every kind of event, side by side",
     "tests/emission/units.py:variable": "draws one feature of a declaration after the other",
 }
 

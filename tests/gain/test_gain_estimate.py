@@ -8,7 +8,7 @@ from sharing.model.image import AccessKind
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.speedup.gain import Gain, Gains
 from sharing.sampled.speedup.solo import Level
-from tests.gain.profiles import LINE, Spent, level, lines_of
+from tests.builders.levels import LINE, Spent, level, lines_of
 
 
 def gain_of(spread: list[Spent], solo: list[Spent] | None, **solo_facts: float) -> Gain:

@@ -10,7 +10,7 @@ from sharing.model.image import AccessKind
 from sharing.model.samples import SAMPLE_DTYPE
 from sharing.sampled.speedup.latency import floors
 from sharing.sampled.speedup.solo import Level
-from tests.gain.profiles import LINE, Spent, level
+from tests.builders.levels import LINE, Spent, level
 
 Accesses = list[tuple[int, AccessKind, bool]]
 

@@ -15,7 +15,7 @@ from sharing.model.errors import Malformed
 from sharing.model.recorded import SCHEMA, RecordedEvent, RecordedProfile, RecordedRun, Recording
 from sharing.sampled.lineuse.blame import items_of
 from sharing.sampled.speedup.gain import Gain
-from tests.gain.profiles import LINE, Spent, level, lines_of
+from tests.builders.levels import LINE, Spent, level, lines_of
 
 EMPTY = hashlib.sha256(b"").hexdigest()
 SPREAD = [Spent(t, "f", 0x1000 + 16 * i, 0.25, i and LINE + 8 * t) for t in (0, 1) for i in (0, 1)]
@@ -69,7 +69,7 @@ def estimate(profile: Path) -> tuple[Gain, list[str]]:
         return level(ALONE, solo=True).attribution
 
     gains = GainsOf([str(profile)], [one], [run], place)
-    gain = gains(run.lines[0], items_of(run.lines[0]))
+    gain = gains([(run.lines[0], items_of(run.lines[0]))])
     assert gain is not None
     return gain, gains.notes
 

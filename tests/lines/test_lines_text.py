@@ -12,9 +12,9 @@ from reports.options import RenderOptions
 from sharing.model import AccessKind, Target
 from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutReport
 from sharing.static.linemap import LineMap
+from tests.builders.report import HOSTILE
+from tests.builders.report import LONG as LONG_NAME
 from tests.lines.images import BSS, CHARS, FLAGS, LONG, ODD, PAIRS, image
-from tests.reports.shared_report import HOSTILE
-from tests.reports.shared_report import LONG as LONG_NAME
 
 GOLDEN = Path(__file__).parent / "golden"
 TARGET = Target("build/server", "", "x86-64", "pie", "3f2a9c0d11", 64, "")

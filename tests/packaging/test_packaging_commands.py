@@ -12,8 +12,8 @@ import pytest
 
 from linemate.commands import COMMANDS
 from reports import EMITTERS
+from tests.builders.report import REPORT
 from tests.packaging.conftest import Installed
-from tests.reports.shared_report import REPORT
 
 FLAGS = ("--", "-O2", "-std=c++17")
 SOURCES = ("table_cache.cc", "table_share.cc", "sys_vars.cc", "main.cc")

@@ -11,7 +11,7 @@ from reports import EMITTERS, RenderOptions
 from reports.locations import few, position
 from reports.markdown import FINDINGS_SHOWN, MAX_CHARACTERS, ROWS_SHOWN
 from sharing.model import Finding, Related, Report
-from tests.reports.shared_report import CHECKED, EMPTY, FROM_SOURCE, LONG, REPORT
+from tests.builders.report import CHECKED, EMPTY, FROM_SOURCE, LONG, REPORT
 
 FORGE_LIMIT = 65_536
 

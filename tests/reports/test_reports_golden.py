@@ -9,7 +9,7 @@ import pytest
 
 from reports import EMITTERS, RenderOptions
 from sharing.model import Report
-from tests.reports.shared_report import CHECKED, EMPTY, REPORT, RULES
+from tests.builders.report import CHECKED, EMPTY, REPORT, RULES
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES: dict[str, tuple[str, Report, RenderOptions]] = {

@@ -16,7 +16,7 @@ from reports import EMITTERS, RenderOptions
 from reports.escape import byte_ranges, name_list, shorten, visible
 from reports.markdown import block, code, prose
 from sharing.model import Report
-from tests.reports.shared_report import HOSTILE_NAMES, REPORT
+from tests.builders.report import HOSTILE_NAMES, REPORT
 
 ANY_TEXT = st.text(st.characters(), max_size=40)
 MARKUP = st.text("`*_[](){}<>|~#!&@\\-+=.1 \n\r\x1b\u202e\u2028ab", min_size=1, max_size=24)

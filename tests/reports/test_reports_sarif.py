@@ -11,7 +11,7 @@ import pytest
 from reports import EMITTERS, RenderOptions
 from reports.sarif import LEVELS
 from sharing.model import Finding, Severity
-from tests.reports.shared_report import FROM_SOURCE, HOSTILE_NAMES, LOCK_BESIDE_LIST, PAIR_OF_LINES, REPORT, RULES
+from tests.builders.report import FROM_SOURCE, HOSTILE_NAMES, LOCK_BESIDE_LIST, PAIR_OF_LINES, REPORT, RULES
 
 
 def run(*findings: Finding, root: str = "") -> Any:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reports import EMITTERS, RenderOptions
 from sharing.model import Finding, Report, Severity
-from tests.reports.shared_report import CHECKED, EMPTY, FROM_SOURCE, HOSTILE_NAMES, LOCK_BESIDE_LIST, REPORT, RULES
+from tests.builders.report import CHECKED, EMPTY, FROM_SOURCE, HOSTILE_NAMES, LOCK_BESIDE_LIST, REPORT, RULES
 
 SCHEMA = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)

@@ -30,7 +30,7 @@ from sharing.model import (
     Target,
     Verdict,
 )
-from tests.reports.shared_report import CHECKED, EMPTY, FROM_SOURCE, REPORT
+from tests.builders.report import CHECKED, EMPTY, FROM_SOURCE, REPORT
 from tests.schema_paths import required_paths, without
 
 SCHEMA = json.loads(

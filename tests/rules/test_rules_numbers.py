@@ -11,8 +11,8 @@ from sharing.basics.numbers import described
 from sharing.model.attribution import TouchFlag
 from sharing.model.image import AccessKind
 from sharing.rules import numbers
+from tests.builders.recorded import One, Recorded, ticks
 from tests.rules.test_rules_cases import CASES, findings
-from tests.sampled.recorded import One, Recorded, ticks
 from tests.sampled.test_sampled_verdicts import judged, lock, pair, slots
 
 # Another value for each number; the cases of the rules that are judged otherwise then are what it decides.

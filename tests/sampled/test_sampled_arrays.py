@@ -17,7 +17,7 @@ from sharing.model.profile import Actor
 from sharing.sampled.lineuse.blame import Item
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.lineuse.use import LineUse, SampledRun
-from tests.sampled.recorded import LINE, Recorded, attribution, ticks
+from tests.builders.recorded import LINE, Recorded, attribution, ticks
 from tests.sampled.test_sampled_join import RAN, finding
 
 BASE, STRIDE = 0x4000, 24

@@ -18,17 +18,17 @@ from sharing.model.finding import Finding
 from sharing.model.image import AccessKind
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.source.merge import assemble
+from tests.builders.image import BSS, Builder, threads
+from tests.builders.recorded import LINE, One, Recorded, attribution, ticks
+from tests.builders.units import LONG, MUTEX, UnitMaker, access, call
+from tests.builders.units import lock as take
 from tests.sampled import test_sampled_arrays as arrays
 from tests.sampled import test_sampled_join as joining
 from tests.sampled import test_sampled_measured as measured
-from tests.sampled.recorded import LINE, One, Recorded, attribution, ticks
 from tests.sampled.test_sampled_together import along_an_array, interleaved
 from tests.sampled.test_sampled_verdicts import judged, lock
 from tests.sharing import test_sharing_remedies as remedies
-from tests.sharing.builder import BSS, Builder, threads
 from tests.source import test_source_judged as sources
-from tests.source.units import LONG, MUTEX, UnitMaker, access, call
-from tests.source.units import lock as take
 
 Said = Callable[[], object]
 

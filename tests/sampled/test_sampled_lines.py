@@ -19,7 +19,7 @@ from sharing.sampled.lineuse.merging import merged
 from sharing.sampled.lineuse.overlap import overlap
 from sharing.sampled.lineuse.use import Concurrency, LineUse, Provenance
 from sharing.sampled.numbers import MIN_TESTED
-from tests.sampled.recorded import LINE, MS, One, Recorded, attribution, ticks
+from tests.builders.recorded import LINE, MS, One, Recorded, attribution, ticks
 
 KINDS = (AccessKind.LOAD, AccessKind.STORE, AccessKind.RMW)
 samples = st.lists(

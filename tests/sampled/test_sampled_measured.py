@@ -16,7 +16,7 @@ from sharing.model.image import ImageKind
 from sharing.rules.sampled.base import measured
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.speedup.gain import Gain
-from tests.sampled.recorded import LINE, Recorded, attribution, ticks
+from tests.builders.recorded import LINE, Recorded, attribution, ticks
 from tests.sampled.test_sampled_verdicts import pair
 
 

@@ -17,8 +17,8 @@ from sharing.model.finding import Report, Severity
 from sharing.model.image import ImageKind
 from sharing.model.samples import Event, Field, Recording
 from sharing.sampled.lineuse.lines import profile_lines
+from tests.builders.recorded import One, Recorded, attribution, ticks
 from tests.sampled.conftest import PERIOD_NS, PROGRAMS, Seen, needs, report
-from tests.sampled.recorded import One, Recorded, attribution, ticks
 
 BARE = Event("cpu-clock", Field.IP | Field.TIME, 1, 0)
 WITH_REGISTERS = replace(BARE, regs_intr_mask=0xFF0FFF)

@@ -20,13 +20,13 @@ from sharing.sampled.lineuse.blame import blame, items_of
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.lineuse.overlap import may_be_step, overlap
 from sharing.sampled.speedup.gain import Gain, Gains
-from tests.gain.profiles import LINE as SHARED_LINE
-from tests.gain.profiles import Spent, level, lines_of
+from tests.builders.levels import LINE as SHARED_LINE
+from tests.builders.levels import Spent, level, lines_of
+from tests.builders.recorded import LINE, One, Recorded, attribution, ticks
 from tests.gain.test_gain_estimate import Code as WaitingCode
 from tests.gain.test_gain_estimate import gain_of, slots, two_counters
 from tests.gain.test_gain_latency import floor_of
 from tests.gain.test_gain_timeline import run
-from tests.sampled.recorded import LINE, One, Recorded, attribution, ticks
 from tests.sampled.test_sampled_lines import Code
 from tests.sampled.test_sampled_together import short_threads
 from tests.sampled.test_sampled_verdicts import judged, pair

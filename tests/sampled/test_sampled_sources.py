@@ -18,7 +18,7 @@ from sharing.judge.sampled.verdict import judge_lines
 from sharing.model.image import AccessKind, ImageKind
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.lineuse.use import Site
-from tests.sampled.recorded import attribution
+from tests.builders.recorded import attribution
 from tests.sampled.test_sampled_verdicts import pair
 
 ADD = "long total;\nlong add(long x) {\n  total += x;\n  return total;\n}\n"

@@ -15,7 +15,7 @@ from sharing.model.image import AccessKind
 from sharing.model.samples import Event, Field
 from sharing.rules.sampled.base import SampledLine
 from sharing.sampled.lineuse.lines import profile_lines
-from tests.sampled.recorded import LINE, MS, One, Recorded, attribution, ticks
+from tests.builders.recorded import LINE, MS, One, Recorded, attribution, ticks
 from tests.sampled.test_sampled_verdicts import judged
 
 

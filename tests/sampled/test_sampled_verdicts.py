@@ -17,7 +17,7 @@ from sharing.model.image import AccessKind, ImageKind
 from sharing.model.samples import Event, Field
 from sharing.rules import SAMPLED_RULES
 from sharing.sampled.lineuse.lines import profile_lines
-from tests.sampled.recorded import CLOCK, LINE, One, Recorded, attribution, ticks
+from tests.builders.recorded import CLOCK, LINE, One, Recorded, attribution, ticks
 
 Judged = tuple[list[Finding], Verdicts]
 

@@ -27,8 +27,8 @@ from sharing.model.history import (
     Slope,
     Step,
 )
+from tests.builders.report import FROM_SOURCE, REPORT
 from tests.explain.test_explain_reports import comparison
-from tests.reports.shared_report import FROM_SOURCE, REPORT
 
 _UP = Change(0.1, 0.05, 0.2, 0.95)
 

@@ -19,7 +19,7 @@ from reports.diff import DIFF_EMITTERS
 from reports.options import RenderOptions
 from sharing.model.finding import Finding, Report, Severity
 from sharing.model.reportdiff import Difference, ReportDiff
-from tests.reports.shared_report import EMPTY, REPORT
+from tests.builders.report import EMPTY, REPORT
 from tests.saved.documents import texts
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/linemate-diff.schema.json").read_text())

@@ -2,7 +2,7 @@
 
 from sharing.knowledge import default_knowledge
 from sharing.static import flow
-from tests.sharing.builder import Builder
+from tests.builders.image import Builder
 
 
 def test_sized_exchange_has_its_object_first_and_no_other() -> None:

@@ -9,7 +9,7 @@ from sharing.model import FunctionFlag, Image, ImageKind, Vocabulary
 from sharing.static import callgraph, numbers
 from sharing.static.callgraph import CallGraph
 from sharing.static.coldness import last_component
-from tests.sharing.builder import Builder, Param, threads
+from tests.builders.image import Builder, Param, threads
 
 
 def build(b: Builder) -> tuple[Image, CallGraph]:

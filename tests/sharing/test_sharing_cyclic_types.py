@@ -5,7 +5,7 @@ from __future__ import annotations
 from sharing.knowledge import default_knowledge
 from sharing.model import TypeKind, TypeMember, TypeRecord
 from sharing.static.shapes import Shapes
-from tests.sharing.builder import Builder
+from tests.builders.image import Builder
 
 
 def cyclic() -> Builder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sharing.model import AccessKind
 from sharing.static import flow
-from tests.sharing.builder import Builder
+from tests.builders.image import Builder
 
 
 def test_fifth_argument_is_not_the_first_of_the_next_function() -> None:

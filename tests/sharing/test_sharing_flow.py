@@ -13,7 +13,7 @@ from sharing.knowledge import Knowledge, LockRow, default_knowledge
 from sharing.model import AccessKind, SiteFlag, Vocabulary
 from sharing.static import flow, numbers
 from sharing.static.flow import INIT, LOCK, UNLOCK
-from tests.sharing.builder import AARCH64, Address, Builder, Element, Param
+from tests.builders.image import AARCH64, Address, Builder, Element, Param
 
 NAMES = {LOCK: "lock", UNLOCK: "unlock", INIT: "init"}
 

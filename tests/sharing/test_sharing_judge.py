@@ -35,7 +35,7 @@ from sharing.model import (
 )
 from sharing.rules import LINE_RULES, RULES
 from sharing.rules.line.base import Span
-from tests.sharing.builder import BSS, Address, Builder, threads
+from tests.builders.image import BSS, Address, Builder, threads
 from tests.sharing.conftest import Compile
 
 EXCLUSIVE = {rule.id for rule in LINE_RULES if rule.exclusive}

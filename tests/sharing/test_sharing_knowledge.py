@@ -21,7 +21,7 @@ from sharing.knowledge import (
 from sharing.knowledge.locks import EFFECTS, functions
 from sharing.model import ImageKind, Vocabulary
 from sharing.model.vocabulary import mistakes
-from tests.sharing.builder import AARCH64, X86_64, Builder
+from tests.builders.image import AARCH64, X86_64, Builder
 from tests.sharing.conftest import Compile
 
 KNOWLEDGE = default_knowledge()

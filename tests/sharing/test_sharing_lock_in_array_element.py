@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.sharing.builder import Builder, threads
+from tests.builders.image import Builder, threads
 from tests.sharing.test_sharing_profiles import actors, profiler, table
 
 

@@ -12,7 +12,7 @@ from sharing.judge.static import JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import AccessKind, FunctionFlag, SiteFlag
 from sharing.static import numbers
-from tests.sharing.builder import BSS, Body, Builder, Param
+from tests.builders.image import BSS, Body, Builder, Param
 
 FAR = BSS + 1024
 

@@ -10,7 +10,7 @@ from sharing.model import FunctionFlag, ImageKind
 from sharing.model.profile import Often
 from sharing.static import callgraph, correlate, flow
 from sharing.static.perthread import sure_rate
-from tests.sharing.builder import Builder, threads
+from tests.builders.image import Builder, threads
 
 
 def estimate(b: Builder, variable: str, root: str = "worker") -> float:

@@ -7,7 +7,7 @@ import pytest
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag
 from sharing.static import callees, callgraph, correlate, flow
-from tests.sharing.builder import Builder
+from tests.builders.image import Builder
 
 
 def weights(b: Builder, variable: str) -> dict[str, float]:

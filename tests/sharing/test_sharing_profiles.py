@@ -11,7 +11,7 @@ from sharing.static import callgraph, correlate, flow, numbers
 from sharing.static.correlate import Thresholds
 from sharing.static.profiles import Profiler
 from sharing.static.recover import recover
-from tests.sharing.builder import AARCH64, BSS, Address, Builder, Element, Param, threads
+from tests.builders.image import AARCH64, BSS, Address, Builder, Element, Param, threads
 
 ANY = Thresholds(0.0, 0.0)  # every warm place is a hot one
 

@@ -11,7 +11,7 @@ from elfscan.image import read_images
 from sharing.model import AccessKind, FunctionFlag, Image
 from sharing.static.numbers import SELDOM
 from sharing.static.rarecode import with_rarity
-from tests.sharing.builder import Builder
+from tests.builders.image import Builder
 from tests.sharing.conftest import Compile
 
 COMPILERS = [(tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")]

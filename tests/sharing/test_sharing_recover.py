@@ -12,7 +12,7 @@ from sharing.knowledge import default_knowledge
 from sharing.model import AccessKind, Image, ImageKind, SectionKind, VariableFlag
 from sharing.static import correlate, flow
 from sharing.static.recover import recover
-from tests.sharing.builder import AARCH64, BSS, DATA, SECTION_BYTES, Address, Builder
+from tests.builders.image import AARCH64, BSS, DATA, SECTION_BYTES, Address, Builder
 
 END = BSS + SECTION_BYTES
 

@@ -13,7 +13,7 @@ from sharing.judge.remedy import Style, remedy
 from sharing.model import Image, ImageKind, TypeKind, TypeMember
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Actor, Role
-from tests.sharing.builder import BSS, Builder
+from tests.builders.image import BSS, Builder
 
 LINE = 64
 WORD = 8

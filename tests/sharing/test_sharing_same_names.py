@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sharing.model import SiteFlag
-from tests.sharing.builder import BSS, Builder, threads
+from tests.builders.image import BSS, Builder, threads
 from tests.sharing.test_sharing_judge import judged
 
 

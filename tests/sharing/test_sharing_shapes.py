@@ -7,7 +7,7 @@ import pytest
 from sharing.knowledge import Knowledge, LockAbi, LockRow, default_knowledge
 from sharing.model import ImageKind, TypeKind, TypeMember, TypeRecord, Vocabulary
 from sharing.static.shapes import MAX_LOCKS, LockMember, Shapes
-from tests.sharing.builder import Builder
+from tests.builders.image import Builder
 
 
 def shapes(b: Builder, knowledge: Knowledge | None = None) -> Shapes:

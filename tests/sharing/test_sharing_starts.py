@@ -7,7 +7,7 @@ import pytest
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag, ImageKind
 from sharing.static import callgraph
-from tests.sharing.builder import Argument, Builder, Param
+from tests.builders.image import Argument, Builder, Param
 
 TAKEN, EXPORTED = FunctionFlag.ADDRESS_TAKEN, FunctionFlag.EXPORTED
 

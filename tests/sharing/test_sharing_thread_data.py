@@ -9,7 +9,7 @@ from sharing.knowledge import default_knowledge
 from sharing.model import AccessKind, SiteFlag
 from sharing.model.image import Table
 from sharing.static.flow import through_starts
-from tests.sharing.builder import Argument, Builder, Element
+from tests.builders.image import Argument, Builder, Element
 
 
 def started(*arguments: Argument, creator: str = "pthread_create") -> tuple[Table, dict[str, int]]:

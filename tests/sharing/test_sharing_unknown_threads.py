@@ -14,7 +14,7 @@ from sharing.model import FunctionFlag, ImageKind
 from sharing.model.finding import Report
 from sharing.static import callgraph
 from sharing.static.callgraph import CallGraph
-from tests.sharing.builder import Builder, threads
+from tests.builders.image import Builder, threads
 from tests.sharing.conftest import Compile, compiler
 
 NO_THREADS = "nothing in this image starts a thread"

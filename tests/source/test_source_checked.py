@@ -23,7 +23,7 @@ from sharing.source.addressing import AddressSpace, predicted
 from sharing.source.emission import unit_contributions
 from sharing.source.image import source_image
 from sharing.source.merge import merge
-from tests.source.units import LONG, MUTEX, UnitMaker, access, call, lock, through
+from tests.builders.units import LONG, MUTEX, UnitMaker, access, call, lock, through
 
 BOUNDARIES = (-(1 << 64), -(1 << 63), -(1 << 31), -2, -1, 0, 1, 7, 255, 256, 65536, (1 << 31) - 1, 1 << 31, 1 << 32)
 BOUNDARIES += ((1 << 47) + 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1 << 64)

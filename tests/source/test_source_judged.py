@@ -16,7 +16,7 @@ from sharing.source.emission import Contribution, Placed
 from sharing.source.image import source_image
 from sharing.source.merge import assemble
 from sharing.source.program import Program
-from tests.source.units import LONG, MUTEX, UnitMaker, access, call, lock, start, through
+from tests.builders.units import LONG, MUTEX, UnitMaker, access, call, lock, start, through
 
 ARCH = find_architecture(x86.EM_X86_64, 64, "little")
 Parts = Sequence[tuple[str, int, int]]

@@ -10,7 +10,7 @@ import pytest
 
 from sharing.model import Malformed
 from sharing.source.merge import assemble, executables
-from tests.source.units import INT, UnitMaker, access, call
+from tests.builders.units import INT, UnitMaker, access, call
 
 
 def unit(path: str, *, defines: tuple[str, ...] = (), uses: tuple[str, ...] = (), main: bool = False) -> UnitMaker:

@@ -8,7 +8,7 @@ from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model import AccessKind, Vocabulary
 from sharing.model.vocabulary import CallbackRow, CallbackThread
 from sharing.static import callgraph, flow
-from tests.sharing.builder import Builder, Param
+from tests.builders.image import Builder, Param
 
 
 def reached_by(b: Builder, name: str, knowledge: Knowledge | None = None) -> set[str]:
