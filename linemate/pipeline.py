@@ -10,10 +10,9 @@ import fnmatch
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-import msgspec
-
 from elfscan.image import read_images
 from linemate.auditing.image import AuditedImage, Runs, add_counts, audit_image, counts_of, judge_options, line_sizes
+from linemate.auditing.targets import of_target
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
 from reports.wording import target_name
 from sharing.basics.target import target_of
@@ -41,7 +40,7 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
     guarded: set[str] = set()
     for part in _audited(options, knowledge, runs):
         targets.append(part.target)
-        found.extend(_of_target(part))
+        found.extend(of_target(part.findings, target_name(part.target) if part.target.member else ""))
         add_counts(counts, part.counts)
         notes[:0] = part.trust
         notes.extend(part.notes)
@@ -60,14 +59,6 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
     return _report(
         "audit", found, options, targets, Coverage(dict(sorted(counts.items())), tuple(notes)), hidden, incomplete
     )
-
-
-def _of_target(part: AuditedImage) -> tuple[Finding, ...]:
-    """The findings of an image; those of an archive's member say which."""
-    if not part.target.member:
-        return part.findings
-    name = target_name(part.target)
-    return tuple(msgspec.structs.replace(finding, target=name) for finding in part.findings)
 
 
 def _audited(options: AuditOptions, knowledge: Knowledge, runs: Runs) -> Iterator[AuditedImage]:

@@ -5,48 +5,28 @@ Owns the loop, and when the process gives way to a fresh one.  Every error becom
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import os
 import resource
-import sys
 
-import msgspec
-
-from elfscan.tools import tool_path
-from linemate.auditing.asking import FRAME, Answer
+from linemate.auditing.asking import Answer
+from linemate.auditing.framed import questions, reply, serve
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Report
 from sharing.model.guard import begin_run, check_inputs, lost_input
-from sharing.model.process import children, scratch, stopping
 
 MOST_KB = 1 << 20  # what large files left behind is given back by a fresh process
 
 
 def main() -> None:
     """Answer until standard input ends."""
-    gc.set_threshold(100_000, 50, 50)  # as in a run of the command
-    stopping.install()
-    children.use_spawner(lambda: str(tool_path("linemate-spawn")))
-    with contextlib.suppress(Exception, stopping.Stopped):
-        _loop()
-    stopping.begin_ending()
-    children.end_all()
-    scratch.close()
-    os._exit(0)
+    serve(_loop)
 
 
 def _loop() -> None:
-    encoder = msgspec.msgpack.Encoder()
-    decoder = msgspec.msgpack.Decoder(AuditOptions)
-    while len(head := sys.stdin.buffer.read(FRAME.size)) == FRAME.size:
-        (length,) = FRAME.unpack(head)
-        options = decoder.decode(sys.stdin.buffer.read(length))
-        body = encoder.encode(_answer(options))
-        sys.stdout.buffer.write(FRAME.pack(len(body)) + body)
-        sys.stdout.buffer.flush()
+    for options in questions(AuditOptions):
+        reply(_answer(options))
         gc.collect()
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KB:
             return

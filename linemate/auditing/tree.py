@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-import msgspec
-
 from linemate.auditing.asking import Answer, AuditingProcess
+from linemate.auditing.targets import of_target
 from linemate.options import AuditOptions
+from reports.order import worst_first
 from reports.wording import target_name
 from sharing.model.errors import LinemateError
 from sharing.model.finding import SCHEMA, Coverage, Finding, Report, Target
@@ -97,27 +97,20 @@ def audit_files(chosen: Chosen, options: AuditOptions, jobs: int, say: Callable[
         counts.update(report.coverage.counts)
         hidden += report.hidden
         suppressed += report.suppressed
-        found += _with_target(report)
+        found += of_target(report.findings, target_name(report.targets[0]) if len(report.targets) == 1 else "")
         if report.incomplete:
             unsure.append(path)
     counts["files"] = len(chosen.files)
-    found.sort(key=lambda finding: (-finding.severity.rank, -finding.confidence.rank, -finding.score))
     return Report(
         schema=SCHEMA,
         command="audit",
         targets=tuple(targets),
         coverage=Coverage(dict(sorted(counts.items())), tuple(_notes(chosen, failed, unsure))),
-        findings=tuple(found),
+        findings=tuple(worst_first(found)),
         suppressed=suppressed,
         hidden=hidden,
         incomplete=bool(failed or unsure),
     )
-
-
-def _with_target(report: Report) -> list[Finding]:
-    """The findings with the file that they are of, where its report has not said so."""
-    name = target_name(report.targets[0]) if len(report.targets) == 1 else ""
-    return [msgspec.structs.replace(f, target=f.target or name) for f in report.findings]
 
 
 def _notes(chosen: Chosen, failed: Sequence[str], unsure: Sequence[str]) -> list[str]:

@@ -7,9 +7,8 @@ audited here, where its error belongs.  So is all that a worker leaves undone th
 
 from __future__ import annotations
 
+import contextlib
 import os
-import struct
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,11 +18,11 @@ import msgspec
 from elfscan.fileformat.archive import elf_entries, is_archive
 from elfscan.fileformat.elf import map_file
 from elfscan.image import read_images
-from elfscan.tools import anonymous_file, write_all
+from linemate.auditing.framed import Child
 from linemate.auditing.image import AuditedImage, Runs, audit_image
 from linemate.options import AuditOptions
 from sharing.knowledge import Knowledge
-from sharing.model.process import children, scratch
+from sharing.model.errors import LinemateError
 
 # Measured: a member takes 10 ms, and a second for 20 MB; a worker 0.3 s until it begins.
 _MEMBER_S = 0.01
@@ -31,7 +30,6 @@ _BYTES_A_SECOND = 20e6
 _WORKER_S = 0.5  # of expected work, for each worker
 _WORTHWHILE_S = 2.0
 MOST_WORKERS = 8
-FRAME = struct.Struct("=I")
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -72,60 +70,10 @@ def _in_order(options: AuditOptions, knowledge: Knowledge, members: int, workers
                 yield answer
 
 
-class _Worker:
-    """A process that answers in frames: the length, then an ``AuditedImage``.  A context: leaving it ends it.
-
-    The pipe holds a few dozen answers; a worker that is ahead of the others waits.
-    """
+class _Worker(Child[AuditedImage]):
+    """A process that audits a share; one that cannot be started answers nothing."""
 
     def __init__(self, share: Share) -> None:
-        self._decoder = msgspec.msgpack.Decoder(AuditedImage)
-        self._process: subprocess.Popen[bytes] | None = None
-        try:
-            request = msgspec.msgpack.encode(share)
-        except UnicodeEncodeError:  # a name that is no text
-            return
-        source = anonymous_file("stdin")
-        try:
-            write_all(source, request)
-            os.lseek(source, 0, os.SEEK_SET)
-            # The path of this process first: an installed linemate, a checkout and a test find different ones.
-            code = f"import sys; sys.path[:] = {sys.path!a}; from {__package__}.child import main; main()"
-            self._process = children.start(
-                [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", code],
-                children.Streams(stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL),
-                bond=children.Bond.ALONE,
-                group=True,  # Ctrl-C is this process' to act on
-                env={**os.environ, "TMPDIR": scratch.folder()},
-            )
-        except OSError:
-            pass
-        finally:
-            os.close(source)
-
-    def answer(self) -> AuditedImage | None:
-        """The next; None where there is none, as for every one after it."""
-        process = self._process
-        if process is None or process.stdout is None:
-            return None
-        head = process.stdout.read(FRAME.size)
-        if len(head) == FRAME.size:
-            (length,) = FRAME.unpack(head)
-            body = process.stdout.read(length)
-            if len(body) == length:
-                return self._decoder.decode(body)
-        self.close()
-        return None
-
-    def close(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            if process.stdout is not None:
-                process.stdout.close()
-            children.end(process)
-
-    def __enter__(self) -> _Worker:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().__init__(f"{__package__}.child", AuditedImage)
+        with contextlib.suppress(LinemateError, UnicodeEncodeError):  # a name that is no text
+            self.ask(share)

@@ -121,4 +121,6 @@ def _audit(paths: tuple[str, ...], options: AuditOptions, jobs: int, *, quiet: b
     if not chosen.files:
         raise LinemateError(f"{', '.join(paths[:3])}: no ELF file or archive there")
     with progress("linemate: reading files", quiet=quiet) as say:
-        return audit_files(chosen, dataclasses.replace(options, spread=False), jobs or os.cpu_count() or 1, say)
+        return audit_files(
+            chosen, dataclasses.replace(options, spread=False), jobs or len(os.sched_getaffinity(0)), say
+        )

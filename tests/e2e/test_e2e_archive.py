@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from linemate.auditing import workers
+from linemate.auditing import framed, workers
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model import LinemateError, Report
@@ -105,7 +105,7 @@ def test_members_of_a_worker_that_was_killed_are_not_lost(
 
 
 def test_small_archives_start_no_process(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers.children, "start", lambda *_, **__: pytest.fail("a process for little work"))
+    monkeypatch.setattr(framed.children, "start", lambda *_, **__: pytest.fail("a process for little work"))
     assert workers.audited_members(AuditOptions(str(archive)), object()) is None  # type: ignore[arg-type]
 
 
