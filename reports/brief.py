@@ -92,15 +92,15 @@ def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
         place = 0
     room = left - place - 2 if place > 0 else left
     names = [_names(row, room) for row in shown]
-    name_width = max(map(len, names))
+    name_width, line_width, severity_width = (max(map(len, column)) for column in (names, lines, severities))
     for number, severity in enumerate(severities):
         cells = [f"{names[number]:<{name_width}}"]
         if place > 0:
             cells.append(f"{shorten(places[number], place):<{place}}")
-        cells += [f"{visible(lines[number]):<{max(map(len, lines))}}", ids[number]]
+        cells += [f"{visible(lines[number]):<{line_width}}", ids[number]]
         yield [
             (f"{number + 1:>{len(str(len(shown)))}}  ", "dim"),
-            (f"{severity:<{max(map(len, severities))}}", SEVERITY_STYLE[severity]),
+            (f"{severity:<{severity_width}}", SEVERITY_STYLE[severity]),
             (f"  {'  '.join(cells)}", ""),
         ]
     if len(rows) > len(shown):
