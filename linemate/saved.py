@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -21,18 +21,7 @@ from reports.history import HISTORY_EMITTERS
 from sharing.model.comparison import EXPLAIN_SCHEMA, Comparison, LineMates, Moved, ShiftRun, Straddle
 from sharing.model.errors import LinemateError, Malformed
 from sharing.model.finding import SCHEMA, Finding, LinePicture, LineRef, Participant, Report, SourceEdit
-from sharing.model.history import (
-    HISTORY_SCHEMA,
-    Bisection,
-    Contrast,
-    History,
-    LayoutChange,
-    Outlier,
-    Pair,
-    Points,
-    Slope,
-    Step,
-)
+from sharing.model.history import HISTORY_SCHEMA, History
 from sharing.model.inputs import read_input
 
 MAX_BYTES = 512 << 20
@@ -42,6 +31,7 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _SHIFT = re.compile(r"-?0x[0-9a-f]{1,16}")
 
 Saved = Report | Comparison | History
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +65,7 @@ def read_saved(path: str) -> tuple[Saved, DocumentKind]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(path, None, f"not a saved report: {error}") from error
     try:
-        _walk(document, "", len(document.revisions) if isinstance(document, History) else 0)
+        _walk(document, "")
     except ValueError as error:
         raise Malformed(path, None, f"not a saved report: {error}") from error
     return document, kind
@@ -103,19 +93,19 @@ def named(report: Report, wanted: str, path: str) -> list[Finding]:
     return found
 
 
-def _walk(value: Any, path: str, revisions: int) -> None:
+def _walk(value: Any, path: str) -> None:
     """Raise ValueError with the path of the first value that rendering could not take."""
     if isinstance(value, msgspec.Struct):
         if (check := _CHECKS.get(type(value))) is not None:
-            check(value, path, revisions)
+            check(value, path)
         for name in value.__struct_fields__:
-            _walk(getattr(value, name), f"{path}.{name}" if path else name, revisions)
+            _walk(getattr(value, name), f"{path}.{name}" if path else name)
     elif isinstance(value, tuple | list):
         for number, item in enumerate(value):
-            _walk(item, f"{path}[{number}]", revisions)
+            _walk(item, f"{path}[{number}]")
     elif isinstance(value, dict):
         for key, item in value.items():
-            _walk(item, f"{path}[{key[:40]!r}]", revisions)
+            _walk(item, f"{path}[{key[:40]!r}]")
     elif isinstance(value, float):
         _require(math.isfinite(value), path, "is no finite number")
     elif isinstance(value, int):
@@ -136,23 +126,18 @@ def _ranges(ranges: Iterable[tuple[int, int]], path: str) -> None:
         _require(0 <= start <= end <= MAX_LINE_BYTES, path, f"has the range {start} to {end}")
 
 
-def _indexes(indexes: Iterable[int], path: str, revisions: int) -> None:
-    for index in indexes:
-        _require(0 <= index < revisions, path, f"names revision {index} of {revisions}")
-
-
-def _line(line: LineRef, path: str, revisions: int) -> None:
+def _line(line: LineRef, path: str) -> None:
     _address(line.address, f"{path}.address")
     _require(0 < line.size <= MAX_LINE_BYTES, f"{path}.size", f"is {line.size}")
 
 
-def _participant(who: Participant, path: str, revisions: int) -> None:
+def _participant(who: Participant, path: str) -> None:
     _address(who.address, f"{path}.address")
     _require(who.size >= 0, f"{path}.size", f"is {who.size}")
     _ranges((*who.bytes, *who.hot), path)
 
 
-def _picture(picture: LinePicture, path: str, revisions: int) -> None:
+def _picture(picture: LinePicture, path: str) -> None:
     _address(picture.address, f"{path}.address")
     _require(0 < picture.size <= MAX_LINE_BYTES, f"{path}.size", f"is {picture.size}")
     end = 0
@@ -162,74 +147,72 @@ def _picture(picture: LinePicture, path: str, revisions: int) -> None:
     _require(end == picture.size, f"{path}.slices", f"end at {end} of {picture.size}")
 
 
-def _finding(finding: Finding, path: str, revisions: int) -> None:
+def _finding(finding: Finding, path: str) -> None:
     _require(bool(finding.participants), f"{path}.participants", "is empty")
 
 
-def _comparison(comparison: Comparison, path: str, revisions: int) -> None:
+def _comparison(comparison: Comparison, path: str) -> None:
     _require(bool(comparison.causes), "causes", "is empty")
 
 
-def _edit(edit: SourceEdit, path: str, revisions: int) -> None:
+def _edit(edit: SourceEdit, path: str) -> None:
     numbers = (edit.begin, edit.end, edit.line, edit.column, edit.end_line, edit.end_column)
     _require(min(numbers) >= 0 and edit.begin <= edit.end, path, "has a position below 0 or an end before its start")
 
 
-def _moved(moved: Moved, path: str, revisions: int) -> None:
+def _moved(moved: Moved, path: str) -> None:
     _address(moved.old, f"{path}.old")
     _address(moved.new, f"{path}.new")
     _address(moved.shift, f"{path}.shift", _SHIFT)
 
 
-def _mates(mates: LineMates, path: str, revisions: int) -> None:
+def _mates(mates: LineMates, path: str) -> None:
     _address(mates.line, f"{path}.line")
     _require(0 < mates.line_size <= MAX_LINE_BYTES, f"{path}.line_size", f"is {mates.line_size}")
     _ranges((mates.first_bytes, mates.second_bytes), path)
 
 
-def _straddle(straddle: Straddle, path: str, revisions: int) -> None:
+def _straddle(straddle: Straddle, path: str) -> None:
     _address(straddle.address, f"{path}.address")
 
 
-def _run(run: ShiftRun, path: str, revisions: int) -> None:
+def _run(run: ShiftRun, path: str) -> None:
     _address(run.start, f"{path}.start")
     _address(run.end, f"{path}.end")
 
 
-def _points(points: Points, path: str, revisions: int) -> None:
-    _require(len(points.values) == revisions, f"{path}.values", f"has {len(points.values)} of {revisions} revisions")
+def _history(history: History, path: str) -> None:
+    """Every index of a revision leads to one, and every series has a place for each."""
+    revisions = len(history.revisions)
+    named: list[tuple[str, Iterable[int]]] = []
+    for number, points in enumerate(history.series):
+        found = len(points.values)
+        _require(found == revisions, f"series[{number}].values", f"has {found} of {revisions} revisions")
+    for step, at in (*_numbered("steps", history.steps), *_one("best", history.best)):
+        named.append((at, (*step.between, *step.suspects)))
+    named += [(at, (slope.start, slope.end)) for slope, at in _numbered("slopes", history.slopes)]
+    named += [(at, (outlier.revision,)) for outlier, at in _numbered("outliers", history.outliers)]
+    named += [(at, contrast.revisions) for contrast, at in _numbered("contrasts", history.contrasts)]
+    named += [(at, [place.revision for place in pair.places]) for pair, at in _numbered("pairs", history.pairs)]
+    for change, at in _numbered("layout_changes", history.layout_changes):
+        named.append((at, change.between))
+        _require(change.step >= -1, f"{at}.step", f"is {change.step}")
+    for bisection, at in _one("bisection", history.bisection):
+        named.append((at, (*bisection.suspects, *(revision for revision, _ in bisection.tested))))
+    for at, indexes in named:
+        for index in indexes:
+            _require(0 <= index < revisions, at, f"names revision {index} of {revisions}")
 
 
-def _step(step: Step, path: str, revisions: int) -> None:
-    _indexes((*step.between, *step.suspects), path, revisions)
+def _numbered(name: str, values: Iterable[T]) -> list[tuple[T, str]]:
+    return [(value, f"{name}[{number}]") for number, value in enumerate(values)]
 
 
-def _slope(slope: Slope, path: str, revisions: int) -> None:
-    _indexes((slope.start, slope.end), path, revisions)
+def _one(name: str, value: T | None) -> list[tuple[T, str]]:
+    return [] if value is None else [(value, name)]
 
 
-def _outlier(outlier: Outlier, path: str, revisions: int) -> None:
-    _indexes((outlier.revision,), path, revisions)
-
-
-def _contrast(contrast: Contrast, path: str, revisions: int) -> None:
-    _indexes(contrast.revisions, path, revisions)
-
-
-def _layout_change(change: LayoutChange, path: str, revisions: int) -> None:
-    _indexes(change.between, path, revisions)
-    _require(change.step >= -1, f"{path}.step", f"is {change.step}")
-
-
-def _pair(pair: Pair, path: str, revisions: int) -> None:
-    _indexes((at.revision for at in pair.places), path, revisions)
-
-
-def _bisection(bisection: Bisection, path: str, revisions: int) -> None:
-    _indexes((*bisection.suspects, *(revision for revision, _ in bisection.tested)), path, revisions)
-
-
-_CHECKS: dict[type, Callable[[Any, str, int], None]] = {
+_CHECKS: dict[type, Callable[[Any, str], None]] = {
     LineRef: _line,
     Participant: _participant,
     LinePicture: _picture,
@@ -240,12 +223,5 @@ _CHECKS: dict[type, Callable[[Any, str, int], None]] = {
     LineMates: _mates,
     Straddle: _straddle,
     ShiftRun: _run,
-    Points: _points,
-    Step: _step,
-    Slope: _slope,
-    Outlier: _outlier,
-    Contrast: _contrast,
-    LayoutChange: _layout_change,
-    Pair: _pair,
-    Bisection: _bisection,
+    History: _history,
 }
