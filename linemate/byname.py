@@ -7,7 +7,7 @@ Owns the look-up.  What is shown of what was found is ``linemate.linequery``'s, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -19,10 +19,20 @@ _OFFSET = re.compile(r"\+(0[xX][0-9a-fA-F]{1,16}|0|[1-9]\d{0,18})$")
 _KIND = re.compile(r" \(\w+\)$")
 
 
+_SEPARATORS = ".[+"
+
+
+def parts_of(symbol: str) -> int:
+    """How many names ``candidates`` makes of it; their length together grows with the square."""
+    return 1 + sum(map(symbol.count, _SEPARATORS))
+
+
 def candidates(symbols: Iterable[str]) -> frozenset[str]:
     """All names of variables that the symbols can mean: themselves, and what is in front of a member or an offset."""
     return frozenset(
-        part for symbol in symbols for part in (symbol, *(symbol[:at] for at, ch in enumerate(symbol) if ch in ".[+"))
+        part
+        for symbol in symbols
+        for part in (symbol, *(symbol[:at] for at, ch in enumerate(symbol) if ch in _SEPARATORS))
     )
 
 
@@ -60,22 +70,34 @@ def rows_by_name(image: Image, wanted: frozenset[str] | None = None) -> dict[str
 
 
 def spans_of(image: Image, symbols: Iterable[str]) -> dict[str, list[tuple[int, int]]]:
-    """(address, size in bytes) of every variable or member that each symbol names, thread-local ones left out."""
+    """(address, size in bytes) of every variable or member that each symbol names, thread-local ones left out.
+
+    Where there is none: of the nearest variable or member that it was a part of.
+    """
     symbols = list(symbols)
     names = rows_by_name(image, candidates(symbols))
     thread_local = {section.index for section in image.sections if section.kind is SectionKind.TLS}
     found: dict[str, list[tuple[int, int]]] = {}
     for symbol in symbols:
-        rows, member = split_member(names, symbol)
         found[symbol] = spans = []
-        for row in dict.fromkeys(rows):
-            variable = image.variables[row]
-            if int(variable["section"]) in thread_local:
-                continue
-            inner = member_span(image, row, member) if member else (0, max(int(variable["size"]), 1))
-            if inner is not None:
-                spans.append((int(variable["address"]) + inner[0], inner[1]))
+        for part in _with_owners(symbol):
+            rows, member = split_member(names, part)
+            for row in dict.fromkeys(rows):
+                variable = image.variables[row]
+                if int(variable["section"]) in thread_local:
+                    continue
+                inner = member_span(image, row, member) if member else (0, max(int(variable["size"]), 1))
+                if inner is not None:
+                    spans.append((int(variable["address"]) + inner[0], inner[1]))
+            if spans or not rows:
+                break
     return found
+
+
+def _with_owners(symbol: str) -> Iterator[str]:
+    """The name, and the variables or members that it may be a part of, the nearest first."""
+    yield symbol
+    yield from (symbol[:at] for at in range(len(symbol) - 1, 0, -1) if symbol[at] in ".[")
 
 
 def split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], str]:
@@ -83,7 +105,7 @@ def split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], s
     if symbol in names:
         return names[symbol], ""
     for at in range(len(symbol) - 1, 0, -1):
-        if symbol[at] in ".[+" and symbol[:at] in names:
+        if symbol[at] in _SEPARATORS and symbol[:at] in names:
             return names[symbol[:at]], symbol[at:].removeprefix(".")
     return [], ""
 

@@ -5,24 +5,18 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import re
-import tomllib
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import msgspec
 
+from linemate.tomlfile import read_toml
 from sharing.model.errors import LinemateError
-from sharing.model.inputs import read_input
 from sharing.model.project import ProjectConfig
 from sharing.model.vocabulary import mistakes
 
 FILE_NAME = "linemate.toml"
 LINE_SIZES = (32, 64, 128, 256)
-MAX_BYTES = 1 << 20  # a project file is read by people; anything larger is the wrong file
-MAX_KEY_PARTS = 32
-# The parser keeps every beginning of a dotted key: one of 64 kB would take gigabytes.
-_PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_LONG_KEY = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS}}}")
 
 
 def find_config(start: Path) -> Path | None:
@@ -36,19 +30,7 @@ def find_config(start: Path) -> Path | None:
 
 def load_config(path: Path) -> ProjectConfig:
     """The file as a value.  Raises LinemateError naming the file and the key, with the nearest valid key."""
-    try:
-        text = read_input(path, MAX_BYTES, "a project file").decode("utf-8")
-        if _LONG_KEY.search(text):
-            raise LinemateError(f"{path}: a key of more than {MAX_KEY_PARTS} parts")
-        data = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise LinemateError(f"{path}: offset {error.start:#x}: not UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise LinemateError(f"{path}: {error}") from error
-    except ValueError as error:  # int refuses thousands of digits
-        raise LinemateError(f"{path}: a number has too many digits") from error
-    except RecursionError as error:
-        raise LinemateError(f"{path}: nested too deeply") from error
+    data = read_toml(str(path), "a project file")
     if taken := next((key for key in ("path", "library") if key in data), None):
         raise LinemateError(_unknown_key(path, "", taken, ()))
     _check_keys(path, "", data, ProjectConfig)

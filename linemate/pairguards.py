@@ -10,15 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
-from linemate.byname import spans_of
+from linemate.byname import parts_of, spans_of
 from linemate.pairguard import RULE, PairGuard
+from linemate.tomlfile import MAX_BYTES, read_toml
 from sharing.basics.geometry import lines_of
 from sharing.model.errors import LinemateError, Malformed
 from sharing.model.finding import (
@@ -32,12 +33,11 @@ from sharing.model.finding import (
     Verdict,
 )
 from sharing.model.image import Image
-from sharing.model.inputs import read_input
 
 SCHEMA = "linemate-guards-1"
-MAX_BYTES = 16 << 20
-MAX_PAIRS = 100_000
+MAX_PARTS = 32  # of a name: each beginning of it that ends at one is looked up
 MAX_VARIABLES = 64  # statics of one name in several units
+MAX_MEETINGS = 64  # of one pair, each of whose names several variables have
 LINE_SIZES = (32, 64, 128, 256)
 
 # What is named by its address has another name after the next edit.
@@ -63,28 +63,21 @@ class Held:
 def read_guards(path: str) -> tuple[PairGuard, ...]:
     """The pairs of a file.  Raises LinemateError where it cannot be read or is no such file."""
     try:
-        data = tomllib.loads(read_input(path, MAX_BYTES, "a file of guards").decode("utf-8"))
-        found = msgspec.convert(data, _File)
-    except tomllib.TOMLDecodeError as error:
+        found = msgspec.convert(read_toml(path, "a file of guards"), _File)
+    except msgspec.ValidationError as error:
         raise Malformed(path, None, f"not a file of guards: {error}") from error
-    except UnicodeDecodeError as error:
-        raise Malformed(path, error.start, "not UTF-8") from error
-    except (ValueError, RecursionError) as error:
-        raise Malformed(path, None, f"not a file of guards: {_plain(error)}") from error
     if found.schema != SCHEMA:
         raise Malformed(path, None, f"schema {found.schema[:80]!r}, this version reads {SCHEMA!r}")
-    if len(found.apart) > MAX_PAIRS:
-        raise Malformed(path, None, f"more than {MAX_PAIRS:,} pairs")
+    pairs: dict[tuple[frozenset[str], int], PairGuard] = {}
     for number, pair in enumerate(found.apart):
         if pair.line_size not in LINE_SIZES:
             raise Malformed(path, None, f"apart[{number}].line_size: {pair.line_size} is not one of {LINE_SIZES}")
         if pair.names[0] == pair.names[1] or not all(pair.names):
             raise Malformed(path, None, f"apart[{number}].names: name two different variables")
-    return found.apart
-
-
-def _plain(error: Exception) -> str:
-    return str(error) if isinstance(error, msgspec.ValidationError) else "nested too deeply, or a number too large"
+        if any(parts_of(name) > MAX_PARTS for name in pair.names):
+            raise Malformed(path, None, f"apart[{number}].names: a name of more than {MAX_PARTS} parts")
+        pairs.setdefault((frozenset(pair.names), pair.line_size), pair)
+    return tuple(pairs.values())
 
 
 def pairs_of(findings: Iterable[Finding], line_size: int) -> tuple[list[PairGuard], list[str]]:
@@ -97,13 +90,15 @@ def pairs_of(findings: Iterable[Finding], line_size: int) -> tuple[list[PairGuar
             notes.append(f"{finding.id}: is about one object, whose elements a guard cannot name")
         elif any(_BY_ADDRESS.fullmatch(name) for name in names):
             notes.append(f"{finding.id}: {' / '.join(names)}: without symbols the next build has other names")
+        elif any(parts_of(name) > MAX_PARTS for name in names):
+            notes.append(f"{finding.id}: {' / '.join(names)}: more parts than the {MAX_PARTS} that a guard can have")
         else:
             pairs.setdefault(frozenset(names), PairGuard((names[0], names[1]), line_size, finding.id))
     return list(pairs.values()), notes
 
 
 def guard_file(pairs: Sequence[PairGuard]) -> str:
-    """The file's text; the same pairs give the same bytes."""
+    """The file's text; the same pairs give the same bytes.  Raises LinemateError for more than it can be read with."""
     rows = [
         "# Pairs of variables that must not share a cache line.  After each link:",
         "#   linemate audit BINARY --guards THIS_FILE",
@@ -112,7 +107,10 @@ def guard_file(pairs: Sequence[PairGuard]) -> str:
     for pair in sorted(pairs, key=lambda pair: pair.names):
         rows += ["", "[[apart]]", f"names = [{', '.join(map(_toml, pair.names))}]", f"line_size = {pair.line_size}"]
         rows += [f"why = {_toml(pair.why)}"] * bool(pair.why)
-    return "\n".join(rows) + "\n"
+    text = "\n".join(rows) + "\n"
+    if len(text.encode()) > MAX_BYTES:
+        raise LinemateError(f"{len(pairs):,} pairs are more than a file of guards can have: choose fewer, see --above")
+    return text
 
 
 def _toml(text: str) -> str:
@@ -152,26 +150,16 @@ def _assertion(first: Participant, second: Participant, line_size: int, why: str
 def hold(image: Image, guards: Sequence[PairGuard]) -> Held:
     """The guarded pairs that share a line in ``image``.  A name that several variables have means each of them."""
     wanted = dict.fromkeys(name for guard in guards for name in guard.names)
-    spans = spans_of(image, [part for name in wanted for part in _with_owners(name)])
+    spans = spans_of(image, wanted)
     findings: list[Finding] = []
     known: set[str] = set()
     for guard in guards:
-        found = [_spans(spans, name) for name in guard.names]
+        found = [spans[name][:MAX_VARIABLES] for name in guard.names]
         known.update(name for name, of in zip(guard.names, found, strict=True) if of)
         # Two members that are no more: both would be their record.
         if found[0] != found[1]:
-            findings.extend(_meetings(guard, *found))
+            findings.extend(islice(_meetings(guard, *found), MAX_MEETINGS))
     return Held(tuple(findings), frozenset(known))
-
-
-def _with_owners(name: str) -> list[str]:
-    """The name, and the variables or members that it may be a part of, the nearest first."""
-    return [name, *(name[:at] for at in range(len(name) - 1, 0, -1) if name[at] in ".[")]
-
-
-def _spans(spans: Mapping[str, list[tuple[int, int]]], name: str) -> list[tuple[int, int]]:
-    """Of the member, else of what it was a part of: a padded type may have put another member in between."""
-    return next((found for part in _with_owners(name) if (found := spans[part])), [])[:MAX_VARIABLES]
 
 
 def _meetings(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from linemate import pairguards
 from linemate.cli import main
 from linemate.pairguards import PairGuard, asserts_of, guard_file, pairs_of, read_guards
 from reports import EMITTERS
@@ -62,6 +63,12 @@ class TestEnforcing:
         assert main(["audit", binary, "--guards", str(guards), "-o", str(tmp_path / "out.txt")]) == 3
         text = " ".join((tmp_path / "out.txt").read_text().split())
         assert "guards: no variable 'tail': its pairs were not checked" in text
+
+    def test_names_of_many_variables_make_few_findings(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        spans = [(0x1000, 8)] * 1000
+        monkeypatch.setattr(pairguards, "spans_of", lambda image, names: {"lock": spans, "head": [(0x1008, 8), *spans]})
+        held = pairguards.hold(None, [PairGuard(("lock", "head"))])  # type: ignore[arg-type]
+        assert len(held.findings) == pairguards.MAX_MEETINGS
 
     def test_a_member_that_moved_into_a_padded_type_is_its_variable(self, tmp_path: Path, guards: Path) -> None:
         guards.write_text(guard_file([PairGuard(("lock.mutex", "head"))]))
@@ -130,6 +137,17 @@ class TestWriting:
             assert holds or "must not share a cache line" in done.stderr
 
 
+def test_a_pair_is_held_once(tmp_path: Path) -> None:
+    path = tmp_path / "guards.toml"
+    path.write_text(guard_file([PairGuard(("a", "b"), why="first"), PairGuard(("b", "a")), PairGuard(("a", "b"), 128)]))
+    assert [(guard.why, guard.line_size) for guard in read_guards(str(path))] == [("first", 64), ("", 128)]
+
+
+def test_no_file_is_written_that_could_not_be_read() -> None:
+    with pytest.raises(LinemateError, match="2 pairs are more than a file of guards can have"):
+        guard_file([PairGuard(("a", "b" * (1 << 20))), PairGuard(("a", "c"))])
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -142,9 +160,13 @@ class TestWriting:
             "apart[0].line_size: 48 is not one",
         ),
         ('schema = "linemate-guards-1"\nother = 1', "unknown field `other`"),
-        ("[", "not a file of guards"),
+        ("[", "at end of document"),
         ("x = " + "[" * 5000, "nested too deeply"),
-        ("x = " + "6" * 5000, "a number too large"),
+        ("a" + ".a" * 40 + " = 1", "a key of more than 32 parts"),
+        ("#" * (1 << 20) + "#", "larger than 1 MiB: not a file of guards"),
+        (guard_file([PairGuard(("a" + ".b" * 32, "b"))]), "apart[0].names: a name of more than 32 parts"),
+        (guard_file([PairGuard(("a", "b" + "+" * 32))]), "apart[0].names: a name of more than 32 parts"),
+        ("x = " + "6" * 5000, "a number has too many digits"),
     ],
 )
 def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, why: str) -> None:
