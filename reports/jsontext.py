@@ -33,7 +33,7 @@ def compact(value: Any) -> str:
     try:
         raw = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        raw = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value)))
+        raw = msgspec.json.encode(without_surrogates(msgspec.to_builtins(value)))
     return raw.decode()
 
 
@@ -45,11 +45,12 @@ def _escaped(found: re.Match[str]) -> str:
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
-def _without_surrogates(value: Any) -> Any:
+def without_surrogates(value: Any) -> Any:
+    """Builtin values with the text ``\\x80`` and the like for bytes of names that are not UTF-8."""
     if isinstance(value, str):
         return "".join(visible(char) if "\ud800" <= char <= "\udfff" else char for char in value)
     if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in value]
+        return [without_surrogates(item) for item in value]
     return value

@@ -5,10 +5,12 @@ Owns the loop, and when the process gives way to a fresh one.  Every error becom
 
 from __future__ import annotations
 
+import dataclasses
 import gc
+import os
 import resource
 
-from linemate.auditing.asking import Answer
+from linemate.auditing.asking import Answer, Task
 from linemate.auditing.framed import questions, reply, serve
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
@@ -25,8 +27,8 @@ def main() -> None:
 
 
 def _loop() -> None:
-    for options in questions(AuditOptions):
-        reply(_answer(options))
+    for task in questions(Task):
+        reply(_answer(dataclasses.replace(task.options, binary=os.fsdecode(task.file))))
         gc.collect()
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KB:
             return

@@ -5,7 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from linemate.auditing.framed import Child
+from linemate.options import AuditOptions
 from sharing.model.finding import Report
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A file by the bytes of its name, whatever they are, and how to audit it."""
+
+    file: bytes
+    options: AuditOptions
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -16,7 +24,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class AuditingProcess(Child[Answer]):
-    """Asked with ``AuditOptions``, answers with ``Answer``."""
+    """Asked with ``Task``, answers with ``Answer``."""
 
     def __init__(self) -> None:
         super().__init__(f"{__package__}.answering", Answer)

@@ -18,6 +18,7 @@ from typing import IO, Any, Generic, NoReturn, Self, TypeVar
 import msgspec
 
 from elfscan.tools import tool_path
+from reports.jsontext import without_surrogates
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch, stopping
 
@@ -128,7 +129,10 @@ def reply(answer: object) -> None:
 
 
 def _frame(value: object) -> bytes:
-    body = msgspec.msgpack.encode(value)
+    try:
+        body = msgspec.msgpack.encode(value)
+    except UnicodeEncodeError:  # bytes of a name that are not UTF-8; reports show them so in any case
+        body = msgspec.msgpack.encode(without_surrogates(msgspec.to_builtins(value)))
     return _LENGTH.pack(len(body)) + body
 
 

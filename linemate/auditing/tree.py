@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from linemate.auditing.asking import Answer, AuditingProcess
+from linemate.auditing.asking import Answer, AuditingProcess, Task
 from linemate.auditing.targets import of_target
 from linemate.options import AuditOptions
 from reports.order import worst_first
@@ -139,7 +139,7 @@ def _answers(files: Sequence[str], options: AuditOptions, processes: int, say: C
         while waiting or busy:
             while waiting and idle:
                 process, number = idle.pop(), waiting.popleft()
-                process.ask(dataclasses.replace(options, binary=files[number]))
+                process.ask(Task(os.fsencode(files[number]), dataclasses.replace(options, binary="")))
                 busy[process.descriptor] = (process, number, time.monotonic() + FILE_S)
             timeout_s = max(min(limit for _, _, limit in busy.values()) - time.monotonic(), 0.0)
             ready, _, _ = select.select(list(busy), [], [], timeout_s)

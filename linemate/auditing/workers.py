@@ -75,5 +75,5 @@ class _Worker(Child[AuditedImage]):
 
     def __init__(self, share: Share) -> None:
         super().__init__(f"{__package__}.child", AuditedImage)
-        with contextlib.suppress(LinemateError, UnicodeEncodeError):  # a name that is no text
+        with contextlib.suppress(LinemateError):
             self.ask(share)

@@ -106,13 +106,19 @@ def test_folders_are_read_in_the_order_of_names(programs: Path) -> None:
         files_of([str(programs / "gone")])
 
 
+def test_a_name_that_is_no_utf8_is_audited_as_any_other(programs: Path, tmp_path: Path) -> None:
+    shutil.copy(programs / "fast", os.fsdecode(bytes(tmp_path) + b"/a\xffb"))
+    code, report = audit(str(tmp_path))
+    assert (code, [target["path"] for target in report["targets"]]) == (0, [f"{tmp_path}/a\\xffb"])
+
+
 def test_a_process_that_is_killed_loses_one_file(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    asked: list[object] = []
 
     class Fragile(AuditingProcess):
-        def ask(self, options: AuditOptions) -> None:
-            super().ask(options)
-            asked.append(options.binary)
+        def ask(self, question: object) -> None:
+            super().ask(question)
+            asked.append(question)
             if len(asked) == 1:
                 assert self._process is not None
                 os.kill(self._process.pid, signal.SIGKILL)
@@ -127,8 +133,8 @@ def test_a_process_that_is_killed_loses_one_file(programs: Path, monkeypatch: py
 
 def test_a_file_that_takes_too_long_is_given_up(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow(AuditingProcess):
-        def ask(self, options: AuditOptions) -> None:
-            super().ask(options)
+        def ask(self, question: object) -> None:
+            super().ask(question)
             assert self._process is not None
             os.kill(self._process.pid, signal.SIGSTOP)
 
