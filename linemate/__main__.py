@@ -20,7 +20,7 @@ def main() -> None:
     try:
         open_streams()
         # The version is written here so that scripts that only ask for it never pay for the libraries.
-        code = settled(0, f"linemate {__version__}\n") if sys.argv[1:] == ["--version"] else _run()
+        code = settled(0, f"linemate {__version__}\n") if sys.argv[1:] in (["--version"], ["-V"]) else _run()
     except KeyboardInterrupt:
         os._exit(_EXIT_INTERRUPTED)  # before anything was begun
     sys.exit(code)

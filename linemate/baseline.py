@@ -1,6 +1,6 @@
 """Findings that were there before: recognising one, and the file that keeps them between runs.
 
-Owns the baseline file (schema ``linemate-baseline-1``) and what counts as new.
+Owns the baseline file (schema ``linemate-baseline-2``) and what counts as new.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from sharing.model.errors import Malformed
 from sharing.model.finding import Finding, Report, Severity
 from sharing.model.inputs import read_input
 
-SCHEMA = "linemate-baseline-1"
+SCHEMA = "linemate-baseline-2"
 MAX_BYTES = 64 << 20
 
 
 class KnownFinding(msgspec.Struct, frozen=True):
-    """One accepted finding.  ``id`` is its fingerprint; ``names`` are for people."""
+    """One accepted finding.  ``id`` is that of every report; ``names`` are for people."""
 
     id: str
     rule: str
@@ -35,22 +35,22 @@ class Baseline(msgspec.Struct, frozen=True):
     findings: tuple[KnownFinding, ...]
 
 
-def known_findings(report: Report, root: str) -> dict[str, Severity]:
+def known_findings(report: Report) -> dict[str, Severity]:
     """Fingerprints of a report's findings, each with its worst severity."""
     known: dict[str, Severity] = {}
     for finding in report.findings:
-        key = fingerprint(finding, root)
+        key = fingerprint(finding)
         known[key] = max(known.get(key, finding.severity), finding.severity, key=lambda severity: severity.rank)
     return known
 
 
-def only_new(report: Report, known: Mapping[str, Severity], root: str, what: str, least: Severity) -> Report:
+def only_new(report: Report, known: Mapping[str, Severity], what: str, least: Severity) -> Report:
     """The findings that ``known`` lacks or has at a lower severity; the others are counted.
 
     ``what`` says in words what the report was compared with.  What is milder than ``least`` was not asked for: new
     ones count as hidden, known ones not at all.
     """
-    fresh = [finding for finding in report.findings if _is_new(finding, known, root)]
+    fresh = [finding for finding in report.findings if _is_new(finding, known)]
     shown = [finding for finding in fresh if finding.severity.rank >= least.rank]
     severe = sum(finding.severity.rank >= least.rank for finding in report.findings)
     return msgspec.structs.replace(
@@ -62,8 +62,8 @@ def only_new(report: Report, known: Mapping[str, Severity], root: str, what: str
     )
 
 
-def _is_new(finding: Finding, known: Mapping[str, Severity], root: str) -> bool:
-    before = known.get(fingerprint(finding, root))
+def _is_new(finding: Finding, known: Mapping[str, Severity]) -> bool:
+    before = known.get(fingerprint(finding))
     return before is None or finding.severity.rank > before.rank
 
 
@@ -83,11 +83,11 @@ def read_baseline(path: str) -> dict[str, Severity]:
     return known
 
 
-def write_baseline(path: str, report: Report, root: str) -> None:
+def write_baseline(path: str, report: Report) -> None:
     """Accept every finding of ``report``.  The file appears whole or not at all; equal findings give equal bytes."""
     rows: dict[str, KnownFinding] = {}
     for finding in report.findings:
-        key = fingerprint(finding, root)
+        key = fingerprint(finding)
         names = tuple(sorted(who.full_name for who in finding.participants[:PAIR]))
         if key not in rows or rows[key].severity.rank < finding.severity.rank:
             rows[key] = KnownFinding(key, finding.rule, finding.severity, names)

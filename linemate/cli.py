@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import click
 
+from linemate import completion
 from linemate.commands import COMMANDS, load
 from linemate.streams import ReaderGone
 from linemate.version import __version__
@@ -102,7 +103,8 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return load(cmd_name) if cmd_name in COMMANDS else None
+        command = load(cmd_name) if cmd_name in COMMANDS else None
+        return completion.with_file_names(command) if command is not None and completion.asked() else command
 
 
 @click.group(
@@ -110,6 +112,6 @@ class Commands(click.Group):
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="linemate", message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", prog_name="linemate", message="%(prog)s %(version)s")
 def cli() -> None:
     """Find the variables that share a cache line and should not."""

@@ -12,15 +12,15 @@ from sharing.model.reportdiff import DIFF_SCHEMA, Difference, FindingDifference,
 _ORDER = {kind: number for number, kind in enumerate(Difference)}
 
 
-def difference(old: Report, new: Report, root: str) -> ReportDiff:
-    """What became of each finding.  Equal rule, names and files below ``root`` make it the same.
+def difference(old: Report, new: Report) -> ReportDiff:
+    """What became of each finding.  Equal rule, names and files, which make the id, make it the same.
 
     Where several are equal in that (one pair on several lines), those on the same line are paired first, the others in
     the reports' order.
     """
     found: list[FindingDifference] = []
     same = 0
-    befores, afters = _by_fingerprint(old, root), _by_fingerprint(new, root)
+    befores, afters = _by_fingerprint(old), _by_fingerprint(new)
     for key in dict.fromkeys([*afters, *befores]):
         for before, after in _paired(befores.get(key, []), afters.get(key, [])):
             kind = _kind(before, after)
@@ -44,10 +44,10 @@ def difference(old: Report, new: Report, root: str) -> ReportDiff:
     )
 
 
-def _by_fingerprint(report: Report, root: str) -> dict[str, list[Finding]]:
+def _by_fingerprint(report: Report) -> dict[str, list[Finding]]:
     found: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in report.findings:
-        found[fingerprint(finding, root)].append(finding)
+        found[fingerprint(finding)].append(finding)
     return found
 
 

@@ -12,6 +12,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -32,6 +33,7 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGED = ROOT / "build" / "package" / "linemate"  # pyproject.toml names it
+DOCUMENTED = STAGED.parent  # CMakeLists.txt names its folder share
 PARENT = "linemate"
 MOVED = ("analyzer", "elfscan", "pmu", "reports", "sharing")
 _NATIVE = ("*.c", "*.cpp", "*.h", "CMakeLists.txt", "__pycache__")
@@ -49,6 +51,10 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
         settings["build-dir"] = "build/package/cmake"
         settings["wheel.tags"] = f"py3-none-{platform_tag((folder / 'bin').iterdir())}"
     stage(STAGED)
+    # Where the commands can be imported: in a process of its own, since the backend's packages are others'.
+    shutil.rmtree(DOCUMENTED / "share", ignore_errors=True)
+    maker = Path(__file__).with_name("fromcommands.py")
+    subprocess.run([sys.executable, "-I", str(maker), str(DOCUMENTED)], check=True)
     return _build.build_wheel(wheel_directory, settings, metadata_directory)
 
 

@@ -80,6 +80,10 @@ def build(wheel: Path, requirements: Path, work: Path) -> Path:
     tree = folder / "tree"
     _install(wheel, requirements, tree / "usr/lib/linemate/python")
     _write(tree / "usr/lib/linemate/linemate", LAUNCHER, 0o755)
+    shutil.move(tree / "usr/lib/linemate/python/share", tree / "usr/share")
+    for page in (tree / "usr/share/man/man1").iterdir():
+        page.with_name(f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
+        page.unlink()
     (tree / "usr/bin").mkdir()
     (tree / "usr/bin/linemate").symlink_to("../lib/linemate/linemate")
     _document(tree / "usr/share/doc/linemate")

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Generic, Protocol, TypeVar, cast
 
 from reports.options import RenderOptions
+from sharing.model.errors import LinemateError
 
 Document = TypeVar("Document")
 DocumentRead = TypeVar("DocumentRead", contravariant=True)
@@ -43,6 +44,19 @@ def table(*emitters: Emitter[Document]) -> dict[str, Emitter[Document]]:
 
 
 def by_ending(emitters: Mapping[str, Emitter[Document]], output: str | None) -> str:
-    """The name of the format that a file's ending says; text where it says none."""
-    suffix = PurePath(output).suffix if output else ""
-    return next((name for name, emitter in emitters.items() if emitter.suffix == suffix), TEXT)
+    """The name of the format that a file's ending says; text where it has none.
+
+    Raises LinemateError for an ending of no format: a report that nothing can read is noticed late.
+    """
+    suffix = PurePath(output).suffix if output and not _is_device(output) else ""
+    if not suffix:
+        return TEXT
+    chosen = next((name for name, emitter in emitters.items() if emitter.suffix == suffix.lower()), None)
+    if chosen is None:
+        known = ", ".join(f"{emitter.suffix} ({name})" for name, emitter in emitters.items())
+        raise LinemateError(f"{output}: no format ends in {suffix}: {known}; or name one with --format")
+    return chosen
+
+
+def _is_device(output: str) -> bool:
+    return output.startswith(("/dev/", "/proc/"))

@@ -1,32 +1,24 @@
-"""By what a finding is recognised in another build, another clone, or after an edit elsewhere.
+"""By what a finding is recognised in another build, another clone, or after an edit elsewhere: its id.
 
-Owns the fingerprint.  A finding's id is for people and commands of one run; it may name a line of the source.
+Owns what of the id counts.  Whoever makes a finding makes its id of rule, names and files (``sharing.judge``); it is
+the same in every format and in the files that keep findings between runs.
 """
 
 from __future__ import annotations
 
-import hashlib
-import posixpath
+import re
 
-from reports.locations import position
-from sharing.model import Finding, Participant
+from sharing.model import Finding
 
 PAIR = 2  # participants that make a finding what it is; others come and go
+_NUMBERED = re.compile(r"(-[0-9a-f]{10})-[0-9]+$")
 
 
-def fingerprint(finding: Finding, root: str) -> str:
-    """Equal for the same variables under the same rule, wherever they lie and in whatever clone of the sources.
-
-    By rule, names and files of the first two participants; files below ``root`` count relative to it.
-    """
-    names = sorted(f"{who.full_name}@{_file(who, root)}" for who in finding.participants[:PAIR])
-    digest = hashlib.sha256("\0".join([finding.rule, *names]).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{finding.rule}-{digest[:16]}"
+def identity(finding_id: str) -> str:
+    """The id without the number that tells lines of equal names apart: which of them comes first is the linker's."""
+    return _NUMBERED.sub(r"\1", finding_id)
 
 
-def _file(who: Participant, root: str) -> str:
-    """The path in file:line or file:line:column."""
-    place = position(who.source)
-    path = place.path if place else who.source
-    path = posixpath.normpath(path) if path else ""
-    return path.removeprefix(root.rstrip("/") + "/") if root else path
+def fingerprint(finding: Finding) -> str:
+    """Equal for the same variables under the same rule, wherever they lie and in whatever clone of the sources."""
+    return identity(finding.id)

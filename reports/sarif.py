@@ -26,7 +26,7 @@ from sharing.model import Finding, Participant, Related, Remedy, Report, Severit
 from sharing.model.rule import RuleInfo
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-FINGERPRINT = "linemateFinding/v2"
+FINGERPRINT = "linemateFinding/v3"
 ROOT = "SRCROOT"
 MAX_EXACT_INTEGER = 2**53 - 1  # JSON readers may hold numbers as doubles; larger addresses stay text
 NAMES_SHOWN = 3
@@ -107,7 +107,7 @@ def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Jso
             "text": _message(finding.message),
             "markdown": "\n\n".join([_braced(prose(finding.message)), *picture]),
         },
-        "partialFingerprints": {FINGERPRINT: fingerprint(finding, root)},
+        "partialFingerprints": {FINGERPRINT: fingerprint(finding)},
         "properties": {
             "id": visible(finding.id),
             "severity": finding.severity,

@@ -121,28 +121,13 @@ def _refuse_contradictions(options: CheckOptions, against: Comparison) -> None:
         raise LinemateError("--write-baseline accepts every finding: not with --min-confidence")
 
 
-def _root(options: CheckOptions) -> str:
-    """The folder that files are named from in fingerprints: that of the project file, of the repository, or here.
-
-    The same for every clone of a project, so that a baseline made in one holds in another.
-    """
-    if options.project.path:
-        return os.path.realpath(os.path.dirname(os.path.abspath(options.project.path)))
-    here = Path.cwd().resolve()
-    for folder in (here, *here.parents):
-        if (folder / ".git").exists():
-            return str(folder)
-    return str(here)
-
-
 def _against_files(everything: Report, against: Comparison, options: CheckOptions) -> Report:
     """Compare with the accepted findings, and accept all of them where that was asked."""
-    root = _root(options)
     known = baseline.read_baseline(against.file) if against.file else {}
     what = f"baseline {against.file}" if against.file else ""
     notes = []
     if against.file and not (options.rules or options.symbols or everything.incomplete):
-        gone = len(known.keys() - baseline.known_findings(everything, root).keys())
+        gone = len(known.keys() - baseline.known_findings(everything).keys())
         if gone:
             are = "1 finding of the baseline is" if gone == 1 else f"{gone:,} findings of the baseline are"
             notes.append(f"{are} no longer found: --write-baseline drops what is gone")
@@ -150,10 +135,10 @@ def _against_files(everything: Report, against: Comparison, options: CheckOption
         # A part of the findings would look like all of them, and the rest like new ones next time.
         notes.append(f"{against.accept} was not written: the analysis is incomplete")
     elif against.accept:
-        baseline.write_baseline(against.accept, everything, root)
+        baseline.write_baseline(against.accept, everything)
         if not against.file:
-            known, what = baseline.known_findings(everything, root), f"accepted in {against.accept}"
-    report = baseline.only_new(everything, known, root, what, options.min_severity)
+            known, what = baseline.known_findings(everything), f"accepted in {against.accept}"
+    report = baseline.only_new(everything, known, what, options.min_severity)
     return _with_notes(report, notes)
 
 
@@ -196,16 +181,13 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
                 edits=False,
             )
             before, _ = _judge(everything)
-        root = repository.top
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
-        known = baseline.known_findings(before, root)
-        compared = baseline.only_new(report, known, root, what, least)
+        known = baseline.known_findings(before)
+        compared = baseline.only_new(report, known, what, least)
         if compared.findings:
             # Mostly nothing is new, and then nobody has to know how to part what is not.
             hidden = compared.hidden
-            compared = baseline.only_new(
-                _judge(dataclasses.replace(ours, min_severity=least))[0], known, root, what, least
-            )
+            compared = baseline.only_new(_judge(dataclasses.replace(ours, min_severity=least))[0], known, what, least)
             compared = msgspec.structs.replace(compared, hidden=hidden)
     moved: tuple[str, ...] = ()
     if built and compared.findings:

@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": "linemate.commands.explain",
     "fix": "linemate.fixing.command",
     "guard": "linemate.commands.guard",
+    "help": "linemate.commands.help",
     "history": "linemate.commands.history",
     "lines": "linemate.commands.lines",
     "record": "linemate.commands.record",

@@ -101,6 +101,7 @@ def command(
     )
     inputs = (*paths, debug_file, guards, project.path or None, *facts, *samples, *counts)
     check_output(output, inputs)
+    common.format_of(EMITTERS, format_name, output)
     report = _audit(paths, options, jobs, quiet=quiet)
     lastreport.keep(report)
     common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top)

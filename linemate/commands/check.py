@@ -120,6 +120,7 @@ def command(
     )
     inputs = (request.database or None, *sources, binary, baseline, project.path or None)
     check_output(output, (*inputs, write_baseline))
+    common.format_of(EMITTERS, format_name, output)
     check_output(write_baseline, (request.database or None, *sources, binary, project.path or None))
     # The analyzer shows its own progress.
     against = Comparison(base or "", baseline or "", write_baseline or "", trust_repository, build or "")

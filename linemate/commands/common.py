@@ -24,6 +24,7 @@ from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
 from sharing.model.rule import RuleInfo
 
+PLAIN = {name: EMITTERS[name] for name in ("text", "json")}  # of commands that have no other
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_INCOMPLETE = 3
@@ -195,7 +196,15 @@ def shown_from(min_severity: str | None, fail_on: str | None, limit: Severity | 
 
 def wants_json(format_name: str | None, output: str | None) -> bool:
     """Of a command that has text and JSON: whether the option, or else the ending of ``output``, says JSON."""
-    return (format_name or by_ending(EMITTERS, output)) == "json"
+    return format_of(PLAIN, format_name, output) == "json"
+
+
+def format_of(emitters: Mapping[str, Emitter[Document]], format_name: str | None, output: str | None) -> str:
+    """The format that was asked for.  Raises LinemateError where the ending of ``output`` names none of them.
+
+    Called before the long work too.
+    """
+    return format_name or by_ending(emitters, output)
 
 
 def rule_infos() -> tuple[RuleInfo, ...]:
@@ -248,7 +257,7 @@ def write_document(
     top: int = DEFAULT_TOP,
 ) -> None:
     """Render in the asked format, else in the one that the ending of ``output`` names."""
-    emitter = emitters[format_name or by_ending(emitters, output)]
+    emitter = emitters[format_of(emitters, format_name, output)]
     write_text(emitter.render(document, render_options(output, quiet, rules, details=details, top=top)), output, inputs)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from linemate.commands import common
@@ -29,7 +27,8 @@ def command(old: str, new: str, fail_on: str | None, format_name: str | None, ou
     from linemate.saved import read_report
 
     check_output(output, (old, new))
-    found = difference(read_report(old), read_report(new), str(Path.cwd()))
+    common.format_of(DIFF_EMITTERS, format_name, output)
+    found = difference(read_report(old), read_report(new))
     common.write_document(found, DIFF_EMITTERS, format_name, output, (old, new), quiet=quiet)
     return exit_code(found, common.fail_limit(fail_on))
 

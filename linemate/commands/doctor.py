@@ -24,9 +24,10 @@ def command(format_name: str | None, output: str | None, quiet: bool, root: str)
     """
     from linemate.doctor import diagnose
 
+    as_json = common.wants_json(format_name, output)
     with progress("linemate: trying events", quiet=quiet):
         found = diagnose(Path(root))
-    if common.wants_json(format_name, output):
+    if as_json:
         import msgspec
 
         text = msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"

@@ -56,6 +56,7 @@ def command(
     limit = common.fail_limit(fail_on, project)
     inputs = (old, new, debug_old, debug_new, *samples_old, *samples_new, *bench_old, *bench_new, project.path or None)
     check_output(output, inputs)
+    common.format_of(EXPLAIN_EMITTERS, format_name, output)
     from linemate.explaining.run import ExplainRequest, explain
 
     request = ExplainRequest(

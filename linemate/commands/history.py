@@ -100,6 +100,7 @@ def command(
         from linemate.history.table import TableOptions, from_table
 
         check_output(output, (table,))
+        common.format_of(HISTORY_EMITTERS, format_name, output)
         inputs: tuple[str | None, ...] = (table,)
         history = from_table(TableOptions(table, metric or "", revision_column or "", newest_first, less, alpha))
     else:
@@ -115,6 +116,7 @@ def command(
         store = store or ".linemate-history.sqlite"
         inputs = (store,)
         check_output(output, inputs)
+        common.format_of(HISTORY_EMITTERS, format_name, output)
         project = common.read_project(config)
         options = HistoryOptions(
             repo=repo or ".",

@@ -41,17 +41,18 @@ def command(
     SYMBOL may go on into the variable: server.lruclock, slots[3].count.  Without one: how crowded the writable
     sections are.
     """
-    from linemate.linequery import LinesOptions, lines
-
     project = common.read_project(config)
     inputs = (binary, debug_file, project.path or None)
     check_output(output, inputs)
+    as_json = common.wants_json(format_name, output)
+    from linemate.linequery import LinesOptions, lines
+
     options = LinesOptions(
         binary, symbols, common.line_size_of(line_size, project), context, max_lines, debug_file, project
     )
     with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
         report = lines(options)
-    if common.wants_json(format_name, output):
+    if as_json:
         from reports.jsontext import encode
 
         text = encode(report)

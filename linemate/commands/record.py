@@ -134,9 +134,10 @@ def _count(command_line: tuple[str, ...], output: str | None, format_name: str |
 
     find_command(command_line)
     check_output(output, ())
+    as_json = common.wants_json(format_name, output)
     check_new(output)
     counted = count_command(command_line, read_machine().cpus or tuple(range(os.cpu_count() or 1)))
-    text = render_json(counted, command_line) if common.wants_json(format_name, output) else render_text(counted)
+    text = render_json(counted, command_line) if as_json else render_text(counted)
     write_text(text, output, ())
     if counted.ended.status:
         click.echo(f"linemate: warning: the command {status_words(counted.ended.status)}", err=True)

@@ -27,11 +27,10 @@ def command(
     SAVED may be - for standard input.  The exit code is that of the command that made it.
     """
     from linemate.saved import read_saved
-    from reports.emitters import by_ending
 
     check_output(output, (saved,))
     document, kind = read_saved(saved)
-    name = format_name or by_ending(kind.emitters, output)
+    name = common.format_of(kind.emitters, format_name, output)
     if name not in kind.emitters:
         raise LinemateError(
             f"{saved}: a document of {document.command} has no format {name}: {', '.join(kind.emitters)}"

@@ -27,6 +27,7 @@ def command(ids: tuple[str, ...], saved: str | None, format_name: str | None, ou
     from linemate.saved import named, read_report
 
     check_output(output, (saved,))
+    common.format_of(EMITTERS, format_name, output)
     report, path = last_report() if saved is None else (read_report(saved), saved)
     chosen = {finding.id for wanted in ids for finding in named(report, wanted, path)}
     findings = tuple(finding for finding in report.findings if finding.id in chosen)

@@ -127,7 +127,7 @@ def levels(history: History) -> list[float | None]:
     """For each revision the mean over its conditions of the logarithmic distance to the condition's median."""
     out: list[list[float]] = [[] for _ in history.revisions]
     for points in history.series:
-        middles = [math.log(median(v)) if v else None for v in points.values]
+        middles = [math.log(middle) if v and (middle := median(v)) > 0 else None for v in points.values]
         known = [m for m in middles if m is not None]
         for i, value in enumerate(middles):
             if value is not None:

@@ -179,7 +179,7 @@ def test_a_new_baseline_may_be_written_while_the_old_one_is_held(run: Run, pipel
 def test_notes_are_compared_and_hidden(run: Run, pipeline: Any, database: Path) -> None:
     """The pipeline is asked for all, so that a known note that became severe is seen; what is shown does not change."""
     pipeline.report = with_findings(BIG_LINE)
-    Path("none.json").write_text('{"schema": "linemate-baseline-1", "findings": []}')
+    Path("none.json").write_text('{"schema": "linemate-baseline-2", "findings": []}')
     result = run("check", "--baseline", "none.json", "--format", "json")
     assert pipeline.checked[0].min_severity is Severity.NOTE
     report = json.loads(result.out)

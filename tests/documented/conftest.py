@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from elfscan.tools import tool_path
+
 HERE = Path(__file__).resolve().parent
 FINDING = re.compile(r"\bID\b|\bhot-lock-[a-z-]+-[0-9a-f]{10,16}\b")
 
@@ -95,6 +97,7 @@ def world(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         assert server.stdout.readline() == "ready\n"
         (top / "scripts").mkdir()
         (top / "scripts/linemate").symlink_to(serving / "linemate")
+        (serving / "linemate-facts").symlink_to(tool_path("linemate-facts"))
         shown = subprocess.run(
             ["linemate", "audit", "server", "-o", "out.json"], cwd=top, env=environment, capture_output=True, text=True
         )
@@ -117,7 +120,7 @@ def _make(repository: Path, top: Path, base: Path, environment: dict[str, str]) 
         (top / name).chmod(0o755)
     (top / "fixes").mkdir()
     (top / "fixes/README").write_text("for clang-apply-replacements\n")
-    ignored = "*.data *.gc* counts* *.cut *.txt *.csv *.json *.o mysql drizzle a.out "
+    ignored = "*.data *.gc* counts* *.cut *.txt *.csv *.json *.jsonl *.o mysql drizzle a.out "
     ignored += "build made server fast slow tc scripts BINARY OLD NEW FILE"
     (top / ".gitignore").write_text("\n".join(["!CMakeLists.txt", *ignored.split()]) + "\n")
     do("git", "init", "--quiet")

@@ -7,6 +7,7 @@ input ends.  Every call is a line of JSON in ``FOLDER/calls``: arguments and exi
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import signal
@@ -90,6 +91,7 @@ def _run(caller: int, where: str, arguments: list[str]) -> None:
     os.environb.clear()
     os.environb.update(dict(row.split(b"=", 1) for row in environment if b"=" in row))
     os.chdir(where)
+    faulthandler.enable(2)
     sys.argv = ["linemate", *arguments]
     code = 70
     try:

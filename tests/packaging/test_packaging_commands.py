@@ -25,6 +25,7 @@ RUNS = {
     "explain": (("explain", "fast", "slow"), 1),
     "fix": (("fix", "--no-cache", *SOURCES, *FLAGS), 0),
     "guard": (("guard", "slow", "LM-4c1f", "--in", "saved.json"), 0),
+    "help": (("help", "audit"), 0),
     "history": (("history", "--table", "table.csv"), 0),
     "lines": (("lines", "slow", "unused_tables"), 0),
     "report": (("report", "saved.json"), 3),

@@ -29,8 +29,14 @@ def test_it_depends_on_what_its_libraries_were_compiled_for(fields: dict[str, st
 def test_it_puts_files_into_its_own_folders_alone(deb: Path) -> None:
     listed = subprocess.run(["dpkg-deb", "--contents", str(deb)], capture_output=True, text=True, check=True).stdout
     files = [line.split()[5] for line in listed.splitlines() if not line.startswith("d")]
-    own = ("./usr/lib/linemate/", "./usr/share/doc/linemate/")
-    assert [name for name in files if not name.startswith(own)] == ["./usr/bin/linemate"]
+    own = ("./usr/lib/linemate/", "./usr/share/doc/linemate/", "./usr/share/man/man1/linemate")
+    assert [name for name in files if not name.startswith(own)] == [
+        "./usr/bin/linemate",
+        "./usr/share/bash-completion/completions/linemate",
+        "./usr/share/fish/vendor_completions.d/linemate.fish",
+        "./usr/share/zsh/site-functions/_linemate",
+    ]
+    assert "./usr/share/man/man1/linemate-audit.1.gz" in files
     assert {line.split()[1] for line in listed.splitlines()} == {"root/root"}
 
 

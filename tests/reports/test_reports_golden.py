@@ -49,5 +49,11 @@ def test_every_emitter_has_a_golden_file_and_no_golden_file_is_left_over() -> No
     assert {path.name for path in GOLDEN.iterdir()} == set(CASES)
 
 
+@pytest.mark.parametrize("emitter", EMITTERS)
+def test_every_format_names_the_finding_by_the_same_id(emitter: str) -> None:
+    shown = EMITTERS[emitter].render(REPORT, RenderOptions(rules=RULES))
+    assert [finding.id for finding in REPORT.findings if finding.id not in shown] == []
+
+
 def test_quiet_text_of_a_clean_report_is_nothing() -> None:
     assert EMITTERS["text"].render(EMPTY, RenderOptions(summary=False)) == ""

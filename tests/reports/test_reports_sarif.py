@@ -88,24 +88,10 @@ def test_an_address_that_a_double_cannot_hold_stays_text() -> None:
     assert place["physicalLocation"]["address"]["fullyQualifiedName"] == "0xffffffff82a01234"
 
 
-def test_fingerprints_survive_a_move_to_another_line() -> None:
-    who = tuple(msgspec.structs.replace(p, source=f"{p.source}0:3") for p in LOCK_BESIDE_LIST.participants)
-    moved = msgspec.structs.replace(
-        LOCK_BESIDE_LIST, id="x", line=PAIR_OF_LINES.line, participants=who, message="elsewhere", score=1.0
-    )
-    before, after = (run(finding)["results"][0] for finding in (LOCK_BESIDE_LIST, moved))
-    assert before["partialFingerprints"] == after["partialFingerprints"]
-    assert set(before["partialFingerprints"]) == {"linemateFinding/v2"}
-    assert before["partialFingerprints"] != run(PAIR_OF_LINES)["results"][0]["partialFingerprints"]
-
-
-def test_fingerprints_are_those_of_every_clone() -> None:
-    one = run(FROM_SOURCE, root="/src/server")["results"][0]
-    who = tuple(
-        msgspec.structs.replace(p, source=p.source.replace("/src/server", "/home/x")) for p in FROM_SOURCE.participants
-    )
-    other = run(msgspec.structs.replace(FROM_SOURCE, participants=who), root="/home/x")["results"][0]
-    assert one["partialFingerprints"] == other["partialFingerprints"]
+def test_the_fingerprint_is_the_id_wherever_the_finding_lies() -> None:
+    moved = msgspec.structs.replace(LOCK_BESIDE_LIST, line=PAIR_OF_LINES.line, message="elsewhere", score=1.0)
+    for finding in (LOCK_BESIDE_LIST, moved):
+        assert run(finding)["results"][0]["partialFingerprints"] == {"linemateFinding/v3": LOCK_BESIDE_LIST.id}
 
 
 def test_a_failed_part_is_an_unsuccessful_invocation_with_its_reasons() -> None:

@@ -56,23 +56,23 @@ def save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Repo
 
 class TestDiff:
     def test_equal_reports_have_no_difference(self) -> None:
-        diff = difference(REPORT, REPORT, "")
+        diff = difference(REPORT, REPORT)
         assert (diff.differences, diff.same) == ((), len(REPORT.findings))
 
     def test_new_gone_moved_and_changed(self) -> None:
-        assert kinds(difference(report(FIRST), report(SECOND), "")) == [
+        assert kinds(difference(report(FIRST), report(SECOND))) == [
             (Difference.NEW, SECOND.id),
             (Difference.GONE, FIRST.id),
         ]
-        assert kinds(difference(report(FIRST), report(at(FIRST, "0x40")), "")) == [(Difference.MOVED, FIRST.id)]
+        assert kinds(difference(report(FIRST), report(at(FIRST, "0x40")))) == [(Difference.MOVED, FIRST.id)]
         worse, better = judged(FIRST, Severity.CRITICAL), judged(FIRST, Severity.LOW)
-        up, down = difference(report(better), report(worse), ""), difference(report(worse), report(better), "")
+        up, down = difference(report(better), report(worse)), difference(report(worse), report(better))
         assert kinds(up) == kinds(down) == [(Difference.CHANGED, FIRST.id)]
         assert (up.differences[0].worse, down.differences[0].worse) == (True, False)
 
     def test_one_pair_on_several_lines_is_told_apart_by_line(self) -> None:
         one, two, three = at(FIRST, "0x40"), at(FIRST, "0x80"), at(FIRST, "0xc0")
-        diff = difference(report(one, two), report(two, three), "")
+        diff = difference(report(one, two), report(two, three))
         assert (diff.same, [(row.old and row.old.line, row.new and row.new.line) for row in diff.differences]) == (
             1,
             [("0x40", "0xc0")],
@@ -80,7 +80,7 @@ class TestDiff:
 
     def test_the_document_follows_its_schema(self) -> None:
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
-        diff = difference(report(FIRST, at(SECOND, "0x40")), report(SECOND, hidden=3), "")
+        diff = difference(report(FIRST, at(SECOND, "0x40")), report(SECOND, hidden=3))
         jsonschema.validate(json.loads(DIFF_EMITTERS["json"].render(diff)), SCHEMA)
         made = msgspec.json.schema(ReportDiff)["$defs"]
         assert SCHEMA["properties"].keys() == made.pop("ReportDiff")["properties"].keys()
@@ -93,7 +93,7 @@ class TestDiff:
     def test_names_are_escaped(self, name: str) -> None:
         who = msgspec.structs.replace(FIRST.participants[0], name="a\x1b[31m|<b>")
         evil = msgspec.structs.replace(FIRST, participants=(who,))
-        text = DIFF_EMITTERS[name].render(difference(report(), report(evil), ""), RenderOptions())
+        text = DIFF_EMITTERS[name].render(difference(report(), report(evil)), RenderOptions())
         assert "\x1b" not in text
         assert name == "text" or "|<b>" not in text.replace("\\|", "")
 
