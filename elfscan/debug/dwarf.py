@@ -68,6 +68,10 @@ class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
     problems: list[tuple[int, int, str]]
 
 
+# Made here: msgspec looks at a type when it first decodes one, and two threads that do so at once crash the process.
+_DECODER = msgspec.msgpack.Decoder(DwarfDocument)
+
+
 class DwarfJob:
     """A running helper; ``result`` waits for it."""
 
@@ -79,7 +83,7 @@ class DwarfJob:
         """The document.  Raises ``Malformed`` or ``LinemateError`` with one line."""
         data = self._job.result()
         try:
-            document = msgspec.msgpack.decode(data, type=DwarfDocument)
+            document = _DECODER.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise LinemateError(f"linemate-dwarf: unexpected answer for {self._path}: {error}") from error
         if document.version != VERSION:

@@ -8,6 +8,7 @@ Judges nothing.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Iterable
 from importlib import resources
 from typing import TypeVar
@@ -179,8 +180,12 @@ def libraries() -> tuple[Vocabulary, ...]:
 
 
 _DECODER = msgspec.json.Decoder(Vocabulary)
+_DECODING = threading.Lock()
 
 
 def read_table(name: str, kind: type[_T]) -> _T:
     """A JSON table of this folder."""
-    return msgspec.json.decode(resources.files(__name__).joinpath(name).read_bytes(), type=kind)
+    data = resources.files(__name__).joinpath(name).read_bytes()
+    # msgspec looks at a type when it first decodes one, and two threads that do so at once crash the process.
+    with _DECODING:
+        return msgspec.json.decode(data, type=kind)
