@@ -76,13 +76,18 @@ def function_references(unit: UnitFacts, function: FunctionFacts) -> FunctionRef
         file=function.file,
         line=function.line,
         column=function.column,
-        deferred=bool(function.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE)),
+        deferred=bool(function.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE)) and not _is_constructor(function),
         references=tuple(ordered),
         names=tuple(unit.symbols[i] for i in function.names if 0 <= i < len(unit.symbols)),
         # What a header has as "static inline" in C does not say so in its facts.
         merged=bool(function.bits & FunctionBits.INLINE)
         or (function.file > 0 and bool(function.bits & FunctionBits.INTERNAL)),
     )
+
+
+def _is_constructor(function: FunctionFacts) -> bool:
+    """Does the program's start call it?  Initialisers of variables are facts of these, and go with them."""
+    return bool(function.bits & FunctionBits.INIT) and not function.identity.startswith("initialiser of ")
 
 
 def _references(unit: UnitFacts, function: FunctionFacts) -> Iterator[Reference]:

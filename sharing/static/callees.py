@@ -82,3 +82,13 @@ def passed_on(
                     found.add((wrapper, int(arg["source"])))
                 yield at, key, (wrapper, int(arg["source"]))
         fresh = (found | wanted) - seen
+
+
+def handed_over(image: Image) -> npt.NDArray[np.bool_]:
+    """Functions whose address this image hands to one of its own functions: what a pool or a loop is to run."""
+    args = image.args
+    found = np.zeros(len(image.functions), bool)
+    rows = args[(args["kind"] == ArgKind.ADDRESS) & (function_at(image, args["callee"]) >= 0)]
+    given = function_at(image, rows["value"].astype(np.uint64))
+    found[given[given >= 0]] = True
+    return found

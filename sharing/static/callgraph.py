@@ -20,7 +20,7 @@ from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind, Table
 from sharing.model.plural import count
 from sharing.static import foreign, numbers, perthread
 from sharing.static.callbacks import callback_calls
-from sharing.static.callees import function_at
+from sharing.static.callees import function_at, handed_over
 from sharing.static.coldness import coldness
 from sharing.static.executions import in_loop, times
 from sharing.static.phases import OrderedCalls, Phases, find_phases, program_point
@@ -151,14 +151,16 @@ def _by_thread(
     n = len(image.functions)
     calls = perthread.Calls(edges.callee, edges.once * factor[edges.callee], in_loop(edges.depth), edges.start)
     pointers = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
-    made: Floats = np.bincount(
-        pointers["function"], perthread.times(pointers["loop_depth"], pointers["rarity"]), n
-    ).astype(np.float64)
+    often = perthread.times(pointers["loop_depth"], pointers["rarity"])
+    inside = in_loop(pointers["loop_depth"])
+    straight = np.bincount(pointers["function"], often * ~inside, n).astype(np.float64)
+    made = perthread.Work(straight, np.bincount(pointers["function"], often * inside, n).astype(np.float64))
     entries = [root.function for root in roots]
-    found = perthread.threads(calls, entries, dispatched, made, perthread.work_of(image), base)
-    sleeping, for_long = foreign.sleepers(image, found.once)
-    unsure = found.unsure | perthread.mask_of(sleeping)
-    return dataclasses.replace(found, unsure=unsure, seldom=perthread.mask_of(for_long))
+    handed = handed_over(image)
+    found = perthread.threads(calls, entries, dispatched, handed, made, perthread.work_of(image), base)
+    sleeping = foreign.sleepers(image, found.once)
+    some, rest, long = (perthread.mask_of(roots) for roots in (sleeping.some, sleeping.rest, sleeping.long))
+    return dataclasses.replace(found, unsure=found.unsure | some, resting=rest, seldom=long)
 
 
 _LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)

@@ -9,6 +9,7 @@ instructions that is.
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -25,11 +26,16 @@ Bools = npt.NDArray[np.bool_]
 
 
 class WorkTable(msgspec.Struct, frozen=True):
-    """Instructions of calls (orders of magnitude, by names), and functions that sleep, for seconds as a rule."""
+    """Instructions of calls (orders of magnitude, by names), and functions that sleep, for seconds as a rule.
+
+    Those of ``sleeps_prefixes`` are templates; ``interrupted`` are those that are made again when a signal ends them.
+    """
 
     calls: tuple[tuple[int, frozenset[str]], ...]
     sleeps: frozenset[str]
     sleeps_seconds: frozenset[str]
+    sleeps_prefixes: tuple[str, ...]
+    interrupted: frozenset[str]
 
 
 @functools.cache
@@ -53,16 +59,35 @@ def instructions(image: Image) -> tuple[Floats, Floats]:
     return own, calls
 
 
-def sleepers(image: Image, once: Bools) -> tuple[Bools, Bools]:
-    """Roots (rows of ``once``, functions that a thread runs once) whose loop sleeps each time around; for seconds."""
+@dataclass(frozen=True, slots=True)
+class Sleepers:
+    """Roots whose own loop sleeps: ``some`` in many of its rounds, ``rest`` in every one, ``long`` for seconds."""
+
+    some: Bools
+    rest: Bools
+    long: Bools
+
+
+def sleepers(image: Image, once: Bools) -> Sleepers:
+    """Which roots (rows of ``once``, functions that a thread runs once) sleep in their loop.
+
+    A loop inside of it waits until there is something to do: a thread that is busy does not come there.  Only the call
+    that is made again because a signal ended it stands in one of its own, and is made in every round all the same.
+    """
     table = _table()
     calls = image.calls
     callees = np.unique(calls["callee"])
     names = names_of_callees(image, callees)
     looped = in_loop(calls["loop_depth"]) & each_time(calls["rarity"]) & (calls["function"] >= 0)
-    found = []
-    for wanted in (table.sleeps | table.sleeps_seconds, table.sleeps_seconds):
-        targets = callees[[name in wanted for name in names]] if len(names) else callees
-        functions = np.unique(calls["function"][looped & np.isin(calls["callee"], targets)])
-        found.append(np.asarray(once[:, functions].any(axis=1)))
-    return found[0], found[1]
+    always = looped & (calls["rarity"] < numbers.EVERY_ROUND)
+
+    def of(wanted: frozenset[str], rows: Bools, prefixes: tuple[str, ...] = ()) -> Bools:
+        chosen = [name in wanted or (bool(prefixes) and name.startswith(prefixes)) for name in names]
+        targets = callees[chosen] if len(names) else callees
+        functions = np.unique(calls["function"][rows & np.isin(calls["callee"], targets)])
+        return np.asarray(once[:, functions].any(axis=1))
+
+    every = table.sleeps | table.sleeps_seconds
+    rest = of(every, always & (calls["loop_depth"] == 1), table.sleeps_prefixes)
+    rest |= of(table.interrupted, always & (calls["loop_depth"] == 2))
+    return Sleepers(of(every, looped, table.sleeps_prefixes), rest, of(table.sleeps_seconds, looped))

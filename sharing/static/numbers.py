@@ -95,6 +95,14 @@ POINTER_SHARE: Annotated[
         "as THREAD_LOOP",
     ),
 ] = 0.02
+FEW_TARGETS: Annotated[
+    float,
+    About(
+        "functions whose address is stored, or is handed to another one",
+        Origin.CHOSEN,
+        "where there are no more, a thread's loop that calls through a pointer calls one of them: a pool's tasks",
+    ),
+] = 16
 AGAIN_MOST: Annotated[
     float,
     About(
@@ -126,6 +134,12 @@ SURE_FACTOR: Annotated[
 EACH_TIME: Annotated[
     int, About("steps of rarity", Origin.CHOSEN, "up to here a loop does it as a rule: one time of four, or more often")
 ] = 8
+EVERY_ROUND: Annotated[
+    int,
+    About(
+        "steps of rarity", Origin.CHOSEN, "below, a loop that sleeps does so in every round, not only where it is idle"
+    ),
+] = 4
 INLINED: Annotated[
     float,
     About("instructions", Origin.CHOSEN, "gcc and clang make smaller functions a part of their callers, about so far"),

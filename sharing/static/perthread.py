@@ -47,10 +47,14 @@ def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Instructions of each function in one run of it: of the parts outside of loops, and of loops."""
+    """What each function does in one run (instructions, calls through pointers), outside of loops and in loops."""
 
     straight: Floats
     looped: Floats
+
+    def of(self, runs: Floats, once: Bools) -> float:
+        """All of it in so many runs; of ``once``, which a thread runs once, the loops are its life."""
+        return float(runs @ self.straight + runs @ (self.looped * np.where(once, numbers.STEADY, 1.0)))
 
 
 def work_of(image: Image) -> Work:
@@ -100,13 +104,14 @@ class Threads:
 
     ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
     it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around.
-    ``unsure``: roots of which no estimate is ever sure, ``seldom``: roots that do nothing often (masks).
+    Masks of roots: of ``unsure`` no estimate is ever sure, ``resting`` do nothing often but maybe, ``seldom`` nothing.
     """
 
     rates: Floats
     once: Bools
     near: Bools
     unsure: int = 0
+    resting: int = 0
     seldom: int = 0
 
     def uses(self, sites: Table, once: Floats) -> Floats:
@@ -128,14 +133,15 @@ class Threads:
         own = by_access * (((self.once[:, function] & looped) | self.near[:, function]) & each_time(sites["rarity"]))
         own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
         busy, surely, maybe = busy_rate(), sure_rate(), busy_rate() / numbers.SURE_FACTOR
-        often, sure = ~self.seldom, ~(self.seldom | self.unsure)
+        at_all = ~self.seldom
+        often, sure = at_all & ~self.resting, at_all & ~self.resting & ~self.unsure
         return Often(
             mask_of(writes >= busy) & often,
             mask_of(uses >= busy) & often,
             mask_of(own_writes >= surely) & sure,
             mask_of(own_uses >= surely) & sure,
-            mask_of(writes >= maybe) & often,
-            mask_of(uses >= maybe) & often,
+            mask_of(writes >= maybe) & at_all,
+            mask_of(uses >= maybe) & at_all,
         )
 
 
@@ -181,25 +187,31 @@ def threads(
     calls: Calls,
     entries: Sequence[int],
     dispatched: Bools,
-    pointer_calls: Floats,
+    handed: Bools,
+    pointer_calls: Work,
     work: Work,
     entered: Bools,
 ) -> Threads:
     """Runs of every function per million instructions of each entry's thread.
 
     ``pointer_calls``: calls through pointers for each run of a function.  ``dispatched``: functions that such calls
-    may end at, all alike.  An entry of -1 is a thread of somebody else, who calls all of ``entered`` alike: nothing
-    tells what the callers of a library do more often.
+    may end at, all alike; ``handed`` are those that are handed over: where a thread's loop calls through a pointer, it
+    calls one of these after another, if they are few.  An entry of -1 is a thread of somebody else, who calls all of
+    ``entered`` alike: nothing tells what the callers of a library do more often.
     """
     n = len(dispatched)
     rates, once, near = np.zeros((len(entries), n)), *np.zeros((2, len(entries), n), bool)
     as_a_rule = float(times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
     each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
     inlined = (calls.times >= as_a_rule) & (work.straight <= numbers.INLINED)[calls.callee]
-    anywhere, again = np.zeros(n), 0.0
+    anywhere, tasks, again = np.zeros(n), np.zeros(n), 0.0
     if dispatched.any():
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
-        again = float(anywhere @ pointer_calls)
+        again = float(anywhere @ (pointer_calls.straight + pointer_calls.looped))
+    handed = handed & dispatched
+    few = dispatched if np.count_nonzero(dispatched) <= numbers.FEW_TARGETS else handed
+    if 0 < np.count_nonzero(few) <= numbers.FEW_TARGETS:
+        tasks = spread(calls, few / np.count_nonzero(few))
     for row, entry in enumerate(entries):
         base = np.zeros(n)
         if entry >= 0:
@@ -211,10 +223,13 @@ def threads(
         else:
             continue
         runs = spread(calls, base, once[row])
-        through = numbers.POINTER_SHARE * float(runs @ pointer_calls)
+        through = numbers.POINTER_SHARE * float(runs @ (pointer_calls.straight + pointer_calls.looped))
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
-        total = float(runs @ work.straight + runs @ (work.looped * np.where(once[row], numbers.STEADY, 1.0)))
+        taken = numbers.STEADY * float((runs * once[row]) @ pointer_calls.looped) * tasks
+        total = work.of(runs, once[row])
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
+        # Apart: what the loop itself does is as sure as without them.
+        rates[row] += taken * (PER_MILLION / max(total + work.of(taken, np.zeros(n, bool)), 1.0))
     return Threads(rates, once, near, mask_of(np.array(entries) < 0))
 
 

@@ -263,7 +263,10 @@ class Profiler:
             abi = self.shapes.abi(lock)
             row = self.knowledge.locks[lock]
             size = abi.size if abi else 4
-            if type_row < 0 and not offset and size < variable_size <= size + numbers.WRAPPER_BYTES:
+            lockers = {self._function[s] for s in sites if self._lock[s] == lock}
+            rest = [s for s in sites if self._target[s] >= base + size and self._weight[s] >= numbers.WARM_WEIGHT]
+            alone = any(self._function[s] not in lockers for s in rest)  # what is behind it has users of its own
+            if type_row < 0 and not (offset or alone) and size < variable_size <= size + numbers.WRAPPER_BYTES:
                 size = variable_size  # nothing but the lock and what its wrapper adds
             hot = abi.hot if abi else ((0, size),)
             path = f"+{offset:#x}" if offset else ""

@@ -94,10 +94,25 @@ def in_a_cycle() -> Builder:
 def through_a_pointer(calls: int = 0) -> Builder:
     """What counts is called through a pointer, and may call as many through pointers in its loops."""
     b = Program()
-    b.function("left").call(None, loop=1)
+    b.function("left").call("step", loop=1)
+    b.function("step").call(None, rarity=30)
     handler = b.counts("handler", "mine", 0, FunctionFlag.ADDRESS_TAKEN)
     for _ in range(calls):
         handler.call(None, loop=3)
+    return b.ends()
+
+
+def through_one_of_few_pointers() -> Builder:
+    """The same in the loop of the thread itself."""
+    b = Program()
+    b.function("left").call(None, loop=1)
+    b.counts("handler", "mine", 0, FunctionFlag.ADDRESS_TAKEN)
+    return b.ends()
+
+
+def beside_sleep() -> Builder:
+    b = Program()
+    b.counts("left", "mine").call("usleep", loop=1)
     return b.ends()
 
 
@@ -212,10 +227,10 @@ def lock_of_a_wrapper() -> Builder:
 
 
 def lock_with_room() -> Builder:
-    """A lock in a variable without a type, and somebody who counts behind it."""
+    """A lock in a variable without a type, and a word behind it that those who take the lock count in."""
     b = Program()
-    b.function("left").call("pthread_mutex_lock", "lock", loop=1)
-    b.counts("right", "lock+0x28")
+    for side in ("left", "right"):
+        atomic(b.function(side).call("pthread_mutex_lock", "lock", loop=1), "lock+0x28", 1)
     b.variable("lock", 48, FAR)
     return b
 
@@ -288,6 +303,7 @@ ROWS: list[Row] = [
     ("THREAD_LOOP", 30.0, beside_a_loop_of_work),
     ("CALL_SHARE", 1.0, lambda: beside_long_work(2000)),
     ("POINTER_SHARE", 1.0, through_a_pointer),
+    ("FEW_TARGETS", 0.0, through_one_of_few_pointers),
     ("AGAIN_MOST", 0.0, lambda: through_a_pointer(calls=2)),
     ("STEADY", 1.0, lambda: beside_long_work(10_000, loop=0)),
     ("STUB_INSTRUCTIONS", 1e5, beside_a_stub),
@@ -295,6 +311,7 @@ ROWS: list[Row] = [
     ("FAINT", 0.9, before_the_loop),
     ("SURE_FACTOR", 1e6, counters),
     ("EACH_TIME", -1, counters),
+    ("EVERY_ROUND", 0, beside_sleep),
     ("INLINED", 0.0, at_the_end_of_a_chain),
     ("WARM_WEIGHT", 100.0, counters),
     ("HOT_RANK", 1, many_pairs),

@@ -99,6 +99,34 @@ def test_of_many_functions_whose_address_is_stored_none_is_busy_for_a_call_throu
     assert 0 < estimate(b, "other") < busy_rate()
 
 
+def test_of_few_functions_whose_address_is_stored_a_call_through_a_pointer_runs_one() -> None:
+    """A pool's tasks: the thread's own loop takes one after another and calls it."""
+    b = program()
+    b.function("worker").call(None, loop=1)
+    b.function("send", flags=FunctionFlag.ADDRESS_TAKEN).rmw("other")
+    b.function("receive", flags=FunctionFlag.ADDRESS_TAKEN)
+    assert estimate(b, "other") >= busy_rate()
+    assert not often(b, "other").sure_writes
+
+
+def test_of_many_functions_those_that_are_handed_to_a_pool_are_what_its_loop_calls() -> None:
+    b = program()
+    b.function("worker").rmw("word", loop=1).call(None, loop=1)
+    b.function("accept").call("add_task", "receive")
+    b.function("add_task")
+    b.function("receive", flags=FunctionFlag.ADDRESS_TAKEN).rmw("other")
+    for number in range(40):
+        b.function(f"handler{number}", flags=FunctionFlag.ADDRESS_TAKEN).rmw("seldom")
+    assert estimate(b, "other") >= busy_rate() > estimate(b, "seldom") > 0
+
+
+def test_a_call_through_a_pointer_before_the_loop_is_made_once() -> None:
+    b = program()
+    b.function("worker").call(None).rmw("word", loop=1)
+    b.function("prepare", flags=FunctionFlag.ADDRESS_TAKEN).rmw("other")
+    assert estimate(b, "other") < busy_rate()
+
+
 def test_work_that_touches_nothing_makes_the_rest_rare() -> None:
     """A thread that computes for long between two uses of a word uses it seldom."""
     quick, slow = program(), program()
@@ -160,19 +188,23 @@ def test_only_what_the_threads_own_loop_does_each_time_is_sure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "rarity", "writes", "sure"),
+    ("name", "loop", "rarity", "maybe", "writes", "sure"),
     [
-        pytest.param("sleep", 0, False, False, id="sleeps for seconds each time: nothing is often"),
-        pytest.param("usleep", 0, True, False, id="sleeps for some time: nothing is sure"),
-        pytest.param("usleep", 16, True, True, id="sleeps on a path that is rarely taken"),
-        pytest.param("sched_yield", 0, True, True, id="does not sleep"),
+        pytest.param("sleep", 1, 0, False, False, False, id="sleeps for seconds each time: nothing is often"),
+        pytest.param("usleep", 1, 0, True, False, False, id="sleeps for some time: a sleep is longer than much work"),
+        pytest.param("nanosleep", 2, 0, True, False, False, id="sleeps again when a signal ends the sleep"),
+        pytest.param("_ZNSt11this_thread9sleep_forIlSt5ratioILl1ELl1EEEEvv", 1, 0, True, False, False, id="C++"),
+        pytest.param("usleep", 2, 0, True, True, False, id="sleeps until there is work: nothing is sure"),
+        pytest.param("usleep", 1, 4, True, True, False, id="sleeps where there is nothing to do"),
+        pytest.param("usleep", 1, 16, True, True, True, id="sleeps on a path that is rarely taken"),
+        pytest.param("sched_yield", 1, 0, True, True, True, id="does not sleep"),
     ],
 )
-def test_a_thread_that_sleeps_each_time_around(name: str, rarity: int, writes: bool, sure: bool) -> None:
+def test_a_thread_that_sleeps(name: str, loop: int, rarity: int, maybe: bool, writes: bool, sure: bool) -> None:
     b = program()
-    b.function("worker").rmw("word", loop=1).call(name, loop=1, rarity=rarity)
+    b.function("worker").rmw("word", loop=1).call(name, loop=loop, rarity=rarity)
     found = often(b, "word")
-    assert (bool(found.writes), bool(found.sure_writes)) == (writes, sure)
+    assert (bool(found.maybe_writes), bool(found.writes), bool(found.sure_writes)) == (maybe, writes, sure)
 
 
 def test_a_library_that_compresses_a_block_is_most_of_the_work() -> None:

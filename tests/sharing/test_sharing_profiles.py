@@ -44,6 +44,19 @@ def locking(callee: str, size: int, **options: object) -> Actor:
     return actors(b)["lock"]
 
 
+def test_what_is_behind_a_lock_is_part_of_it_unless_somebody_uses_it_without_the_lock() -> None:
+    """No type tells: an instrumentation pointer is used by those who take the lock, the head of a list by others."""
+    wrapped, beside = Builder(), Builder()
+    for b in (wrapped, beside):
+        threads(b, "worker", "other")
+        b.function("worker").call("pthread_mutex_lock", "lock", loop=1).load("lock+0x28", loop=1)
+        b.variable("lock", 48)
+    wrapped.function("other").call("pthread_mutex_lock", "lock", loop=1)
+    beside.function("other").store("lock+0x28", loop=1)
+    assert set(actors(wrapped)) == {"lock"}
+    assert set(actors(beside)) == {"lock", "lock+0x28"}
+
+
 class TestLocksByAbi:
     @pytest.mark.parametrize(
         ("options", "size", "hot", "read"),

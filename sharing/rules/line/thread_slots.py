@@ -63,9 +63,12 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         in_loop = any(a.loop_depth for a in writers)
         confined = not own and not by_threads(actor, ctx)
         severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
-        if not (hinted or updates) or not sized:
-            severity = severity.lowered(1)
-        if not _entry_writes(writers, ctx) and not hinted:
+        by_entry = _entry_writes(writers, ctx)
+        if not (hinted or updates) or not (sized or (by_entry and in_loop)):
+            severity = severity.lowered(1)  # that there are several is not known, but where each thread uses its own
+        if not sized and severity is Severity.HIGH:
+            severity = Severity.MEDIUM
+        if not by_entry and not hinted:
             severity = severity.lowered(1)
         if not ctx.thread_mask and not own:
             severity = severity.lowered(1)  # no thread entry is known: the index is as likely anything else
