@@ -16,6 +16,7 @@ from linemate.turns import BackgroundLoad, metric_of
 from linemate.version import __version__
 from pmu import read_samples
 from pmu.events import EVENT_CHOICES, Addresses, Candidate, EventChoice, candidates, registers_of
+from pmu.heaplog import join_logs
 from pmu.machine import Machine, read_machine
 from pmu.perftool import Perf, Sampling, check_version, find_perf, trials, try_out
 from pmu.profilefile import Files, check_replaceable, digest, put_in_place, replacing
@@ -23,11 +24,13 @@ from pmu.record import Plan, Recorded, record_command, record_running, run_watch
 from pmu.sidecar import write_sidecar
 from pmu.workload import find_command
 from sharing.model.errors import LinemateError
+from sharing.model.native import native_file
 from sharing.model.process.stopping import held
 from sharing.model.recorded import (
     SCHEMA,
     MeasuredOverhead,
     RecordedEvent,
+    RecordedHeap,
     RecordedProfile,
     RecordedRun,
     Recording,
@@ -35,6 +38,8 @@ from sharing.model.recorded import (
 )
 from sharing.model.samples import Samples
 
+HEAP_RECORDER = "liblinemate-heap.so"
+_LOGS, _NOTES = "heap-logs", "heap"  # in the folder of a recording: of each process, and all of them
 _MODIFIERS = set("ukhHGPpSDIWe")  # of perf-list(1)
 Say = Callable[[str], None]
 
@@ -55,6 +60,7 @@ class RecordOptions:
     runs: int = 1
     metric: str = ""
     overhead_pairs: int = 0
+    heap: bool = False
 
     @property
     def target(self) -> str:
@@ -75,16 +81,20 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     sampling = Sampling(
         options.frequency_hz or _allowed_hz(chosen.choice.frequency_hz, machine), options.period, options.modes
     )
-    plan = Plan(perf, machine, chosen, sampling)
+    recorder = _heap_recorder() if options.heap else None
+    plan = Plan(perf, machine, chosen, sampling, clock="CLOCK_MONOTONIC" if recorder else "")
     for line in event_lines(chosen, sampling):
         say(line)
     overhead = _measure_overhead(options, plan, say) if options.overhead_pairs else ()
-    with replacing(options.output, solo=options.solo) as files:
+    heap: RecordedHeap | None = None
+    with replacing(options.output, solo=options.solo, heap=options.heap) as files:
         if options.command:
-            kept, runs = _run_all(options, plan, files, echo)
+            kept, runs = _run_all(options, plan, files, echo, recorder)
         else:
             part = files.part("spread")
             kept, runs = {"spread": (_record_running(options, plan, part), 0)}, []
+        if recorder is not None:
+            heap = _join_notes(files, say)
         profiles, contents = _profiles(files, {level: run for level, (_, run) in kept.items()})
         if contents.user_only and sampling.modes == "both":
             sampling = dataclasses.replace(sampling, modes="user")
@@ -108,12 +118,16 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             options.metric,
             tuple(runs),
             overhead,
+            heap,
         )
         with held():  # a sidecar of other profiles would be worth nothing
             for level in kept:
                 put_in_place(files, level, files.part(level))
             if "solo" not in kept:
                 files.drop_old_solo()
+            files.drop_old_heap()
+            if heap is not None:
+                os.replace(files.part(_NOTES), files.heap)
             write_sidecar(files.sidecar, recording)
     return recording
 
@@ -124,7 +138,25 @@ def _check_target(options: RecordOptions) -> None:
         find_command(options.command)
     elif options.pid is not None:
         _check_process(options.pid)
-    check_replaceable(options.output, solo=options.solo)
+    check_replaceable(options.output, solo=options.solo, heap=options.heap)
+
+
+def _heap_recorder() -> Path:
+    found = native_file(HEAP_RECORDER)
+    if found is None:
+        raise LinemateError(f"--heap: {HEAP_RECORDER} is not built: run scripts/test, or install the package again")
+    return found
+
+
+def _join_notes(files: Files, say: Say) -> RecordedHeap:
+    """The notes of all processes of the recorded run as one file."""
+    logs, out = files.part(_LOGS), files.part(_NOTES)
+    joined = join_logs([path for path in logs.iterdir() if path.is_file()], out)
+    size = out.stat().st_size
+    say(f"{files.heap}: {joined.noted:,} beginnings and ends of allocations")
+    if not joined.noted:
+        say("no allocation was noted: the program is linked statically, or drops LD_PRELOAD")
+    return RecordedHeap(files.heap.name, size, digest(out), joined.noted, joined.left_out)
 
 
 def _measure_overhead(options: RecordOptions, plan: Plan, say: Say) -> tuple[MeasuredOverhead, ...]:
@@ -256,7 +288,7 @@ def _owner(pid: int) -> int:
 
 
 def _run_all(
-    options: RecordOptions, plan: Plan, files: Files, echo: Say
+    options: RecordOptions, plan: Plan, files: Files, echo: Say, recorder: Path | None = None
 ) -> tuple[dict[str, tuple[Recorded, int]], list[RecordedRun]]:
     """Every run of the command, levels in turns.  The first of each level is profiled, the others only timed.
 
@@ -274,13 +306,22 @@ def _run_all(
             if level in kept:
                 recorded = run_watched(options.command, cpus=cpus, capture=capture)
             else:
-                recorded = record_command(plan, options.command, files.part(level), cpus=cpus, capture=capture)
+                env = _noting(files, recorder) if recorder is not None and level == "spread" else None
+                recorded = record_command(plan, options.command, files.part(level), cpus=cpus, capture=capture, env=env)
                 kept[level] = (recorded, len(runs))
             background_s = background.seconds()
             runs.append(_run(options, level, cpus, recorded, background_s, echo))
             if recorded.interrupted:
                 return kept, runs
     return kept, runs
+
+
+def _noting(files: Files, recorder: Path) -> dict[str, str]:
+    """What makes a command note its allocations."""
+    logs = files.part(_LOGS)
+    logs.mkdir()
+    others = os.environ.get("LD_PRELOAD", "")
+    return {"LD_PRELOAD": f"{recorder}:{others}" if others else str(recorder), "LINEMATE_HEAP": str(logs.absolute())}
 
 
 def _run(

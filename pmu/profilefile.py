@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pmu.heaplog import heap_of
 from pmu.perfdata.header import MAGIC
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.errors import LinemateError
 from sharing.model.inputs import open_input
 from sharing.model.process.scratch import beside
-from sharing.model.recorded import RecordedProfile
+from sharing.model.recorded import RecordedHeap, RecordedProfile
 
 _BLOCK_BYTES = 1 << 20
 
@@ -31,7 +32,8 @@ class Files:
     profile: Path
     solo: Path
     sidecar: Path
-    old_solo: bool  # an earlier recording's lies there
+    heap: Path
+    earlier: frozenset[str]  # names of the files of the recording that is replaced
 
     def part(self, level: str) -> Path:
         """A file to record into."""
@@ -39,32 +41,39 @@ class Files:
 
     def drop_old_solo(self) -> None:
         """A solo profile of the recording that is being replaced says nothing about the new one."""
-        if self.old_solo:
+        if self.solo.name in self.earlier:
             self.solo.unlink(missing_ok=True)
 
+    def drop_old_heap(self) -> None:
+        """The same for its notes of allocations."""
+        if self.heap.name in self.earlier:
+            self.heap.unlink(missing_ok=True)
 
-def check_replaceable(profile: Path, *, solo: bool) -> bool:
+
+def check_replaceable(profile: Path, *, solo: bool, heap: bool = False) -> frozenset[str]:
     """Raises LinemateError unless all files of a recording are new, or an earlier recording's own.
 
-    Gives whether the earlier one has a solo profile.
+    Gives the names of the earlier one's files.
     """
     if not profile.name or profile.is_dir():
         raise LinemateError(f"{profile}: is a directory")
     if not profile.parent.is_dir():
         raise LinemateError(f"{profile}: no directory {profile.parent}")
     sidecar = sidecar_of(profile)
-    ours: dict[str, RecordedProfile] = {}
+    ours: dict[str, RecordedProfile | RecordedHeap] = {}
     if _there(sidecar):
         if sidecar.is_symlink() or not sidecar.is_file():
             raise LinemateError(f"{sidecar}: is not a regular file, not replaced")
         try:
-            ours = {row.file: row for row in read_sidecar(sidecar).profiles}
+            earlier = read_sidecar(sidecar)
+            ours |= {row.file: row for row in earlier.profiles}
+            ours |= {earlier.heap.file: earlier.heap} if earlier.heap is not None else {}
         except LinemateError as error:
             raise LinemateError(
                 f"{sidecar}: not written by linemate record, not replaced; choose another -o"
             ) from error
-    old_solo = solo_of(profile).name in ours
-    for path in (profile, solo_of(profile)) if solo or old_solo else (profile,):
+    beside_it = ((solo_of(profile), solo), (heap_of(profile), heap))
+    for path in (profile, *(path for path, wanted in beside_it if wanted or path.name in ours)):
         if not _there(path):
             continue
         if path.is_symlink() or not path.is_file():
@@ -75,19 +84,19 @@ def check_replaceable(profile: Path, *, solo: bool) -> bool:
             raise LinemateError(
                 f"{path}: {what}, and not as linemate record wrote it: not replaced; move it or choose another -o"
             )
-    return old_solo
+    return frozenset(ours)
 
 
 @contextlib.contextmanager
-def replacing(profile: Path, *, solo: bool) -> Iterator[Files]:
+def replacing(profile: Path, *, solo: bool, heap: bool = False) -> Iterator[Files]:
     """A folder beside the profile to record in, gone afterwards."""
-    old_solo = check_replaceable(profile, solo=solo)
+    earlier = check_replaceable(profile, solo=solo, heap=heap)
     with beside(profile) as folder:
         try:
             folder.mkdir(mode=0o700)
         except OSError as error:
             raise LinemateError(f"{profile}: cannot be written here: {error.strerror}") from error
-        yield Files(folder, profile, solo_of(profile), sidecar_of(profile), old_solo)
+        yield Files(folder, profile, solo_of(profile), sidecar_of(profile), heap_of(profile), earlier)
 
 
 def put_in_place(files: Files, level: str, part: Path) -> None:

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -37,13 +37,18 @@ _ACKNOWLEDGED = b"ack"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to sample with.  ``priority``: perf and command at the highest that is allowed."""
+    """What to sample with.  ``priority``: perf and command at the highest that is allowed.
+
+    ``clock``: what times of samples are of, "" perf's own clock; it must be one that the command can read as well where
+    its times are compared.
+    """
 
     perf: Perf
     machine: Machine
     candidate: Candidate
     sampling: Sampling
     priority: bool = False
+    clock: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +61,16 @@ class Recorded:
 
 
 def record_command(
-    plan: Plan, command: Sequence[str], out: Path, *, cpus: Sequence[int] | None = None, capture: bool = False
+    plan: Plan,
+    command: Sequence[str],
+    out: Path,
+    *,
+    cpus: Sequence[int] | None = None,
+    capture: bool = False,
+    env: Mapping[str, str] | None = None,
 ) -> Recorded:
     """Run the command under perf.  ``out`` is perf's to write.  Raises LinemateError where perf cannot."""
-    with Workload(command, cpus=cpus, capture=capture, priority=plan.priority) as work:
+    with Workload(command, cpus=cpus, capture=capture, priority=plan.priority, env=env) as work:
         target = ["-a"] if plan.candidate.choice.whole_machine else ["-p", str(work.pid)]
         with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
             perf.ready()
@@ -167,6 +178,7 @@ def watching_interrupts() -> Iterator[Callable[[], bool]]:
 
 def _perf(plan: Plan, target: Sequence[str], out: Path) -> PerfRun:
     options = sampling_options(plan.candidate, plan.machine, plan.sampling)
+    options += ["-k", plan.clock] if plan.clock else []
     return PerfRun(plan.perf, plan.machine, options, target, out, priority=plan.priority)
 
 

@@ -13,7 +13,7 @@ import msgspec
 from sharing.model.errors import Malformed, Unrecognized
 from sharing.model.inputs import open_input
 from sharing.model.process.wholefile import write_whole
-from sharing.model.recorded import SCHEMA, Recording
+from sharing.model.recorded import SCHEMA, RecordedHeap, RecordedProfile, Recording
 
 MAX_BYTES = 4 << 20
 LEVELS = ("spread", "solo")
@@ -80,6 +80,8 @@ def _fault(recording: Recording) -> str:
         return f"line_bytes {recording.line_bytes} is not a line size"
     if min(recording.event.frequency_hz, recording.event.period) < 0:
         return "event: a rate below 0"
+    if recording.heap is not None and (why := _fault_of_file("heap", recording.heap)):
+        return why
     return _fault_of_profiles(recording) or _fault_of_runs(recording) or _fault_of_overhead(recording)
 
 
@@ -91,17 +93,25 @@ def _fault_of_profiles(recording: Recording) -> str:
         where = f"profiles[{number}]"
         if profile.level not in LEVELS:
             return f"{where}: level {profile.level!r} is none of {', '.join(LEVELS)}"
-        # A name that leads elsewhere would make its reader open any file.
-        if not profile.file or profile.file in (".", "..") or "/" in profile.file or "\0" in profile.file:
-            return f"{where}: {profile.file!r} is not the name of a file in this folder"
-        if len(profile.sha256) != 64 or not set(profile.sha256) <= set("0123456789abcdef"):
-            return f"{where}: sha256 is not one"
+        if why := _fault_of_file(where, profile):
+            return why
         if min(profile.size_bytes, profile.samples, profile.lost_samples, profile.run) < 0:
             return f"{where}: a count below 0"
         if recording.runs and profile.run >= len(recording.runs):
             return f"{where}: run {profile.run} of {len(recording.runs)}"
         if recording.runs and recording.runs[profile.run].level != profile.level:
             return f"{where}: its run is of another level"
+    return ""
+
+
+def _fault_of_file(where: str, row: RecordedProfile | RecordedHeap) -> str:
+    # A name that leads elsewhere would make its reader open any file.
+    if not row.file or row.file in (".", "..") or "/" in row.file or "\0" in row.file:
+        return f"{where}: {row.file!r} is not the name of a file in this folder"
+    if len(row.sha256) != 64 or not set(row.sha256) <= set("0123456789abcdef"):
+        return f"{where}: sha256 is not one"
+    if isinstance(row, RecordedHeap) and min(row.size_bytes, row.noted, row.left_out) < 0:
+        return f"{where}: a count below 0"
     return ""
 
 

@@ -11,7 +11,7 @@ import os
 import selectors
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shutil import which
 
@@ -47,7 +47,10 @@ def find_command(command: Sequence[str]) -> str:
 
 
 class Workload:
-    """A child that ``release`` lets go.  Use as a context: a child that was never released is ended."""
+    """A child that ``release`` lets go, with ``env`` in its environment.
+
+    Use as a context: a child that was never released is ended.
+    """
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Workload:
         cpus: Iterable[int] | None = None,
         capture: bool = False,
         priority: bool = False,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         path = find_command(command)
         gate_read, self._gate = os.pipe()
@@ -68,7 +72,7 @@ class Workload:
         if self.pid == 0:
             try:
                 _prepare(gate_read, self._gate, output_write, cpus, priority)
-                os.execv(path, list(command))
+                os.execve(path, list(command), {**os.environ, **(env or {})})
             except BaseException as error:
                 os.write(errors_write, (getattr(error, "strerror", None) or str(error) or "failed").encode()[:200])
             finally:

@@ -24,6 +24,7 @@ NAMES = (
     "elf_linked",
     "facts_stream",
     "guards",
+    "heap_notes",
     "history_store",
     "line_table",
     "linker_map",

@@ -41,6 +41,9 @@ DEFAULT_OUTPUT = "linemate.data"
 @click.option(
     "--solo", is_flag=True, help="Run COMMAND again on one processor, into FILE.solo: nothing is shared there."
 )
+@click.option(
+    "--heap", is_flag=True, help="Note where COMMAND allocates memory, into FILE.heap, so that audit names it."
+)
 @click.option("--runs", type=click.IntRange(1, 100), default=1, show_default=True, help="Repetitions of each run.")
 @click.option("--metric", default="", metavar="NAME", help="A word of COMMAND's output that a number follows.")
 @click.option("--overhead", is_flag=True, help="Measure first what recording costs COMMAND, in alternating pairs.")
@@ -59,6 +62,7 @@ def command(
     user_only: bool,
     kernel_only: bool,
     solo: bool,
+    heap: bool,
     runs: int,
     metric: str,
     overhead: bool,
@@ -87,6 +91,7 @@ def command(
         period=period or 0,
         modes="user" if user_only else "kernel" if kernel_only else "both",
         solo=solo,
+        heap=heap,
         runs=runs,
         metric=metric,
         overhead_pairs=pairs if overhead else 0,
@@ -118,8 +123,9 @@ def _check_target(options: RecordOptions) -> None:
         raise click.UsageError("COMMAND or --pid and --duration: a command is recorded until it ends")
     if not options.command and not running:
         raise click.UsageError("what to record: -- COMMAND, --pid PID, or --duration S for the whole machine")
-    if not options.command and (options.solo or options.runs > 1 or options.metric or options.overhead_pairs):
-        raise click.UsageError("--solo, --runs, --metric and --overhead need a COMMAND to run")
+    needy = options.solo or options.heap or options.runs > 1 or options.metric or options.overhead_pairs
+    if not options.command and needy:
+        raise click.UsageError("--solo, --heap, --runs, --metric and --overhead need a COMMAND to run")
 
 
 def _count(command_line: tuple[str, ...], output: str | None, format_name: str | None) -> int:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from elfscan.debug.demangle import demangle
 from linemate.modules import open_modules
 from linemate.sampled.gains import GainsOf, without_solo
+from linemate.sampled.heaps import Heaps
 from linemate.sampled.notes import profile_notes
 from linemate.sampled.reading import Profiles
 from linemate.sampled.sources import sources_of
@@ -30,6 +31,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.model.finding import Finding
 from sharing.model.image import Image
+from sharing.model.operands import MappedFiles
 from sharing.model.samples import Samples
 from sharing.sampled.attribution.attribute import attribute
 from sharing.sampled.attribution.statictouches import ImageCode
@@ -69,11 +71,17 @@ def with_samples(
 ) -> SampledFindings:
     """1. place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
     paths, line_size = without_solo(options.paths), options.line_size
-    placed = [_placed(profiles.read(path), image, knowledge) for path in paths]
+    heaps = Heaps(_readable)
+    placed = []
+    for path in paths:
+        samples = thinned(profiles.read(path))
+        files = open_modules(samples, image, knowledge)
+        placed.append(_placed(samples, files, image, knowledge))
+        heaps.add(path, placed[-1], files, image)
     runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
     run = merged(runs)
-    gains = GainsOf(paths, placed, runs, lambda path: _placed(profiles.read(path), image, knowledge))
-    names = Names(judgement.image, knowledge, judgement.actors)
+    gains = GainsOf(paths, placed, runs, lambda path: _read(profiles, path, image, knowledge))
+    names = Names(judgement.image, knowledge, judgement.actors, heaps)
     verdicts = judge_lines(run, names, line_size, rules=options.rules, gains=gains)
     style = Style(line_size, image.kind, options.macro)
     sampled = findings_of(verdicts, run.totals, style, judgement.image, sources_of)
@@ -86,15 +94,25 @@ def with_samples(
     named = {name.replace(" ", "_").replace(",", ""): count for name, count in counts.items()}
     notes = profile_notes(paths, placed, run.totals, verdicts, findings)
     notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
-    return SampledFindings(findings, named, [*notes, *gains.notes])
+    return SampledFindings(findings, named, [*notes, *gains.notes, *heaps.notes])
 
 
-def _placed(samples: Samples, image: Image, knowledge: Knowledge) -> Attribution:
+def _read(profiles: Profiles, path: str, image: Image, knowledge: Knowledge) -> Attribution:
+    samples = thinned(profiles.read(path))
+    return _placed(samples, open_modules(samples, image, knowledge), image, knowledge)
+
+
+def _placed(samples: Samples, files: MappedFiles, image: Image, knowledge: Knowledge) -> Attribution:
     """One profile with its samples placed, functions named as a report shows them."""
-    samples = thinned(samples)
-    one = attribute(samples, image, open_modules(samples, image, knowledge), knowledge)
-    shown = readable_names(list(dict.fromkeys(one.functions)), demangle)
-    return dataclasses.replace(one, functions=tuple(without_parameters(shown[name]) for name in one.functions))
+    one = attribute(samples, image, files, knowledge)
+    shown = _readable(one.functions)
+    return dataclasses.replace(one, functions=tuple(shown[name] for name in one.functions))
+
+
+def _readable(functions: Sequence[str]) -> dict[str, str]:
+    """How a report shows names of functions."""
+    shown = readable_names(list(dict.fromkeys(functions)), demangle)
+    return {name: without_parameters(shown[name]) for name in functions}
 
 
 def _left_out(one: Attribution) -> int:

@@ -21,9 +21,14 @@ MAX_MODULES = 8  # files that are asked, those with the most instructions
 
 def sources_of(sites: Sequence[Site]) -> Mapping[tuple[str, int], str]:
     """(file, address) of each instruction whose line is known to ``file:line:column``."""
+    return places_of([(site.module, site.ip) for site in sites])
+
+
+def places_of(code: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+    """The same for link-time addresses in files."""
     wanted: dict[str, set[int]] = {}
-    for site in sites:
-        wanted.setdefault(site.module, set()).add(site.ip)
+    for path, address in code:
+        wanted.setdefault(path, set()).add(address)
     out: dict[tuple[str, int], str] = {}
     for module in sorted(wanted, key=lambda one: (-len(wanted[one]), one))[:MAX_MODULES]:
         ips = np.array(sorted(wanted[module]), np.uint64)

@@ -44,6 +44,16 @@ class RecordedProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     run: int  # the row of ``runs`` that it was recorded in
 
 
+class RecordedHeap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Notes of the allocations of the first run, a file beside the sidecar."""
+
+    file: str  # its name, in the sidecar's folder
+    size_bytes: int
+    sha256: str
+    noted: int  # beginnings and ends of allocations
+    left_out: int  # for which there was no room
+
+
 class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One run of the command, under perf where a profile names it.  ``metric`` is None where none was asked for."""
 
@@ -94,6 +104,7 @@ class Recording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     metric: str  # its name, "" none
     runs: tuple[RecordedRun, ...]
     overhead: tuple[MeasuredOverhead, ...]
+    heap: RecordedHeap | None = None
 
     def profile(self, level: str) -> RecordedProfile | None:
         return next((profile for profile in self.profiles if profile.level == level), None)

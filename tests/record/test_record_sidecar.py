@@ -72,6 +72,7 @@ def document() -> dict[str, Any]:
                 "disturbed": 0,
             }
         ],
+        "heap": {"file": "p.heap", "size_bytes": 64, "sha256": SHA, "noted": 2, "left_out": 0},
     }
 
 
@@ -130,6 +131,10 @@ def test_it_comes_back_as_it_was_written(tmp_path: Path) -> None:
         ("metric", ""),
         ("overhead.0.with_perf", []),
         ("overhead.0.low", 0.5),
+        ("heap.file", "../p.heap"),
+        ("heap.sha256", ""),
+        ("heap.noted", -1),
+        ("heap", {"file": "p.heap"}),
         ("unknown", 1),
         ("command", None),
     ],
@@ -150,6 +155,7 @@ def test_a_value_that_cannot_be_is_malformed(tmp_path: Path, path: str, value: A
         ("runs.0.metric", None),
         ("runs.0.status", -11),
         ("overhead", []),
+        ("heap", None),
     ],
 )
 def test_and_one_that_can_be_is_not(tmp_path: Path, path: str, value: Any) -> None:

@@ -38,7 +38,7 @@ def record(program: Path, *arguments: str, into: Path, least: int = ENOUGH) -> P
     for _ in range(TRIES):
         into.unlink(missing_ok=True)
         with alone():
-            done = subprocess.run([*_first(), *command, "--", str(program), *arguments], capture_output=True, text=True)
+            done = subprocess.run([*first(), *command, "--", str(program), *arguments], capture_output=True, text=True)
         if not into.exists() or not into.stat().st_size:
             pytest.skip(f"perf record: {done.stderr.strip()[-200:]}")
         assert done.returncode == 0, done.stderr
@@ -48,7 +48,7 @@ def record(program: Path, *arguments: str, into: Path, least: int = ENOUGH) -> P
     pytest.skip(f"the machine is busy: {got} samples of {program.name} in place of {least}")
 
 
-def _first() -> list[str]:
+def first() -> list[str]:
     """What puts a command before others where that is allowed."""
     allowed = subprocess.run(["nice", "-n", "-15", "true"], capture_output=True)
     return ["nice", "-n", "-15"] if allowed.returncode == 0 and not allowed.stderr else []

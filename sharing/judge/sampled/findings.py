@@ -181,6 +181,8 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
         f"{totals.share(use.cost).text} of {totals.measure}{hitm}{remote}"
     ]
     out += [_item_text(line.actors[i].name, line.items[i], line) for i in draft.items[:MAX_PARTICIPANTS]]
+    blocks = [line.blocks[i] for i in draft.items[:MAX_PARTICIPANTS]] if line.blocks else []
+    out += list(dict.fromkeys(f"allocated: {block.text}" for block in blocks if block is not None))
     out.append(_overlap_text(draft, line))
     how = ", ".join(f"{n} from {_BASIS[b]}" for b, n in sorted(use.bases.items(), reverse=True))
     unplaced = totals.share(totals.timed_unplaced).text

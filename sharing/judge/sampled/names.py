@@ -18,6 +18,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.attribution import Region
 from sharing.model.image import Image, VariableFlag
 from sharing.model.profile import Actor, Role
+from sharing.sampled.heap import Allocation
 from sharing.sampled.lineuse.blame import Item, Range
 from sharing.sampled.lineuse.use import LineUse
 from sharing.static.roles import role_of
@@ -32,16 +33,25 @@ _WORDS = {
     Region.TLS: "thread-local storage",
 }
 Actors = Callable[[int, int], tuple[Actor, ...]]
+Heap = Callable[[LineUse, int], Allocation | None]  # what a byte of a line was allocated with
 
 
 class Names:
     """Names for the lines of one image, and of memory that belongs to no file.
 
-    ``actors`` gives those that the code of the image makes busy, with bytes in a range of addresses of one variable.
+    ``actors`` gives those that the code of the image makes busy, with bytes in a range of addresses of one variable;
+    ``heap`` the allocation of a byte of other memory.
     """
 
-    def __init__(self, image: Image | None = None, knowledge: Knowledge | None = None, actors: Actors | None = None):
+    def __init__(
+        self,
+        image: Image | None = None,
+        knowledge: Knowledge | None = None,
+        actors: Actors | None = None,
+        heap: Heap | None = None,
+    ):
         self._image, self._knowledge = image, knowledge
+        self._heap: Heap = heap or (lambda use, at: None)
         self._actors: Actors = actors or (lambda start, size: ())
         self._shapes = Shapes(image, knowledge) if image is not None and knowledge is not None else None
 
@@ -70,7 +80,13 @@ class Names:
             found = self._variable(start)
             if found >= 0:
                 return self._of_variable(found, start, end, item)
+        if (block := self.allocation(item, use)) is not None:
+            return _of_block(block, item, use)
         return _nameless(item, use)
+
+    def allocation(self, item: Item, use: LineUse) -> Allocation | None:
+        """What an item was allocated with, where that was noted."""
+        return self._heap(use, item.start) if use.link < 0 else None
 
     def _static(self, use: LineUse) -> bool:
         return self._image is not None and use.target and use.link >= 0
@@ -209,6 +225,24 @@ def _role(item: Item) -> Role:
     if not item.writers:
         return Role.READ_MOSTLY
     return Role.WRITTEN
+
+
+def _of_block(block: Allocation, item: Item, use: LineUse) -> Actor:
+    """A part of an allocation: ``block of 64 bytes from open_channel+0x8``."""
+    start, end = use.address + item.start, use.address + item.end
+    inside = start - block.address
+    role = _role(item)
+    return Actor(
+        name=f"{block.name}+{inside:#x}" if inside else block.name,
+        owner=f"{block.name} at {block.address:#x}",
+        owner_span=(block.address, block.address + block.size),
+        span=(start, end),
+        hot=((start, end),),
+        role=role,
+        kind="lock" if role is Role.LOCK else "",
+        source=block.site.source,
+        sized=False,
+    )
 
 
 def _nameless(item: Item, use: LineUse) -> Actor:

@@ -41,20 +41,40 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths)
                 protects_tail=True,
             ),
         )
-    aligned = "aligned_alloc, mmap or an aligned operator new"
     return (
         Remedy(
             kind="pad-allocation",
-            text=(
-                f"align and round up to {size} bytes the type that {writers} use here (the part at bytes "
-                f"{first.start}–{first.end - 1} of the line), and allocate it with {aligned}"
-            ),
+            text=_of_allocation(draft, line, size, writers),
             edit=f"struct {align} Own {{ T value; }};  // T: the member or element that one thread writes",
             language="C/C++",
             cost_bytes=cost,
             breaks_abi=False,
             protects_tail=True,
         ),
+    )
+
+
+def _of_allocation(draft: SampledDraft, line: SampledLine, size: int, writers: str) -> str:
+    """Which allocation, where that is known: its neighbour on the line is another one's, or another part of it."""
+    first = line.items[draft.separate[0]]
+    aligned = "aligned_alloc, mmap or an aligned operator new"
+    blocks = [line.blocks[i] for i in draft.items] if line.blocks else []
+    block = line.blocks[draft.separate[0]] if line.blocks else None
+    if block is None:
+        return (
+            f"align and round up to {size} bytes the type that {writers} use here (the part at bytes "
+            f"{first.start}–{first.end - 1} of the line), and allocate it with {aligned}"
+        )
+    at = line.use.address + first.start - block.address
+    part = f"bytes {at}–{at + first.end - first.start - 1}"
+    if any(other is not None and other.address != block.address for other in blocks):
+        return (
+            f"allocate the {block.size} bytes in {block.site.text} with {aligned}, their size rounded up to {size}: "
+            f"other allocations lie on their line"
+        )
+    return (
+        f"in the type that {block.site.text} allocates ({block.size} bytes), give {part}, which {writers} use, lines "
+        f"of their own, and allocate it with {aligned}"
     )
 
 

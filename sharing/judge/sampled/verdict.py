@@ -85,7 +85,9 @@ def judge_lines(
         outcome = _outcome(use, line.blame)
         if outcome is Outcome.DISTURBED:
             under = _under_locks(items, line.actors)
-            disturbed.append(replace(line, blame=_in_company(line.blame, under), under_lock=under))
+            blocks = tuple(names.allocation(item, use) for item in items)
+            company = _in_company(line.blame, under)
+            disturbed.append(replace(line, blame=company, under_lock=under, blocks=blocks if any(blocks) else ()))
             continue
         counts[outcome.counter] += 1
         fine.append(Judged(line, (), outcome))

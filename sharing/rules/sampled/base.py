@@ -15,6 +15,7 @@ from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor
 from sharing.rules import numbers
 from sharing.rules.row import Rule
+from sharing.sampled.heap import Allocation
 from sharing.sampled.interval import Share
 from sharing.sampled.lineuse.blame import Blame, Item
 from sharing.sampled.lineuse.use import Concurrency, LineUse, Totals, Touch
@@ -44,6 +45,7 @@ class SampledLine:
     actors: tuple[Actor, ...]
     under_lock: Mapping[tuple[int, int], float] = field(default_factory=dict)
     gain: Gain | None = None
+    blocks: tuple[Allocation | None, ...] = ()  # of the items, in the same order; empty where none is known
 
     @property
     def items(self) -> tuple[Item, ...]:

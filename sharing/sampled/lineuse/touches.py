@@ -20,7 +20,7 @@ from sharing.sampled import numbers
 from sharing.sampled.lineuse.use import Provenance, Site, Split, Touch
 
 MAX_FOLLOWED = 100_000  # samples of an instruction
-MAX_SITES = 64  # instructions of a line that are kept, the busiest
+MAX_KEPT = 64  # instructions of a line that are kept, the busiest
 MAX_COUNTED = 1 << 20  # combinations of thread, function, bytes and kind that get a counter each
 _KEPT_FLAGS = int(TouchFlag.ATOMIC | TouchFlag.LOCK_CALL | TouchFlag.WAITS | TouchFlag.SPIN_WAITS)
 Costs = npt.NDArray[np.float64]
@@ -99,7 +99,7 @@ def sites_of(attribution: Attribution, parts: Sequence[Table], base: int, size: 
     )
     values, group = _groups(columns)
     count = np.bincount(group, minlength=len(values))
-    order = np.argsort(-count, kind="stable")[:MAX_SITES]
+    order = np.argsort(-count, kind="stable")[:MAX_KEPT]
     return tuple(
         Site(
             attribution.modules[module].path,
