@@ -1,6 +1,7 @@
 """What an ELF file says of how it was made: compilers' comments, needed symbol versions, segments, its bytes.
 
-Owns .comment, .gnu.version_r, program headers and the interpreter as ``FileTraits``.  Does not interpret them.
+Owns .comment, .gnu.version_r, program headers and the interpreter as ``FileTraits``; the link step is
+``linkmodes``'.  Does not interpret them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from elfscan.code.query import read_instructions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.linkmodes import linker_of, modes_of
 from sharing.model.comparison import FileTraits, SegmentTrait
 
 MAX_COMMENT_BYTES = 1 << 20  # linkers merge equal strings: more than a page is rare
@@ -35,6 +37,8 @@ def read_traits(path: str) -> FileTraits:
         lambda: "".join(_interpreter(elf, int(s["offset"]), int(s["file_size"])) for s in interpreters[:1]),
         "",
     )
+    linker: str = elf.losses.attempt("the linker's name", lambda: linker_of(elf, comments), "", incomplete=False)
+    modes: dict[str, str] = elf.losses.attempt("how it was linked", lambda: modes_of(elf), {}, incomplete=False)
     return FileTraits(
         comments=comments,
         versions=tuple(sorted(set(versions))),
@@ -45,6 +49,8 @@ def read_traits(path: str) -> FileTraits:
         code=memoryview(data.data),
         instructions=partial(read_instructions, elf.arch),
         notes=elf.losses.notes(),
+        linker=linker,
+        modes=modes,
     )
 
 

@@ -112,7 +112,7 @@ def _mixed(project: Project, named: Callable[[str], tuple[tuple[str, ...], ...]]
     hot = Root("code", named("hot"))
     gold, level = Root("toolchain", (("gold",),)), Root("toolchain", (("-O3",),))
     both = Variant(edits=("add",))
-    yield Pair("add, O3", project, BASE, replace(both, flags=("-O3",)), (level,), layout=None)
+    yield Pair("add, O3", project, BASE, replace(both, flags=("-O3",)), (level,), layout=named("add"))
     yield Pair("add, tcmalloc", project, BASE, replace(both, stubs=("tcmalloc",)),
                (Root("dependency", (("tcmalloc",),)),), layout=named("add"))  # fmt: skip
     yield Pair("hot, gold", project, BASE, Variant(edits=("hot",), link=("-fuse-ld=gold",)), (hot, gold), layout=None)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from elfscan.arrays import distinct, leading, positions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.symbols import NO_SECTION, Names, Symbols
+from elfscan.relocation.plt import PLT_SECTIONS
 from sharing.model import FUNCTION_DTYPE, FunctionFlag, Section, SectionKind
 
 Array = npt.NDArray[Any]
@@ -54,6 +55,9 @@ def function_symbols(
     label = (table["type"] == c.STT_NOTYPE) & ((table["size"] > 0) | (table["bind"] != c.STB_LOCAL))
     rows = np.flatnonzero(code[section] & (typed | label))
     rows = rows[~symbols.names.starts_with_any(table["name"][rows], _NOISE)]
+    # mold names its stubs (``read$plt``); they are stubs all the same.
+    stubs = np.array([s.name in PLT_SECTIONS for s in sections] + [False])
+    rows = rows[~(stubs[section[rows]] & (table["bind"][rows] == c.STB_LOCAL))]
     bare = (table["type"][rows] == c.STT_NOTYPE) & (table["size"][rows] == 0)
     local = table["bind"][rows] == c.STB_LOCAL
     untyped = table["type"][rows] == c.STT_NOTYPE

@@ -27,6 +27,7 @@ _STYLE = {
     CauseKind.DEPENDENCY: "bold yellow",
     CauseKind.TOOLCHAIN: "bold magenta",
     CauseKind.CODE: "bold cyan",
+    CauseKind.CONTENTION: "bold blue",
     CauseKind.NONE: "bold",
 }
 

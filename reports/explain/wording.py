@@ -34,6 +34,8 @@ def title(cause: Cause) -> str:
     parts = [cause.confidence.value]
     if cause.strength:
         parts.append(f"strength {cause.strength:.2f}")
+    if cause.follows is not None:
+        parts.append(f"follows from the {cause.follows.value}")
     if cause.improves:
         parts.append("an improvement")
     return ", ".join(parts)

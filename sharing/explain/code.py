@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import numpy as np
+
 from sharing.model.comparison import FileTraits
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
@@ -41,7 +43,7 @@ def read_code(image: Image, traits: FileTraits, rows: Sequence[int]) -> tuple[li
 
     They are decoded all at once.
     """
-    found = [code_of(image, traits.code, row) for row in rows]
+    found = codes_of(image, traits.code, rows)
     there = [code for code in found if code is not None]
     try:
         tables = traits.instructions([(code.address, code.data) for code in there], addresses_of(image))
@@ -61,15 +63,21 @@ def addresses_of(image: Image) -> tuple[int, int]:
 
 def code_of(image: Image, file: memoryview, row: int) -> Code | None:
     """A function's bytes in its file, None where they are not there (.bss, cut files, very long functions)."""
-    function = image.functions[row]
-    address, size = int(function["address"]), int(function["size"])
-    section = next((s for s in image.sections if s.index == int(function["section"])), None)
-    if section is None or section.file_offset is None or not 0 < size <= MAX_BYTES:
-        return None
-    offset = section.file_offset + address - section.address
-    if offset < 0 or offset + size > len(file) or address + size > section.end:
-        return None
-    return Code(bytes(file[offset : offset + size]), address)
+    return codes_of(image, file, [row])[0]
+
+
+def codes_of(image: Image, file: memoryview, rows: Sequence[int]) -> list[Code | None]:
+    """The same of many functions at once."""
+    chosen = image.functions[np.asarray(rows, np.int64)]
+    places = {s.index: (s.file_offset - s.address, s.end) for s in image.sections if s.file_offset is not None}
+    out: list[Code | None] = []
+    columns = (chosen[name].tolist() for name in ("address", "size", "section"))
+    for address, size, section in zip(*columns, strict=True):
+        distance, end = places.get(section, (0, 0))
+        offset = address + distance
+        there = 0 < size <= MAX_BYTES and address + size <= end and 0 <= offset <= len(file) - size
+        out.append(Code(bytes(file[offset : offset + size]), address) if there else None)
+    return out
 
 
 def compare_code(old: Code | None, new: Code | None) -> CodeChange:

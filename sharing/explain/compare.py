@@ -9,6 +9,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from sharing.basics.naming import Demangle
@@ -135,13 +136,16 @@ def document(builds: Builds, macro: str = "") -> Comparison:
     same = same_build(builds.old.image, builds.old_traits, builds.new.image, builds.new_traits)
     others = "" if same else unrelated(builds)
     verdicts = [] if same or others else [suspect.ask(builds) for suspect in SUSPECTS]
-    causes = ranked(c for v in verdicts for c in v.causes)
+    reach = frozenset(kind for v in verdicts for kind in v.reach)
+    causes = ranked(_with_root(c, reach) for v in verdicts for c in v.causes)
     ruled_out = tuple(r for v in verdicts for r in v.ruled_out)
     not_ruled_out = tuple(r for v in verdicts for r in v.not_ruled_out)
     if same:
         causes = (_one_build(builds),)
         ruled_out = tuple(
-            RuledOut(kind, "both files are from one build") for kind in CauseKind if kind != CauseKind.NONE
+            RuledOut(kind, f"{what_differs(builds.old.image, builds.new.image)}")
+            for kind in CauseKind
+            if kind not in (CauseKind.NONE, CauseKind.CONTENTION)
         )
     elif others:
         causes = (two_programs(builds, others),)
@@ -171,6 +175,17 @@ def document(builds: Builds, macro: str = "") -> Comparison:
     )
 
 
+def _with_root(cause: Cause, reach: frozenset[CauseKind]) -> Cause:
+    """The cause; a root of its own, unless it is of a kind that the toolchain's changes reach.
+
+    What is known of code by its place alone is reached by what moves things.
+    """
+    kind = CauseKind.LAYOUT if cause.confidence is Confidence.LAYOUT else cause.kind
+    if cause.follows is None or kind in reach:
+        return cause
+    return msgspec.structs.replace(cause, follows=None)
+
+
 def _counts(builds: Builds, number_of_changes: int) -> dict[str, int]:
     """What the lists of the document were cut from."""
     return {
@@ -186,7 +201,7 @@ def _counts(builds: Builds, number_of_changes: int) -> dict[str, int]:
 def _one_build(builds: Builds) -> Cause:
     """No cause: the two files run the same instructions on the same layout."""
     old, new = builds.old.image, builds.new.image
-    number = f", build-id {new.build_id}" if new.build_id else ""
+    number = f", build-id {new.build_id}" if new.build_id and old.build_id == new.build_id else ""
     return Cause(
         kind=CauseKind.NONE,
         confidence=Confidence.STATIC,

@@ -86,6 +86,11 @@ OTHER_LEVEL: Annotated[float, About("strength", Origin.CHOSEN, "as OTHER_COMPILE
 LTO: Annotated[float, About("strength", Origin.CHOSEN, "less than another level, more than another version")] = 0.6
 COMPILER_VERSION: Annotated[float, About("strength", Origin.CHOSEN, "more than one flag")] = 0.55
 OTHER_FLAG: Annotated[float, About("strength", Origin.CHOSEN, "one that changes code")] = 0.45
+OTHER_LINKER: Annotated[float, About("strength", Origin.CHOSEN, "more than a flag: it places everything")] = 0.5
+LINKER_VERSION: Annotated[float, About("strength", Origin.CHOSEN, "just plausible")] = 0.3
+LINK_MODE: Annotated[
+    float, About("strength", Origin.CHOSEN, "relro and the like: below plausible, unless something follows from it")
+] = 0.1
 SEGMENT_ALIGNMENT: Annotated[float, About("strength", Origin.CHOSEN, "just plausible")] = 0.3
 ALLOCATOR: Annotated[
     float, About("strength", Origin.CHOSEN, "replaces malloc for the whole process: as bad as a line that is hot")

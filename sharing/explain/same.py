@@ -1,6 +1,7 @@
-"""Whether two files are one build: nothing of what runs differs, whatever was stripped from one of them.
+"""Whether two files run the same: nothing of what is loaded differs, whatever was stripped from one of them.
 
-Owns that comparison of bytes.  A build-id alone is no proof: it can be set by hand, and tools change files behind it.
+Owns that comparison of bytes.  A build-id is no proof: it can be set by hand, tools change files behind it, and two
+builds with other comments in their source differ in nothing else.
 """
 
 from __future__ import annotations
@@ -10,11 +11,16 @@ from sharing.model.comparison import FileTraits
 from sharing.model.image import Image
 
 CHUNK_BYTES = 1 << 24
+# Loaded, but read by nothing that runs: a hash of all of the file, debug information and comments included.
+_IDENTITIES = frozenset({".note.gnu.build-id", ".note.go.buildid"})
 
 
 def same_build(old: Image, old_traits: FileTraits, new: Image, new_traits: FileTraits) -> bool:
-    """Whether both are files of one build: the same allocated sections at the same places, of the same bytes."""
-    if not (is_file(old) and is_file(new)) or old.build_id != new.build_id or not (old_traits.code and new_traits.code):
+    """Whether both run the same: the same allocated sections at the same places, of the same bytes.
+
+    Another build-id is no difference: flags without effect and comments in the source change it as well.
+    """
+    if not (is_file(old) and is_file(new)) or not (old_traits.code and new_traits.code):
         return False
     places = [[(s.name, s.address, s.size) for s in image.sections] for image in (old, new)]
     if places[0] != places[1] or not old.sections:
@@ -22,6 +28,7 @@ def same_build(old: Image, old_traits: FileTraits, new: Image, new_traits: FileT
     return all(
         _equal(old_traits.code, one.file_offset, new_traits.code, other.file_offset, one.size)
         for one, other in zip(old.sections, new.sections, strict=True)
+        if one.name not in _IDENTITIES
     )
 
 
@@ -38,7 +45,9 @@ def _equal(old: memoryview, old_start: int | None, new: memoryview, new_start: i
 
 
 def what_differs(old: Image, new: Image) -> str:
-    """``the same build``, and which of the two files says less."""
+    """``the same build``, and which of the two files says less; of two builds, that all that is loaded is the same."""
+    if old.build_id != new.build_id:
+        return "two builds that load the same"
     lacking = [label for label, image, other in (("old", old, new), ("new", new, old)) if _told(image) < _told(other)]
     return f"the same build; the {lacking[0]} file is stripped" if lacking else "the same build"
 

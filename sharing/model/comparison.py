@@ -23,6 +23,7 @@ class CauseKind(StrEnum):
     DEPENDENCY = "dependency"
     TOOLCHAIN = "toolchain"
     CODE = "code"
+    CONTENTION = "contention"  # more of the same: threads wait for each other, wherever data lie
     NONE = "none"  # nothing in the two files differs in a way that could explain it
 
 
@@ -155,7 +156,8 @@ class Cause(msgspec.Struct, frozen=True):
 
     ``confidence`` is the layer that speaks, ``strength`` in 0..1 how well it would explain a difference: causes are
     sorted by it.  ``improves``: the difference removes a problem rather than adding one.  ``confirm`` and ``refute``
-    are commands, with what to expect of them.
+    are commands, with what to expect of them.  ``follows``: the kind of the cause that made this one, which stands in
+    front of it; ``by_itself`` is the strength that a cause would have without what follows from it.
     """
 
     kind: CauseKind
@@ -170,6 +172,8 @@ class Cause(msgspec.Struct, frozen=True):
     improves: bool = False
     confirm: str = ""
     refute: str = ""
+    follows: CauseKind | None = None
+    by_itself: float | None = None
 
 
 class Sensitivity(msgspec.Struct, frozen=True):
@@ -314,7 +318,8 @@ class FileTraits(msgspec.Struct, frozen=True):
 
     ``comments`` are the strings of .comment, ``versions`` needed symbol versions as "libc.so.6:GLIBC_2.34", ``code``
     the bytes of the file by offset, empty when they are not at hand, ``instructions`` what reads functions of them.
-    ``notes`` name what could not be read.
+    ``notes`` name what could not be read.  ``linker`` is its name and version, as far as the file tells; ``modes`` say
+    how it linked: {"position": "PIE", "relro": "full", ...}.
     """
 
     comments: tuple[str, ...] = ()
@@ -324,3 +329,5 @@ class FileTraits(msgspec.Struct, frozen=True):
     code: memoryview = memoryview(b"")
     instructions: InstructionReader = not_decoded
     notes: tuple[str, ...] = ()
+    linker: str = ""
+    modes: dict[str, str] = {}

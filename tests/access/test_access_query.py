@@ -112,6 +112,33 @@ def test_fields_that_a_linker_sets_are_zero_in_instructions() -> None:
     assert told == ["488b0500000000", "4883c008", "e800000000", "eb00", "ff24c500000000"]
 
 
+def test_what_is_relative_to_the_thread_or_behind_a_prefix_is_zero_as_a_whole() -> None:
+    """mov %fs:-8,%rax; xorpd v(%rip),%xmm1 (66 is part of the instruction); mov %fs:8(%rcx),%rax stays"""
+    data = code("648b0425f8ffffff 660f570d50feffff 64488b4108")
+    (rows,) = read_instructions(X86, [(BASE, data)], IMAGE) or [None]
+    assert rows is not None
+    told = [bytes(row["bytes"][: row["length"]]).hex() for row in rows]
+    assert told == ["648b042500000000", "660f570d00000000", "64488b4108"]
+
+
+@pytest.mark.parametrize(
+    ("image", "compared", "called"),
+    [
+        ((0x1000, 0x40000), "4881f900000100", Holding.ADDRESS),  # loaded anywhere: 0x10000 is a number
+        ((0x8000, 0x40000), "4881f900000000", Holding.ABSOLUTE),  # at fixed addresses: an address
+    ],
+)
+def test_numbers_are_addresses_in_files_at_fixed_addresses_only(
+    image: tuple[int, int], compared: str, called: Holding
+) -> None:
+    """cmp $0x10000,%rcx; call 0x800, which is where a file that begins at zero has its first code"""
+    data = code("4881f900000100 e8 f407ffff")
+    (rows,) = read_instructions(X86, [(BASE, data)], image) or [None]
+    assert rows is not None
+    assert bytes(rows[0]["bytes"][:7]).hex() == compared
+    assert int(rows[1]["target_is"]) == called
+
+
 def test_fields_that_a_linker_sets_are_zero_in_instructions_of_aarch64() -> None:
     words = [0xB0000080, 0x91048000, 0xF9400C21, 0x94000400, 0x54FFFF80, 0x8B020020, 0xA9BF7BFD, 0xD2800100]
     data = b"".join(struct.pack("<I", word) for word in words)

@@ -120,6 +120,14 @@ def segments() -> object:
     return traits(old, new)
 
 
+def linked(one: str, other: str, relro: str = "full") -> object:
+    old, new = (
+        FileTraits(comments=("GCC: 12.2.0",), linker=linker, modes={"relro": said})
+        for linker, said in ((one, "full"), (other, relro))
+    )
+    return traits(old, new)
+
+
 def versions() -> object:
     old = FileTraits(versions=("libc.so.6:GLIBC_2.17",))
     return traits(old, FileTraits(versions=("libc.so.6:GLIBC_2.17", "libc.so.6:GLIBC_2.34")))
@@ -257,6 +265,9 @@ ROWS: list[Row] = [
     ("LTO", 0.1, lambda: built(GCC, f"{GCC} -flto")),
     ("COMPILER_VERSION", 0.1, lambda: built(OLD_GCC, GCC)),
     ("OTHER_FLAG", 0.1, lambda: built(f"{GCC} -march=native", GCC)),
+    ("OTHER_LINKER", 0.1, lambda: linked("GNU ld", "LLD 19.1.7")),
+    ("LINKER_VERSION", 0.1, lambda: linked("LLD 18.1.8", "LLD 19.1.7")),
+    ("LINK_MODE", 0.2, lambda: linked("GNU ld", "GNU ld", relro="none")),
     ("SEGMENT_ALIGNMENT", 0.1, segments),
     ("ALLOCATOR", 0.1, lambda: needed(("libc.so.6",), ("libjemalloc.so.2", "libc.so.6"))),
     ("OTHER_LIBRARY", 0.1, lambda: needed(("libc.so.6",), ("libfoo.so.1", "libc.so.6"))),

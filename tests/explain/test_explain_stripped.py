@@ -44,7 +44,7 @@ def test_one_build_with_and_without_its_names_has_no_cause(
         assert [c.kind for c in found.causes] == [CauseKind.NONE]
         assert f"the same build; the {label} file is stripped" in found.causes[0].summary
         assert (found.changes, found.findings) == ((), ())
-        assert excluded(found) == set(CauseKind) - {CauseKind.NONE}
+        assert excluded(found) == set(CauseKind) - {CauseKind.NONE, CauseKind.CONTENTION}
 
 
 def test_another_build_of_the_same_layout_is_not_the_same_build(

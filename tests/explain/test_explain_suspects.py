@@ -188,20 +188,34 @@ def test_what_differs_in_the_toolchain_is_said(old: str, new: str, words: str) -
 
 def test_flags_that_change_no_code_are_no_difference() -> None:
     old, new = "GNU C17 12.2.0 -O2 -g -Wall", "GNU C17 12.2.0 -O2 -ggdb3 -ffile-prefix-map=a=b"
-    found = asked(needing(units=(old,)), needing(units=(new,)), FileTraits(), FileTraits())
+    linked = FileTraits(linker="GNU ld", modes={"position": "PIE"})
+    found = asked(needing(units=(old,)), needing(units=(new,)), linked, linked)
     assert CauseKind.TOOLCHAIN in kinds(found)
 
 
 def test_linkers_and_segments_are_compared() -> None:
-    old = FileTraits(comments=("GCC: 12.2.0",), segments=(SegmentTrait("RW", 0x4000, 100, 0x1000),))
+    old = FileTraits(comments=("GCC: 12.2.0",), segments=(SegmentTrait("RW", 0x4000, 100, 0x1000),), linker="GNU ld")
     new = FileTraits(
-        comments=("GCC: 12.2.0", "Linker: LLD 19.1.7"), segments=(SegmentTrait("RW", 0x4000, 100, 0x200000),)
+        comments=("GCC: 12.2.0",), segments=(SegmentTrait("RW", 0x4000, 100, 0x200000),), linker="LLD 19.1.7"
     )
     found = asked(needing(), needing(), old, new).causes[0]
-    assert found.evidence == (
-        "linker: one that leaves no name, now Linker: LLD 19.1.7",
-        "alignment of the RW segment: 0x1000, now 0x200000",
-    )
+    assert found.evidence == ("linker: GNU ld, now LLD 19.1.7", "alignment of the RW segment: 0x1000, now 0x200000")
+
+
+def test_equal_flags_rule_nothing_out_where_the_linker_is_not_known() -> None:
+    made = "GNU C17 12.2.0 -O2"
+    for old, new in ((FileTraits(), FileTraits(linker="GNU ld")), (FileTraits(), FileTraits())):
+        found = asked(needing(units=(made,)), needing(units=(made,)), old, new)
+        assert CauseKind.TOOLCHAIN not in kinds(found)
+        assert any("with the same flags; which linker wrote them is not known" in n for n in found.coverage.notes)
+
+
+def test_another_way_of_linking_is_not_the_same_toolchain() -> None:
+    made = "GNU C17 12.2.0 -O2"
+    old, new = (FileTraits(linker="GNU ld", modes={"relro": relro, "hash style": "gnu"}) for relro in ("full", "none"))
+    found = asked(needing(units=(made,)), needing(units=(made,)), old, new)
+    assert (found.causes[0].kind, found.causes[0].summary) == (CauseKind.TOOLCHAIN, "relro: full, now none")
+    assert CauseKind.TOOLCHAIN not in kinds(found)
 
 
 def test_files_that_do_not_say_what_built_them_rule_nothing_out() -> None:

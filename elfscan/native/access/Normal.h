@@ -38,6 +38,9 @@ struct InstructionRow {
 };
 static_assert(sizeof(InstructionRow) == 40);
 
+/// Numbers below are no addresses: LEAST_ADDRESS of sharing/explain/code.py.
+constexpr uint64_t LeastAddress = 0x1000;
+
 /// Where code is: which numbers are addresses.
 struct Surroundings {
   Range Function;
@@ -53,11 +56,18 @@ struct Surroundings {
     return N >= Image.Begin && N < Image.End ? Operand::Address : Operand::Kept;
   }
 
+  /// Whether the file begins at zero, to be loaded anywhere.
+  bool isMovable() const { return Image.Begin <= LeastAddress; }
+
   /// The same of where a jump leads: how far that is depends on the place.
   Operand kindOfTarget(uint64_t N, uint64_t &Value) const {
     Operand Kind = kindOf(N, Value);
     if (Kind != Operand::Kept)
       return Kind;
+    // Small numbers are addresses of a file that begins at zero, where code is
+    // reached; zero is what a weak function is that nothing defines.
+    if (N != 0 && isMovable() && N < Image.End)
+      return Operand::Address;
     Value = N;
     return Operand::Absolute;
   }

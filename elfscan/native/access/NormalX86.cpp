@@ -41,6 +41,13 @@ void clear(InstructionRow &Row, unsigned At, unsigned Size) {
     std::memset(Row.Bytes + At, 0, Size);
 }
 
+/// What a number in an instruction is: fields of 32 bits hold no address of a
+/// file that may be loaded anywhere, as linkers refuse to fill them.
+Operand kindOfNumber(uint64_t N, const Surroundings &Around, uint64_t &Value) {
+  Value = 0;
+  return Around.isMovable() ? Operand::Kept : Around.kindOf(N, Value);
+}
+
 InstructionRow X86Normaliser::read(std::span<const uint8_t> Code, uint64_t Ip,
                                    const Surroundings &Around) {
   InstructionRow Row = {};
@@ -63,15 +70,23 @@ InstructionRow X86Normaliser::read(std::span<const uint8_t> Code, uint64_t Ip,
       Row.IsJump = Insn->id != X86_INS_CALL;
       clear(Row, Where.imm_offset, Where.imm_size);
     } else if (Op.type == X86_OP_IMM) {
-      Row.TargetIs = Around.kindOf(uint64_t(Op.imm), Row.Target);
+      Row.TargetIs = kindOfNumber(uint64_t(Op.imm), Around, Row.Target);
       if (Row.TargetIs != Operand::Kept)
         clear(Row, Where.imm_offset, Where.imm_size);
     } else if (Op.type == X86_OP_MEM) {
       bool FromHere = Op.mem.base == X86_REG_RIP;
-      Row.OtherIs = FromHere ? Operand::Address
-                             : Around.kindOf(uint64_t(Op.mem.disp), Row.Other);
+      // The offset of thread-local data from the thread's pointer.
+      bool Local =
+          (Op.mem.segment == X86_REG_FS || Op.mem.segment == X86_REG_GS) &&
+          Op.mem.base == X86_REG_INVALID;
+      Row.OtherIs = FromHere || Local ? Operand::Address
+                                      : kindOfNumber(uint64_t(Op.mem.disp),
+                                                     Around, Row.Other);
+      // 64-bit code has no displacement of two bytes, which capstone reports
+      // where an operand-size prefix belongs to the instruction.
       if (Row.OtherIs != Operand::Kept)
-        clear(Row, Where.disp_offset, Where.disp_size);
+        clear(Row, Where.disp_offset,
+              Where.disp_size == 2 ? 4 : Where.disp_size);
     }
   }
   return Row;

@@ -10,13 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+import msgspec
+
 from sharing.basics.naming import Demangle
 from sharing.explain import numbers
 from sharing.explain.activity import Activity
 from sharing.explain.linepairs import LinePairs
 from sharing.explain.match import Matching
 from sharing.explain.shifts import Shifts
-from sharing.model.comparison import Cause, FileTraits, RuledOut
+from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.image import Image, ImageKind
 
 UNKNOWN_ARCHITECTURE = "unknown"  # of images that were read from a listing or a linker's map
@@ -48,17 +50,54 @@ class Builds:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
+    """What a suspect answers.  ``reach`` are the kinds of causes that follow from its own, if they are there."""
+
     causes: tuple[Cause, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     notes: tuple[str, ...] = ()
     not_ruled_out: tuple[RuledOut, ...] = ()
+    reach: frozenset[CauseKind] = frozenset()
 
 
 def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Best first.  What got better explains no slowdown: it comes behind what may, unless it is all there is."""
+    """Best first, each root with what follows from it; what follows from nothing that is there is a root.
+
+    What got better explains no slowdown: it comes behind what may, unless it is all there is.  A root explains as much
+    as the strongest of what follows from it.
+    """
+    causes = tuple(causes)
+    groups: list[list[Cause]] = []
+    by_kind: dict[CauseKind, list[Cause]] = {}
+    for cause in _best_first(causes):
+        if cause.follows is None:
+            groups.append([cause])
+            by_kind.setdefault(cause.kind, groups[-1])
+    for cause in _best_first(causes):
+        if cause.follows is None:
+            continue
+        if cause.follows in by_kind:
+            by_kind[cause.follows].append(cause)
+        else:
+            groups.append([msgspec.structs.replace(cause, follows=None)])
+    groups = [_raised(group) for group in groups]
+    places = {id(group[0]): at for at, group in enumerate(groups)}
+    return tuple(c for root in _best_first(group[0] for group in groups) for c in groups[places[id(root)]])
+
+
+def _best_first(causes: Iterable[Cause]) -> list[Cause]:
     causes = tuple(causes)
     slowdown = any(not c.improves and c.strength >= numbers.PLAUSIBLE for c in causes)
-    return tuple(sorted(causes, key=lambda c: (slowdown and c.improves, -c.strength)))
+    return sorted(causes, key=lambda c: (slowdown and c.improves, -c.strength))
+
+
+def _raised(group: list[Cause]) -> list[Cause]:
+    """A root and its consequences, the root as strong as any of them that makes something worse."""
+    root, *rest = group
+    alone = root.strength if root.by_itself is None else root.by_itself
+    most = max((c.strength for c in rest if not c.improves), default=0.0)
+    if most <= alone:
+        return [msgspec.structs.replace(root, strength=alone, by_itself=None), *rest]
+    return [msgspec.structs.replace(root, strength=most, by_itself=alone, improves=False), *rest]
 
 
 def _program(image: Image, listed: str) -> str:

@@ -36,6 +36,9 @@ _ALLOCATOR_FUNCTIONS = (
     ("nedmalloc", "nedmalloc"),
     ("malloc", "an allocator of its own"),
 )
+# What drivers of compilers link besides what they are asked for.
+_RUNTIMES = ("libgcc_s.so", "libm.so", "libatomic.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libunwind.so",
+             "libc.so", "ld-linux", "libclang_rt", "libubsan.so", "libasan.so")  # fmt: skip
 _SONAME = re.compile(r"^(.*?\.so)((?:\.\d+)*)$")
 
 
@@ -77,11 +80,17 @@ def ask(builds: Builds) -> Verdicts:
                 summary=_summary(allocators, come, gone, renamed, versions, loader),
                 symbols=tuple(names[:12]),
                 evidence=tuple(evidence[:24]),
+                follows=CauseKind.TOOLCHAIN if _of_compilers([*come, *gone]) and not loader and not renamed else None,
                 confirm=_confirm(builds, come, gone, allocators),
                 refute=f"ldd {old.path}; ldd {new.path}: the same libraries on the machine that is slow",
             ),
         )
     )
+
+
+def _of_compilers(names: list[str]) -> bool:
+    """Whether compilers add and leave out these libraries by themselves; symbol versions they choose at any rate."""
+    return all(name.startswith(_RUNTIMES) for name in names)
 
 
 def _stem(name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 # What gcc's link step compiles with, whatever the user asked for.
 _OF_LTO_STEP = ("-fPIC", "-fPIE", "-fpic", "-fpie", "-fltrans", "-fwpa", "-fresolution", "-fcf-protection",
                 "-fno-openmp", "-fno-openacc", "-fasynchronous-unwind-tables", "-funwind-tables",
-                "-flinker-output")  # fmt: skip
+                "-flinker-output", "-std=")  # fmt: skip
 # Flags that ask for slower code: without them it is faster.
 _SLOWING = ("-fno-inline", "-fno-tree-", "-fno-unroll", "-fno-builtin", "-fno-omit-frame-pointer",
             "-fno-strict-aliasing", "-fsanitize", "-finstrument-functions", "-fstack-protector", "-ftest-coverage",

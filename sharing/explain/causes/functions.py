@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.naming import readable_names
+from sharing.explain import bodies as bodies_of_both
 from sharing.explain import numbers, recognised
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, Verdicts, first_of, is_file, quoted
@@ -53,10 +54,12 @@ def ask(builds: Builds) -> Verdicts:
     if len(known) < len(shown):
         notes = (*failed, f"code: {len(shown) - len(known)} of {len(shown)} busy functions could not be compared")
     unknown = _not_recognised(builds)
+    others, failed_too = _others(builds)
+    notes = tuple(dict.fromkeys((*notes, *failed_too)))
     if changed or fresh:
         total = sum(f.weight for f in shown) + sum(w for _, w in fresh)
         share = (sum(f.weight for f in changed) + sum(w for _, w in fresh)) / total if total else 0.0
-        cause = _changed(builds, changed, [n for n, _ in fresh], share)
+        cause = _changed(builds, changed, [n for n, _ in fresh], others, share)
         if unknown:
             cause = msgspec.structs.replace(
                 cause, evidence=(*cause.evidence, f"{_not_found(unknown)}, or not recognised")
@@ -64,7 +67,7 @@ def ask(builds: Builds) -> Verdicts:
         return Verdicts((cause,), notes=notes)
     if unknown:
         return Verdicts((_changed_or_not(builds, unknown),), notes=notes)
-    if others := _others(builds):
+    if others:
         return Verdicts((_changed_elsewhere(builds, others),), notes=notes)
     moved = [text for f in known if (text := _elsewhere(builds, f))]
     if moved:
@@ -134,6 +137,7 @@ def _cause(
         symbols=tuple(names[:MAX_NAMED]),
         evidence=tuple(islice(evidence, MAX_NAMED)),
         confirm=confirm,
+        follows=CauseKind.TOOLCHAIN,
         refute=refute or f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
     )
 
@@ -144,10 +148,9 @@ def _takes_time(names: Sequence[str], programs: tuple[str, str]) -> str:
     return f"perf record -- {new}; perf report: {names[0]} or another takes time that it did not in {old}"
 
 
-def _others(builds: Builds) -> list[str]:
-    """Functions that changed by what is known without decoding them, the most executed first.
-
-    Size, and where in it which accesses and calls are; new ones where both sides name their functions.
+def _others(builds: Builds) -> tuple[list[str], tuple[str, ...]]:
+    """(functions that changed, the most executed first; notes): in size, in their instructions, where in them which
+    accesses and calls are; new ones where both sides name their functions.
     """
     matching = builds.functions
     old_row, new_row = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
@@ -155,15 +158,19 @@ def _others(builds: Builds) -> list[str]:
     bodies = function_bodies(builds.old.image)[old_row], function_bodies(builds.new.image)[new_row]
     differ = (sizes[0] != sizes[1]) & (sizes[0] > 0) & (sizes[1] > 0)
     differ |= (bodies[0] != bodies[1]) & (bodies[0] != 0) & (bodies[1] != 0)
+    changed, notes = bodies_of_both.changed(builds)
+    differ[changed] = True
+    own = bodies_of_both.of_the_program(matching.old), bodies_of_both.of_the_program(matching.new)
+    differ &= own[0][old_row] & own[1][new_row]
     weight = np.maximum(_weights(builds.old)[old_row], _weights(builds.new)[new_row])
     names = [matching.new.label(int(new_row[i])) for i in np.flatnonzero(differ)[np.argsort(-weight[differ])]]
-    for objects, of, told in (
-        (matching.new, matching.of_new, matching.absence_shows_new),
-        (matching.old, matching.of_old, matching.absence_shows_old),
+    for objects, of, told, mine in (
+        (matching.new, matching.of_new, matching.absence_shows_new, own[1]),
+        (matching.old, matching.of_old, matching.absence_shows_old, own[0]),
     ):
-        names += [objects.label(int(row)) for row in np.flatnonzero((of < 0) & told & (objects.size > 0))]
+        names += [objects.label(int(row)) for row in np.flatnonzero((of < 0) & told & mine & (objects.size > 0))]
     shown = readable_names(names, builds.demangle)
-    return [shown[name] for name in names]
+    return [shown[name] for name in names], notes
 
 
 def _changed_elsewhere(builds: Builds, names: list[str]) -> Cause:
@@ -268,7 +275,7 @@ def _changed_or_not(builds: Builds, found: _NotRecognised) -> Cause:
     )
 
 
-def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: float) -> Cause:
+def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], others: list[str], share: float) -> Cause:
     lines = [
         f"{f.name}: {f.sizes[0]:,} bytes, now {f.sizes[1]:,}"
         if f.sizes[0] != f.sizes[1]
@@ -277,10 +284,13 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], share: floa
     ]
     lines += [f"{name}: new" for name in fresh]
     names = [f.name for f in changed] + fresh
+    rest = [name for name in others if name not in names]
+    lines += [f"{name}: changed, not among the busiest by estimate" for name in rest]
     old, new = builds.programs
     return _cause(
-        names,
-        f"{count(len(names), 'busy function')} changed: {first_of(names)}",
+        [*names, *rest],
+        f"{count(len(names), 'busy function')} changed: {first_of(names)}"
+        + (f"; and {count(len(rest), 'other')}: {first_of(rest)}" if rest else ""),
         round(numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share, 3),
         f"perf record -- {new}; perf annotate {names[0]}: the time is in instructions that {old} has not",
         lines,

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from sharing.explain import blame, numbers, recognised
+from sharing.explain.causes import toolchain
 from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
+from sharing.explain.identity import Ids, Objects
 from sharing.explain.linepairs import LinePair, LinePairs
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
@@ -202,9 +204,31 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         lost_line_mates=lost[: 2 * MAX_PAIRS],
         evidence=tuple(_words(c) for c in contributions),
         improves=improves,
+        follows=None if symbols and _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
         confirm=confirm,
         refute=_refutation(contributions, lead, new, improves=improves),
     )
+
+
+def _edited(builds: Builds) -> set[str]:
+    """Variables that an edit of the source added, removed or resized.
+
+    Another compilation may add, drop and resize what is local to a unit, and linkers copy what libraries define.
+    """
+    old, new, pairs = builds.variables.old, builds.variables.new, builds.variables.pairs
+    mine = toolchain.compiled_alike(builds)
+    one, other = pairs["old"].astype(np.int64), pairs["new"].astype(np.int64)
+    sized = ~old.inferred[one] & ~new.inferred[other] & (old.size[one] != new.size[other])
+    sides: list[tuple[Objects, Ids]] = [(new, other[sized])]
+    if toolchain.merged_alike(builds):
+        sides.append((old, np.flatnonzero((builds.variables.of_old < 0) & builds.variables.absence_shows_old)))
+        sides.append((new, np.flatnonzero((builds.variables.of_new < 0) & builds.variables.absence_shows_new)))
+    out: set[str] = set()
+    for objects, rows in sides:
+        chosen = rows[objects.named[rows] & (mine | ~objects.local[rows])]
+        names = {objects.label(int(row)) for row in chosen}
+        out |= {name for name in names if name.partition("@")[0] not in objects.image.imports and "@" not in name}
+    return out
 
 
 def _refutation(contributions: tuple[Contribution, ...], lead: LinePair | None, new: str, *, improves: bool) -> str:

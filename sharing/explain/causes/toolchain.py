@@ -1,6 +1,6 @@
 """Suspect: the toolchain.  Another compiler, version, optimisation level, flag or linker.
 
-Owns the reading of producer strings (DW_AT_producer) and .comment, and of segment alignment, which linkers choose.
+Owns the reading of producer strings (DW_AT_producer) and .comment.  How a file was linked is ``linking``'s.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from collections import Counter
 from dataclasses import dataclass
 
 from sharing.explain import numbers
+from sharing.explain.causes import linking
 from sharing.explain.causes.base import Builds, Verdicts
 from sharing.explain.causes.flags import FlagChange, as_in, changed_flags, higher_level, of_lto_step
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import Confidence
-from sharing.model.image import Image
+from sharing.model.image import Image, ImageKind
 
+# What follows from each: another compilation changes code and with it all that lies behind it, another link places.
+_LINKED = frozenset({CauseKind.LAYOUT})
+_COMPILED = _LINKED | {CauseKind.CODE, CauseKind.DEPENDENCY}
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?")
 _LEVELS = re.compile(r"-O(?:\d|s|z|g|fast)?$")
 _FAMILIES = (("clang", "clang"), ("GNU", "gcc"), ("GCC", "gcc"), ("rustc", "rustc"), ("Go cmd", "go"), ("Intel", "icc"))
@@ -63,10 +67,11 @@ def ask(builds: Builds) -> Verdicts:
         flags = changed_flags(one.flags, other.flags)
         for flag in flags:
             (better if flag.improves else evidence).append((numbers.LTO if flag.lto else numbers.OTHER_FLAG, flag.text))
-    evidence += [(numbers.COMPILER_VERSION, text) for text in _comments(builds.old_traits, builds.new_traits)]
-    evidence += [(numbers.SEGMENT_ALIGNMENT, text) for text in _segments(builds.old_traits, builds.new_traits)]
+    compiled = bool(evidence or better)
+    linked = linking.changes(builds.old_traits, builds.new_traits)
+    evidence += linked
     if not evidence and not better:
-        return _nothing_differs(one)
+        return _nothing_differs(builds, one)
     causes = []
     for found, improves in ((evidence, False), (better, True)):
         if not found:
@@ -83,20 +88,30 @@ def ask(builds: Builds) -> Verdicts:
                 summary="; ".join(text for _, text in found[:3]),
                 evidence=tuple(text for _, text in found[:24]),
                 improves=improves,
-                confirm=f"build the new source with {as_old}, then perf stat -r 10: {fast}",
-                refute=f"build the old source with {as_new}, then perf stat -r 10: {fast}",
+                confirm=f"build the new source with {as_old}, then perf stat -r 10: {fast}"
+                if compiled
+                else f"link the objects of the new build as the old one was, then perf stat -r 10: {fast}",
+                refute=f"build the old source with {as_new}, then perf stat -r 10: {fast}"
+                if compiled
+                else f"link the objects of the old build as the new one was, then perf stat -r 10: {fast}",
             )
         )
-    return Verdicts(tuple(causes))
+    return Verdicts(tuple(causes), reach=_COMPILED if compiled else _LINKED)
 
 
-def _nothing_differs(made: Producer) -> Verdicts:
-    """The toolchain ruled out, as far as the files say what it was asked for."""
+def _nothing_differs(builds: Builds, made: Producer) -> Verdicts:
+    """The toolchain ruled out, as far as the files say what it was asked for, and by which linker."""
     by = f"both are built by {made.family} {made.version}"
     if not made.recorded:
         return Verdicts(notes=(f"toolchain: {by}; flags are not recorded",))
     levels = f" {made.level}" if made.level else ""
-    return Verdicts(ruled_out=(RuledOut(CauseKind.TOOLCHAIN, f"{by}{levels} with the same flags"),))
+    same = f"{by}{levels} with the same flags"
+    if builds.new.image.kind is ImageKind.RELOCATABLE and builds.old.image.kind is ImageKind.RELOCATABLE:
+        return Verdicts(ruled_out=(RuledOut(CauseKind.TOOLCHAIN, same),))
+    linker = builds.new_traits.linker
+    if not linker or not builds.old_traits.linker:
+        return Verdicts(notes=(f"toolchain: {same}; which linker wrote them is not known",))
+    return Verdicts(ruled_out=(RuledOut(CauseKind.TOOLCHAIN, f"{same} and linked alike by {linker}"),))
 
 
 def parse_producer(text: str) -> Producer:
@@ -131,13 +146,25 @@ def _comparable(builds: Builds) -> tuple[Counter[Producer], Counter[Producer]]:
 
 
 def _of_comments(traits: FileTraits) -> Counter[Producer]:
-    return Counter(parse_producer(c) for c in traits.comments if not _is_linker(c))
+    return Counter(parse_producer(c) for c in traits.comments if not linking.is_linker(c))
 
 
 def same_compiler(old: Image, old_traits: FileTraits, new: Image, new_traits: FileTraits) -> bool:
     """Whether nothing says that another compiler made the new build."""
     before, after = producers(old, old_traits), producers(new, new_traits)
     return not before or not after or _leading(before).family == _leading(after).family
+
+
+def compiled_alike(builds: Builds) -> bool:
+    """Whether nothing says that the units of one build were compiled otherwise than those of the other."""
+    before, after = _comparable(builds)
+    return not before or not after or _leading(before) == _leading(after)
+
+
+def merged_alike(builds: Builds) -> bool:
+    """Whether link-time optimisation, which drops what nobody uses, made both builds or neither."""
+    lto = [any(flag.startswith("-flto") for p in found for flag in p.flags) for found in _comparable(builds)]
+    return lto[0] == lto[1]
 
 
 def _leading(found: Counter[Producer]) -> Producer:
@@ -149,32 +176,6 @@ def _leading(found: Counter[Producer]) -> Producer:
     mine = {p: n for p, n in found.items() if p.family == family}
     top = min(mine, key=lambda p: (-mine[p], p.version, p.level, sorted(p.flags)))
     return top
-
-
-def _is_linker(comment: str) -> bool:
-    return comment.startswith(("Linker:", "mold", "GNU gold"))
-
-
-def _comments(old: FileTraits, new: FileTraits) -> list[str]:
-    """Linkers that leave their name: lld and mold do, GNU ld does not."""
-    before = sorted(c for c in set(old.comments) if _is_linker(c))
-    after = sorted(c for c in set(new.comments) if _is_linker(c))
-    if before == after:
-        return []
-    return [
-        f"linker: {', '.join(before) or 'one that leaves no name'}, now {', '.join(after) or 'one that leaves no name'}"
-    ]
-
-
-def _segments(old: FileTraits, new: FileTraits) -> list[str]:
-    """Alignment of loadable segments: decides huge pages, and where data starts within its page."""
-    out = []
-    before = {s.flags: s.align for s in old.segments}
-    after = {s.flags: s.align for s in new.segments}
-    for flags in sorted(before.keys() & after.keys()):
-        if before[flags] != after[flags]:
-            out.append(f"alignment of the {flags} segment: {before[flags]:#x}, now {after[flags]:#x}")
-    return out
 
 
 def _spelled(producer: Producer) -> str:

@@ -1,0 +1,80 @@
+"""Which functions that both builds have differ in their instructions, of all of them.
+
+Owns the choice of what is decoded: equal bytes are not, and what a compiler's start-up files bring is not compared:
+which of them a program gets depends on how it is linked.  Comparing one function is ``code``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.explain.causes.base import Builds
+from sharing.explain.code import Code, CodeChange, codes_of, compare_code, read_code
+from sharing.explain.identity import Ids, Objects
+from sharing.model.image import FunctionFlag
+
+CHUNK_BYTES = 1 << 21  # of code that is decoded at once: its table is ten times as large
+MOST_BYTES = 1 << 25  # of code that is decoded at all
+# What crt1.o, crti.o and crtbegin.o define, in glibc, musl and gcc.
+START_UP = frozenset({
+    "_start", "_start_c", "_init", "_fini", "deregister_tm_clones", "register_tm_clones", "__do_global_dtors_aux",
+    "__do_global_ctors_aux", "frame_dummy", "_dl_relocate_static_pie", "__libc_csu_init", "__libc_csu_fini",
+    "call_weak_fn", "__do_init", "__do_fini",
+})  # fmt: skip
+
+
+def of_the_program(objects: Objects) -> npt.NDArray[np.bool_]:
+    """Functions that are no stubs and no start-up code."""
+    stub = (objects.image.functions["flags"] & FunctionFlag.STUB) != 0
+    known = [number for number, word in enumerate(objects.words) if word in START_UP]
+    own: npt.NDArray[np.bool_] = ~stub & ~np.isin(objects.name, known)
+    return own
+
+
+def changed(builds: Builds) -> tuple[Ids, tuple[str, ...]]:
+    """(rows of the pairs of functions of equal size whose instructions differ, notes)"""
+    matching = builds.functions
+    old, new = matching.old, matching.new
+    rows = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
+    own = of_the_program(old)[rows[0]] & of_the_program(new)[rows[1]]
+    chosen = np.flatnonzero(own & (old.size[rows[0]] == new.size[rows[1]]) & (new.size[rows[1]] > 0))
+    out: list[int] = []
+    notes: list[str] = []
+    for part in _chunks(chosen, new.size[rows[1]], builds):
+        sides = [
+            read_code(activity.image, traits, side[part].tolist())
+            for activity, traits, side in (
+                (builds.old, builds.old_traits, rows[0]),
+                (builds.new, builds.new_traits, rows[1]),
+            )
+        ]
+        notes += [note for _, said in sides for note in said if note not in notes]
+        out += [
+            pair
+            for pair, one, other in zip(part.tolist(), sides[0][0], sides[1][0], strict=True)
+            if compare_code(one, other) is CodeChange.CHANGED
+        ]
+    return np.array(out, np.int64), tuple(notes)
+
+
+def _chunks(pairs: Ids, size: npt.NDArray[np.uint64], builds: Builds) -> Iterator[Ids]:
+    """The pairs whose bytes differ, so many at a time; those of more than MOST_BYTES are left out."""
+    rows = builds.functions.pairs
+    sides: list[list[Code | None]] = [
+        codes_of(activity.image, traits.code, rows[side][pairs].tolist())
+        for activity, traits, side in ((builds.old, builds.old_traits, "old"), (builds.new, builds.new_traits, "new"))
+    ]
+    differ = np.array(
+        [one is not None and other is not None and one.data != other.data for one, other in zip(*sides, strict=True)],
+        bool,
+    )
+    pairs = pairs[differ]
+    reach = np.cumsum(size[pairs].astype(np.int64))
+    pairs, reach = pairs[reach <= MOST_BYTES], reach[reach <= MOST_BYTES]
+    bounds = np.searchsorted(reach, np.arange(CHUNK_BYTES, MOST_BYTES + CHUNK_BYTES, CHUNK_BYTES)).tolist()
+    for first, last in zip([0, *bounds], [*bounds, len(pairs)], strict=True):
+        if last > first:
+            yield pairs[first:last]

@@ -1,0 +1,54 @@
+"""How two files were linked: by which linker, and how it was asked to.
+
+Owns what each difference of the link step weighs by itself.  Reads no file: that is the reader's (``FileTraits``).
+"""
+
+from __future__ import annotations
+
+from sharing.explain import numbers
+from sharing.model.comparison import FileTraits
+
+# Modes that change how a program reaches its data and functions; all others only move what is loaded.
+_REACHING = ("position", "linking")
+
+
+def changes(old: FileTraits, new: FileTraits) -> list[tuple[float, str]]:
+    """(strength, sentence) of each difference, the linker first."""
+    out = _linkers(old.linker, new.linker)
+    for what in [*old.modes, *(mode for mode in new.modes if mode not in old.modes)]:
+        one, other = old.modes.get(what, ""), new.modes.get(what, "")
+        if one != other and old.modes and new.modes:
+            strength = numbers.OTHER_FLAG if what in _REACHING else numbers.LINK_MODE
+            out.append((strength, f"{what}: {one or 'none'}, now {other or 'none'}"))
+    return out + [(numbers.SEGMENT_ALIGNMENT, text) for text in _alignments(old, new)]
+
+
+def is_linker(comment: str) -> bool:
+    """Whether a string of .comment is a linker's and not a compiler's."""
+    return comment.startswith(("Linker:", "mold", "GNU gold"))
+
+
+def _linkers(old: str, new: str) -> list[tuple[float, str]]:
+    """Where only one side says its version, the version is no difference."""
+    if not old or not new or old == new:
+        return []
+    (family, version), (other, number) = _named(old), _named(new)
+    if family != other:
+        return [(numbers.OTHER_LINKER, f"linker: {old}, now {new}")]
+    return [(numbers.LINKER_VERSION, f"linker: {old}, now {number}")] if version and number else []
+
+
+def _named(linker: str) -> tuple[str, str]:
+    name, _, last = linker.rpartition(" ")
+    return (name, last) if name and last[:1].isdigit() else (linker, "")
+
+
+def _alignments(old: FileTraits, new: FileTraits) -> list[str]:
+    """Alignment of loadable segments: decides huge pages, and where data starts within its page."""
+    before = {s.flags: s.align for s in old.segments}
+    after = {s.flags: s.align for s in new.segments}
+    return [
+        f"alignment of the {flags} segment: {before[flags]:#x}, now {after[flags]:#x}"
+        for flags in sorted(before.keys() & after.keys())
+        if before[flags] != after[flags]
+    ]
