@@ -18,8 +18,11 @@ from sharing.model.image import Table
 
 LINE_DTYPE = np.dtype([("address", "<u8"), ("end", "<u8"), ("file", "<i4"), ("line", "<u4"), ("column", "<u4")])
 MAX_SECTION_BYTES = 1 << 28
+# Of a compressed section: as much as linemate-dwarf takes (elfscan/native/dwarf/Object.cpp).
+MAX_EXPANSION, ALWAYS_BYTES = 16, 32 << 20
 MAX_ROWS = 1 << 24
 MAX_FILES = 1 << 18
+MAX_UNITS = 1 << 18  # the largest browsers have 50,000; zeros are a unit every four bytes
 MAX_CANDIDATES = 4  # sequences that may hold an address: bytes of operands may look like the start of one
 MAX_ENTRIES = 1 << 16  # of one table of files or folders
 SHF_COMPRESSED, ELFCOMPRESS_ZLIB = 0x800, 1
@@ -80,7 +83,8 @@ def _section(elf: ElfFile, name: str) -> bytes:
     if int.from_bytes(data[:4], order) != ELFCOMPRESS_ZLIB:
         return b""
     try:
-        return zlib.decompressobj().decompress(data[24 if wide else 12 :], MAX_SECTION_BYTES)
+        most = min(MAX_SECTION_BYTES, max(ALWAYS_BYTES, MAX_EXPANSION * len(elf.data)))
+        return zlib.decompressobj().decompress(data[24 if wide else 12 :], most)
     except zlib.error:
         return b""
 
@@ -131,7 +135,9 @@ class LinePrograms:
     def read(self, inside: Table | None = None) -> None:
         """All units, or those that one of the offsets ``inside`` lies in."""
         start = 0
-        while start + 4 <= len(self.data) and len(self.address) < MAX_ROWS:
+        for _ in range(MAX_UNITS):
+            if start + 4 > len(self.data) or len(self.address) >= MAX_ROWS:
+                break
             self.at, self.stop, self.wide = start, len(self.data), 4
             length = self._number(4)
             if length == 0xFFFFFFFF:

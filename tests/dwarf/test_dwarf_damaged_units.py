@@ -115,12 +115,13 @@ def test_a_section_that_cannot_be_unpacked_is_left_out(tmp_path):
     elf.section(".data", bytes(64), flags=ALLOC | WRITE, address=0x402000)
     elf.section(".debug_abbrev", ABBREVIATIONS)
     elf.section(".debug_info", FIRST.replace(bytes(8), struct.pack("<Q", 0x402000)))
-    elf.section(".debug_line", bytes(5), flags=0x800)
+    elf.section(".debug_line", b"DAMAGED", flags=0x800)
     path = tmp_path / "program"
     path.write_bytes(elf.bytes())
+    at = elf.bytes().index(b"DAMAGED")
     document = start_dwarf(str(path)).result()
     assert [v.name for v in document.variables] == ["a"]
-    assert "section .debug_line is not read" in reasons(document)
+    assert f"section .debug_line at offset {at:#x} is not read" in reasons(document)
 
 
 def test_units_that_cannot_be_unpacked_are_one_line(tmp_path):

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Abbrev.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 using namespace llvm::dwarf;
@@ -13,6 +14,9 @@ using namespace llvm::dwarf;
 namespace linemate::dwarf {
 
 constexpr uint64_t MaxCodeGap = 64; // codes are consecutive in practice
+// Of one table; it takes up to 20 times its bytes.  That of a whole program
+// that was linked with one table has some 100 KiB.
+constexpr uint64_t MaxTableBytes = uint64_t(1) << 20;
 
 static Slot slotOf(uint64_t Attribute) {
   switch (Attribute) {
@@ -236,7 +240,9 @@ static EntryKind entryKindOf(uint16_t Tag, bool HasLocation, bool HasSibling) {
 AbbreviationTable::AbbreviationTable(StringRef Section, uint64_t Offset,
                                      bool Swap, FormSizes Sizes)
     : Sizes(Sizes) {
-  Cursor C(Section, Offset, Section.size(), Swap);
+  uint64_t End =
+      std::min<uint64_t>(Section.size(), SaturatingAdd(Offset, MaxTableBytes));
+  Cursor C(Section, Offset, End, Swap);
   while (!C.failed()) {
     uint64_t Code = C.uleb();
     if (Code == 0)

@@ -20,9 +20,11 @@ using namespace llvm::object;
 
 namespace linemate::dwarf {
 
-// A compressed section may claim any size; zlib and zstd reach about 1000:1.
-constexpr uint64_t MaxExpansion = 1100;
-constexpr uint64_t MaxSectionBytes = uint64_t(4) << 30;
+// All debug sections of a file together may have so many times its size when
+// they are uncompressed, and so much in any case.  Those of compilers have 3 to
+// 6 times; zlib reaches 1000 and zstd more, so that a claim may well be true.
+constexpr uint64_t MaxExpansion = 16;
+constexpr uint64_t AlwaysBytes = uint64_t(32) << 20;
 // Beyond that, what lies between two damaged words is given up as well.
 constexpr size_t MaxDamages = 1000;
 
@@ -213,7 +215,10 @@ Error Object::load() {
       std::string Reason = toString(std::move(E));
       if (Slot == &Info)
         NoInfo = Reason;
-      Problems.push_back(("section " + Name + " is not read: " + Reason).str());
+      Problems.push_back(("section " + Name + " at offset 0x" +
+                          Twine::utohexstr(ELFSectionRef(Section).getOffset()) +
+                          " is not read: " + Reason)
+                             .str());
       continue;
     }
     Loaded[Section.getIndex()] = {Slot, Base, Slot->Data.size() - Base,
@@ -295,10 +300,14 @@ Error Object::append(DebugSection &Into, const SectionRef &Section,
     if (!D)
       return D.takeError();
     uint64_t Size = D->getDecompressedSize();
-    if (Size > MaxSectionBytes || Size / MaxExpansion > Contents->size())
-      return createStringError(inconvertibleErrorCode(),
-                               "section " + Name +
-                                   " claims an impossible uncompressed size");
+    uint64_t Most = std::max(AlwaysBytes, MaxExpansion * size());
+    if (Size > Most - Uncompressed)
+      return createStringError(
+          inconvertibleErrorCode(),
+          "it would take " + Twine(Size) + " bytes uncompressed, " +
+              Twine(Uncompressed) + " are taken, and a file of this size has " +
+              Twine(Most) + " for all");
+    Uncompressed += Size;
     Into.Storage.resize(Old + Size);
     if (Error E = D->decompress(
             MutableArrayRef<uint8_t>(Into.Storage).drop_front(Old))) {

@@ -98,6 +98,7 @@ private:
   const llvm::object::ELFObjectFileBase *Elf = nullptr;
   std::vector<AddressRange> Data;
   std::vector<std::string> Problems;
+  uint64_t Uncompressed = 0; // bytes of sections that were compressed
   bool Swap = false;
 };
 

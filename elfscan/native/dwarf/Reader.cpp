@@ -108,7 +108,10 @@ Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
                                    toString(File.takeError()));
     AlternateFile = std::move(*File);
     Alternate = std::make_unique<UnitList>(*AlternateFile);
-    Alternate->build([](uint64_t, const Twine &) {});
+    Alternate->build([&](uint64_t Offset, const Twine &Reason) {
+      M.Problems.push_back(
+          {0, Offset, (Twine(Opts.AlternatePath) + ": " + Reason).str()});
+    });
     Units.Alternate = Alternate.get();
   }
   SplitFiles Split(Opts.Path, Opts.PackagePath, std::move(Open));
