@@ -1,4 +1,4 @@
-"""Reports: the result document as text, JSON, Markdown, SARIF or HTML.
+"""Reports: the result document as text, JSON, Markdown, SARIF, JUnit, Code Quality or HTML.
 
 Comparisons of two builds (``reports.explain``) and histories (``reports.history``) are documents with emitters of
 their own.
@@ -19,6 +19,8 @@ EMITTERS: dict[str, Emitter[Report]] = table(
     Emitter("json", "the whole document, see docs/schema/linemate-report.schema.json", ".json", f"{__name__}.document"),
     Emitter("markdown", "for a pull-request comment", ".md", f"{__name__}.markdown"),
     Emitter("sarif", "SARIF 2.1.0, for code scanning services", ".sarif", f"{__name__}.sarif"),
+    Emitter("junit", "JUnit XML: a test case a finding, for any continuous integration", ".xml", f"{__name__}.junit"),
+    Emitter("codequality", "GitLab's Code Quality, beside lines of a merge request", "", f"{__name__}.codequality"),
     Emitter("html", "one page that needs nothing else", ".html", f"{__name__}.page"),
 )
 

@@ -26,7 +26,11 @@ class _Module(Protocol[DocumentRead]):
 
 @dataclass(frozen=True, slots=True)
 class Emitter(Generic[Document]):
-    """One output format.  ``suffix`` is the usual file ending, ``module`` where ``render`` is, by its full name."""
+    """One output format.
+
+    ``suffix`` is the usual file ending, "" where another format has it; ``module`` is where ``render`` is, by its full
+    name.
+    """
 
     name: str
     description: str
@@ -53,7 +57,7 @@ def by_ending(emitters: Mapping[str, Emitter[Document]], output: str | None) -> 
         return TEXT
     chosen = next((name for name, emitter in emitters.items() if emitter.suffix == suffix.lower()), None)
     if chosen is None:
-        known = ", ".join(f"{emitter.suffix} ({name})" for name, emitter in emitters.items())
+        known = ", ".join(f"{emitter.suffix} ({name})" for name, emitter in emitters.items() if emitter.suffix)
         raise LinemateError(f"{output}: no format ends in {suffix}: {known}; or name one with --format")
     return chosen
 

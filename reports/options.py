@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sharing.model.finding import Severity
 from sharing.model.rule import RuleInfo
 
 DEFAULT_WIDTH = 100
@@ -15,6 +16,8 @@ class RenderOptions:
     """``width`` is in columns, for text only.  ``color`` writes ANSI colours.  ``summary`` False leaves findings only.
 
     ``details``: in text, all that is known of every finding; else a table and blocks of the ``top`` worst lines.
+
+    ``fail_on``: from this severity on a finding fails the run, None for none.
 
     ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own.  ``source_root`` is the
     folder that source paths are written relative to, "" where none is.
@@ -28,3 +31,4 @@ class RenderOptions:
     rules: tuple[RuleInfo, ...] = ()
     version: str = ""
     source_root: str = ""
+    fail_on: Severity | None = Severity.HIGH

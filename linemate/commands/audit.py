@@ -104,7 +104,9 @@ def command(
     common.format_of(EMITTERS, format_name, output)
     report = _audit(paths, options, jobs, quiet=quiet)
     lastreport.keep(report)
-    common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top)
+    common.write_document(
+        report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top, limit=limit
+    )
     return common.exit_code(report, limit)
 
 

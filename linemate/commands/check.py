@@ -126,5 +126,7 @@ def command(
     against = Comparison(base or "", baseline or "", write_baseline or "", trust_repository, build or "")
     report = check(options, against)
     lastreport.keep(report)
-    common.write_document(report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top)
+    common.write_document(
+        report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top, limit=limit
+    )
     return common.exit_code(report, limit)

@@ -228,7 +228,13 @@ def rule_by_id(known: Sequence[RuleInfo], wanted: str) -> RuleInfo:
 
 
 def render_options(
-    output: str | None, quiet: bool, rules: tuple[RuleInfo, ...] = (), *, details: bool = True, top: int = DEFAULT_TOP
+    output: str | None,
+    quiet: bool,
+    rules: tuple[RuleInfo, ...] = (),
+    *,
+    details: bool = True,
+    top: int = DEFAULT_TOP,
+    limit: Severity | None = Severity.HIGH,
 ) -> RenderOptions:
     """Colour and width of where the text goes."""
     to_stdout = output is None or output == "-"
@@ -241,6 +247,7 @@ def render_options(
         rules=rules,
         version=__version__,
         source_root=str(Path.cwd()),
+        fail_on=limit,
     )
 
 
@@ -255,10 +262,12 @@ def write_document(
     quiet: bool,
     details: bool = True,
     top: int = DEFAULT_TOP,
+    limit: Severity | None = Severity.HIGH,
 ) -> None:
     """Render in the asked format, else in the one that the ending of ``output`` names."""
     emitter = emitters[format_of(emitters, format_name, output)]
-    write_text(emitter.render(document, render_options(output, quiet, rules, details=details, top=top)), output, inputs)
+    options = render_options(output, quiet, rules, details=details, top=top, limit=limit)
+    write_text(emitter.render(document, options), output, inputs)
 
 
 def exit_code(report: Report, limit: Severity | None) -> int:

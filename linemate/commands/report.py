@@ -36,8 +36,10 @@ def command(
             f"{saved}: a document of {document.command} has no format {name}: {', '.join(kind.emitters)}"
         )
     rules = common.rule_infos() if isinstance(document, Report) else ()
-    common.write_document(document, kind.emitters, name, output, (saved,), rules, quiet=quiet, details=details, top=top)
     limit = common.fail_limit(fail_on)
+    common.write_document(
+        document, kind.emitters, name, output, (saved,), rules, quiet=quiet, details=details, top=top, limit=limit
+    )
     if isinstance(document, Report):
         return common.exit_code(document, limit)
     if isinstance(document, Comparison):

@@ -60,16 +60,16 @@ def test_help_of_no_command_is_bad_usage(run: Run) -> None:
 )
 def test_an_ending_of_no_format_is_refused_before_any_work(run: Run, pipeline: Any, arguments: tuple[str, ...]) -> None:
     more = ("--", "true") if arguments[0] == "record" else ("--", "-O2") if arguments[0] == "check" else ()
-    result = run(*arguments, "-o", "report.xml", *more)
+    result = run(*arguments, "-o", "report.pdf", *more)
     assert (result.code, pipeline.asked, pipeline.checked) == (2, [], [])
-    assert "report.xml: no format ends in .xml: .txt (text), .json (json)" in result.err
-    assert not Path("report.xml").exists()
+    assert "report.pdf: no format ends in .pdf: .txt (text), .json (json)" in result.err
+    assert not Path("report.pdf").exists()
 
 
 def test_a_named_format_goes_into_any_file(run: Run, pipeline: Any) -> None:
-    assert run("audit", "server", "-o", "report.xml", "--format", "json").code == 0
+    assert run("audit", "server", "-o", "report.pdf", "--format", "json").code == 0
     assert run("audit", "server", "-o", "REPORT.JSON").code == 0
-    assert Path("REPORT.JSON").read_text() == Path("report.xml").read_text()
+    assert Path("REPORT.JSON").read_text() == Path("report.pdf").read_text()
 
 
 def test_a_command_without_pages_refuses_the_ending_of_one(run: Run) -> None:

@@ -6,20 +6,17 @@ Owns the names that the pages use (``server``, ``BINARY``, ``build``, ``p.data``
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from elfscan.tools import tool_path
+from tests.builders.served import own_environment, served
 
-HERE = Path(__file__).resolve().parent
 FINDING = re.compile(r"\bID\b|\bhot-lock-[a-z-]+-[0-9a-f]{10,16}\b")
 
 # What a benchmark prints.
@@ -70,34 +67,12 @@ def world(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """The project, and linemate on the PATH."""
     base = tmp_path_factory.mktemp("documented")
     serving = base / "bin"
-    serving.mkdir()
-    environment = {
-        "PATH": f"{serving}:{os.environ['PATH']}",
-        "HOME": str(base),
-        "LINEMATE_CACHE": str(base / "cache"),
-        "XDG_STATE_HOME": str(base / "state"),
-        "GIT_CONFIG_GLOBAL": str(base / "gitconfig"),
-        "GIT_CONFIG_SYSTEM": os.devnull,
-        "LC_ALL": "C.UTF-8",
-        "base": "v1.0",  # that a recipe has found before
-    }
-    (base / "gitconfig").write_text("[user]\nname = a\nemail = a@example.org\n[init]\ndefaultBranch = main\n")
-    with subprocess.Popen(
-        [sys.executable, str(HERE / "served.py"), str(serving)],
-        cwd=repository,
-        env={**os.environ, "PYTHONPATH": str(repository)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        top = base / "project"
+    environment = {**own_environment(base, serving), "base": "v1.0"}  # the revision that a recipe has found before
+    top = base / "project"
+    with served(serving, repository):
         _make(repository, top, base, environment)
-        assert server.stdout is not None
-        assert server.stdin is not None
-        assert server.stdout.readline() == "ready\n"
         (top / "scripts").mkdir()
         (top / "scripts/linemate").symlink_to(serving / "linemate")
-        (serving / "linemate-facts").symlink_to(tool_path("linemate-facts"))
         shown = subprocess.run(
             ["linemate", "audit", "server", "-o", "out.json"], cwd=top, env=environment, capture_output=True, text=True
         )
@@ -105,7 +80,6 @@ def world(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         found = json.loads((top / "out.json").read_text())["findings"]
         (top / "out.json").unlink()
         yield World(top, found[0]["id"], serving, environment)
-        server.stdin.close()
 
 
 def _make(repository: Path, top: Path, base: Path, environment: dict[str, str]) -> None:

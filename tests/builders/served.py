@@ -11,7 +11,10 @@ import faulthandler
 import json
 import os
 import signal
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 CLIENT = """\
@@ -51,6 +54,9 @@ def main(folder: Path) -> None:
     client = folder / "linemate"
     client.write_text(CLIENT.format(folder=folder))
     client.chmod(0o755)
+    from elfscan.tools import tool_path
+
+    (folder / "linemate-facts").symlink_to(tool_path("linemate-facts"))
     print("ready", flush=True)
     serving = os.fork()
     if serving == 0:
@@ -104,6 +110,36 @@ def _run(caller: int, where: str, arguments: list[str]) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+@contextmanager
+def served(folder: Path, repository: Path) -> Iterator[None]:
+    """``folder/linemate`` runs the checkout's meanwhile, and ``folder/linemate-facts`` is its tool."""
+    folder.mkdir()
+    command = [sys.executable, str(Path(__file__).resolve()), str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    with subprocess.Popen(
+        command, cwd=repository, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        assert server.stdin is not None
+        assert server.stdout.readline() == "ready\n"
+        yield
+        server.stdin.close()
+
+
+def own_environment(base: Path, serving: Path) -> dict[str, str]:
+    """The environment of a user with that tool on the PATH: a home, caches and settings of git below ``base``."""
+    (base / "gitconfig").write_text("[user]\nname = a\nemail = a@example.org\n[init]\ndefaultBranch = main\n")
+    return {
+        "PATH": f"{serving}:{os.environ['PATH']}",
+        "HOME": str(base),
+        "LINEMATE_CACHE": str(base / "cache"),
+        "XDG_STATE_HOME": str(base / "state"),
+        "GIT_CONFIG_GLOBAL": str(base / "gitconfig"),
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "LC_ALL": "C.UTF-8",
+    }
 
 
 if __name__ == "__main__":
