@@ -33,6 +33,7 @@ def test_it_puts_files_into_its_own_folders_alone(deb: Path) -> None:
     assert [name for name in files if not name.startswith(own)] == [
         "./usr/bin/linemate",
         "./usr/share/bash-completion/completions/linemate",
+        "./usr/share/cmake/linemate/linemateConfig.cmake",
         "./usr/share/fish/vendor_completions.d/linemate.fish",
         "./usr/share/zsh/site-functions/_linemate",
     ]
