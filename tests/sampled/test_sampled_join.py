@@ -114,6 +114,29 @@ def test_other_objects_or_another_line_stay_apart() -> None:
         assert counts["sampled_added"] == 1
 
 
+def test_one_object_in_common_does_not_make_two_findings_one() -> None:
+    """Who accepts what the code says of a runtime's own table must not accept what was seen of two others with it."""
+    alone = finding("packed-thread-slots", ("a",))
+    pair = finding("sampled-false-sharing", ("a", "b"), confidence=Confidence.DERIVED)
+    findings, counts = joined(alone, (pair,), coverage=Coverage(0, 0))
+    assert ({f.id for f in findings}, counts["sampled_joined"]) == ({alone.id, pair.id}, 0)
+    itself = finding("sampled-thread-slots", ("a[0]", "a[1]"), confidence=Confidence.DERIVED)
+    assert joined(finding("independent-writers"), (itself,), coverage=Coverage(0, 0))[1]["sampled_joined"] == 0
+    assert joined(finding("x", ("a", "b", "c")), (pair,))[1]["sampled_joined"] == 1, "the pair is among those named"
+    more = finding("sampled-false-sharing", ("a", "b", "d"), confidence=Confidence.DERIVED)
+    assert joined(finding("independent-writers"), (more,))[1]["sampled_joined"] == 1, "who else was there is no matter"
+
+
+def test_time_that_is_lost_at_the_same_bytes_contradicts_false_sharing() -> None:
+    seen = judged(Outcome.DISTURBED, threads=2, concurrency=Concurrency.CONCURRENT)
+    line = replace(seen.line, blame=replace(seen.line.blame, true=2_000.0, false=0.0))
+    (lowered,), _ = joined(finding("x"), (), (replace(seen, line=line),))
+    assert lowered.severity is Severity.NOTE
+    assert "20 % (19–21 %) of CPU time is lost there to threads at the same bytes" in lowered.message
+    other = replace(seen.line, blame=replace(seen.line.blame, true=1_000.0, false=1_000.0))
+    assert joined(finding("x"), (), (replace(seen, line=other),))[0][0].severity is Severity.HIGH
+
+
 def test_elements_that_were_seen_belong_to_the_array_that_code_names() -> None:
     seen = finding("sampled-thread-slots", ("hits[0]", "hits[1]"), confidence=Confidence.DERIVED)
     (both,), counts = joined(finding("packed-thread-slots", ("hits",)), (seen,))

@@ -217,17 +217,20 @@ def _item_text(name: str, item: Item, line: SampledLine) -> str:
 
 
 def _overlap_text(draft: SampledDraft, line: SampledLine) -> str:
-    """The best tested pair of threads."""
-    tested = [o for o in line.use.overlaps.values() if o.resolution_ns]
+    """The best tested pair of the threads that disturb each other: others may take turns there."""
+    users = {t.thread for i in draft.items for t in line.items[i].touches}
+    tested = [
+        o
+        for (a, b), o in line.use.overlaps.items()
+        if o.resolution_ns and a in users and b in users and not o.concurrency.apart
+    ]
     if not tested:
         return "not known whether the threads use it at the same time: each has too few samples"
     best = max(tested, key=lambda o: (o.concurrency is Concurrency.CONCURRENT, sum(o.samples)))
     word = {
         Concurrency.CONCURRENT: "used at the same time",
-        Concurrency.PHASED: "used one after the other",
-        Concurrency.TIME_SLICED: "used in turns on one processor",
         Concurrency.UNKNOWN: "possibly used at the same time",
-    }[best.concurrency]
+    }.get(best.concurrency, "used in turns")
     return (
         f"{word}: {best.share.text} of {sum(best.samples)} samples of two threads fall into the other's use of the "
         f"line (uses less than {best.resolution_ns / 1e6:.3g} ms apart count as one)"

@@ -90,19 +90,25 @@ def _at(finding: Finding, by_line: dict[int, list[Finding]]) -> list[Finding]:
 
 
 def _same(static: Finding, sampled: Finding) -> bool:
-    """The same line and the same objects: two of them, or the only one."""
+    """The same line and the same objects: the pair that was seen is among those that the code names, or the only one.
+
+    One object in common is not enough: who accepts the code's finding about it with somebody else accepts that one.
+    """
     if Verdict.SPLIT_ACCESS in (static.verdict, sampled.verdict) and static.verdict is not sampled.verdict:
         return False  # where an access lies and who disturbs it are two things
     if static.verdict not in _JOINED:
         return False
     # Of an array inside a record one side may name the variable, the other the member.
-    pairs = [(_names(static, full=full), _names(sampled, full=full)) for full in (False, True)]
-    return any(len(mine & theirs) >= min(2, len(mine), len(theirs)) for mine, theirs in pairs)
+    for full in (False, True):
+        known, seen = _names(static, full=full), _names(sampled, full=full, most=2)
+        if seen <= known and (len(seen) == len(known) or len(seen) > 1):
+            return True
+    return False
 
 
-def _names(finding: Finding, *, full: bool) -> set[str]:
+def _names(finding: Finding, *, full: bool, most: int | None = None) -> set[str]:
     """Code seldom knows which element of an array it touches: samples do, and which member of it."""
-    return {re.sub(r"\[\d+\].*", "", p.full_name if full else p.name) for p in finding.participants}
+    return {re.sub(r"\[\d+\].*", "", p.full_name if full else p.name) for p in finding.participants[:most]}
 
 
 def _joined(static: Finding, sampled: Finding) -> Finding:
@@ -189,6 +195,15 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         return _lowered(finding, f"the samples contradict it: its threads use it one after the other{many}")
     if outcomes == {Outcome.ONE_THREAD} and share.low >= numbers.CLEARED_BELOW:
         return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
+    others = sum(j.line.blame.false for j in seen)
+    if seen and totals.share(others).high + unplaced.value < numbers.CLEARED_BELOW:
+        same = sum(j.line.blame.true for j in seen)
+        if same > 0:
+            return _lowered(
+                finding,
+                f"the samples contradict it: {totals.share(same).text} of {totals.measure} is lost there to threads at "
+                f"the same bytes, {totals.share(others).text} to those at other bytes",
+            )
     disturbed = sum(j.line.blame.true + j.line.blame.false for j in seen)
     if totals.share(disturbed).high + unplaced.value < numbers.CLEARED_BELOW:
         return _lowered(

@@ -192,8 +192,10 @@ def _is_array(actor: Actor) -> bool:
 
 def _element(actor: Actor, start: int, end: int) -> Actor:
     """The one element of a typed array that bytes [start, end) are in, or the actor as it is."""
-    if actor.is_lock or actor.count < 2 or actor.stride <= 0 or actor.name != actor.owner:
+    if actor.is_lock or actor.count < 2 or actor.stride <= 0 or "[" in actor.name:
         return actor
+    if actor.span[1] - actor.span[0] < actor.count * actor.stride:
+        return actor  # a member of an element, which is not known
     first, last = (start - actor.span[0]) // actor.stride, (end - 1 - actor.span[0]) // actor.stride
     if first != last or first < 0:
         return actor

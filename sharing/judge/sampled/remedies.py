@@ -82,7 +82,9 @@ def _edits(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths) -
     """Edits after which no two things that cost each other time are on one line, and nothing is on two."""
     actors = [line.actors[i] for i in draft.items]
     split = draft.verdict is Verdict.SPLIT_ACCESS
-    first = Conflict(tuple(actors), tuple(line.actors[i] for i in draft.separate), split)
+    # Of what one thread has for itself, one part stands for all.
+    parted = [line.actors[group[0]] for group in draft.together] or actors
+    first = Conflict(tuple(parted), tuple(line.actors[i] for i in draft.separate), split)
 
     def left(layout: Layout) -> list[Conflict]:
         after = [layout.after(actor) for actor in actors]
@@ -100,6 +102,8 @@ def _edits(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths) -
 
 
 def _cost_each_other(a: int, b: int, draft: SampledDraft, line: SampledLine) -> bool:
+    if any(a in group and b in group for group in draft.together):
+        return False
     return line.blame.between(a, b) > 0 or a in draft.separate or b in draft.separate
 
 

@@ -62,6 +62,7 @@ class SampledDraft:
     """A finding before it is worded for a report: ``items`` are in order of blame, ``separate`` need an edit.
 
     ``cost`` in timed samples is what the finding is about; ``advice`` says what helps where no edit of the layout does.
+    ``together`` are groups of items that one thread has for itself: they need no lines of their own.
     """
 
     rule: str
@@ -73,6 +74,7 @@ class SampledDraft:
     evidence: tuple[str, ...]
     cost: float
     advice: str = ""
+    together: tuple[tuple[int, ...], ...] = ()
     alike: int = 0  # other lines of the same array or of the same kind of object, whose cost is in ``cost``
 
 
@@ -290,6 +292,12 @@ def split_text(line: SampledLine) -> str:
         f"{100 * b.true / whole:.0f} % true sharing (other threads at the same bytes), "
         f"{100 * b.own / whole:.0f} % neither"
     )
+
+
+def when(line: SampledLine) -> str:
+    """How sure it is that threads met there."""
+    sure = line.blame.concurrency is Concurrency.CONCURRENT
+    return "at the same time" if sure else "possibly at the same time"
 
 
 def victims(line: SampledLine, first: int) -> tuple[int, ...]:

@@ -34,6 +34,7 @@ from sharing.rules.sampled.base import (
     disturbed,
     subject,
     victims,
+    when,
 )
 
 
@@ -50,7 +51,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     )
     text = (
         f"{subject(first, line)}, and {subject(second, line)}, share {line.label}"
-        f"{f' with {len(more)} more' if more else ''}: different bytes, one line, at the same time"
+        f"{f' with {len(more)} more' if more else ''}: different bytes, one line, {when(line)}"
     )
     items, separate = (first, second, *more), (first,) if not more else (first, second)
     wording = Wording(text, both)

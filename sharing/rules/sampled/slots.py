@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from sharing.model.finding import Severity, Verdict
@@ -68,7 +68,8 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     functions = [{t.function for i in slot.items for t in line.items[i].touches if t.writes} for slot in slots]
     if not stride or not set.intersection(*functions) or (not elements and len(slots) < numbers.UNNAMED_SLOTS):
         return
-    owner = next(iter(owners)) if len(owners) == 1 else f"{line.use.region.name.lower()} memory"
+    arrays = {found[1] for i in chosen if (found := _ELEMENT.match(line.actors[i].name))}
+    owner = next(iter(arrays or owners)) if len(arrays or owners) == 1 else f"{line.use.region.name.lower()} memory"
     touches = tuple(t for i in chosen for t in line.items[i].touches if t.writes)
     text = (
         f"{owner}: {len(slots)} elements of {stride} bytes on {line.label}, each written by a thread of its own "
@@ -77,7 +78,8 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     )
     evidence = (f"stride {stride} bytes, {ctx.line_size // stride} elements per line",)
     wording = Wording(text, evidence=evidence)
-    yield between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, wording, items=chosen, separate=chosen[:1])
+    draft = between_bytes(RULE.id, Verdict.FALSE_SHARING, line, ctx, wording, items=chosen, separate=chosen[:1])
+    yield replace(draft, together=tuple(slot.items for slot in slots))
 
 
 def _slots(line: SampledLine) -> list[_Slot]:
