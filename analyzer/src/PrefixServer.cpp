@@ -188,7 +188,7 @@ private:
       decline();
     std::memcpy(S.Buffer->getBufferStart(), Text.data(), Text.size());
     std::fill(S.Buffer->getBufferStart() + Text.size(),
-              S.Buffer->getBufferEnd(), '\n');
+              S.Buffer->getBufferEnd(), '\0');
     S.T.From = &From;
     S.T.Normal = &S.Normal[Unit];
     S.T.Errors.follow(From);
@@ -202,8 +202,21 @@ private:
     SM.AddLineNote(SM.getComposedLoc(Main, unsigned(Begin->End) - 1), Line + 1,
                    int(SM.getLineTableFilenameID(From.File)), false, false,
                    SrcMgr::C_User);
-    static_cast<Lexer *>(Compiler.getPreprocessor().getCurrentLexer())
-        ->seek(unsigned(Begin->End), /*IsAtStartOfLine=*/true);
+    readFrom(Begin->End, Text.size());
+  }
+
+  /// The main file goes on at \p Offset and ends after \p Size bytes, where a
+  /// lexer of the whole buffer would see blank lines to the end of its room.
+  /// The preprocessor keeps its pointers to the lexer: one takes the other's
+  /// place.
+  void readFrom(size_t Offset, size_t Size) {
+    Preprocessor &PP = Compiler.getPreprocessor();
+    auto *Current = static_cast<Lexer *>(PP.getCurrentLexer());
+    llvm::MemoryBufferRef Text(StringRef(S.Buffer->getBufferStart(), Size),
+                               MainName);
+    Current->~Lexer();
+    new (Current) Lexer(Compiler.getSourceManager().getMainFileID(), Text, PP);
+    Current->seek(unsigned(Offset), /*IsAtStartOfLine=*/true);
   }
 
   Service &S;

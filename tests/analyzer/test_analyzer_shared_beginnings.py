@@ -1,7 +1,7 @@
 """Units that begin with the same #include are parsed from one fork: their facts are those of a parse of their own.
 
 Owns what must not show of the shared beginning.  The parser goes on in a buffer that became another file, so each case
-is something that a preprocessor or parser carries over that border.
+is something that a preprocessor or parser carries over that border, or finds at the end of the buffer.
 """
 
 from __future__ import annotations
@@ -39,6 +39,11 @@ BORDERS = {
     "#pragma once": ("#pragma once\n", '#include "shared.h"\nint v{i};\n'),
     "a guard": ("#ifndef SHARED\n#define SHARED\nint once = 1;\n#endif\n", '#include "shared.h"\nint v{i};\n'),
     "a condition of the next header": ("#define WIDE\n", '#include "inner.h"\nint v{i}[WIDTH];\n'),
+    "nothing, and a function that never ends": ("", "int v{i};\nint f{i}(void) {{ return v{i};\n"),
+    "nothing, and a record that never ends": ("", "struct s {{ int a; }} v{i};\nstruct t {{ int b;\n"),
+    "nothing, and no end of the last line": ("", "int v{i}"),
+    "nothing, and a joined line that is the last": ("", "int v{i};\nint w; \\"),
+    "nothing, and blank lines up to the end": ("", "int v{i};\nint w = (\r\n\r\n"),
     "a line that is joined to the next": ("#define TWO \\\n  2\n", "int v\\\n{i}[TWO];\r\nint w;\r\n"),
 }
 # Clang does not look for arguments beyond the end of a file: errors at the end of the unit.
@@ -65,14 +70,7 @@ def alone(path: Path) -> Answer:
     return run("-p", path, "-j1", "--no-shared-prefix", cwd=path.parent)
 
 
-end_is_elsewhere = pytest.mark.xfail(
-    strict=True, reason="the buffer goes on behind the unit: an error at its end is given a line behind the last"
-)
-
-
-@pytest.mark.parametrize(
-    "border", [pytest.param(b, marks=[end_is_elsewhere] if b in ERRORS_AT_THE_END else []) for b in BORDERS]
-)
+@pytest.mark.parametrize("border", BORDERS)
 def test_what_crosses_the_border_is_as_in_a_parse_of_its_own(border: str, tmp_path: Path) -> None:
     path = project(tmp_path, *BORDERS[border], INNER.get(border, ""))
     shared = run("-p", path, "-j1", cwd=tmp_path)
