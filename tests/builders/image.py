@@ -131,11 +131,16 @@ class Builder:
     """Collects an image; ``image()`` lays it out."""
 
     def __init__(
-        self, kind: ImageKind = ImageKind.EXECUTABLE, arch: Architecture = X86_64, needed: tuple[str, ...] = ()
+        self,
+        kind: ImageKind = ImageKind.EXECUTABLE,
+        arch: Architecture = X86_64,
+        needed: tuple[str, ...] = (),
+        path: str = "program",
     ) -> None:
-        self.kind, self.arch, self.needed = kind, arch, needed
+        self.kind, self.arch, self.needed, self.path = kind, arch, needed, path
         self.functions: dict[str, Body] = {}
         self.variables: dict[str, dict[str, int]] = {}
+        self.aliases: dict[str, str] = {}
         self.types: list[TypeRecord] = []
         self.units: list[Unit] = []
         self.files: list[str] = []
@@ -165,10 +170,11 @@ class Builder:
         unit: int = -1,
         line: int = 0,
         flags: int = 0,
+        alias: str = "",
     ) -> int:
         """Place a variable at an address, or on the next free line of .bss; returns its address.
 
-        ``"hits#2"`` is another variable called ``hits``: statics of two units.
+        ``"hits#2"`` is another variable called ``hits``: statics of two units.  ``alias`` is another name of it.
         """
         address = self._next if at is None else at
         if at is None:
@@ -182,6 +188,8 @@ class Builder:
             "line": line,
             "flags": flags,
         }
+        if alias:
+            self.aliases[name] = alias
         return address
 
     # Types: each returns its row.
@@ -243,6 +251,9 @@ class Builder:
 
     def image(self) -> Image:
         names = [*self.functions, *(key.partition("#")[0] for key in self.variables)]
+        variables = self._variable_table()
+        keys = list(self.variables)
+        row_of = {keys[n - len(self.functions)]: row for row, n in enumerate(variables["name"].tolist())}
         imports: dict[str, int] = {}
 
         def address(target: Target) -> int:
@@ -275,7 +286,7 @@ class Builder:
             for i, body in enumerate(self.functions.values())
         ]
         return Image(
-            path="program",
+            path=self.path,
             member=None,
             arch=self.arch,
             kind=self.kind,
@@ -283,7 +294,7 @@ class Builder:
             synthetic=False,
             sections=tuple(self.sections),
             names=names,
-            variables=self._variable_table(),
+            variables=variables,
             functions=np.array(functions, FUNCTION_DTYPE),
             sites=np.array(sites, SITE_DTYPE),
             calls=np.array(calls, CALL_DTYPE),
@@ -292,6 +303,7 @@ class Builder:
             types=TypeTable(self.types),
             units=tuple(self.units),
             files=tuple(self.files) or ("program.c",),
+            aliases={row_of[name]: (alias,) for name, alias in self.aliases.items()},
             callee_names={at: name for name, at in imports.items()},
             entry_points=tuple(address(e) for e in self.entry_points),
             needed=self.needed,

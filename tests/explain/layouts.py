@@ -8,26 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from sharing.model import Image, Section, SectionKind, VariableFlag
+from tests.builders.image import Builder
 
-from sharing.model import (
-    ARG_DTYPE,
-    CALL_DTYPE,
-    FUNCTION_DTYPE,
-    PARAM_DTYPE,
-    SITE_DTYPE,
-    VARIABLE_DTYPE,
-    Architecture,
-    Image,
-    ImageKind,
-    Section,
-    SectionKind,
-    TypeTable,
-    VariableFlag,
-)
-from sharing.model.image import Unit
-
-X86_64 = Architecture("x86-64", 64, "little", 64, 128, True)
 ALIGNMENT = 4096  # of each section: what aligns objects is not taken from it
 
 
@@ -55,47 +38,23 @@ def place(variables: Sequence[Var], start: int) -> list[int]:
 
 def laid(sections: dict[str, Sequence[Var]], start: int = 0x10000, path: str = "program") -> Image:
     """An image of these sections in order, the first at ``start``, the next at the next page."""
-    names: list[str] = []
-    units: list[str] = []
-    tables: list[Section] = []
-    rows: list[np.void] = []
-    aliases: dict[int, tuple[str, ...]] = {}
+    b = Builder(path=path)
+    b.sections = []
+    units: dict[str, int] = {}
     for number, (section, variables) in enumerate(sections.items()):
         addresses = place(variables, start)
         end = max([a + v.size for a, v in zip(addresses, variables, strict=True)], default=start)
-        tables.append(Section(number, section, SectionKind.WRITABLE, start, end - start, ALIGNMENT, None))
-        for address, variable in zip(addresses, variables, strict=True):
-            row = np.zeros(1, VARIABLE_DTYPE)[0]
-            for field in ("type", "file", "scope", "unit"):
-                row[field] = -1
-            if variable.unit:
-                if variable.unit not in units:
-                    units.append(variable.unit)
-                row["unit"] = units.index(variable.unit)
-            row["address"], row["size"], row["section"] = address, variable.size, number
-            row["name"] = len(names)
-            row["flags"] = VariableFlag.LOCAL if variable.static else 0
-            if variable.alias:
-                aliases[len(rows)] = (variable.alias,)
-            names.append(variable.name)
-            rows.append(row)
+        b.sections.append(Section(number, section, SectionKind.WRITABLE, start, end - start, ALIGNMENT, None))
+        for address, one in zip(addresses, variables, strict=True):
+            if one.unit and one.unit not in units:
+                units[one.unit] = b.unit("C99", one.unit)
+            b.variable(
+                f"{one.name}#{len(b.variables)}",
+                one.size,
+                address,
+                unit=units.get(one.unit, -1),
+                flags=VariableFlag.LOCAL if one.static else 0,
+                alias=one.alias,
+            )
         start = -(-end // 4096) * 4096
-    return Image(
-        path=path,
-        member=None,
-        arch=X86_64,
-        kind=ImageKind.EXECUTABLE,
-        build_id=None,
-        synthetic=False,
-        sections=tuple(tables),
-        names=names,
-        variables=np.array(rows, VARIABLE_DTYPE),
-        functions=np.zeros(0, FUNCTION_DTYPE),
-        sites=np.zeros(0, SITE_DTYPE),
-        calls=np.zeros(0, CALL_DTYPE),
-        args=np.zeros(0, ARG_DTYPE),
-        params=np.zeros(0, PARAM_DTYPE),
-        types=TypeTable(),
-        units=tuple(Unit(u, "/src", "", "C99") for u in units),
-        aliases=aliases,
-    )
+    return b.image()

@@ -1,20 +1,11 @@
-"""Small images made by hand: variables with types, sections and access sites, no ELF file."""
+"""Small images for tests of lines: variables of a few types that stand here, on a .bss of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from sharing.model import (
-    ARG_DTYPE,
-    CALL_DTYPE,
-    FUNCTION_DTYPE,
-    PARAM_DTYPE,
-    SITE_DTYPE,
-    VARIABLE_DTYPE,
     AccessKind,
-    Architecture,
     Image,
     ImageKind,
     Section,
@@ -22,11 +13,10 @@ from sharing.model import (
     TypeKind,
     TypeMember,
     TypeRecord,
-    TypeTable,
     VariableFlag,
 )
+from tests.builders.image import Builder
 
-X86_64 = Architecture("x86-64", 64, "little", 64, 128, True)
 BSS = 0x4000
 
 
@@ -72,34 +62,13 @@ def image(
     sections: Sequence[Section] | None = None,
 ) -> Image:
     """An image of (name, address, size, type row) and sites (target, size, kind, function row)."""
-    names = [name for name, *_ in variables]
-    table = np.zeros(len(variables), VARIABLE_DTYPE)
-    for row, (_, address, size, type_row) in enumerate(variables):
-        table[row]["address"], table[row]["size"], table[row]["type"] = address, size, type_row
-        table[row]["name"], table[row]["scope"], table[row]["file"] = row, -1, -1
-        table[row]["flags"] = VariableFlag.LOCAL if local else 0
-    code = np.zeros(len(functions), FUNCTION_DTYPE)
-    for row in range(len(functions)):
-        code[row]["address"], code[row]["name"] = 0x1000 + row * 16, len(names) + row
-    accesses = np.zeros(len(sites), SITE_DTYPE)
-    for row, (target, size, kind, function) in enumerate(sites):
-        accesses[row]["target"], accesses[row]["size"] = target, size
-        accesses[row]["kind"], accesses[row]["function"] = kind, function
-    order = np.argsort(table["address"], kind="stable")
-    return Image(
-        path="server",
-        member=None,
-        arch=X86_64,
-        kind=ImageKind.PIE,
-        build_id=None,
-        synthetic=False,
-        sections=tuple(sections or [Section(0, ".bss", SectionKind.WRITABLE, BSS, 0x1000, 32, None)]),
-        names=[*names, *functions],
-        variables=table[order],
-        functions=code,
-        sites=accesses,
-        calls=np.zeros(0, CALL_DTYPE),
-        args=np.zeros(0, ARG_DTYPE),
-        params=np.zeros(0, PARAM_DTYPE),
-        types=TypeTable(TYPES),
-    )
+    b = Builder(ImageKind.PIE, path="server")
+    end = max([BSS + 0x1000, *(address + size for _, address, size, _ in variables)])
+    b.sections = list(sections or [Section(0, ".bss", SectionKind.WRITABLE, BSS, end - BSS, 32, None)])
+    b.types = list(TYPES)
+    for name, address, size, type_row in variables:
+        b.variable(name, size, address, type=type_row, flags=VariableFlag.LOCAL if local else 0)
+    bodies = [b.function(name) for name in functions]
+    for target, size, kind, row in sites:
+        bodies[row].access(kind, target, size)
+    return b.image()
