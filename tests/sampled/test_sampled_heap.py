@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.sampled.recorded import attribution
 
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
@@ -22,6 +21,7 @@ from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.lineuse.use import LineUse
 from tests.alone import alone
 from tests.builders.heapnotes import Note, rows
+from tests.builders.recorded import attribution
 from tests.sampled.conftest import first, needs, report, sampled
 from tests.sampled.test_sampled_verdicts import pair
 
