@@ -10,7 +10,6 @@ import os
 import sys
 
 from linemate import __version__
-from linemate.streams import open_streams, settled
 
 _EXIT_INTERRUPTED = 130
 
@@ -18,6 +17,8 @@ _EXIT_INTERRUPTED = 130
 def main() -> None:
     """Run the command line with ``sys.argv``; ends the process with the command's exit code."""
     try:
+        from linemate.streams import open_streams, settled
+
         open_streams()
         # The version is written here so that scripts that only ask for it never pay for the libraries.
         code = settled(0, f"linemate {__version__}\n") if sys.argv[1:] in (["--version"], ["-V"]) else _run()
@@ -31,6 +32,7 @@ def _run() -> int:
 
     # A run makes a million objects that live to its end; looking through them for cycles is 7 % of an audit.
     gc.set_threshold(100_000, 50, 50)
+    from linemate.streams import settled
     from sharing.model.process import children, scratch, stopping
 
     stopping.install()

@@ -23,8 +23,12 @@ _GLIBC = re.compile(rb"\bGLIBC_(\d+)\.(\d+)")
 LAUNCHER = """\
 #!/usr/bin/python3 -IS
 # Neither the environment nor the site's packages: only what this package brought, beside this file.
+import _signal
 import os
 import sys
+
+if _signal.getsignal(2) is _signal.default_int_handler:
+    _signal.signal(2, lambda *_: os._exit(130))  # Ctrl-C while the first modules are imported
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "python"))
 

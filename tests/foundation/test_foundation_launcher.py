@@ -7,6 +7,7 @@ the decisions are the script's own, the tools' work is not.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ HEAVY = {"click", "jinja2", "msgspec", "networkx", "numpy", "rich"}
 PYTHON_STAND_IN = """
 case "$*" in
   -VV) echo Python 3 ;;
-  *"-m linemate"*) shift 3; echo "ran $*"; pwd -P >"$LOG.folder" ;;
+  *"-S -c "*linemate*) shift 4; echo "ran $*"; pwd -P >"$LOG.folder" ;;
   *) echo "python $*" >>"$LOG" ;;
 esac"""
 CMAKE_STAND_IN = """
@@ -235,3 +236,19 @@ def test_modules_in_the_current_folder_are_not_imported(repository: Path, tmp_pa
         env={"PYTHONPATH": str(tmp_path)},
     )
     assert (done.returncode, done.stdout) == (0, f"linemate {linemate.__version__}\n")
+
+
+def test_an_interrupt_while_python_starts_is_no_traceback(repository: Path) -> None:
+    if not (repository / ".venv/bin/python").exists():
+        pytest.skip("no .venv: this checkout was never set up by scripts/linemate")
+    (start,) = re.findall(r"^start='(.*?)'$", (repository / "scripts/linemate").read_text(), re.DOTALL | re.MULTILINE)
+    interrupted = start.replace("import site", "posix.kill(posix.getpid(), 2)\nimport site")
+    assert interrupted != start
+    for code, status in ((start, 0), (interrupted, 130)):
+        done = subprocess.run(
+            [str(repository / ".venv/bin/python"), "-I", "-S", "-c", code, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (status, "")
