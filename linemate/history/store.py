@@ -163,6 +163,9 @@ class Store:
             connection.execute(f"PRAGMA {pragma}")
 
     def _check_schema(self) -> None:
+        # Of what SQLite opened: between the look at the file and that, another may have come to its place.
+        if self._connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise DamagedStore(f"{self.path}: is not a history of linemate, left as it is")
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version != VERSION:
             raise DamagedStore(f"{self.path}: made by another version (schema {version}, this one reads {VERSION})")

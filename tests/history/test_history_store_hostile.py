@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from linemate.history import store as history_store
 from linemate.history.store import Store
 from sharing.model.errors import LinemateError
 
@@ -106,4 +107,23 @@ def test_a_trigger_that_is_called_like_an_index_of_sqlite_is_refused(store: Path
         database.execute("UPDATE sqlite_master SET name = 'sqlite_autoindex_t' WHERE name = 't'")
         database.commit()
     with pytest.raises(LinemateError, match=r"not those of a history|malformed"):
+        Store(str(store))
+
+
+def test_a_file_that_comes_to_its_place_after_the_look_is_asked_again(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Schema and version are ours, and still it is somebody's."""
+    other = tmp_path / "other.sqlite"
+    other.write_bytes(store.read_bytes())
+    with closing(sqlite3.connect(other)) as database:
+        database.execute("PRAGMA application_id = 7")
+    looked = history_store._check_or_create
+
+    def exchanged(path: Path) -> None:
+        looked(path)
+        other.rename(path)
+
+    monkeypatch.setattr(history_store, "_check_or_create", exchanged)
+    with pytest.raises(LinemateError, match="is not a history of linemate"):
         Store(str(store))
