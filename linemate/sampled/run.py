@@ -7,6 +7,7 @@ Owns the order of the steps and what the report says of the profiles.  Placing, 
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from linemate.modules import open_modules
 from linemate.sampled.gains import GainsOf, without_solo
 from linemate.sampled.heaps import Heaps
 from linemate.sampled.notes import profile_notes
+from linemate.sampled.programs import of_program
 from linemate.sampled.reading import Profiles
 from linemate.sampled.sources import sources_of
 from sharing.basics.naming import readable_names, without_parameters
@@ -32,6 +34,7 @@ from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.model.finding import Finding
 from sharing.model.image import Image
 from sharing.model.operands import MappedFiles
+from sharing.model.plural import count
 from sharing.model.samples import Samples
 from sharing.sampled.attribution.attribute import attribute
 from sharing.sampled.attribution.statictouches import ImageCode
@@ -72,10 +75,12 @@ def with_samples(
     """1. place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
     paths, line_size = without_solo(options.paths), options.line_size
     heaps = Heaps(_readable)
-    placed = []
+    placed, strangers = [], []
     for path in paths:
-        samples = thinned(profiles.read(path))
-        files = open_modules(samples, image, knowledge)
+        whole = thinned(profiles.read(path))
+        files = open_modules(whole, image, knowledge)
+        samples = of_program(whole, files)
+        strangers += _strangers_note(path, len(whole.samples) - len(samples.samples), image)
         placed.append(_placed(samples, files, image, knowledge))
         heaps.add(path, placed[-1], files, image)
     runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
@@ -88,18 +93,26 @@ def with_samples(
     findings, joined = join(static, sampled, verdicts, run, _coverages(placed))
     counts: dict[str, int] = {}
     for one in placed:
-        for name, count in (*one.counts().items(), *_losses(one).items()):
-            counts[name] = counts.get(name, 0) + count
+        for name, number in (*one.counts().items(), *_losses(one).items()):
+            counts[name] = counts.get(name, 0) + number
     counts |= {"samples": run.totals.samples, **verdicts.counts, **joined}
-    named = {name.replace(" ", "_").replace(",", ""): count for name, count in counts.items()}
+    named = {name.replace(" ", "_").replace(",", ""): number for name, number in counts.items()}
     notes = profile_notes(paths, placed, run.totals, verdicts, findings)
     notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
-    return SampledFindings(findings, named, [*notes, *gains.notes, *heaps.notes])
+    return SampledFindings(findings, named, [*notes, *strangers, *gains.notes, *heaps.notes])
+
+
+def _strangers_note(path: str, number: int, image: Image) -> list[str]:
+    if not number:
+        return []
+    name = os.path.basename(image.path)
+    return [f"{path}: {count(number, 'sample')} of processes that do not use {name} left out"]
 
 
 def _read(profiles: Profiles, path: str, image: Image, knowledge: Knowledge) -> Attribution:
     samples = thinned(profiles.read(path))
-    return _placed(samples, open_modules(samples, image, knowledge), image, knowledge)
+    files = open_modules(samples, image, knowledge)
+    return _placed(of_program(samples, files), files, image, knowledge)
 
 
 def _placed(samples: Samples, files: MappedFiles, image: Image, knowledge: Knowledge) -> Attribution:
