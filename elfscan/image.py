@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
+from elfscan.code.overrides import overrides
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.archive import is_archive, open_members
@@ -127,6 +128,7 @@ def read_image(
             aliases=typed.aliases,
             callee_names=_callee_names(program, code),
             entry_points=(elf.header.entry,) if elf.header.entry and elf.header.type != c.ET_REL else (),
+            overrides=overrides(program),
             init_functions=code.initial,
             needed=needed,
             imports=frozenset(program.import_names()),

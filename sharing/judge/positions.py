@@ -134,7 +134,8 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
     possible = line_size // positions.step(first)
     share = len(met.shifts) / possible
     steps = 0 if share >= numbers.LIKELY else 1 if share >= numbers.UNLIKELY else 2
-    if first.name == ALLOCATED and not all(_shared_by_intent(a) for a in draft.actors[:2]):
+    elements = draft.verdict is Verdict.FALSE_SHARING and len(draft.actors) == 1  # of one array, for each thread
+    if first.name == ALLOCATED and not elements and not all(_shared_by_intent(a) for a in draft.actors[:2]):
         steps += 1  # there may be an object for each thread
     if draft.verdict is Verdict.SPLIT_ACCESS and share < 1:
         steps += 1  # nothing here is known to straddle

@@ -256,6 +256,19 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Override:
+    """A virtual function of a class that derives from one of another file.
+
+    ``base`` is the symbol of that class's type information, ``slot`` the function's number in the table of virtual
+    functions, ``function`` its address.
+    """
+
+    base: str
+    slot: int
+    function: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """One compilation unit."""
 
@@ -293,6 +306,7 @@ class Image:
     aliases: dict[int, tuple[str, ...]] = field(default_factory=dict)
     callee_names: dict[int, str] = field(default_factory=dict)
     entry_points: tuple[int, ...] = ()  # addresses started by the loader: ELF entry
+    overrides: tuple[Override, ...] = ()  # virtual functions that other files call
     init_functions: tuple[int, ...] = ()  # DT_INIT, .init_array, .preinit_array, initcalls
     needed: tuple[str, ...] = ()
     imports: frozenset[str] = frozenset()  # undefined symbols, without version

@@ -1,7 +1,8 @@
 """Thread entries: which functions of an image run on threads of their own, by the calls that start them.
 
 Owns the way from a call that creates a thread to the function that runs there: through wrappers that pass their own
-argument on, through records (``indirectentries``) and through tables of functions that hold such a wrapper.
+argument on, through records (``indirectentries``), through tables of functions that hold such a wrapper, and through
+objects whose class says what a thread does.
 Says nothing of what these threads reach or do.
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
@@ -58,8 +60,23 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for at, nm in enumerate(image.functions["name"].tolist()):
         if nm >= 0 and image.names[nm].startswith("_Z") and knowledge.is_thread_entry(image.names[nm]):
             found.setdefault(at, []).append(True)
+    for row in _methods(image, set(found)):
+        found.setdefault(row, []).append(True)
     roots = [Root(function_name(image, at), at, len(times) > 1 or any(times)) for at, times in sorted(found.items())]
     return roots, creators
+
+
+def _methods(image: Image, found: set[int]) -> list[int]:
+    """Virtual functions that a library runs on threads, but those that only call an entry that was ``found``."""
+    runs = {(row.typeinfo, row.slot) for row in thread_classes()}
+    methods = [one.function for one in image.overrides if (one.base, one.slot) in runs]
+    if not methods:
+        return []
+    rows = np.unique(function_at(image, np.array(methods, np.uint64)))
+    calls = image.calls[np.isin(image.calls["function"], rows)]
+    leads = np.isin(function_at(image, calls["callee"]), np.array(sorted(found), np.int64))
+    result: list[int] = rows[(rows >= 0) & ~np.isin(rows, calls["function"][leads])].tolist()
+    return result
 
 
 def _asked(image: Image, knowledge: Knowledge, callees: npt.NDArray[Any]) -> tuple[set[Argument], dict[Argument, bool]]:

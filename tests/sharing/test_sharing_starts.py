@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag, ImageKind
+from sharing.model.image import Override
 from sharing.static import callgraph
 from tests.builders.image import Argument, Builder, Param
 
@@ -106,3 +109,32 @@ class TestLibraries:
         b = Builder(ImageKind.SHARED)
         b.function("request", flags=EXPORTED)
         assert roots(b) == {"exported functions": True}
+
+
+class TestThroughAnObject:
+    """A library runs a virtual function of the object that it is handed; no symbol says which."""
+
+    @pytest.mark.parametrize(
+        ("base", "slot", "started"),
+        [
+            pytest.param("_ZTINSt6thread6_StateE", 2, True, id="the state of a std::thread"),
+            pytest.param("_ZTI7QThread", 12, True, id="run of a QThread"),
+            pytest.param("_ZTINSt6thread6_StateE", 1, False, id="its destructor"),
+            pytest.param("_ZTI7QObject", 12, False, id="a class that starts nothing"),
+        ],
+    )
+    def test_the_function_of_the_class_that_runs_on_a_thread(self, base: str, slot: int, started: bool) -> None:
+        b = Builder()
+        b.function("main")
+        body = b.function("run", flags=TAKEN)
+        image = dataclasses.replace(b.image(), overrides=(Override(base, slot, body.address),))
+        found = [root.name for root in callgraph.build(image, default_knowledge()).roots]
+        assert found == (["main", "run"] if started else ["main"])
+
+    def test_one_that_only_calls_an_entry_that_is_known_is_no_second_thread(self) -> None:
+        b = Builder()
+        b.function("main").call("pthread_create", None, None, "worker")
+        b.function("worker", flags=TAKEN)
+        body = b.function("run", flags=TAKEN).call("worker")
+        image = dataclasses.replace(b.image(), overrides=(Override("_ZTINSt6thread6_StateE", 2, body.address),))
+        assert [root.name for root in callgraph.build(image, default_knowledge()).roots] == ["main", "worker"]
