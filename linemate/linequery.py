@@ -19,6 +19,7 @@ from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
 from linemate.byname import candidates, member_span, rows_by_name, split_member
 from linemate.pipeline import vocabulary
+from linemate.recordquery import record_excerpts
 from sharing.basics.geometry import line_start, lines_of
 from sharing.basics.naming import readable_names
 from sharing.basics.target import target_of
@@ -43,7 +44,7 @@ _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}$")
 
 @dataclass(frozen=True, slots=True)
 class LinesOptions:
-    """``symbols`` are names, ``name.member`` or addresses; none asks for the summary.
+    """``symbols`` are names, ``name.member``, names of records or addresses; none asks for the summary.
 
     ``context`` is how many lines to show on each side, ``max_lines`` how many per symbol; ``line_size`` in bytes,
     None is the architecture's.
@@ -77,6 +78,7 @@ def lines(options: LinesOptions) -> LayoutReport:
         excerpts: list[Excerpt] = []
         for symbol in options.symbols:
             here = list(_excerpts(image, locks, names, symbol, size, options))
+            here = here or list(record_excerpts(image, locks, symbol, size, options.max_lines))
             if here:
                 found.add(symbol)
                 excerpts.extend(here)
@@ -197,4 +199,4 @@ def _not_found(binary: str, symbol: str, similar: list[str]) -> str:
         return f"{binary}: address {symbol} is in no section"
     nearest = list(dict.fromkeys(similar))[:SUGGESTIONS]
     hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-    return f"{binary}: no variable '{symbol}'{hint}"
+    return f"{binary}: no variable '{symbol}', nor one of such a type{hint}"

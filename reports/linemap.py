@@ -75,16 +75,34 @@ def _sections(layout: Layout) -> Iterator[Line]:
 def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
     yield [(visible(excerpt.wanted), "bold")]
     if excerpt.object is not None:
-        yield from _object(excerpt.object, excerpt.wanted, width)
+        yield from _record(excerpt, width) if excerpt.record else _object(excerpt.object, excerpt.wanted, width)
     wanted = excerpt.object.name if excerpt.object is not None else ""
     for number, line in enumerate(excerpt.lines):
         if number:
-            yield [(f"{INDENT}-- cacheline boundary, {line.address} --", "dim")]
+            where = f"byte {int(line.address, 16)}" if excerpt.record else line.address
+            yield [(f"{INDENT}-- cacheline boundary, {where} --", "dim")]
         else:
             yield []
-        yield from _line(line, wanted)
+        start = int(line.address, 16)
+        name = f"bytes {start} to {start + line.size - 1}" if excerpt.record else f"line {line.address}"
+        yield from _line(line, wanted, name)
     if excerpt.omitted:
         yield [(f"{INDENT}... {count(excerpt.omitted, 'more line')}, see --max-lines", "dim")]
+
+
+def _record(excerpt: Excerpt, width: int) -> Iterator[Line]:
+    """A type: its size as of an object that begins a line, and where its objects in static storage really begin."""
+    described = excerpt.object
+    assert described is not None
+    size = f"{count(described.size, 'byte')}, on {count(described.lines, 'line')} where it begins one"
+    yield from wrapped(", ".join(filter(None, (size, visible(described.source)))), width, INDENT)
+    if not excerpt.instances:
+        yield from wrapped("no object of it has static storage: who accesses members is not known", width, INDENT)
+    for instance in excerpt.instances:
+        at = "begins a line" if instance.line_offset == 0 else f"begins at byte {instance.line_offset} of a line"
+        yield from wrapped(f"{visible(instance.name)} at {instance.address}, {at}", width, INDENT, hang=4)
+    if excerpt.instances_omitted:
+        yield [(f"{INDENT}... {count(excerpt.instances_omitted, 'more object')}", "dim")]
 
 
 def _object(described: LayoutObject, wanted: str, width: int) -> Iterator[Line]:
@@ -107,7 +125,7 @@ def _object(described: LayoutObject, wanted: str, width: int) -> Iterator[Line]:
             yield from wrapped(text, width, INDENT, hang=17)
 
 
-def _line(line: LayoutLine, wanted: str) -> Iterator[Line]:
+def _line(line: LayoutLine, wanted: str, title: str) -> Iterator[Line]:
     picture = LinePicture(
         line.address,
         line.size,
@@ -117,7 +135,7 @@ def _line(line: LayoutLine, wanted: str) -> Iterator[Line]:
         ),
     )
     letters = {owner: mark for (owner, _), mark in marks(picture).items()}
-    yield [(f"{INDENT}line {line.address}", "bold"), (f"  {visible(line.section)}".rstrip(), "")]
+    yield [(f"{INDENT}{title}", "bold"), (f"  {visible(line.section)}".rstrip(), "")]
     yield from picture_rows(picture)
     names = [shorten(_name(span), NAME_WIDTH) for span in line.spans]
     types = [shorten(visible(span.type), TYPE_WIDTH) for span in line.spans]

@@ -11,7 +11,7 @@ from reports.escape import visible
 
 @click.command("lines", short_help="Show the lines of BINARY around symbols, byte by byte.")
 @click.argument("binary")
-@click.argument("symbols", nargs=-1, metavar="[SYMBOL|ADDRESS]...")
+@click.argument("symbols", nargs=-1, metavar="[SYMBOL|TYPE|ADDRESS]...")
 @click.option(
     "--format",
     "format_name",
@@ -36,7 +36,7 @@ def command(
     output: str | None,
     quiet: bool,
 ) -> int:
-    """Show the lines of BINARY around each SYMBOL or ADDRESS, byte by byte.
+    """Show the lines of BINARY around each SYMBOL or ADDRESS, byte by byte, or the members of a TYPE on lines.
 
     SYMBOL may go on into the variable: server.lruclock, slots[3].count.  Without one: how crowded the writable
     sections are.

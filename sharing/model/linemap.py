@@ -71,13 +71,28 @@ class LayoutObject(msgspec.Struct, frozen=True):
     takers: tuple[str, ...] = ()
 
 
+class LayoutInstance(msgspec.Struct, frozen=True):
+    """An object of a record type in static storage.  ``line_offset`` is where on a line it begins."""
+
+    name: str
+    address: str
+    line_offset: int
+
+
 class Excerpt(msgspec.Struct, frozen=True):
-    """The lines around one object, or around an address on no object.  ``omitted`` lines follow unshown."""
+    """The lines around one object, or around an address on no object.  ``omitted`` lines follow unshown.
+
+    ``record``: a type was asked for.  Then the lines are those of one object that begins a line, with the accesses of
+    all ``instances``, of which ``instances_omitted`` more are not listed.
+    """
 
     wanted: str
     object: LayoutObject | None
     lines: tuple[LayoutLine, ...]
     omitted: int = 0
+    record: bool = False
+    instances: tuple[LayoutInstance, ...] = ()
+    instances_omitted: int = 0
 
 
 class SectionSummary(msgspec.Struct, frozen=True):

@@ -141,11 +141,11 @@ def test_context_and_max_lines_bound_what_is_shown(run: Run, program: Path) -> N
 @pytest.mark.parametrize(
     ("symbol", "message"),
     [
-        ("confg", "no variable 'confg'; did you mean config?"),
-        ("config.limits", "no variable 'config.limits'; did you mean config.limit?"),
-        ("config.slots[8].count", "no variable 'config.slots[8].count'"),
-        ("numbers[64]", "no variable 'numbers[64]'"),
-        ("zzzzzzzz", "no variable 'zzzzzzzz'"),
+        ("confg", "no variable 'confg', nor one of such a type; did you mean config?"),
+        ("config.limits", "no variable 'config.limits', nor one of such a type; did you mean config.limit?"),
+        ("config.slots[8].count", "no variable 'config.slots[8].count', nor one of such a type"),
+        ("numbers[64]", "no variable 'numbers[64]', nor one of such a type"),
+        ("zzzzzzzz", "no variable 'zzzzzzzz', nor one of such a type"),
         ("0x1", "address 0x1 is in no section"),
     ],
 )

@@ -1,0 +1,137 @@
+"""``lines BINARY TYPE``: members and holes on lines, the accesses of all objects of the type, where each begins."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from linemate.linequery import LinesOptions, lines
+from reports.linemap import render
+from reports.options import RenderOptions
+from sharing.model.errors import LinemateError
+from sharing.model.linemap import Excerpt, LayoutSpan, SpanKind
+
+# ``stats`` has 24 bytes of lock and count, a hole of 4, and its total on its second line.
+SOURCE = """
+#include <stdlib.h>
+struct stats { long count; int state; char pad[60]; long total; };
+struct unused { char letter; long number; };
+_Thread_local struct own { char letter; long number; } own_one;
+typedef struct { int inside; } named;
+struct holder { long first; struct stats within; };
+struct stats first;
+struct stats table[3];
+struct holder holder;
+const named constant = {3};
+struct stats *heap;
+struct unused *never;
+struct other { int of_one; } other_one;
+__attribute__((noinline)) void count(void) { first.count++; }
+__attribute__((noinline)) void add(void) { table[1].total += 2; }
+__attribute__((noinline)) int state(void) { return holder.within.state; }
+int main(int argc, char **argv) {
+  heap = malloc(sizeof *heap);
+  never = malloc(sizeof *never);
+  own_one.number++;
+  count(); add();
+  return state() + constant.inside + other_one.of_one;
+}
+"""
+SECOND = "struct other { long of_another, more; } other_two;\n"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("records")
+    (folder / "one.c").write_text(SOURCE)
+    (folder / "two.c").write_text(SECOND)
+    subprocess.run(["gcc", "-g", "-O1", "-o", "program", "one.c", "two.c"], cwd=folder, check=True, timeout=60)
+    return folder / "program"
+
+
+def excerpts(program: Path, name: str) -> tuple[Excerpt, ...]:
+    return lines(LinesOptions(str(program), (name,))).layouts[0].excerpts
+
+
+def spans(excerpt: Excerpt) -> dict[str, LayoutSpan]:
+    return {span.name: span for line in excerpt.lines for span in line.spans if span.kind is SpanKind.MEMBER}
+
+
+def test_members_and_holes_lie_as_in_an_object_that_begins_a_line(program: Path) -> None:
+    (found,) = excerpts(program, "stats")
+    assert found.record
+    assert [line.address for line in found.lines] == ["0x0", "0x40"]
+    shown = [(s.start, s.end, s.kind, s.name) for line in found.lines for s in line.spans]
+    assert shown == [
+        (0, 8, SpanKind.MEMBER, "stats.count"),
+        (8, 12, SpanKind.MEMBER, "stats.state"),
+        (12, 64, SpanKind.MEMBER, "stats.pad[0..51]"),
+        (0, 8, SpanKind.MEMBER, "stats.pad[52..59]"),
+        (8, 16, SpanKind.MEMBER, "stats.total"),
+        (16, 64, SpanKind.UNKNOWN, ""),
+    ]
+
+
+def test_what_is_done_to_any_object_is_shown_at_the_member(program: Path) -> None:
+    (found,) = excerpts(program, "stats")
+    by_name = spans(found)
+    assert by_name["stats.count"].writers == ("count",)
+    assert by_name["stats.total"].writers == ("add",)
+    assert (by_name["stats.state"].readers, by_name["stats.state"].writers) == (("state",), ())
+
+
+def test_every_object_in_static_storage_is_listed_where_it_is(program: Path) -> None:
+    (found,) = excerpts(program, "struct stats")
+    listing = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True, timeout=60).stdout
+    at = {row.split()[-1]: int(row.split()[0], 16) for row in listing.splitlines() if len(row.split()) == 3}
+    expected = {"first": at["first"], "holder.within": at["holder"] + 8}
+    expected |= {f"table[{n}]": at["table"] + n * 80 for n in range(3)}
+    assert {i.name: int(i.address, 16) for i in found.instances} == expected
+    assert all(i.line_offset == int(i.address, 16) % 64 for i in found.instances)
+
+
+def test_a_record_that_no_variable_holds_is_not_known(program: Path) -> None:
+    """A pointer to one is no object of it, and debug information is read as far as variables lead."""
+    with pytest.raises(LinemateError, match="no variable 'unused', nor one of such a type"):
+        excerpts(program, "unused")
+
+
+def test_a_thread_local_object_has_a_layout_and_no_place(program: Path) -> None:
+    (found,) = excerpts(program, "own")
+    assert found.instances == ()
+    assert [s.end - s.start for s in found.lines[0].spans if s.kind is SpanKind.HOLE] == [7]
+    text = render(lines(LinesOptions(str(program), ("own",))), RenderOptions())
+    assert "no object of it has static storage" in text
+    assert "16 bytes, on 1 line where it begins one" in text
+
+
+def test_a_typedef_is_a_name_of_its_record(program: Path) -> None:
+    (found,) = excerpts(program, "named")
+    assert [i.name for i in found.instances] == ["constant"]
+
+
+def test_records_of_one_name_that_differ_are_shown_apart(program: Path) -> None:
+    found = excerpts(program, "struct other")
+    assert [tuple(i.name for i in one.instances) for one in found] == [("other_one",), ("other_two",)]
+    assert [one.object.size for one in found if one.object] == [4, 16]
+
+
+def test_a_variable_of_the_name_comes_first(program: Path) -> None:
+    (found,) = excerpts(program, "holder")
+    assert not found.record
+    (found,) = excerpts(program, "struct holder")
+    assert found.record
+
+
+def test_what_is_neither_is_refused(program: Path) -> None:
+    with pytest.raises(LinemateError, match="no variable 'statistics'"):
+        excerpts(program, "statistics")
+
+
+def test_text_marks_what_is_written_and_where_lines_end(program: Path) -> None:
+    text = render(lines(LinesOptions(str(program), ("stats",))), RenderOptions())
+    assert "-- cacheline boundary, byte 64 --" in text
+    assert "|AAAAAAAA|aaaa" in text
+    assert "table[1] at 0x" in text
