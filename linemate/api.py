@@ -196,13 +196,14 @@ def explain(
     debug_old: File | None = None,
     debug_new: File | None = None,
     sensitivity: bool = False,
+    matters: float | None = None,
     line_size: int | None = None,
     config: Config = None,
 ) -> Comparison:
     """Say why ``new`` may be slower than ``old``: ``linemate explain``.
 
     ``samples_…`` are profiles and ``bench_…`` measurements of each; ``sensitivity`` adds which insertions would join or
-    part busy pairs next.
+    part busy pairs next; ``matters`` is the loss in percent that is worth a search.
     """
     from linemate.explaining.run import ExplainRequest
     from linemate.explaining.run import explain as run
@@ -220,6 +221,7 @@ def explain(
         sensitivity=sensitivity,
         line_size=_line_size(line_size, project),
         project=project,
+        **({} if matters is None else {"matters": matters / 100}),
     )
     return run(request)
 

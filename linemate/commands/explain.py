@@ -24,6 +24,12 @@ from sharing.model.finding import Severity
 @click.option("--samples-new", multiple=True, metavar="FILE", help="A profile of NEW.")
 @click.option("--bench-old", multiple=True, metavar="FILE", help="Measurements of OLD; repeat for repetitions.")
 @click.option("--bench-new", multiple=True, metavar="FILE", help="Measurements of NEW.")
+@click.option(
+    "--matters",
+    type=click.FloatRange(0, 100, min_open=True),
+    metavar="PERCENT",
+    help="The loss that is worth a search: measurements that exclude it lower a cause.  [default: 3]",
+)
 @click.option("--sensitivity", is_flag=True, help="Say which other insertions would join or part busy pairs.")
 @click.option("--debug-old", metavar="FILE", help="Debug information of OLD, if not in the usual places.")
 @click.option("--debug-new", metavar="FILE", help="Debug information of NEW.")
@@ -37,6 +43,7 @@ def command(
     samples_new: tuple[str, ...],
     bench_old: tuple[str, ...],
     bench_new: tuple[str, ...],
+    matters: float | None,
     sensitivity: bool,
     debug_old: str | None,
     debug_new: str | None,
@@ -59,6 +66,7 @@ def command(
     common.format_of(EXPLAIN_EMITTERS, format_name, output)
     from linemate.explaining.run import ExplainRequest, explain
 
+    told = {} if matters is None else {"matters": matters / 100}
     request = ExplainRequest(
         old=old,
         new=new,
@@ -71,6 +79,7 @@ def command(
         sensitivity=sensitivity,
         line_size=common.line_size_of(line_size, project),
         project=project,
+        **told,
     )
     with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=quiet):
         comparison = explain(request)

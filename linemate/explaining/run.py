@@ -22,6 +22,7 @@ from linemate.explaining.inputs import measurements_of, profiles_of
 from linemate.pipeline import vocabulary
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, compare, document
+from sharing.explain.numbers import MATTERS
 from sharing.model.comparison import CauseKind, Comparison, FileTraits
 from sharing.model.errors import LinemateError, Unrecognized
 from sharing.model.finding import Severity
@@ -35,7 +36,7 @@ MAX_SENSITIVE = 20  # pairs
 class ExplainRequest:
     """What ``explain`` is asked.  Files are paths; ``samples`` and ``bench`` may end in ``#PART`` to choose a part.
 
-    ``line_size`` is in bytes, None the architecture's.
+    ``line_size`` is in bytes, None the architecture's.  ``matters`` is the loss that is worth a search: 0.03 is 3 %.
     """
 
     old: str
@@ -47,6 +48,7 @@ class ExplainRequest:
     debug_old: str | None = None
     debug_new: str | None = None
     sensitivity: bool = False
+    matters: float = MATTERS
     line_size: int | None = None
     project: ProjectConfig = field(default_factory=ProjectConfig)
 
@@ -77,7 +79,7 @@ def explain(request: ExplainRequest) -> Comparison:
     if request.bench_old:
         from sharing.explain.bench import with_measurements
 
-        found = with_measurements(found, *measured, alone=profiles is None)
+        found = with_measurements(found, *measured, request.matters)
     if request.sensitivity:
         from sharing.explain.sensitivity import sensitivities
 

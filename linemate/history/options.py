@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from linemate.history.bench import SECONDS, Plan
+from sharing.explain.losses import is_less_better
 from sharing.explain.numbers import ALPHA
-from sharing.history.series import is_less_better
 from sharing.model.project import ProjectConfig
 
 

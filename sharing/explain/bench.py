@@ -15,7 +15,9 @@ import numpy as np
 
 from sharing.explain import numbers
 from sharing.explain.causes.base import ranked
+from sharing.explain.contention import of_machine
 from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
+from sharing.explain.losses import Answer, Loss, loss_of
 from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import Effect, Floats, compare_samples, finite, holm, paired_change
 from sharing.explain.tables.base import Measurement, repetition_labels
@@ -118,12 +120,13 @@ def paired(
 
 
 def with_measurements(
-    comparison: Comparison, old: Sequence[Measurement], new: Sequence[Measurement], *, alone: bool = False
+    comparison: Comparison, old: Sequence[Measurement], new: Sequence[Measurement], matters: float = numbers.MATTERS
 ) -> Comparison:
     """The comparison with what was measured of both builds: notes of what changed by more than chance.
 
     System-wide figures that speak against lines that bounce halve the strength of the layout as a cause.  So do
-    measurements that could have shown a slowdown and do not, where they are ``alone``: no profile says more.
+    measurements whose intervals exclude a loss that ``matters`` (relative).  A loss that is sure raises the one cause
+    that is left.
     """
     notes = list(comparison.coverage.notes)
     whole = over_conditions(old, new)
@@ -139,8 +142,9 @@ def with_measurements(
         if change.effect.significant and not any(c.metric == change.metric for c in changed):
             notes.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
             changed.append(change)
+    loss = loss_of(((c.metric, _called(c), c.effect) for c in (*whole, *cells) if _decides(c, whole)), matters)
     nothing = _nothing(cells, whole) if cells and not changed else ""
-    if nothing:
+    if nothing and not (nothing == UNCHANGED and loss.answer is Answer.INCONCLUSIVE):
         notes.append(nothing)
     listed = [*changed, *(c for c in whole if c not in changed), *(c for c in cells if c not in changed)][:MAX_LISTED]
     causes = comparison.causes
@@ -158,8 +162,17 @@ def with_measurements(
             for c in causes
         ]
         causes = ranked(weaker)
-    if alone and nothing == UNCHANGED:
-        causes = ranked(_no_slower(c) for c in causes)
+    if (found := of_machine(signature)) and not any(c.kind is CauseKind.CONTENTION for c in causes):
+        causes = ranked((*(c for c in causes if c.kind is not CauseKind.NONE), found))
+    if loss.answer is Answer.NONE:
+        causes = ranked(_no_slower(c, loss) for c in causes)
+    elif loss.answer is Answer.LOSS:
+        causes = _slower(causes, loss)
+    elif loss.answer is Answer.INCONCLUSIVE and loss.effect is not None:
+        notes.append(
+            f"inconclusive: a loss of up to {100 * loss.worst:.1f}% is not excluded ({loss.name}: "
+            f"{_percent(loss.effect)}); repeat the measurement more often"
+        )
     return msgspec.structs.replace(
         comparison,
         causes=causes,
@@ -179,12 +192,43 @@ def _nothing(cells: Sequence[BenchChange], whole: Sequence[BenchChange]) -> str:
     return UNCHANGED
 
 
-def _no_slower(cause: Cause) -> Cause:
+def _decides(change: BenchChange, whole: Sequence[BenchChange]) -> bool:
+    """Figures under one condition decide where all conditions together were not tested, or where they are clear."""
+    return change in whole or change.effect.significant or not any(c.metric == change.metric for c in whole)
+
+
+def _no_slower(cause: Cause, loss: Loss) -> Cause:
     """A layout that only might be slower loses half its strength."""
     if cause.kind is not CauseKind.LAYOUT or cause.improves:
         return cause
-    summary = f"{cause.summary}; measured: {NOT_SLOWER}"
+    summary = f"{cause.summary}; measured: {NOT_SLOWER}, a loss of {100 * loss.worst:.1f}% or more is excluded"
     return msgspec.structs.replace(cause, strength=round(cause.strength / 2, 3), summary=summary)
+
+
+def _slower(causes: Sequence[Cause], loss: Loss) -> tuple[Cause, ...]:
+    """With a loss that is sure, the one root that may explain it is more likely; of several, none is.
+
+    A layout that is all that is left explains it as a pair that is high would.
+    """
+    left = [c for c in causes if c.follows is None and not c.improves and c.strength >= numbers.PLAUSIBLE]
+    if len(left) != 1 or loss.effect is None:
+        return tuple(causes)
+    (only,) = left
+    strength = only.strength + (1 - only.strength) / 2
+    if only.kind is CauseKind.LAYOUT:
+        strength = max(strength, numbers.MET_HIGH)
+    raised = msgspec.structs.replace(
+        only,
+        strength=round(strength, 3),
+        by_itself=None if only.by_itself is None else round(strength, 3),
+        summary=f"{only.summary}; measured: {loss.name} {100 * loss.effect.change:+.1f}%, and no other cause is left",
+    )
+    return ranked(raised if c is only else c for c in causes)
+
+
+def _called(change: BenchChange) -> str:
+    where = ", ".join(f"{name} {text}" for name, text in change.labels)
+    return f"{change.metric}{f' ({where})' if where else ''}"
 
 
 def _measured(change: BenchChange) -> MeasuredChange:
@@ -205,8 +249,7 @@ def _measured(change: BenchChange) -> MeasuredChange:
 
 
 def _words(change: BenchChange) -> str:
-    where = ", ".join(f"{name} {text}" for name, text in change.labels)
-    return f"{change.metric}{f' ({where})' if where else ''}: {_percent(change.effect)}"
+    return f"{_called(change)}: {_percent(change.effect)}"
 
 
 def _percent(effect: Effect) -> str:

@@ -19,6 +19,9 @@ MIN_PAIRS: Annotated[
     int,
     About("pairs of results", Origin.PAPER, "signs of fewer never reach ALPHA: 2 of 2**5 arrangements are 6 %"),
 ] = 6
+MATTERS: Annotated[
+    float, About("relative loss of speed", Origin.CHOSEN, "without --matters: smaller ones nobody searches for")
+] = 0.03
 RISE: Annotated[
     float,
     About("ratio of two shares", Origin.CHOSEN, "that there was none says something only where as much would be seen"),
@@ -45,6 +48,14 @@ COLLAPSED: Annotated[
     float,
     About("share of interrupts and context switches before", Origin.CHOSEN, "below, there is clearly less of them"),
 ] = 0.7
+
+SWITCHES_ROSE: Annotated[
+    float, About("context switches over those before", Origin.CHOSEN, "from here on, with more idle time, threads wait")
+] = 1.3
+CONTENDED: Annotated[
+    float,
+    About("share of all samples", Origin.CHOSEN, "that locks and counts gained: less is no loss that matters"),
+] = 0.03
 
 # What of two builds is the same (``unrelated``, ``recognised``, ``activity``).
 FEW_MATCHED: Annotated[
@@ -110,9 +121,6 @@ ADDED_PAIR: Annotated[
     float, About("factor of a strength", Origin.CHOSEN, "of a pair with a new variable: new code more than a move")
 ] = 0.5
 SPLIT_NOW: Annotated[float, About("strength", Origin.CHOSEN, "an atomic or lock that crosses a line now")] = 0.6
-LOST_TOGETHER: Annotated[
-    float, About("strength", Origin.CHOSEN, "used together from one line before, from two now")
-] = 0.25
 BY_LAYOUT: Annotated[float, About("strength", Origin.CHOSEN, "a move, where nothing is known of accesses")] = 0.2
 CHANGED_LEAST: Annotated[
     float, About("strength", Origin.CHOSEN, "of changed functions that are hardly any of the busy weight")
@@ -129,6 +137,15 @@ CHANGED_ELSEWHERE: Annotated[
 MOVED_CODE: Annotated[
     float, About("strength", Origin.CHOSEN, "the same instructions from another place within a line")
 ] = 0.1
+SAMPLED_CODE: Annotated[
+    float, About("share of samples", Origin.CHOSEN, "of a changed function: less is hardly worth a name")
+] = 0.005
+CONTENTION: Annotated[
+    float, About("strength", Origin.CHOSEN, "more than changed code, which may be what makes threads wait")
+] = 0.8
+CONTENTION_OF_MACHINE: Annotated[
+    float, About("strength", Origin.CHOSEN, "idle processors and more switches, of no known lock")
+] = 0.5
 BUSY_FUNCTIONS: Annotated[int, About("functions of each build", Origin.CHOSEN, "by estimated executions")] = 60
 BUSY_DECADES: Annotated[
     float, About("powers of ten", Origin.CHOSEN, "nothing this far below the busiest function is busy")

@@ -14,16 +14,14 @@ import numpy as np
 
 from sharing.basics.naming import without_parameters
 from sharing.explain import numbers
-from sharing.explain.causes.base import ranked
+from sharing.explain.causes.base import quoted, ranked
+from sharing.explain.contention import kind_of, of_profiles
 from sharing.explain.dispersion import BLOCKS, ONE_EACH, Counts, Spread, inflation
 from sharing.explain.identity import base_name
 from sharing.explain.statistics import CountChange, compare_counts, finite, times
 from sharing.model.comparison import Cause, CauseKind, Comparison, ShareChange
 from sharing.model.finding import Confidence
 
-# Functions that only take, release or count: a rise in these alone is contention or true sharing, wherever data lie.
-_LOCK_WORDS = ("lock", "unlock", "mutex", "spin", "rwlock", "sync", "latch", "semaphore", "futex")
-_COUNT_WORDS = ("addref", "incref", "decref", "refcount", "get_ref", "put_ref", "retain")
 LOCK_ROLES = frozenset({"mutex", "rwlock", "spinlock", "lock", "semaphore"})
 MAX_NAMED = 12
 MAX_LISTED = 40  # functions of one event
@@ -116,24 +114,13 @@ def _folded(counts: Mapping[str, int]) -> dict[str, int]:
     return out
 
 
-def kind_of(name: str) -> str:
-    """Whether a function's name says that it takes locks, or counts references."""
-    word = name.rpartition("::")[2].lower()
-    owner = name.lower()
-    if word == "release" or any(w in word for w in _COUNT_WORDS):
-        return "reference count"
-    if any(w in owner for w in _LOCK_WORDS):
-        return "lock"
-    return ""
-
-
 def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: bool = True) -> Comparison:
     """The comparison with the profiles' evidence: a layout cause whose pair the risen functions touch is confirmed.
 
     Its strength rises where a function that touches the new pair rose, and falls where all of them were seen and none
-    did; its confidence becomes SAMPLED in both cases.  A rise of lock and count functions alone, with no pair to
-    explain it, is noted as contention.  ``weigh`` False lists what changed and leaves the causes as they are: of
-    several events of one run, each would count the same evidence again.
+    did; its confidence becomes SAMPLED in both cases.  A rise of lock and count functions, with no pair to explain it,
+    is contention.  Of changed code those functions are named first that have most samples.  ``weigh`` False lists what
+    changed and leaves the causes as they are: of several events of one run, each would count the same evidence again.
     """
     changes = compare_profiles(old, new)
     rose = [f for f in changes if f.change.significant and f.change.low > 1]
@@ -142,15 +129,12 @@ def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: 
     causes = comparison.causes
     if weigh:
         causes = ranked(_weighed(c, by_name, old.event, single=single) for c in comparison.causes)
+        causes = _with_contention(causes, rose, old.event)
     notes = list(comparison.coverage.notes)
     if single and ONE_EACH not in notes:
         notes.append(ONE_EACH)
     if not rose:
         notes.append(f"{old.event or 'samples'}: no function's share rose by more than chance")
-    traffic = [f for f in rose if f.kind]
-    if len(traffic) >= 2 and not any(c.kind is CauseKind.LAYOUT and c.new_line_mates for c in causes):
-        names = ", ".join(f"{f.function} ({f.kind})" for f in traffic[:4])
-        notes.append(f"{names} rose together: more contention for the same locks and counts, which no padding cures")
     clear = [f for f in changes if f.change.significant and not f.change.low <= 1 <= f.change.high]
     listed = tuple(_listed(f, old.event) for f in clear)[:MAX_LISTED]
     return msgspec.structs.replace(
@@ -178,7 +162,49 @@ def raised(strength: float, *, single: bool) -> float:
     return min(1.0, strength + (1 - strength) / (4 if single else 2))
 
 
+def _with_contention(causes: tuple[Cause, ...], rose: Sequence[FunctionChange], event: str) -> tuple[Cause, ...]:
+    """The causes with contention, unless a pair that met explains the rise."""
+    traffic = {f.function: f.change for f in rose if f.kind}
+    pairs = [c for c in causes if c.kind is CauseKind.LAYOUT and c.new_line_mates and not c.improves]
+    if not traffic or any(c.strength >= numbers.PLAUSIBLE for c in pairs):
+        return causes
+    found = of_profiles(traffic, [f.function for f in rose if not f.kind], event)
+    if found is None:
+        return causes
+    return ranked((*(c for c in causes if c.kind is not CauseKind.NONE), found))
+
+
+def _code(cause: Cause, by_name: dict[str, FunctionChange], event: str, *, single: bool) -> Cause:
+    """Changed code, as busy as the samples say, by their weight; likelier where it costs more per unit of all else."""
+    by_key = {function_key(name): name for name in reversed(cause.symbols)}  # a split function has parts of one name
+    seen = {name: by_name[key] for key, name in by_key.items() if key in by_name}
+    sampled = sorted(seen, key=lambda name: -_share(seen[name].change))
+    told = [name for name in sampled if _share(seen[name].change) >= numbers.SAMPLED_CODE]
+    if not told:
+        return cause
+    share = min(1.0, sum(_share(seen[name].change) for name in told))
+    strength = numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share
+    rose = [name for name in told if seen[name].change.significant and seen[name].change.least_cost > numbers.RISE]
+    if rose:
+        strength = raised(strength, single=single)
+    named = ", ".join(f"{quoted(name)} {100 * _share(seen[name].change):.1f}%" for name in told[:3])
+    return msgspec.structs.replace(
+        cause,
+        confidence=Confidence.SAMPLED,
+        strength=round(max(strength, cause.strength), 3),
+        summary=f"{cause.summary}; of the samples of {event or 'the profile'}: {named}",
+        symbols=(*told, *(name for name in cause.symbols if name not in told)),
+        evidence=(*(f"{name}: {_shares(seen[name])}, changed" for name in told[:MAX_NAMED]), *cause.evidence),
+    )
+
+
+def _share(change: CountChange) -> float:
+    return max(change.old_share, change.new_share)
+
+
 def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str, *, single: bool) -> Cause:
+    if cause.kind is CauseKind.CODE and not cause.improves:
+        return _code(cause, by_name, event, single=single)
     if cause.kind is not CauseKind.LAYOUT or not cause.new_line_mates or cause.improves:
         return cause
     touching = {function_key(f) for mates in cause.new_line_mates[:3] for f in mates.functions}
@@ -225,8 +251,8 @@ def _lock_rise(cause: Cause, by_name: dict[str, FunctionChange]) -> str:
 
 
 def _would_show(change: CountChange) -> bool:
-    """Whether the samples are enough to exclude a rise that matters, and the share had room for one."""
-    return change.high <= numbers.RISE and change.old_share * numbers.RISE <= 1
+    """Whether the samples are enough to exclude a rise that matters of what it costs per unit of all else."""
+    return change.most_cost <= numbers.RISE
 
 
 def _shares(function: FunctionChange) -> str:

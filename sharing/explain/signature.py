@@ -19,6 +19,7 @@ from sharing.explain.tables.base import Measurement
 class Reading(StrEnum):
     AGAINST_BOUNCING = "against contended cache lines"
     LIKE_BOUNCING = "as with contended cache lines"
+    CONTENDED = "as with contended locks"
     UNCLEAR = "unclear"
 
 
@@ -49,6 +50,8 @@ def read_signature(fast: Mapping[str, float], slow: Mapping[str, float]) -> Sign
             f"{figures}: processors are idle and nothing wakes them, so threads sleep; with contended lines, "
             "interrupts and context switches would go on",
         )
+    if idle >= numbers.IDLE_SAME and share["cs"] >= numbers.SWITCHES_ROSE:
+        return Signature(Reading.CONTENDED, f"{figures}: threads give up processors more often, which are idle")
     if idle < numbers.IDLE_SAME and min(share.values()) >= numbers.COLLAPSED:
         return Signature(Reading.LIKE_BOUNCING, f"{figures}: processors are as busy as before and do less")
     return Signature(Reading.UNCLEAR, figures)

@@ -52,6 +52,19 @@ class CountChange:
     def significant(self) -> bool:
         return self.adjusted < numbers.ALPHA
 
+    @property
+    def least_cost(self) -> float:
+        """``low`` of the cost per unit of all else: what has nearly all samples cannot rise in its share."""
+        return self._cost(self.low)
+
+    @property
+    def most_cost(self) -> float:
+        return self._cost(self.high)
+
+    def _cost(self, ratio: float) -> float:
+        left = 1 - ratio * self.old_share
+        return ratio * (1 - self.old_share) / left if left > 0 else math.inf
+
 
 def compare_counts(
     old: Sequence[int],

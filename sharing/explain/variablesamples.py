@@ -241,7 +241,7 @@ def _weighed(
     shown = [
         p
         for p in about
-        if p.clear and (p.change.high < 1 / numbers.RISE if cause.improves else p.change.low > numbers.RISE)
+        if p.clear and (p.change.most_cost < 1 / numbers.RISE if cause.improves else p.change.least_cost > numbers.RISE)
     ]
     if shown:
         told = max(shown, key=lambda p: (abs(p.difference), p.kind is PlaceKind.LINE))
@@ -259,7 +259,7 @@ def _weighed(
         return cause
     worst = pairs[0]
     both = [p for p in about if p.kind is not PlaceKind.LINE and p.name in (worst.first, worst.second)]
-    if len(both) < 2 or any(p.change.high > numbers.RISE or p.change.old_share * numbers.RISE > 1 for p in both):
+    if len(both) < 2 or any(p.change.most_cost > numbers.RISE for p in both):
         return cause
     return msgspec.structs.replace(
         cause,

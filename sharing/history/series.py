@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sharing.explain.losses import is_less_better
 from sharing.explain.tables.base import Measurement, number
 from sharing.model.errors import LinemateError
 
@@ -24,11 +25,6 @@ REVISION_LABELS = ("revision", "rev", "revno", "commit", "changeset", "version",
 LEVEL_LABELS = ("level", "levels", "c", "con", "concurrency", "connections", "threads", "clients", "users")
 # Labels that only tell repetitions apart.
 _REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed|time(stamp)?|date", re.IGNORECASE)
-# Of these figures less is better; of all others more is.
-_LESS = re.compile(
-    r"latency|seconds?|\bs\b|\bms\b|\bus\b|\bns\b|duration|elapsed|response|\btime\b|wall|misses|deadlocks|errors",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +56,6 @@ class Series:
             for k in range(most):
                 rows.append([float(np.log(cell[k])) if k < len(cell) else float("nan") for cell in row])
         return np.array(rows, np.float64).reshape(len(rows), len(self.cells)), tuple(counts)
-
-
-def is_less_better(metric: str) -> bool:
-    """Whether less is better of a metric, by its name."""
-    return _LESS.search(metric) is not None
 
 
 def from_measurements(

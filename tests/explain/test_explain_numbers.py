@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,10 +16,12 @@ from sharing.explain.bench import over_conditions
 from sharing.explain.causes.base import ranked
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, explain
+from sharing.explain.contention import of_machine
 from sharing.explain.dispersion import BLOCKS
+from sharing.explain.losses import loss_of
 from sharing.explain.samples import Profile, compare_profiles, with_profiles
 from sharing.explain.signature import read_signature
-from sharing.explain.statistics import compare_samples
+from sharing.explain.statistics import Effect, compare_samples
 from sharing.explain.tables.base import Measurement
 from sharing.explain.variablesamples import variable_samples
 from sharing.knowledge import default_knowledge
@@ -229,6 +232,29 @@ def order() -> object:
     return ranked([slower, faster])
 
 
+def lost() -> object:
+    change = Effect(100.0, 99.0, -0.01, -0.02, 0.01, 0.5, (8, 8))
+    return loss_of([("tps", "tps", change)], numbers.MATTERS).answer
+
+
+def contended() -> object:
+    old, new = (Profile("", {"mutex_lock": n, "work": 100_000 - n}, 100_000) for n in (1_000, 9_000))
+    found = explain(counters(), counters(), default_knowledge(), ExplainOptions())
+    return with_profiles(found, old, new).causes
+
+
+def waiting() -> object:
+    slow = {"id": 30.0, "in": 100_000.0, "cs": 300_000.0}
+    return of_machine(read_signature({"id": 5.0, "in": 100_000.0, "cs": 200_000.0}, slow))
+
+
+def sampled_code() -> object:
+    cause = Cause(CauseKind.CODE, Confidence.STATIC, 0.2, "changed", ("left",))
+    found = explain(counters(), counters(), default_knowledge(), ExplainOptions())
+    profile = Profile("", {"left": 20_000}, 100_000)
+    return with_profiles(msgspec.structs.replace(found, causes=(cause,)), profile, profile).causes[0].summary
+
+
 Row = tuple[str, float, Callable[[], object]]
 
 
@@ -250,6 +276,12 @@ ROWS: list[Row] = [
     ("LEVEL", 0.5, samples),
     ("MIN_PAIRS", 100, lambda: cells(8)),
     ("RISE", 1.0001, without_a_rise),
+    ("MATTERS", 0.01, lost),
+    ("CONTENDED", 0.2, contended),
+    ("CONTENTION", 0.1, contended),
+    ("CONTENTION_OF_MACHINE", 0.1, waiting),
+    ("SWITCHES_ROSE", 3.0, waiting),
+    ("SAMPLED_CODE", 0.5, sampled_code),
     ("LEAST_PLACED", 2.0, placed),
     ("DISPERSION_FLOOR", 1000.0, samples),
     ("FLOOR_WEIGHT", 1000, several),
@@ -281,7 +313,6 @@ ROWS: list[Row] = [
     ("HOT_ONLY", 0.5, lambda: of(in_one_function(256), in_one_function(8))),
     ("ADDED_PAIR", 1.0, lambda: of(counters(0), counters())),
     ("SPLIT_NOW", 0.1, lambda: of(counters(256), counters(256, start=BSS + 60))),
-    ("LOST_TOGETHER", 0.1, lambda: of(in_one_function(8), in_one_function(256))),
     ("BY_LAYOUT", 0.1, listings),
     ("CHANGED_LEAST", 0.1, changed),
     ("CHANGED_MOST", 0.1, changed),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sharing.explain.contention import kind_of
 from sharing.explain.dispersion import BLOCKS, ONE_EACH, stretches
-from sharing.explain.samples import Profile, compare_profiles, function_key, kind_of, together, with_profiles
+from sharing.explain.samples import Profile, compare_profiles, function_key, together, with_profiles
 from sharing.explain.statistics import times
 from sharing.model.comparison import CauseKind
 from sharing.model.finding import Confidence
@@ -144,13 +145,6 @@ def test_too_few_samples_say_nothing_against_the_layout(table_cache: BuildTableC
     cause = with_profiles(found, few, few).causes[0]
     assert (cause.strength, cause.confidence) == (found.causes[0].strength, Confidence.STATIC)
     assert cause.evidence[-1].endswith("too few samples, or too large a share, to show a rise")
-
-
-def test_contention_without_a_pair_is_said_to_be_no_case_for_padding(
-    table_cache: BuildTableCache, explained: Explain
-) -> None:
-    found = with_profiles(explained(table_cache(), table_cache()), BEFORE, AFTER)
-    assert any("rose together" in note and "which no padding cures" in note for note in found.coverage.notes)
 
 
 def recording(seed: int, *, hot: float = 0.1, spread: float = 0.12, bursts: float = 1.0) -> Profile:

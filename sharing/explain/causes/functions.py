@@ -25,6 +25,7 @@ from sharing.model.image import FunctionFlag
 from sharing.model.plural import count
 
 MAX_NAMED = 12
+MAX_SYMBOLS = 1000  # that a profile may say more of
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _cause(
         confidence=confidence,
         strength=strength,
         summary=summary,
-        symbols=tuple(names[:MAX_NAMED]),
+        symbols=tuple(names[:MAX_SYMBOLS]),
         evidence=tuple(islice(evidence, MAX_NAMED)),
         confirm=confirm,
         follows=CauseKind.TOOLCHAIN,

@@ -43,11 +43,8 @@ def ask(builds: Builds) -> Verdicts:
     """What the layout made worse and what it made better, one cause each, or why it is ruled out."""
     if not (builds.old.known and builds.new.known):
         return _without_accesses(builds)
-    apart: list[LinePair] = []
-    if builds.new.threaded:  # of one thread's data, a second line costs next to nothing
-        apart = [m for m in builds.lost.pairs if m.severity is None and m.together and m.mates.hot and m.matched]
-    worse = _side(builds, builds.gained, apart, improves=False)
-    better = _side(builds, builds.lost, [], improves=True)
+    worse = _side(builds, builds.gained, improves=False)
+    better = _side(builds, builds.lost, improves=True)
     causes = tuple(c for c in (worse, better) if c is not None)
     if worse is not None:
         return Verdicts(causes)
@@ -83,15 +80,18 @@ def _strengths() -> dict[Severity, float]:
     }
 
 
-def _side(builds: Builds, met: LinePairs, apart: list[LinePair], *, improves: bool) -> Cause | None:
-    """What one side's pairs, straddles and lost company amount to; None for nothing that a rule objects to."""
+def _side(builds: Builds, met: LinePairs, *, improves: bool) -> Cause | None:
+    """What one side's pairs and straddles amount to; None for nothing that a rule objects to.
+
+    Data that were used together from one line and no longer are cost a second line at most: no suspects.
+    """
     harm = _harm(met.pairs)
     split = numbers.SPLIT_NOW if any(s.atomic for s in met.straddles) else 0.0
-    strength = max(harm, split, numbers.LOST_TOGETHER if apart else 0.0)
+    strength = max(harm, split)
     if strength < numbers.MET_NOTE:
         return None
     shown = _distinct(met.pairs) if harm == strength else []
-    text = "" if shown else _other_sentence(met.straddles, apart, improves=improves)
+    text = "" if shown else _other_sentence(met.straddles, improves=improves)
     return _cause(builds, shown, strength, improves=improves, text=text)
 
 
@@ -314,17 +314,11 @@ def _sentence(
     return "; ".join(parts)
 
 
-def _other_sentence(straddles: tuple[Straddle, ...], apart: list[LinePair], *, improves: bool) -> str:
-    """Of a lock or atomic that crosses lines, or else of a pair that was used together from one line."""
-    crossing = [s for s in straddles if s.atomic]
-    if crossing:
-        verb = "no longer crosses" if improves else "now crosses"
-        return f"{quoted(crossing[0].name)} at {crossing[0].address} {verb} the end of a line"
-    mates = apart[0].mates
-    return (
-        f"{quoted(mates.first)} and {quoted(mates.second)} were on one line and are no longer; "
-        f"{mates.functions[0] if mates.functions else 'the same code'} uses both"
-    )
+def _other_sentence(straddles: tuple[Straddle, ...], *, improves: bool) -> str:
+    """Of a lock or atomic that crosses lines."""
+    crossing = next(s for s in straddles if s.atomic)
+    verb = "no longer crosses" if improves else "now crosses"
+    return f"{quoted(crossing.name)} at {crossing.address} {verb} the end of a line"
 
 
 def _moved_alone(shifts: Shifts, pair: int) -> bool:
