@@ -7,6 +7,7 @@ Owns the order of a recording and its sidecar.  How perf is driven is ``pmu.reco
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from pmu.profilefile import Files, check_replaceable, digest, put_in_place, repl
 from pmu.record import Plan, Recorded, record_command, record_running, run_watched
 from pmu.sidecar import write_sidecar
 from pmu.workload import find_command
+from sharing.judge.numbers import MIN_TIMED
 from sharing.model.errors import LinemateError
 from sharing.model.native import native_file
 from sharing.model.process.stopping import held
@@ -40,6 +42,8 @@ from sharing.model.samples import Samples
 
 HEAP_RECORDER = "liblinemate-heap.so"
 _LOGS, _NOTES = "heap-logs", "heap"  # in the folder of a recording: of each process, and all of them
+ENOUGH = MIN_TIMED * 6 // 5  # samples of one busy processor: not all of them stand for time
+MOST_HZ = 3989  # on cpu-clock this costs 7 % (docs/record.md): more is for the user to ask for
 _MODIFIERS = set("ukhHGPpSDIWe")  # of perf-list(1)
 Say = Callable[[str], None]
 
@@ -78,9 +82,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             "or name a command or --pid"
         )
     chosen, refused = choose(perf, machine, options.event, options.modes)
-    sampling = Sampling(
-        options.frequency_hz or _allowed_hz(chosen.choice.frequency_hz, machine), options.period, options.modes
-    )
+    sampling = Sampling(frequency_of(options, chosen.choice, machine), options.period, options.modes)
     recorder = _heap_recorder() if options.heap else None
     plan = Plan(perf, machine, chosen, sampling, clock="CLOCK_MONOTONIC" if recorder else "")
     for line in event_lines(chosen, sampling):
@@ -252,6 +254,16 @@ def _event(chosen: Candidate, sampling: Sampling, contents: ProfileContents) -> 
         sampling.period,
         sampling.modes,
     )
+
+
+def frequency_of(options: RecordOptions, choice: EventChoice, machine: Machine) -> int:
+    """The one that is asked for, else the event's own, or more where the time is too short for enough samples."""
+    if options.frequency_hz:
+        return options.frequency_hz
+    wanted = choice.frequency_hz
+    if options.duration_s is not None:
+        wanted = max(wanted, min(math.ceil(ENOUGH / options.duration_s), MOST_HZ))
+    return _allowed_hz(wanted, machine)
 
 
 def _allowed_hz(wanted: int, machine: Machine) -> int:

@@ -161,7 +161,7 @@ def _summary(output: Path, recording: Recording) -> list[str]:
         seconds = recording.runs[profile.run].wall_s if recording.runs else recording.wall_s
         lines.append(f"{where}: {count(profile.samples, 'sample')} in {seconds:.2f} s on {on}")
         if 0 < profile.samples < MIN_TIMED and profile.level == "spread":
-            lines.append(few_samples(profile.samples))
+            lines.append(few_samples(profile.samples, recording.event.frequency_hz))
     if recording.interrupted:
         lines.append("stopped by an interrupt; what was recorded until then is kept")
     return lines

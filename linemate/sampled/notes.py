@@ -19,6 +19,7 @@ from sharing.model.samples import Field
 from sharing.sampled.attribution.evaluate import RegisterFile
 from sharing.sampled.lineuse.use import Totals
 
+MOST_ASKED_HZ = 10_000  # a higher one costs more than it tells: then only a longer run helps
 MAX_LISTED = 8  # findings that the load did not come to
 TEXT_FORMAT = "perf script"
 _SHARING = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
@@ -46,11 +47,13 @@ def profile_notes(
     return [*out, *_time_sliced(verdicts)]
 
 
-def few_samples(number: int) -> str:
-    """What a short profile is good for, and how to get a longer one."""
+def few_samples(number: int, hz: int = 0) -> str:
+    """What a short profile is good for, and how to get a longer one; ``hz`` is what it was recorded with, 0 unknown."""
+    wanted = -(-hz * MIN_TIMED * 6 // (5 * max(number, 1) * 100)) * 100
+    how = f"--frequency {wanted}" if 0 < wanted <= MOST_ASKED_HZ else "a higher --frequency"
     return (
         f"{number:,} samples are few: they can show sharing, but {MIN_TIMED:,} are needed to clear a finding whose "
-        f"code took time; record for longer, or with a higher --frequency"
+        f"code took time; record for longer, or with {how}"
     )
 
 
