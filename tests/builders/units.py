@@ -1,11 +1,14 @@
 """Units of facts by hand, as short as a test needs them: symbols, files and indexes are kept here.
 
+``variable_facts`` and ``unit_facts`` have the fields that a test is not about; whoever keeps them otherwise than
+``UnitMaker`` does makes his units of these.
+
 Owns the building only.  What the Clang tool really says is tested with the tool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -32,6 +35,60 @@ KINDS = {"load": AccessKind.LOAD, "store": AccessKind.STORE, "rmw": AccessKind.R
 INT = TypeTree(TypeKind.BASE, "int", 4, 4)
 LONG = TypeTree(TypeKind.BASE, "long", 8, 8)
 MUTEX = TypeTree(TypeKind.TYPEDEF, "pthread_mutex_t", 40, 8, TypeTree(TypeKind.BASE, "char", 40, 8))
+
+
+def variable_facts(name: str, type: TypeTree, align: int = 0, **more: Any) -> VariableFacts:
+    """A variable at the beginning of a file of its own, at least so aligned; ``more`` fields win."""
+    plain: dict[str, Any] = {
+        "identity": name,
+        "symbol": name,
+        "scope": "",
+        "size": type.size,
+        "align": max(type.align, align),
+        "declared_align": align,
+        "section": "",
+        "bits": 0,
+        "init": Init.ZERO,
+        "order": 0,
+        "file": 0,
+        "line": 1,
+        "column": 1,
+        "begin": 0,
+        "end": 0,
+        "name_begin": 0,
+    }
+    return VariableFacts(**{**plain, "name": name, "type": type, **more})
+
+
+def unit_facts(
+    path: str,
+    *,
+    symbols: Iterable[str] = (),
+    records: Iterable[RecordFacts] = (),
+    variables: Iterable[VariableFacts] = (),
+    functions: Iterable[FunctionFacts] = (),
+    **more: Any,
+) -> UnitFacts:
+    """A unit of C that is one file; ``more`` fields win."""
+
+    def raw(facts: msgspec.Struct) -> msgspec.Raw:
+        return msgspec.Raw(msgspec.json.encode(facts))
+
+    plain: dict[str, Any] = {
+        "directory": "/src",
+        "language": "C",
+        "standard": "c17",
+        "triple": "x86_64-pc-linux-gnu",
+        "options": UnitOptions(),
+        "hash": "",
+        "files": (path,),
+        "file_hashes": ("",),
+        "symbols": tuple(symbols),
+        "records": tuple((r.key, raw(r)) for r in records),
+        "variables": tuple(variables),
+        "functions": tuple((f.identity, raw(f)) for f in functions),
+    }
+    return UnitFacts(**{**plain, "path": path, **more})
 
 
 class UnitMaker:
@@ -67,28 +124,9 @@ class UnitMaker:
         identity = f"{name}@{self.path}" if static else name
         bits = (VariableBits.INTERNAL if static else 0) | (VariableBits.DECLARED_ONLY if extern else 0)
         self.symbol(identity)
-        self._variables.append(
-            VariableFacts(
-                identity=identity,
-                symbol=name,
-                name=name,
-                scope="",
-                type=type,
-                size=type.size,
-                align=max(type.align, declared_align),
-                declared_align=declared_align,
-                section="",
-                bits=bits,
-                init=Init.ZERO,
-                order=len(self._variables),
-                file=0,
-                line=self._line,
-                column=5,
-                begin=0,
-                end=0,
-                name_begin=0,
-            )
-        )
+        order, place = len(self._variables), {"line": self._line, "column": 5}
+        fact = variable_facts(name, type, declared_align, identity=identity, bits=bits, order=order, **place)
+        self._variables.append(fact)
         return identity
 
     def function(self, name: str, *events: dict[str, Any], static: bool = False, **facts: Any) -> str:
@@ -169,23 +207,15 @@ class UnitMaker:
         return identity
 
     def build(self) -> UnitFacts:
-        def raw(facts: msgspec.Struct) -> msgspec.Raw:
-            return msgspec.Raw(msgspec.json.encode(facts))
-
-        return UnitFacts(
-            path=self.path,
-            directory="/src",
+        return unit_facts(
+            self.path,
+            symbols=self._symbols,
+            records=self._records.values(),
+            variables=self._variables,
+            functions=self._functions,
             language=self.language,
-            standard="c17",
             triple="x86_64-unknown-linux-gnu",
             options=UnitOptions(level="2"),
-            hash="",
-            files=(self.path,),
-            file_hashes=("",),
-            symbols=tuple(self._symbols),
-            records=tuple((k, raw(r)) for k, r in self._records.items()),
-            variables=tuple(self._variables),
-            functions=tuple((f.identity, raw(f)) for f in self._functions),
         )
 
 

@@ -14,10 +14,11 @@ import msgspec
 import pytest
 
 from elfscan.image import read_images
-from sharing.model.facts import Init, TypeTree, UnitFacts, UnitOptions, VariableBits, VariableFacts
+from sharing.model.facts import TypeTree, UnitFacts, VariableBits
 from sharing.model.types import TypeKind
 from sharing.source.merge import assemble
 from sharing.source.objects import from_binary, from_object
+from tests.builders.units import unit_facts, variable_facts
 from tests.emission import units
 
 INT = TypeTree(TypeKind.BASE, "int", 4, 4)
@@ -35,44 +36,19 @@ class Static:
 
 
 def facts(path: Path, variables: tuple[Static, ...]) -> UnitFacts:
-    found = tuple(
-        VariableFacts(
+    found = [
+        variable_facts(
+            v.symbol,
+            INT,
             identity=v.identity,
-            symbol=v.symbol,
-            name=v.symbol,
             scope=v.scope,
-            type=INT,
             size=v.size,
-            align=4,
-            declared_align=0,
-            section="",
             bits=0 if v.external else int(VariableBits.INTERNAL),
-            init=Init.ZERO,
             order=number,
-            file=0,
-            line=1,
-            column=1,
-            begin=0,
-            end=0,
-            name_begin=0,
         )
         for number, v in enumerate(variables)
-    )
-    return UnitFacts(
-        path=str(path),
-        directory=str(path.parent),
-        language="C",
-        standard="c17",
-        triple=units.X86,
-        options=UnitOptions(),
-        hash="",
-        files=(str(path),),
-        file_hashes=("",),
-        symbols=(),
-        records=(),
-        variables=found,
-        functions=(),
-    )
+    ]
+    return unit_facts(str(path), variables=found, directory=str(path.parent), triple=units.X86)
 
 
 COUNT = r"""

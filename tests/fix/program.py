@@ -26,6 +26,7 @@ from sharing.model.finding import Confidence, Finding, LineRef, Participant, Rem
 from sharing.model.types import TypeKind
 from sharing.source.merge import assemble
 from sharing.source.program import Program
+from tests.builders.units import unit_facts, variable_facts
 
 LONG = TypeTree(TypeKind.BASE, "long", 8, 8)
 POINTER = TypeTree(TypeKind.POINTER, "struct node *", 8, 8)
@@ -125,12 +126,22 @@ class Unit:
         bits |= VariableBits.INTERNAL if static else 0
         identity = f"{name}@{self.files[file]}" if static else name
         self._variables.append(
-            VariableFacts(
-                identity, name, name, scope, kind, kind.size, kind.align, 0, "", bits, init, len(self._variables),
-                file, line, 1, begin, end, found.start(),
+            variable_facts(
+                name,
+                kind,
+                identity=identity,
+                scope=scope,
+                bits=bits,
+                init=init,
+                order=len(self._variables),
+                file=file,
+                line=line,
+                begin=begin,
+                end=end,
+                name_begin=found.start(),
                 declarations=tuple(self._place(each) for each in also),
             )
-        )  # fmt: skip
+        )
         return identity
 
     def declared(self, text: str, name: str, kind: TypeTree = LONG) -> None:
@@ -157,20 +168,18 @@ class Unit:
     def facts(self) -> UnitFacts:
         functions = [FunctionFacts(f"f@{self.path}", "f", "f", 0, 1, 1, 0, allocations=tuple(self._allocations))]
         functions += [FunctionFacts(name, name, name, 0, 1, 1, 0) for name in self._functions]
-        return UnitFacts(
-            path=self.path,
+        return unit_facts(
+            self.path,
+            symbols=(*(v.identity for v in self._variables), *self._symbols),
+            records=self._records,
+            variables=self._variables,
+            functions=functions,
             directory=str(Path(self.path).parent),
             language=self.language,
             standard=self.standard,
-            triple="x86_64-pc-linux-gnu",
             options=UnitOptions(compiler=self.compiler),
-            hash="",
             files=self.files,
             file_hashes=tuple(hashlib.sha256(self.texts[name].encode()).hexdigest() for name in self.files),
-            symbols=(*(v.identity for v in self._variables), *self._symbols),
-            records=tuple((r.key, msgspec.Raw(msgspec.json.encode(r))) for r in self._records),
-            variables=tuple(self._variables),
-            functions=tuple((f.identity, msgspec.Raw(msgspec.json.encode(f))) for f in functions),
         )
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from sharing.judge.declarations import run_source_rules, source_context
 from sharing.knowledge import default_knowledge
 from sharing.model.facts import (
@@ -22,7 +20,6 @@ from sharing.model.facts import (
     RecordFacts,
     TypeTree,
     UnitFacts,
-    UnitOptions,
     VariableBits,
     VariableFacts,
 )
@@ -31,6 +28,7 @@ from sharing.model.image import AccessKind
 from sharing.model.types import TypeKind
 from sharing.source.merge import assemble
 from sharing.source.program import Program
+from tests.builders.units import unit_facts, variable_facts
 
 LONG = TypeTree(TypeKind.BASE, "long", 8, 8)
 INT = TypeTree(TypeKind.BASE, "int", 4, 4)
@@ -85,26 +83,8 @@ class Unit:
     def variable(self, name: str, type: TypeTree, align: int = 0, **more: Any) -> str:
         """A definition; its identity."""
         self.line += 10
-        facts: dict[str, Any] = {
-            "identity": name,
-            "symbol": name,
-            "scope": "",
-            "size": type.size,
-            "align": max(type.align, align),
-            "declared_align": align,
-            "section": "",
-            "bits": 0,
-            "init": 0,
-            "order": len(self.variables),
-            "file": 0,
-            "line": self.line,
-            "column": 1,
-            "begin": 0,
-            "end": 0,
-            "name_begin": 0,
-            "type_text": type.name,
-        }
-        self.variables.append(VariableFacts(**{**facts, "name": name, "type": type, **more}))
+        place = {"order": len(self.variables), "line": self.line, "type_text": type.name}
+        self.variables.append(variable_facts(name, type, align, **{**place, **more}))
         self.symbol(name)
         return name
 
@@ -152,23 +132,18 @@ class Unit:
         )
 
     def facts(self) -> UnitFacts:
-        def raw(what: object) -> msgspec.Raw:
-            return msgspec.Raw(msgspec.json.encode(what))
-
-        return UnitFacts(
-            path=self.path,
-            directory="/src",
+        return unit_facts(
+            self.path,
+            symbols=self.symbols,
+            records=self.records.values(),
+            variables=self.variables,
+            functions=self.functions,
             language=self.language,
             standard="c11" if self.language == "C" else "c++20",
             triple=self.triple,
-            options=UnitOptions(),
             hash="0",
-            files=(self.path if not self.header else self.header,),
+            files=(self.header or self.path,),
             file_hashes=("0",),
-            symbols=tuple(self.symbols),
-            records=tuple((key, raw(r)) for key, r in self.records.items()),
-            variables=tuple(self.variables),
-            functions=tuple((f.identity, raw(f)) for f in self.functions),
         )
 
     header: str = ""  # where its declarations are, its own file unless said otherwise
