@@ -19,8 +19,9 @@ class RenderOptions:
 
     ``fail_on``: from this severity on a finding fails the run, None for none.
 
-    ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own.  ``source_root`` is the
-    folder that source paths are written relative to, "" where none is.
+    ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own and ``home`` the
+    address of its pages, "" where it has none.  ``source_root`` is the folder that source paths are written relative
+    to, "" where none is.
     """
 
     color: bool = False
@@ -30,5 +31,6 @@ class RenderOptions:
     top: int = DEFAULT_TOP
     rules: tuple[RuleInfo, ...] = ()
     version: str = ""
+    home: str = ""
     source_root: str = ""
     fail_on: Severity | None = Severity.HIGH

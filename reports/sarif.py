@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
 from reports.escape import byte_ranges, name_list, shorten, visible
-from reports.fingerprint import fingerprint
+from reports.fingerprint import PAIR, fingerprint
 from reports.jsontext import encode
-from reports.locations import few, held, position
+from reports.locations import few, held, line_title, position
 from reports.markdown import block, picture_lines, prose
 from reports.options import RenderOptions
 from reports.order import worst_first
@@ -54,13 +55,18 @@ def render(report: Report, options: RenderOptions) -> str:
     row_of = {rule.id: row for row, rule in enumerate(rules)}
     driver: Json = {"name": "linemate", "rules": [_rule(rule) for rule in rules]}
     if options.version:
-        driver["semanticVersion"] = options.version
+        driver["version"] = driver["semanticVersion"] = options.version
+    if options.home:
+        driver["informationUri"] = options.home
     run: Json = {
         "tool": {"driver": driver},
         "automationDetails": {"id": f"linemate/{quote(report.command, safe='')}/"},
         "invocations": [_invocation(report)],
         "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the source tree."}}},
-        "results": [_result(finding, row_of[finding.rule], report, options.source_root) for finding in findings],
+        "results": [
+            _result(finding, row_of[finding.rule], rules[row_of[finding.rule]], report, options.source_root)
+            for finding in findings
+        ],
         "columnKind": "unicodeCodePoints",
         "properties": {
             "targets": msgspec.to_builtins(report.targets),
@@ -93,20 +99,15 @@ def _invocation(report: Report) -> Json:
     return {"executionSuccessful": not report.incomplete, "toolExecutionNotifications": notes}
 
 
-def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Json:
-    lines = picture_lines(finding)
-    picture = [_braced(block(lines, "text"))] if lines else []
+def _result(finding: Finding, rule_index: int, rule: RuleInfo, report: Report, root: str) -> Json:
     of = finding.target or (target_name(report.targets[0]) if len(report.targets) == 1 else "")
     binary = "" if finding.line.place else next((t.path for t in report.targets if target_name(t) == of), "")
-    first, *others = finding.participants or (None,)
+    first, *others = _placed_first(finding.participants) or (None,)
     out: Json = {
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
         "level": LEVELS[finding.severity],
-        "message": {
-            "text": _message(finding.message),
-            "markdown": "\n\n".join([_braced(prose(finding.message)), *picture]),
-        },
+        "message": {"text": _message(_headline(finding, rule)), "markdown": _details(finding)},
         "partialFingerprints": {FINGERPRINT: fingerprint(finding)},
         "properties": {
             "id": visible(finding.id),
@@ -124,7 +125,12 @@ def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Jso
         out["baselineState"] = "new"
     virtual = bool(finding.line.place)
     if first is not None:
-        out["locations"] = [_location(first, binary, root, virtual=virtual)]
+        location = _location(first, binary, root, virtual=virtual)
+        if position(first.source) is None:
+            # Where the declaration is not known, a place that accesses it is what a person can open.
+            access = next((place for one in finding.related if (place := _physical(one.source, root))), None)
+            location |= {"physicalLocation": access} if access else {}
+        out["locations"] = [location]
     places = [
         {**_location(mate, binary, root, virtual=virtual), "message": {"text": _message(_role(mate))}}
         for mate in others
@@ -136,6 +142,31 @@ def _result(finding: Finding, rule_index: int, report: Report, root: str) -> Jso
     if fixes:
         out["fixes"] = fixes
     return out
+
+
+def _placed_first(participants: Sequence[Participant]) -> list[Participant]:
+    """In their order, but that one whose declaration is known comes first: hosts show the first place alone."""
+    known = next((who for who in participants if position(who.source) is not None), None)
+    return [*([known] if known else []), *(who for who in participants if who is not known)]
+
+
+def _headline(finding: Finding, rule: RuleInfo) -> str:
+    """What a list of results has room for: the names, what is wrong with them, and on which line."""
+    names = " and ".join(shorten(visible(who.full_name), NAME_WIDTH) for who in finding.participants[:PAIR])
+    if not names or rule.summary == rule.id:
+        return finding.message
+    summary = rule.summary.rstrip(".")
+    return f"{names}: {summary[:1].lower()}{summary[1:]} ({line_title(finding.line)})"
+
+
+def _details(finding: Finding) -> str:
+    """The whole message, the evidence, the first remedy and the picture."""
+    parts = [prose(finding.message)]
+    parts.append("\n".join(f"- {evidence.kind.value}: {prose(evidence.text)}" for evidence in finding.evidence))
+    parts += [f"**Do:** {prose(remedy.text)} ({terms(remedy)})" for remedy in finding.remedies[:1]]
+    lines = picture_lines(finding)
+    parts += [block(lines, "text")] if lines else []
+    return _braced("\n\n".join(part for part in parts if part))
 
 
 def _role(mate: Participant) -> str:

@@ -14,7 +14,7 @@ import click
 
 from linemate.config import LINE_SIZES, find_config, load_config
 from linemate.output import terminal_width, wants_color, write_text
-from linemate.version import __version__
+from linemate.version import HOMEPAGE, __version__
 from reports import EMITTERS, RenderOptions
 from reports.emitters import Document, Emitter, by_ending
 from reports.escape import visible
@@ -246,6 +246,7 @@ def render_options(
         top=top,
         rules=rules,
         version=__version__,
+        home=HOMEPAGE,
         source_root=str(Path.cwd()),
         fail_on=limit,
     )

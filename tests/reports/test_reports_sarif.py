@@ -149,10 +149,47 @@ def test_a_remedy_without_edits_is_no_fix() -> None:
 
 def test_a_predicted_address_is_not_given_as_one() -> None:
     first = msgspec.structs.replace(FROM_SOURCE.participants[0], source="")
-    (result,) = run(msgspec.structs.replace(FROM_SOURCE, participants=(first,)))["results"]
+    (result,) = run(msgspec.structs.replace(FROM_SOURCE, participants=(first,), related=()))["results"]
     assert result["locations"] == [
         {"logicalLocations": [{"name": "cache_lock", "fullyQualifiedName": "cache_lock", "kind": "variable"}]}
     ]
+
+
+def test_the_place_is_a_declaration_that_is_known_else_an_access() -> None:
+    first, second, *rest = FROM_SOURCE.participants
+    nowhere = msgspec.structs.replace(first, source="")
+    (result,) = run(msgspec.structs.replace(FROM_SOURCE, participants=(nowhere, second, *rest)))["results"]
+    place = result["locations"][0]
+    assert place["logicalLocations"][0]["name"] == second.full_name
+    assert place["physicalLocation"]["region"] == {"startLine": 28, "startColumn": 15}
+    (result,) = run(msgspec.structs.replace(FROM_SOURCE, participants=(nowhere,)))["results"]
+    place = result["locations"][0]
+    assert place["logicalLocations"][0]["name"] == first.full_name
+    assert place["physicalLocation"]["region"]["startLine"] == 88
+
+
+def test_the_message_is_short_and_its_markdown_has_the_details() -> None:
+    (result,) = run(LOCK_BESIDE_LIST)["results"]
+    text, details = result["message"]["text"], result["message"]["markdown"]
+    summary = next(rule.summary for rule in RULES if rule.id == LOCK_BESIDE_LIST.rule)
+    assert (
+        text == f"LOCK_open.m_mutex and unused_tables: {summary[0].lower()}{summary[1:].rstrip('.')} (line 0x1074200)"
+    )
+    assert len(text) < len(LOCK_BESIDE_LIST.message) < len(details)
+    for evidence in LOCK_BESIDE_LIST.evidence:
+        assert f"- {evidence.kind.value}: " in details
+    assert "**Do:** " in details
+    assert "```text" in details
+
+
+def test_the_tool_says_its_version_and_its_address_where_it_has_one() -> None:
+    def driver(**options: Any) -> Any:
+        return json.loads(EMITTERS["sarif"].render(REPORT, RenderOptions(**options)))["runs"][0]["tool"]["driver"]
+
+    made = driver(version="1.2.3", home="https://example.org/linemate")
+    assert (made["version"], made["semanticVersion"]) == ("1.2.3", "1.2.3")
+    assert made["informationUri"] == "https://example.org/linemate"
+    assert not {"version", "informationUri"} & set(driver())
 
 
 def test_only_a_compared_report_says_that_a_result_is_new() -> None:
