@@ -90,6 +90,18 @@ def test_ways_that_touch_different_memory_leave_it_open(assemble: Assemble) -> N
     assert alone.before("here")["base"] == DI
 
 
+def test_a_loop_that_is_entered_at_its_test_comes_from_its_body(assemble: Assemble) -> None:
+    """Compilers jump to the test first: that way is taken once, the one from the body each time around."""
+    code = assemble("jmp here\nbody: lock addq $1,(%rsi)\nhere: dec %rax\ntest %rax,%rax\njne body\nret", "here")
+    assert code.point("here")["reason"] == Reason.NONE
+    assert code.before("here")["base"] == SI
+
+
+def test_ways_inside_of_one_loop_still_leave_it_open(assemble: Assemble) -> None:
+    code = assemble("top: test %rax,%rax\nje here\nmov (%rdi),%rcx\nhere: dec %rax\njne top\nret", "here")
+    assert code.point("here")["reason"] == Reason.AMBIGUOUS
+
+
 def test_calls_returns_and_the_stack_are_charged_with_nothing(assemble: Assemble) -> None:
     code = assemble("start: mov (%rdi),%rax\npush %rbx\npushed: inc %rax\ncall g@plt\nhere: ret", "f", "pushed", "here")
     assert code.at("f")["base"] == DI

@@ -14,6 +14,8 @@ namespace {
 
 /// Instructions of a run that are looked at.
 constexpr size_t BeforeLimit = 24, AfterLimit = 16;
+/// From an instruction to the end of its loop.
+constexpr uint32_t LoopLimit = 256;
 
 bool sameMemory(const Effect &A, const Effect &B) {
   return std::ranges::equal(A.memory(), B.memory());
@@ -100,6 +102,16 @@ uint32_t Body::lastTouch(uint32_t Row) const {
   return std::ranges::all_of(E.memory(), isImplicit) ? NoRow : Row;
 }
 
+/// The first and the last instruction of the loop around \p Row; all there are
+/// where it is in none.
+std::pair<uint32_t, uint32_t> Body::loopAround(uint32_t Row) const {
+  if (JumpsOver[Row])
+    for (uint32_t Last = Row; Last < size() && Last - Row < LoopLimit; ++Last)
+      if (uint32_t First = target(Last); First <= Row)
+        return {First, Last};
+  return {0, size()};
+}
+
 Earlier Body::cameBefore(uint32_t Row) const {
   auto From = sources(Row);
   auto Back = std::ranges::lower_bound(From, Row);
@@ -117,7 +129,15 @@ Earlier Body::cameBefore(uint32_t Row) const {
       Found.Row = std::max(Found.Row, Touch);
     }
   };
-  std::for_each(IsLoop ? Back : From.begin(), From.end(), Consider);
+  // A loop that is entered at its test: the way from its body is taken each
+  // time around, that from outside once.
+  auto [First, Last] = loopAround(Row);
+  if (IsLoop || !fallsInto(Row) || Row - 1 < First)
+    First = 0, Last = size();
+  for (uint32_t Way :
+       std::ranges::subrange(IsLoop ? Back : From.begin(), From.end()))
+    if (Way >= First && Way <= Last)
+      Consider(Way);
   if (fallsInto(Row) && !IsLoop)
     Consider(Row - 1);
   if (Found.Row == NoRow)

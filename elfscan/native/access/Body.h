@@ -18,6 +18,7 @@
 #include "Effect.h"
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace linemate {
@@ -76,6 +77,7 @@ private:
 
   uint32_t onlyWay(uint32_t Row) const;
   uint32_t lastTouch(uint32_t Row) const;
+  std::pair<uint32_t, uint32_t> loopAround(uint32_t Row) const;
 };
 
 } // namespace linemate
