@@ -15,11 +15,14 @@ from sharing.model.errors import Malformed, Unrecognized
 from sharing.model.inputs import read_input
 
 MAX_BYTES = 256 << 20  # packed or not
+# What a file may unpack to: so many times its size (such documents have 10 to 20 times), and so much in any case.
+MAX_EXPANSION, ALWAYS_BYTES = 100, 16 << 20
 MAX_COUNT = 1 << 60
 MAX_LINE = 1 << 31
 GZIP = b"\x1f\x8b"
 BLOCK_BYTES = 1 << 20
 _BEGIN = re.compile(rb"\s*\{")
+_BETWEEN = re.compile(r"\s*+")
 
 
 def text_of(path: Path) -> bytes:
@@ -29,11 +32,12 @@ def text_of(path: Path) -> bytes:
         return data
     unpack = zlib.decompressobj(wbits=31)
     try:
-        out = unpack.decompress(data, MAX_BYTES)
+        most = min(MAX_BYTES, max(ALWAYS_BYTES, MAX_EXPANSION * len(data)))
+        out = unpack.decompress(data, most)
     except zlib.error as error:
         raise Malformed(str(path), None, f"is compressed and cannot be unpacked ({error})") from None
     if unpack.unconsumed_tail:
-        raise Malformed(str(path), None, f"has more than {MAX_BYTES} bytes when it is unpacked")
+        raise Malformed(str(path), None, f"has more than {most} bytes when it is unpacked")
     if not unpack.eof:
         raise Malformed(str(path), len(data), "ends within its compressed data: it was cut off")
     return out
@@ -58,9 +62,8 @@ def documents(path: Path, mark: bytes, what: str) -> list[dict[str, Any]]:
         if not isinstance(one, dict):
             raise Malformed(str(path), None, "has something else than an object at its top")
         found.append(one)
-        at = end
-        while at < len(text) and text[at].isspace():
-            at += 1
+        between = _BETWEEN.match(text, end)
+        at = between.end() if between is not None else end
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -96,9 +97,27 @@ def test_what_cannot_be_right_is_refused_in_one_line(tmp_path: Path, data: bytes
 
 
 def test_what_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(countedjson, "MAX_BYTES", 1 << 16)
-    with pytest.raises(Malformed, match="when it is unpacked"):
+    monkeypatch.setattr(countedjson, "ALWAYS_BYTES", 1 << 16)
+    with pytest.raises(Malformed, match="more than 65536 bytes when it is unpacked"):
         read(tmp_path, gzip.compress(b" " * (1 << 17), mtime=0))
+    read(tmp_path, gzip.compress(json.dumps(GCOV).encode(), mtime=0))
+
+
+def test_what_is_between_documents_costs_little(tmp_path: Path) -> None:
+    start = time.process_time()
+    read(tmp_path, json.dumps(GCOV) + " " * (16 << 20))
+    assert time.process_time() - start < 5  # 16 million turns of a loop take longer on any machine
+
+
+def test_few_segments_do_not_reach_over_many_lines(tmp_path: Path) -> None:
+    def counted(lines: int, files: int) -> None:
+        segments = [[1, 1, 7, True, True, False], [lines, 1, 0, True, True, False]]
+        data = {"files": [{"filename": f"f{n}.c", "segments": segments} for n in range(files)], "functions": []}
+        read(tmp_path, json.dumps({**COV, "data": [data]}))
+
+    counted(100_000, 2)
+    with pytest.raises(Malformed, match="list of at most"):
+        counted(100_000, 3)
 
 
 @pytest.mark.parametrize("data", ["", "{}", '{"a": 1}', "f: 1\n", "\n\n", "Counter\n", "1 2 3\n", "\x00" * 64])
