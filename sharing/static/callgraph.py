@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import starts_threads
-from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind, Table
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.model.plural import count
 from sharing.static import foreign, numbers, perthread
 from sharing.static.callbacks import callback_calls
@@ -112,7 +112,8 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where), n)
     mask = _reach_of_roots(image, parallel, entries, base, pointed, threaded)
     mask[phases.alone] = 0
-    frequency = _frequencies(edges, n, roots, base, dispatched, once, factor)
+    again = dispatched | (base & exported & ~_setters(image)) if image.kind is ImageKind.SHARED else dispatched
+    frequency = _frequencies(edges, n, roots, base, again, once, factor)
     frequency[phases.alone] = 0.0
     if main_bit and np.count_nonzero(mask & ~main_bit) >= numbers.BIG_PROGRAM:
         frequency[(mask == main_bit) & ~once] *= numbers.SET_UP
@@ -135,6 +136,18 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         by_thread,
         unknown=found.unknown,
     )
+
+
+def _setters(image: Image) -> npt.NDArray[np.bool_]:
+    """Functions that store something and do nothing else: how callers of a library choose what it does, once."""
+    n = len(image.functions)
+    sites = image.sites[image.sites["function"] >= 0]
+    plain = (sites["kind"] == AccessKind.STORE) & ((sites["flags"] & SiteFlag.ATOMIC) == 0)
+    plain &= ~in_loop(sites["loop_depth"])
+    more = np.bincount(sites["function"][~plain], minlength=n) > 0
+    more |= np.bincount(image.calls["function"][image.calls["function"] >= 0], minlength=n) > 0
+    setters: npt.NDArray[np.bool_] = (np.bincount(sites["function"], minlength=n) > 0) & ~more
+    return setters
 
 
 def _by_thread(
@@ -365,13 +378,13 @@ def _frequencies(
     n: int,
     roots: list[Root],
     base_set: npt.NDArray[np.bool_],
-    dispatched: npt.NDArray[np.bool_],
+    again: npt.NDArray[np.bool_],
     once: npt.NDArray[np.bool_],
     factor: Floats,
 ) -> Floats:
     base = np.zeros(n)
-    base[base_set] = 1.0  # may be entered; what is called through pointers is entered again and again
-    base[dispatched] = numbers.DISPATCHED
+    base[base_set] = 1.0  # may be entered; what is called through pointers, or by others, is entered again and again
+    base[again] = numbers.DISPATCHED
     for root in roots:
         if root.function >= 0:
             base[root.function] = max(base[root.function], numbers.MANY_THREADS if root.many else 1.0)

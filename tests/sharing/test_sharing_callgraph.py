@@ -318,6 +318,18 @@ class TestFrequency:
         image, graph = build(b)
         assert frequency(image, graph, "handler") == pytest.approx(numbers.DISPATCHED)
 
+    def test_what_a_library_exports_is_called_again_and_again_but_not_what_only_sets(self) -> None:
+        b = Builder(kind=ImageKind.SHARED)
+        b.variable("level", 8)
+        b.variable("calls", 8)
+        b.function("encode", FunctionFlag.EXPORTED).load("level").rmw("calls").call("inner")
+        b.function("set_level", FunctionFlag.EXPORTED).store("level")
+        b.function("inner")
+        image, graph = build(b)
+        assert frequency(image, graph, "encode") == pytest.approx(numbers.DISPATCHED)
+        assert frequency(image, graph, "inner") == pytest.approx(numbers.DISPATCHED)
+        assert frequency(image, graph, "set_level") == pytest.approx(1.0)
+
 
 @pytest.mark.parametrize(
     ("name", "cold"),
