@@ -7,11 +7,10 @@ import sys
 import time
 
 from bench.measure import Unavailable
+from bench.pairs import reliability
 from bench.pairs.projects import projects
 from bench.pairs.score import Outcome, ask
 from bench.pairs.table import pairs
-
-WIDTHS = (22, 6, 34, 11, 9)
 
 
 def main() -> int:
@@ -19,7 +18,10 @@ def main() -> int:
     known = projects()
     parser = argparse.ArgumentParser(prog="python -m bench.pairs", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="a project, a pair, or PROJECT/PAIR; all without one")
+    parser.add_argument("--page", action="store_true", help="write how often causes are right into docs/explain.md")
     options = parser.parse_args()
+    if options.page and options.names:
+        parser.error("--page needs all pairs")
     outcomes, missing = [], 0
     began = time.monotonic()
     for project in known.values():
@@ -40,6 +42,9 @@ def main() -> int:
         f"{len(outcomes)} pairs: root right in {right}, something false claimed in {false}, {missing} left out "
         f"({time.monotonic() - began:.0f} s)"
     )
+    print("\n".join(reliability.table(outcomes)[2:]))
+    if options.page:
+        reliability.write(outcomes)
     return int(right < len(outcomes) or false > 0)
 
 

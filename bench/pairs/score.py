@@ -48,13 +48,12 @@ def truth_of(pair: Pair) -> Truth:
         return Truth()
     roots = pair.roots
     gained, lost = met(pair.project, old, new)
-    also = frozenset({"layout", "code"}) if any(r.kind == "toolchain" for r in roots) else frozenset()
     if pair.layout is not None and (gained or lost):
         words = () if pair.new.stripped else pair.layout
         shown = gained or lost
         names = (tuple(sorted({name for both in shown for name in both})),) if not pair.new.stripped else ()
         roots = (Root("layout", (*words, *names), improves=not gained), *roots)
-    return Truth(roots, also)
+    return Truth(roots)
 
 
 def matches(root: Root, cause: Cause) -> bool:
@@ -80,14 +79,21 @@ def _wrong(truth: Truth, said: Comparison) -> str:
     return ""
 
 
+def is_right(truth: Truth, cause: Cause) -> bool:
+    """Whether a cause is a root, or follows from one."""
+    if cause.follows is not None:
+        return any(root.kind == cause.follows.value for root in truth.roots)
+    return any(matches(root, cause) for root in truth.roots)
+
+
 def _false(truth: Truth, said: Comparison) -> tuple[str, ...]:
     """What is claimed without being so: plausible causes of another kind that follow from no root; wrong exclusions."""
-    kinds = {root.kind for root in truth.roots} | set(truth.also)
+    kinds = {root.kind for root in truth.roots}
     out = [
         f"{cause.kind} {cause.strength:.2f}"
         for cause in said.causes
         if cause.kind is not CauseKind.NONE
-        and cause.kind.value not in kinds
+        and (cause.follows or cause.kind).value not in kinds
         and cause.strength >= PLAUSIBLE
         and not cause.improves
     ]

@@ -75,7 +75,7 @@ def pairs(project: Project) -> Iterator[Pair]:
     yield Pair("remove", project, Variant(edits=("add",)), BASE, layout=named("add"))
     yield Pair("remove-far", project, Variant(edits=("far",)), BASE, layout=named("far"))
     yield Pair("reorder", project, BASE, Variant(edits=("reorder",)))
-    yield Pair("link-order", project, BASE, Variant(reverse=True))
+    yield Pair("link-order", project, BASE, Variant(reverse=True), tool(("order",)), layout=None)
     for edit in ("hot", "cold"):
         yield Pair(edit, project, BASE, Variant(edits=(edit,)), (Root("code", named(edit)),))
     for name, flags, words in FLAGS:

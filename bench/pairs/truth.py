@@ -28,10 +28,9 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The roots, none where nothing explains a slowdown; ``also`` are kinds that may be claimed without being roots."""
+    """The roots, none where nothing explains a slowdown."""
 
     roots: tuple[Root, ...] = ()
-    also: frozenset[str] = frozenset()
 
 
 def met(project: Project, old: Path, new: Path) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from reports.escape import byte_ranges
 from sharing.model.comparison import (
+    LIKELY_FROM,
+    POSSIBLE_FROM,
     Cause,
     Comparison,
     Contribution,
@@ -33,12 +35,17 @@ def title(cause: Cause) -> str:
     """``static, strength 0.90``; of what got better, that it did."""
     parts = [cause.confidence.value]
     if cause.strength:
-        parts.append(f"strength {cause.strength:.2f}")
+        parts.append(f"strength {cause.strength:.2f} ({_likelihood(cause.strength)})")
     if cause.follows is not None:
         parts.append(f"follows from the {cause.follows.value}")
     if cause.improves:
         parts.append("an improvement")
     return ", ".join(parts)
+
+
+def _likelihood(strength: float) -> str:
+    """In words; the bounds are those of the table in docs/explain.md."""
+    return "likely" if strength >= LIKELY_FROM else "possible" if strength >= POSSIBLE_FROM else "unlikely"
 
 
 def doubt(comparison: Comparison) -> str:

@@ -28,6 +28,7 @@ class How(IntEnum):
     ORDER = 4  # of several of one name, the one at the same place among its neighbours
     BODY = 5  # functions without a name: the same accesses and calls at the same offsets
     ACCESS = 6  # the same functions touch the same bytes of it in the same way
+    PLACE = 7  # of the same size, as far from neighbours that did not move apart
 
 
 PAIR_DTYPE = np.dtype([("old", "<i4"), ("new", "<i4"), ("how", "u1")])
@@ -80,7 +81,7 @@ class _Search:
         at_old, at_new = _singles(keys[: len(old)], keys[len(old) :])
         old, new = old[at_old], new[at_new]
         good = self.compatible(old, new)
-        if how is How.BODY:
+        if how in (How.BODY, How.PLACE):
             good &= ~(self.old.named[old] & self.new.named[new])
         self.take(old[good], new[good], how)
 
@@ -171,6 +172,7 @@ def match_variables(old: Objects, new: Objects, functions: Matching | None = Non
     _by_object_file(search)
     if functions is not None:
         _by_access(search, functions)
+        _by_shift(search)
     return search.result()
 
 
@@ -263,6 +265,33 @@ def _by_access(search: _Search, functions: Matching) -> None:
     search.unique([*columns, search.anchors(after=False)], How.ACCESS, (old, new))
     old, new = old[search.of_old[old] < 0], new[search.of_new[new] < 0]
     search.unique([*columns, search.anchors(after=True)], How.ACCESS, (old, new))
+
+
+def _by_shift(search: _Search) -> None:
+    """What has no name, between neighbours that moved by the same distance: what lay there before is there now.
+
+    So data that only changed code touches is known where nothing moved it.
+    """
+    old, new = search.old, search.new
+    if not len(old) or not len(new):
+        return
+    here = np.where(search.of_old >= 0, np.arange(len(old)), -1)
+    shifts = []
+    for after in (False, True):
+        near = _nearest(here, old, after=after)
+        partner = search.of_old[np.maximum(near, 0)]
+        moved = (new.address[np.maximum(partner, 0)] - old.address[np.maximum(near, 0)]).view(np.int64)
+        shifts.append((near >= 0, moved))
+    (has, before), (also, behind) = shifts
+    known = has & also & (before == behind)
+    rows = np.flatnonzero((search.of_old < 0) & known), np.flatnonzero(search.of_new < 0)
+    there = (old.address + before.view(np.uint64), new.address)
+    columns = [
+        (_signed(there[0]), _signed(there[1])),
+        (_signed(old.size), _signed(new.size)),
+        (old.section, new.section),
+    ]
+    search.unique(columns, How.PLACE, rows)
 
 
 def _signatures(objects: Objects, pair_of_function: Ids) -> Ids:

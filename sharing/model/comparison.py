@@ -14,6 +14,8 @@ from sharing.model.finding import Confidence, Coverage, Finding, Target
 from sharing.model.instructions import InstructionReader, not_decoded
 
 EXPLAIN_SCHEMA = "linemate-explain-1"
+# From these strengths on a cause is called so; docs/explain.md counts how often it is right.
+LIKELY_FROM, POSSIBLE_FROM = 0.8, 0.3
 
 
 class CauseKind(StrEnum):

@@ -137,3 +137,25 @@ def test_what_changes_nothing_that_is_loaded_is_no_cause(link: Link, explained: 
     subprocess.run(["objcopy", "--add-section", f".comment.more={link()}", str(link()), str(other)], check=True)
     found = explained(link(), other)
     assert [c.kind for c in found.causes] == [CauseKind.NONE]
+
+
+@pytest.mark.parametrize(("names", "told"), [(("b", "a"), True), (("a", "b"), False)])
+def test_units_that_are_linked_in_another_order_are_told(
+    tmp_path: Path, explained: Explain, names: tuple[str, str], told: bool
+) -> None:
+    """The functions and data are the same, at other places: the toolchain is not ruled out."""
+    for name in "ab":
+        body = f"long of_{name}[3]; char *text_of_{name}(void) {{ of_{name}[1]++; return (char *)of_{name}; }}"
+        main = "int main(void) { return 0; }" if name == "a" else ""
+        (tmp_path / f"{name}.c").write_text(f"{body}\n{main}\n")
+        subprocess.run(["gcc", "-g", "-O1", "-c", f"{name}.c"], cwd=tmp_path, check=True)
+    made = []
+    for number, order in enumerate((("a", "b"), names)):
+        made.append(tmp_path / f"program-{number}")
+        objects = [f"{name}.o" for name in order]
+        subprocess.run(
+            ["gcc", *objects, f"-Wl,--defsym=number={number}", "-o", made[-1].name], cwd=tmp_path, check=True
+        )
+    found = explained(*made)
+    said = [c.summary for c in found.causes if c.kind is CauseKind.TOOLCHAIN]
+    assert said == (["order of the units in .bss: linked in another order, or sections are sorted"] if told else [])

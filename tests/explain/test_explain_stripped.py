@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sharing.model.comparison import CauseKind, Comparison
+from sharing.explain.causes.layout import doubted
+from sharing.model.comparison import Cause, CauseKind, Comparison
+from sharing.model.finding import Confidence
 from tests.explain.conftest import BuildTableCache, Explain
 
 Strip = Callable[[Path, str], Path]
@@ -90,3 +92,23 @@ def test_two_stripped_files_that_are_recognised_do_rule_out(
     found = explained(stripped(one, "--strip-all"), stripped(two, "--strip-all"))
     assert "the same build" not in found.causes[0].summary
     assert excluded(found) >= {CauseKind.LAYOUT, CauseKind.CODE}
+
+
+def test_data_that_only_changed_code_touches_is_known_where_nothing_moved(
+    table_cache: BuildTableCache, explained: Explain, stripped: Strip
+) -> None:
+    """The function that changed is not recognised; the lists that it alone empties stay where they were."""
+    one, other = (
+        stripped(table_cache(edit=edit), "--strip-all")
+        for edit in (None, {"main.cc": ("unsigned long threads = 2;", "unsigned long threads = 300;")})
+    )
+    found = explained(one, other)
+    assert found.variables.matched == min(found.variables.old, found.variables.new)
+    assert CauseKind.LAYOUT in excluded(found)
+
+
+def test_a_layout_is_as_strong_as_the_share_of_variables_that_were_recognised() -> None:
+    cause = Cause(CauseKind.LAYOUT, Confidence.STATIC, 0.9, "two met")
+    found = doubted(cause, missing=45, of=60)
+    assert found.strength == pytest.approx(0.225)
+    assert found.evidence == ("45 of 60 variables could not be matched",)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from sharing.explain import blame, numbers, recognised
@@ -43,8 +44,9 @@ def ask(builds: Builds) -> Verdicts:
     """What the layout made worse and what it made better, one cause each, or why it is ruled out."""
     if not (builds.old.known and builds.new.known):
         return _without_accesses(builds)
-    worse = _side(builds, builds.gained, improves=False)
-    better = _side(builds, builds.lost, improves=True)
+    found = recognised.variables(builds.variables, builds.functions, builds.old, builds.new)
+    sides = (_side(builds, builds.gained, improves=False), _side(builds, builds.lost, improves=True))
+    worse, better = (c if c is None or found.few else doubted(c, *found.most) for c in sides)
     causes = tuple(c for c in (worse, better) if c is not None)
     if worse is not None:
         return Verdicts(causes)
@@ -52,6 +54,15 @@ def ask(builds: Builds) -> Verdicts:
     if better is not None:
         why = f"as the reason of a slowdown: {why}"
     return _excluded(builds, why, causes)
+
+
+def doubted(cause: Cause, missing: int, of: int) -> Cause:
+    """As strong as the share of variables that were recognised: a pair of two others is none that met."""
+    return msgspec.structs.replace(
+        cause,
+        strength=round(cause.strength * (1 - missing / of), 3),
+        evidence=(*cause.evidence, f"{missing:,} of {count(of, 'variable')} could not be matched"),
+    )
 
 
 def _excluded(builds: Builds, why: str, causes: tuple[Cause, ...] = ()) -> Verdicts:

@@ -5,7 +5,11 @@ Owns what each difference of the link step weighs by itself.  Reads no file: tha
 
 from __future__ import annotations
 
+import numpy as np
+
 from sharing.explain import numbers
+from sharing.explain.identity import Ids
+from sharing.explain.match import Matching
 from sharing.model.comparison import FileTraits
 
 # Modes that change how a program reaches its data and functions; all others only move what is loaded.
@@ -21,6 +25,33 @@ def changes(old: FileTraits, new: FileTraits) -> list[tuple[float, str]]:
             strength = numbers.OTHER_FLAG if what in _REACHING else numbers.LINK_MODE
             out.append((strength, f"{what}: {one or 'none'}, now {other or 'none'}"))
     return out + [(numbers.SEGMENT_ALIGNMENT, text) for text in _alignments(old, new)]
+
+
+def order_of_units(variables: Matching) -> list[tuple[float, str]]:
+    """Whether units that both builds have lie in another order: they are linked in another one, or sorted.
+
+    A compiler orders what is in a unit, a linker the units.
+    """
+    old, new, pairs = variables.old, variables.new, variables.pairs
+    one, other = pairs["old"].astype(np.int64), pairs["new"].astype(np.int64)
+    unit = old.unit[one]
+    known = (unit >= 0) & (old.section[one] == new.section[other]) & (new.section[other] >= 0)
+    out = []
+    for section in np.unique(new.section[other][known]).tolist():
+        here = known & (new.section[other] == section)
+        orders = [_first_seen(unit[here][np.argsort(at[here], kind="stable")])
+                  for at in (old.address[one], new.address[other])]  # fmt: skip
+        if orders[0] != orders[1]:
+            row = int(other[np.flatnonzero(here)[0]])
+            out.append(new.section_name(row))
+    where = ", ".join(out[:3]) + (f" and {len(out) - 3} more sections" if len(out) > 3 else "")
+    text = f"order of the units in {where}: linked in another order, or sections are sorted"
+    return [(numbers.LINK_MODE, text)] if out else []
+
+
+def _first_seen(units: Ids) -> list[int]:
+    _, at = np.unique(units, return_index=True)
+    return [int(unit) for unit in units[np.sort(at)]]
 
 
 def is_linker(comment: str) -> bool:

@@ -69,6 +69,8 @@ def ask(builds: Builds) -> Verdicts:
             (better if flag.improves else evidence).append((numbers.LTO if flag.lto else numbers.OTHER_FLAG, flag.text))
     compiled = bool(evidence or better)
     linked = linking.changes(builds.old_traits, builds.new_traits)
+    if merged_alike(builds):
+        linked += linking.order_of_units(builds.variables)
     evidence += linked
     if not evidence and not better:
         return _nothing_differs(builds, one)
