@@ -65,8 +65,7 @@ def check(options: CheckOptions, against: Comparison) -> Report:
     """Check the sources, and keep of the findings those that are new against ``against``, with their edits."""
     _refuse_contradictions(options, against)
     if not against.base and not against.file and not against.accept:
-        report, program = _judge(options)
-        return _with_edits(report, program, options)
+        return judged(options)[0]
     # Everything is compared: a note that became severe is new, an accepted one is accepted at its severity.
     whole = dataclasses.replace(options, min_severity=Severity.NOTE)
     if against.base:
@@ -75,6 +74,12 @@ def check(options: CheckOptions, against: Comparison) -> Report:
         everything, program = _judge(whole)
         report = _against_files(everything, against, options)
     return _with_edits(report, program, options)
+
+
+def judged(options: CheckOptions) -> tuple[Report, Program]:
+    """Check the sources against nothing: findings with their edits, and what was read."""
+    report, program = _judge(options)
+    return _with_edits(report, program, options), program
 
 
 def _judge(options: CheckOptions) -> tuple[Report, Program]:

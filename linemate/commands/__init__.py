@@ -22,6 +22,7 @@ COMMANDS = {
     "help": "linemate.commands.help",
     "history": "linemate.commands.history",
     "lines": "linemate.commands.lines",
+    "lsp": "linemate.commands.lsp",
     "record": "linemate.commands.record",
     "report": "linemate.commands.report",
     "rules": "linemate.commands.rules",

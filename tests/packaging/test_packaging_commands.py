@@ -56,7 +56,7 @@ def from_checkout(repository: Path, env: dict[str, str], folder: Path, *argument
 
 
 def test_every_command_is_tried_here() -> None:
-    assert set(RUNS) | {"doctor", "record"} == set(COMMANDS)
+    assert set(RUNS) | {"doctor", "lsp", "record"} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", RUNS)

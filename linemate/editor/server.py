@@ -1,0 +1,151 @@
+"""``linemate lsp``: the analysis as a language server on standard input and output.
+
+Owns what editors ask and when sources are read: when a file is opened first, and at each save.  Text that was not saved
+is not looked at, since a program is judged as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from linemate.editor.analysis import Analysis, Mark, Place, edits_of
+from linemate.options import CheckOptions
+from linemate.version import __version__
+from reports.escape import visible
+from reports.locations import line_title
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Severity
+
+_WORD = re.compile(r"\w+")
+_LEVELS = {
+    Severity.NOTE: types.DiagnosticSeverity.Hint,
+    Severity.LOW: types.DiagnosticSeverity.Information,
+    Severity.MEDIUM: types.DiagnosticSeverity.Warning,
+    Severity.HIGH: types.DiagnosticSeverity.Error,
+    Severity.CRITICAL: types.DiagnosticSeverity.Error,
+}
+
+
+class Server:
+    """The state of one editor: the last analysis, and the files that it has diagnostics in."""
+
+    def __init__(self, options: CheckOptions) -> None:
+        self.options = options
+        self.analysis: Analysis | None = None
+        self.shown: set[str] = set()
+        self.lock = threading.Lock()
+
+    def analyse(self, server: LanguageServer) -> None:
+        """Check again and publish; what goes wrong is a message in the editor."""
+        try:
+            self.analysis = Analysis.of(self.options)
+        except LinemateError as error:
+            shown = types.ShowMessageParams(types.MessageType.Error, f"linemate: {visible(str(error))}")
+            server.window_show_message(shown)
+            return
+        by_file: dict[str, list[types.Diagnostic]] = {uri: [] for uri in self.shown}
+        marks = list(self.analysis.marks())
+        for mark in marks:
+            by_file.setdefault(Path(mark.path).as_uri(), []).append(_diagnostic(mark, marks))
+        for uri, diagnostics in by_file.items():
+            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
+        self.shown = {uri for uri, diagnostics in by_file.items() if diagnostics}
+
+
+def _range(start: Place, end: Place) -> types.Range:
+    return types.Range(types.Position(start.line, start.start), types.Position(end.line, end.end))
+
+
+def _diagnostic(mark: Mark, marks: list[Mark]) -> types.Diagnostic:
+    finding = mark.finding
+    return types.Diagnostic(
+        range=_range(mark.place, mark.place),
+        message=f"{visible(finding.message)} ({line_title(finding.line)})",
+        severity=_LEVELS[finding.severity],
+        code=finding.rule,
+        source="linemate",
+        data=finding.id,
+        related_information=[
+            types.DiagnosticRelatedInformation(
+                types.Location(Path(other.path).as_uri(), _range(other.place, other.place)), "shares the line"
+            )
+            for other in marks
+            if other.finding is finding and other is not mark
+        ],
+    )
+
+
+def _path(uri: str) -> str:
+    return unquote(urlsplit(uri).path)
+
+
+def serve(options: CheckOptions) -> None:
+    """Answer one editor until it goes away."""
+    state = Server(options)
+    server = LanguageServer("linemate", __version__)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    @server.thread()
+    def opened(_params: types.DidOpenTextDocumentParams) -> None:
+        with state.lock:
+            if state.analysis is None:
+                state.analyse(server)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    @server.thread()
+    def saved(_params: types.DidSaveTextDocumentParams) -> None:
+        with state.lock:
+            state.analyse(server)
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    @server.thread()
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        lines = server.workspace.get_text_document(params.text_document.uri).lines
+        row = lines[params.position.line] if params.position.line < len(lines) else ""
+        at = params.position.character
+        word = next((found[0] for found in _WORD.finditer(row) if found.start() <= at <= found.end()), "")
+        with state.lock:
+            text = state.analysis.lines(word) if word and state.analysis is not None else ""
+        if not text:
+            return None
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}```"))
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+    )
+    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        analysis = state.analysis
+        asked = {diagnostic.data for diagnostic in params.context.diagnostics if diagnostic.source == "linemate"}
+        made: dict[str, types.CodeAction] = {}
+        for mark in analysis.marks() if analysis is not None else ():
+            finding = mark.finding
+            here = mark.path == _path(params.text_document.uri)
+            lines = range(params.range.start.line, params.range.end.line + 1)
+            if finding.id in made or not (finding.id in asked or (here and mark.place.line in lines)):
+                continue
+            if (found := edits_of(finding)) is not None:
+                made[finding.id] = _action(found[0], found[1], params, finding.id)
+        return list(made.values())
+
+    server.start_io()
+
+
+def _action(
+    text: str, files: dict[str, list[tuple[Place, Place, str]]], params: types.CodeActionParams, finding_id: str
+) -> types.CodeAction:
+    changes = {
+        Path(path).as_uri(): [types.TextEdit(_range(start, end), replacement) for start, end, replacement in edits]
+        for path, edits in files.items()
+    }
+    return types.CodeAction(
+        title=f"linemate: {visible(text)[:160]}",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[d for d in params.context.diagnostics if d.data == finding_id],
+        edit=types.WorkspaceEdit(changes=changes),
+    )

@@ -1,0 +1,151 @@
+"""``linemate lsp`` with a real client on the other end of its pipes: what an editor shows, and what it applies."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+from linemate.commands import lsp
+from linemate.editor.analysis import Place, _at, _word
+from sharing.model.errors import LinemateError
+from tests.gates.conftest import Forge
+
+RULE = "hot-lock-shares-line"
+LONG_S = 60
+
+
+class Editor(LanguageClient):
+    """Keeps what the server publishes."""
+
+    def __init__(self) -> None:
+        super().__init__("test", "1")
+        self.published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+        self.said: asyncio.Queue[str] = asyncio.Queue()
+
+        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def keep(params: types.PublishDiagnosticsParams) -> None:
+            self.published.put_nowait(params)
+
+        @self.feature(types.WINDOW_SHOW_MESSAGE)
+        def show(params: types.ShowMessageParams) -> None:
+            self.said.put_nowait(params.message)
+
+    async def open(self, path: Path) -> None:
+        document = types.TextDocumentItem(path.as_uri(), "c", 1, path.read_text())
+        self.text_document_did_open(types.DidOpenTextDocumentParams(document))
+
+    async def diagnostics(self) -> types.PublishDiagnosticsParams:
+        return await asyncio.wait_for(self.published.get(), LONG_S)
+
+
+def edit(forge: Forge, repository: Path, talk: Callable[[Editor], Awaitable[None]]) -> None:
+    """A session of an editor in the forge's clone."""
+
+    async def session() -> None:
+        editor = Editor()
+        environment = {**forge.environment, "PYTHONPATH": str(repository)}
+        command = (sys.executable, "-m", "linemate", "lsp", "-p", "build")
+        await editor.start_io(*command, cwd=str(forge.top), env=environment)
+        await editor.initialize_async(
+            types.InitializeParams(types.ClientCapabilities(), root_uri=forge.top.as_uri(), process_id=None)
+        )
+        editor.initialized(types.InitializedParams())
+        try:
+            await talk(editor)
+        finally:
+            await editor.shutdown_async(None)
+            editor.exit(None)
+            await editor.stop()
+
+    asyncio.run(session())
+
+
+def applied(text: str, edits: list[types.TextEdit]) -> str:
+    """As an editor applies edits: all are of the text before."""
+    lines = text.splitlines(keepends=True)
+    starts = [sum(map(len, lines[:at])) for at in range(len(lines) + 1)]
+    spans = [
+        (starts[e.range.start.line] + e.range.start.character, starts[e.range.end.line] + e.range.end.character, e)
+        for e in edits
+    ]
+    for start, end, one in sorted(spans, key=lambda span: -span[0]):
+        text = text[:start] + one.new_text + text[end:]
+    return text
+
+
+def test_a_session(forge: Forge, repository: Path) -> None:
+    """Opened: the lock is marked; hovered: its line; the action applied and saved: the mark is gone."""
+    forge.ok("git", "checkout", "--quiet", "--force", "main")
+    cache = forge.top / "src/cache.c"
+    before = cache.read_text()
+    row = next(at for at, line in enumerate(before.splitlines()) if line.startswith("pthread_mutex_t LOCK_open"))
+
+    async def talk(editor: Editor) -> None:
+        await editor.open(cache)
+        shown = await editor.diagnostics()
+        assert shown.uri == cache.as_uri()
+        found = next(d for d in shown.diagnostics if d.code == RULE)
+        assert found.source == "linemate"
+        assert found.severity == types.DiagnosticSeverity.Error
+        name = types.Range(types.Position(row, 16), types.Position(row, 25))
+        assert name in [d.range for d in shown.diagnostics]
+
+        document = types.TextDocumentIdentifier(cache.as_uri())
+        hover = await editor.text_document_hover_async(types.HoverParams(document, types.Position(row, 18)))
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert "LOCK_open" in hover.contents.value
+        assert "unused_tables" in hover.contents.value
+        nothing = await editor.text_document_hover_async(types.HoverParams(document, types.Position(0, 0)))
+        assert nothing is None
+
+        context = types.CodeActionContext([found])
+        actions = await editor.text_document_code_action_async(types.CodeActionParams(document, found.range, context))
+        assert actions
+        action = actions[0]
+        assert isinstance(action, types.CodeAction)
+        assert action.edit is not None
+        assert action.edit.changes is not None
+        (uri,) = action.edit.changes
+        assert uri == cache.as_uri()
+        cache.write_text(applied(before, list(action.edit.changes[uri])))
+        editor.text_document_did_save(types.DidSaveTextDocumentParams(document))
+        assert [d.code for d in (await editor.diagnostics()).diagnostics if d.code == RULE] == []
+
+    try:
+        edit(forge, repository, talk)
+        forge.ok("make", "-s")  # what was applied compiles
+    finally:
+        cache.write_text(before)
+
+
+def test_without_the_library_the_command_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
+    monkeypatch.delitem(sys.modules, "linemate.editor.server", raising=False)
+    with pytest.raises(LinemateError, match=r"pip install 'linemate\[lsp\]'"):
+        lsp.command.callback(database=None, binary=None, min_severity="low", config=None)  # type: ignore[misc]
+
+
+def test_columns_are_of_utf_16(tmp_path: Path) -> None:
+    path = tmp_path / "a.c"
+    path.write_text("int a;\n/* 𝛼ß */ long name_1 = 2;\n")
+    data = path.read_bytes()
+    column = data.splitlines()[1].index(b"name_1") + 1
+    assert _word(str(path), 2, column) == Place(1, 15, 21)
+    assert _word(str(path), 2, 0) == Place(1, 0, 26)
+    assert _word(str(path), 9, 4) == Place(8, 0, 0)
+    assert _at(data, data.index(b"name_1")) == Place(1, 15, 15)
+
+
+def test_a_folder_without_a_database_is_said_at_once(forge: Forge, tmp_path: Path) -> None:
+    shutil.copy(forge.top / "src/cache.c", tmp_path)
+    done = forge.run("linemate", "lsp", "-p", str(tmp_path))
+    assert done.returncode == 2
+    assert str(tmp_path) in done.stderr
