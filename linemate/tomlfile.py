@@ -15,7 +15,8 @@ from sharing.model.inputs import read_input
 MAX_BYTES = 1 << 20  # such a file is read by people; the parser takes up to 300 bytes for one of the file
 MAX_KEY_PARTS = 32
 # The parser keeps every beginning of a dotted key: one of 64 kB would take gigabytes.
-_LONG_KEY = re.compile(rf"""(?:[\w-]++|"")(?:[ \t]*+\.[ \t]*+(?:[\w-]++|"")){{{MAX_KEY_PARTS}}}""")
+_PART = r"""(?:(?<![\w-])[\w-]++|"")"""
+_LONG_KEY = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS}}}")
 # Strings and comments, also those without an end: each is looked at once.
 _TEXT = re.compile(
     r"""

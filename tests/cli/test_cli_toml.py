@@ -45,9 +45,12 @@ def test_dots_in_strings_and_comments_are_none(tmp_path: Path, text: str) -> Non
     read(tmp_path, text)
 
 
-@pytest.mark.parametrize("piece", ['"', "'", '\\"', "'''\\", '\\"""\n', '"\\"', "a.", "a-", '""', "#'", "\\"])
-def test_no_text_is_looked_through_again_and_again(tmp_path: Path, piece: str) -> None:
+@pytest.mark.parametrize("begin", ["", '"""'], ids=["bare", "in a string"])
+@pytest.mark.parametrize(
+    "piece", ["x", ". ", '"', "'", '\\"', "'''\\", '\\"""\n', '"\\"', "a.", "a-", '""', "#'", "\\"]
+)
+def test_no_text_is_looked_through_again_and_again(tmp_path: Path, piece: str, begin: str) -> None:
     start = time.process_time()
     with pytest.raises(LinemateError):
-        read(tmp_path, '"""' + piece * ((MAX_BYTES - 8) // len(piece)) + "\n[")
+        read(tmp_path, begin + piece * ((MAX_BYTES - 8) // len(piece)) + "\n[")
     assert time.process_time() - start < 20  # a quadratic search takes hours
