@@ -47,17 +47,24 @@ void eachSuccessor(const CFGBlock &B, Visitor Visit) {
 /// edges to blocks that are still being visited.
 template <typename Left, typename Back>
 void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
-          const std::vector<BlockShape> &Blocks, Left Leave, Back Retreat) {
+          const std::vector<BlockShape> &Blocks, const LoopExits &Exits,
+          Left Leave, Back Retreat) {
   struct Frame {
     const CFGBlock *B;
     llvm::SmallVector<const CFGBlock *, 4> Ways;
     unsigned Next = 0;
   };
-  // Ways out of loops first: then what follows a loop comes after all of it.
+  // Ways out of loops first: then what follows a loop comes after all of it,
+  // be it another loop of the same depth.
   auto Open = [&](const CFGBlock &B) {
     Frame F{&B, {}};
     eachSuccessor(B, [&](const CFGBlock &S) { F.Ways.push_back(&S); });
     std::stable_sort(F.Ways.begin(), F.Ways.end(), [&](auto *X, auto *Y) {
+      auto Leaves = [&](const CFGBlock *S) {
+        return Exits.lookup({B.getBlockID(), S->getBlockID()});
+      };
+      if (unsigned OfX = Leaves(X), OfY = Leaves(Y); OfX != OfY)
+        return OfX > OfY;
       return Blocks[X->getBlockID()].LoopDepth <
              Blocks[Y->getBlockID()].LoopDepth;
     });
@@ -105,11 +112,11 @@ void Shape::reach() {
   auto Retreat = [&](const CFGBlock &To, const CFGBlock &From) {
     BackEdges.emplace_back(To.getBlockID(), From.getBlockID());
   };
-  walk(Graph.getEntry(), Colour, Blocks, Leave, Retreat);
+  walk(Graph.getEntry(), Colour, Blocks, Exits, Leave, Retreat);
   for (const CFGBlock *B : Graph)
     if (isHandler(*B)) {
       Blocks[B->getBlockID()].Handler = true;
-      walk(*B, Colour, Blocks, Leave, Retreat);
+      walk(*B, Colour, Blocks, Exits, Leave, Retreat);
     }
 }
 
@@ -143,9 +150,14 @@ void Shape::countLoops() {
         Seen[P->getBlockID()] = Loop;
         Body.push_back(P->getBlockID());
       }
-    for (unsigned B : Body)
+    for (unsigned B : Body) {
       if (Blocks[B].LoopDepth < MaxLoopDepth)
         ++Blocks[B].LoopDepth;
+      eachSuccessor(*ById[B], [&](const CFGBlock &S) {
+        if (Seen[S.getBlockID()] != Loop)
+          ++Exits[{B, S.getBlockID()}];
+      });
+    }
   }
 }
 
@@ -156,8 +168,8 @@ void Shape::sort() {
   // In reverse: what is left first stands last, so handlers before the rest.
   for (const CFGBlock *B : Graph)
     if (Blocks[B->getBlockID()].Handler)
-      walk(*B, Colour, Blocks, Leave, Retreat);
-  walk(Graph.getEntry(), Colour, Blocks, Leave, Retreat);
+      walk(*B, Colour, Blocks, Exits, Leave, Retreat);
+  walk(Graph.getEntry(), Colour, Blocks, Exits, Leave, Retreat);
   std::reverse(Sorted.begin(), Sorted.end());
   uint32_t Order = 0;
   for (const CFGBlock *B : Sorted)

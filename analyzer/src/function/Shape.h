@@ -11,6 +11,7 @@
 
 #include "clang/AST/ASTContext.h"
 #include "clang/Analysis/CFG.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <cstdint>
 #include <vector>
@@ -24,6 +25,9 @@ struct BlockShape {
   bool Reached = false; ///< from the entry, or as a handler of exceptions
   bool Handler = false; ///< reached by exceptions only
 };
+
+/// By edge (from, to) how many loops it leaves.
+using LoopExits = llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned>;
 
 class Shape {
 public:
@@ -41,6 +45,7 @@ private:
   std::vector<BlockShape> Blocks;
   std::vector<const clang::CFGBlock *> Sorted;
   std::vector<std::pair<unsigned, unsigned>> BackEdges; ///< header, source
+  LoopExits Exits;
   std::vector<bool> Doomed; ///< every way ends in a call without return
 
   void reach();
