@@ -17,7 +17,9 @@ import numpy.typing as npt
 from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
 from elfscan.code.overrides import overrides
+from elfscan.code.storedcode import leading_to_functions, stored_code
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
+from elfscan.debug.rustnames import RUST_NAME, readable_rust, told_apart
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.archive import is_archive, open_members
 from elfscan.fileformat.elf import ElfFile, map_file
@@ -136,6 +138,7 @@ def read_image(
             notes=notes,
             incomplete=incomplete,
             counts=counts,
+            code_words=leading_to_functions(code.stored, code.table),
             sites=accesses.tables["sites"],
             calls=accesses.tables["calls"],
             args=accesses.tables["args"],
@@ -157,9 +160,10 @@ def _start_access(program: Program, code: _Code, starter: Starter, running: Exit
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What the symbols say.  ``names`` are those of the functions, then of the variables of ``found``."""
+    """What the symbols say.  ``names`` are those of so many ``functions``, then of the variables of ``found``."""
 
     names: list[str]
+    functions: int
     found: VariableSymbols
     aliases: dict[int, tuple[str, ...]]
 
@@ -172,13 +176,14 @@ def _read_names(program: Program, code: _Code) -> _Named:
     code.table["name"][named] = np.arange(len(named))
     flag_by_name(code.table, pool, code.pool)
     _flag(code.table, np.array(code.initial, np.uint64), FunctionFlag.INIT)
-    _flag(code.table, code.stored, FunctionFlag.ADDRESS_TAKEN)
+    _flag(code.table, code.stored["value"], FunctionFlag.ADDRESS_TAKEN)
     found = variable_symbols(
         program.symbols, program.address, program.section, program.layout.sections, program.linkage.copied
     )
-    found.table["name"] = len(names) + np.arange(len(found.table))
+    functions = len(names)
+    found.table["name"] = functions + np.arange(len(found.table))
     names += pool.decode(found.name.astype(np.uint64))
-    return _Named(names, found, _alias_names(found, program))
+    return _Named(names, functions, found, _alias_names(found, program))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +218,13 @@ def _with_types(debug: DebugRun | None, program: Program, named: _Named) -> _Typ
                 units=info.units,
                 files=info.files,
             )
-    if program.symbols.names.starts_with(found.name.astype(np.uint64), b"_Z").any():
+    pool, offsets = program.symbols.names, found.name.astype(np.uint64)
+    rust = pool.mention(RUST_NAME)
+    if rust or pool.starts_with(offsets, b"_Z").any():
         _demangle(typed.variables, named.names, typed.aliases)
+    if rust:
+        # The hash in them is another one after each build, and says nothing.
+        named.names[: named.functions] = told_apart(readable_rust(named.names[: named.functions]))
     return typed
 
 
@@ -315,9 +325,9 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
     stubs = stubs[~np.isin(stubs["address"], np.concatenate(inside))] if inside else stubs
     holes = fill_holes(known, extents, where, plt)
     initial = init_functions(elf, layout, symbols, program.address, program.linkage, kind)
-    stored = stored_code_addresses(program, kind)
+    stored = stored_code(program, kind)
     extents_known = [(known.start, known.end), holes[:2], (stubs["address"], stubs["address"] + stubs["size"])]
-    roots = np.concatenate([np.array((*initial, elf.header.entry), np.uint64), stored])
+    roots = np.concatenate([np.array((*initial, elf.header.entry), np.uint64), stored["value"]])
     gaps = find_gaps(program, extents_known, plt, roots)
     holes = (
         np.concatenate([holes[0], gaps.start]),
@@ -353,25 +363,6 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
         pool[np.searchsorted(table["address"], stubs["address"][good])] = offsets
         stub_names = list(zip(stubs["address"][good].tolist(), offsets.tolist(), strict=True))
     return _Code(table, pool, stub_names, own, initial, stored, gaps.code_bytes)
-
-
-def stored_code_addresses(program: Program, kind: ImageKind) -> Array:
-    """Addresses that data words hold after relocation, or, where nothing is relocated, that look like code."""
-    elf, layout = program.elf, program.layout
-    parts = [program.linkage.words["value"]]
-    fixed = elf.header.type == c.ET_EXEC or kind is ImageKind.KERNEL
-    if fixed:
-        code = [s for s in layout.sections if s.kind is SectionKind.CODE and s.size]
-        low = min((s.address for s in code), default=0)
-        high = max((s.end for s in code), default=0)
-        tables = (SectionKind.WRITABLE, SectionKind.RELRO, SectionKind.CONSTANT, SectionKind.INIT, SectionKind.PERCPU)
-        for section in layout.sections:
-            if section.kind not in tables or section.file_offset is None:
-                continue
-            start = section.file_offset - elf.base + -section.address % elf.arch.pointer_size
-            words = elf.words(elf.data[start : section.file_offset - elf.base + section.size], elf.arch.pointer_size)
-            parts.append(words[(words >= low) & (words < high)].astype(np.uint64))
-    return np.concatenate(parts)
 
 
 def _flag(table: Array, addresses: Array, flag: FunctionFlag) -> None:
@@ -412,8 +403,9 @@ def _through_own_stubs(table: Array, own_stubs: Array) -> Array:
 
 
 def _demangle(variables: Array, names: list[str], aliases: dict[int, tuple[str, ...]]) -> None:
-    """Give variables readable C++ names; the symbol's own name becomes an alias."""
-    mangled = [(row, int(n)) for row, n in enumerate(variables["name"].tolist()) if n >= 0 and names[n][:2] == "_Z"]
+    """Give variables readable C++ and Rust names; the symbol's own name becomes an alias."""
+    rows = enumerate(variables["name"].tolist())
+    mangled = [(row, int(n)) for row, n in rows if n >= 0 and names[n][:2] in ("_Z", "_R")]
     if not mangled:
         return
     from elfscan.debug.demangle import demangle

@@ -238,10 +238,11 @@ class Within:
         self._caller, self._callee = calls["function"][order].astype(np.int64), callee[order]
         looped = in_loop(calls["loop_depth"][order])
         start = np.searchsorted(self._caller, np.arange(len(image.functions) + 1))
-        made = perthread.Calls(self._callee, np.ones(len(self._callee)), looped, start)
+        each = np.ones(len(self._callee))
+        made = perthread.Calls(self._callee, each, each, looped, start)
         threads = [r for r in roots if r.name != "main"]
         self._names = [r.name for r in threads]
-        self._once = np.array([perthread.once_of(made, r.function) for r in threads], bool)
+        self._once = np.array([perthread.once_of(made, r.function, each > 0) for r in threads], bool)
 
     def __call__(self, ran: np.ndarray) -> set[str]:
         if not len(self._once):

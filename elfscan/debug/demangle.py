@@ -1,6 +1,6 @@
-"""Readable C++ names from linkage names (Itanium C++ ABI).
+"""Readable names from linkage names: C++ (Itanium C++ ABI) and, by ``rustnames``, Rust.
 
-Owns the plain nested names itself and hands the rest to the C++ runtime's demangler, in a child process
+Owns the plain nested names of C++ itself and hands the rest to the C++ runtime's demangler, in a child process
 with bounded time and memory: a hostile name of 200 bytes can expand to gigabytes.
 """
 
@@ -10,6 +10,9 @@ import os
 import re
 import resource
 import signal
+
+from elfscan.debug.rustnames import readable_rust
+from sharing.model.linkage import is_rust
 
 MAX_NAME_BYTES = 4096
 MAX_READABLE_BYTES = 2048  # longer names help nobody; the linkage name stays then
@@ -27,7 +30,12 @@ _LENGTH = re.compile(r"L?(\d+)")
 
 
 def demangle(names: list[str]) -> list[str]:
-    """The readable form of each name; a name that is not C++ or cannot be read stays as it is."""
+    """The readable form of each name; one that is neither C++ nor Rust, or cannot be read, stays as it is."""
+    rust = [row for row, name in enumerate(names) if is_rust(name)]
+    if rust:
+        names = list(names)
+        for row, readable in zip(rust, readable_rust([names[row] for row in rust]), strict=True):
+            names[row] = readable
     result = [_simple(name) for name in names]
     hard = [row for row, name in enumerate(result) if name is None]
     if hard:

@@ -106,6 +106,10 @@ class Names:
         """Which names are empty."""
         return np.asarray(self._bytes[offsets] == 0)
 
+    def mention(self, pattern: re.Pattern[bytes]) -> bool:
+        """Does ``pattern`` occur anywhere in the table, perhaps in a name that no symbol has?"""
+        return pattern.search(self._raw) is not None
+
     def find(self, name: str) -> int:
         """Offset of a whole name that begins after a NUL, -1 when the pool has none."""
         at = self._raw.find(b"\0" + name.encode() + b"\0")

@@ -14,6 +14,7 @@ from sharing.basics.geometry import round_up
 from sharing.judge.remedies.choice import cost_of
 from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
 from sharing.judge.remedies.paths import Paths, Step, path_text
+from sharing.judge.remedies.rust import rust_remedy
 from sharing.judge.remedies.spelling import declaration
 from sharing.model.finding import Remedy
 from sharing.model.image import ALLOCATED, ImageKind
@@ -39,6 +40,12 @@ class Style:
 
 def remedy(edit: Edit, style: Style, paths: Paths = _NO_TYPES) -> Remedy:
     """The edit in words and as source text."""
+    found = _in_c(edit, style, paths)
+    rust = edit.actor.sized and language_of(edit.actor, style.kind) == "Rust"
+    return rust_remedy(edit, paths, style.line_size, found) if rust else found
+
+
+def _in_c(edit: Edit, style: Style, paths: Paths) -> Remedy:
     words = _Words(edit, style, paths)
     if not edit.actor.sized:
         return _unnamed(edit, style)
@@ -54,9 +61,11 @@ def remedy(edit: Edit, style: Style, paths: Paths = _NO_TYPES) -> Remedy:
 
 
 def language_of(actor: Actor, kind: ImageKind) -> str:
-    """C or C++, from debug information, else from the name."""
+    """C, C++ or Rust, from debug information, else from the name."""
     if kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return "C (kernel)"
+    if actor.language.startswith("Rust"):
+        return "Rust"
     if actor.language:
         return "C++" if "++" in actor.language or "plus" in actor.language.lower() else "C"
     return "C++" if "::" in actor.owner or actor.owner.startswith("_Z") else "C"

@@ -17,6 +17,8 @@ from sharing.rules.line.base import Context, Draft
 
 NOTHING = Often()
 UNKNOWN = "how often threads come here is not known: none starts in this file"
+LOCAL = "one of the two is busy in a loop of its own thread, and not among the busiest of the program"
+LIBRARY = "both belong to the standard library"
 ESTIMATED = "by estimate two threads use both often, not so often that no estimate could be that wrong"
 
 
@@ -39,6 +41,8 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
 
     Above medium only the first two count, whom the finding is about: of many neighbours some are always busy.
     """
+    if all(a.of_library for a in actors[:2]):
+        return Severity.NOTE, LIBRARY
     if any(a.often is None for a in actors):
         return Severity.MEDIUM, UNKNOWN
     surest = _surest(actors, ctx)
@@ -58,7 +62,7 @@ def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     """Both sides sure on threads that run at one time: no limit.  Both often: medium.  One, the other maybe: low."""
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     if ctx.concurrent(wrote.sure_writes, used.sure_uses):
-        return Severity.CRITICAL, ""
+        return (Severity.MEDIUM, LOCAL) if writer.raised or user.raised else (Severity.CRITICAL, "")
     if ctx.concurrent(wrote.writes, used.uses):
         return Severity.MEDIUM, ESTIMATED if ctx.thread_mask else UNKNOWN
     if Heat.COLD in (writer.write_heat, user.heat):

@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sharing.knowledge.locks import LockCalls, LockEffect
-from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames
+from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames, one_of
 from sharing.model.image import Image, ImageKind
 from sharing.model.vocabulary import CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary
 
@@ -76,6 +76,7 @@ class Knowledge:
         self.list_types = TypeNames([(t, 0) for t in self.access.list_types], self.namespaces)
         self.thread_handles = TypeNames([(name, 0) for t in tables for name in t.thread_handle], self.namespaces)
         self.runtime_functions = frozenset(name for t in tables for name in t.runtime_function)
+        self._library_data = one_of(name for t in tables for name in t.library_data)
         linkage = LinkageNames(self.namespaces)
         guards = (row for t in tables for row in t.guard)
         self._lock_calls = LockCalls(
@@ -92,19 +93,20 @@ class Knowledge:
         self._source_starts: dict[str, ThreadRow] = {}
         classes: list[str] = []
         for table in tables:
+            rust = table.language == "Rust"
             for row in table.thread:
                 for name in row.functions:
-                    self._threads.add(name, row)
+                    self._threads.add(name, row, rust=rust)
                 for name in (*row.types, *(f for f in row.functions if "::" in f or " " in f)):
                     self._source_starts.setdefault(name, ThreadRow(function=name, entry_argument=0, many=row.many))
                 classes += row.types
             for callback in table.callback:
                 for name in callback.functions:
-                    self._callbacks.add(name, callback)
+                    self._callbacks.add(name, callback, rust=rust)
             for name in table.join:
-                self._joins.add(name, True)
+                self._joins.add(name, True, rust=rust)
             for name in table.thread_entry:
-                self._entries.add(name, True)
+                self._entries.add(name, True, rust=rust)
         self._mentions_thread = self.namespaces.mention(classes)
 
     def lock_calls(self, name: str) -> list[LockEffect]:
@@ -138,6 +140,10 @@ class Knowledge:
     def is_thread_entry(self, name: str) -> bool:
         """Does a function of this name run on a thread of its own, whoever starts it?"""
         return bool(self._entries.find(name))
+
+    def is_library_data(self, name: str) -> bool:
+        """Is a variable of this readable name a library's own, which no program that uses it can move?"""
+        return self._library_data(name) is not None
 
     def joins_thread(self, name: str) -> bool:
         return bool(self._joins.find(name))

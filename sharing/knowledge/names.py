@@ -46,6 +46,25 @@ def scopes(name: str) -> Parts:
     return tuple(name.replace(" ", "").split("::"))
 
 
+def rust_path(name: str) -> str:
+    """A readable Rust name without type arguments: ``<a::B<u8> as c::D>::e::<F> #2`` is ``a::B::e``."""
+    name = name[:MAX_NAME_CHARS].partition(" #")[0].replace("->", "")
+    if name.startswith("<"):
+        end = _closing(name)
+        name = name[1:end].partition(" as ")[0] + name[end + 1 :]
+    return "::".join(part for part in scopes(name) if part)
+
+
+def _closing(name: str) -> int:
+    """Where the bracket ends that the name begins with."""
+    depth = 0
+    for found in re.finditer("[<>]", name):
+        depth += 1 if found[0] == "<" else -1
+        if not depth:
+            return found.start()
+    return len(name)
+
+
 class _Globs:
     """Several globs as one pattern, made when it is first asked."""
 
@@ -208,8 +227,12 @@ class FunctionNames(Generic[_T]):
         self._globs: list[tuple[str, _T]] = []
         self._any_glob = _Globs()
         self._has_cxx = False
+        self._rust: list[tuple[str, _T]] = []
 
-    def add(self, name: str, value: _T) -> None:
+    def add(self, name: str, value: _T, *, rust: bool = False) -> None:
+        if rust:
+            self._rust.append((name, value))
+            return
         is_cxx, name = "::" in name, name.removeprefix("::")
         if is_cxx:
             self._has_cxx = True
@@ -223,7 +246,7 @@ class FunctionNames(Generic[_T]):
             self._exact.setdefault(name, []).append(value)
 
     def find(self, name: str) -> list[_T]:
-        """By linkage name."""
+        """By linkage name, or by the readable name of a Rust function."""
         known = self._exact.get(name)
         if known is not None:
             return known
@@ -232,6 +255,9 @@ class FunctionNames(Generic[_T]):
                 return []
             read = self._linkage.read(name)
             return self.of_qualified(self._linkage.namespaces.plain(read.parts)) if read is not None else []
+        if "::" in name and self._rust:
+            path = rust_path(name)
+            return [value for glob, value in self._rust if fnmatch.fnmatchcase(path, glob)]
         return self._of_glob(name)
 
     def of_qualified(self, name: str) -> list[_T]:

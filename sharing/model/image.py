@@ -186,6 +186,9 @@ VARIABLE_DTYPE = np.dtype(
 )
 
 
+# A word of data that holds the address of code, as after relocation.
+WORD_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
+
 # Where in the source a site, call or argument is, by its ip.
 ORIGIN_DTYPE = np.dtype(
     [
@@ -317,3 +320,4 @@ class Image:
     identities: dict[int, str] = field(default_factory=dict)  # by address of a variable (sharing.model.facts)
     phases: dict[int, int] = field(default_factory=dict)  # predicted sections: alignment by section index
     counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded
+    code_words: Table = field(default_factory=lambda: np.zeros(0, WORD_DTYPE))  # sorted by slot

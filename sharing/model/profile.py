@@ -108,6 +108,8 @@ class Actor:
     file: str = ""  # of its declaration, as sharing.basics.sourcepath shortens it
     callers: frozenset[str] = frozenset()  # functions with data of their own here, whose helpers make the accesses
     often: Often | None = None  # None: not estimated by root
+    raised: bool = False  # hot in a loop of its own thread only, not among the busiest of the program
+    of_library: bool = False  # the standard library's own data, which no user of it can move
     support: tuple[tuple[str, int, int], ...] = ()  # guards with (accesses under it, accesses in all), from source
     # Of ``accesses``, made once: rules ask for them for every pair.
     writers: tuple[Access, ...] = field(init=False)

@@ -162,7 +162,11 @@ def _by_thread(
     if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return None
     n = len(image.functions)
-    calls = perthread.Calls(edges.callee, edges.once * factor[edges.callee], in_loop(edges.depth), edges.start)
+    times = edges.once * factor[edges.callee]
+    cyclic = _between_cycles(edges, n)
+    around = cyclic[edges.caller] & cyclic[edges.callee]
+    flow = np.where(around, numbers.RECURSION * np.minimum(times, 1.0), times)
+    calls = perthread.Calls(edges.callee, times, flow, in_loop(edges.depth), edges.start)
     pointers = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
     often = perthread.times(pointers["loop_depth"], pointers["rarity"])
     inside = in_loop(pointers["loop_depth"])

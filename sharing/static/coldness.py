@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.knowledge.names import rust_path
 from sharing.model.image import FunctionFlag, Image
 from sharing.static import numbers
 
@@ -30,6 +31,8 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
             continue
         text = image.names[name]
         parts = _parts(text)
+        if knowledge.is_thread_entry(text):
+            continue  # whatever it is called
         if not anywhere.isdisjoint(parts):
             factor[row] = numbers.LAST_WORDS
         elif text in runtime or (parts and (parts[0] in words or parts[-1] in words)):
@@ -40,6 +43,8 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
 @lru_cache(maxsize=1 << 17)
 def _parts(text: str) -> tuple[str, ...]:
     """The words of a name.  Kept: two builds of one program have the same names."""
+    if "::" in text:  # readable already: a Rust function, or a closure in it
+        text = next((part for part in reversed(rust_path(text).split("::")) if not part.startswith("{")), text)
     parts = text.lower().replace(".", "_").strip("_").split("_")
     if len(parts) == 1 or parts[0] == "z" or text.startswith("_Z"):
         parts = _words_of(text)

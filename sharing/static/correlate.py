@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
-from sharing.model.profile import Heat
+from sharing.model.profile import Access, Heat, Often
 from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
@@ -67,6 +67,22 @@ class Thresholds:
         if self.hot_weight is not None:
             return Heat.HOT if weight >= self.hot_weight else Heat.WARM
         return Heat.HOT if score(weight, functions) >= (self.write if write else self.read) else Heat.WARM
+
+    def heats(self, writes: list[Access], reads: list[Access], often: Often | None) -> tuple[Heat, Heat, bool]:
+        """(of writes, of reads, is one of them more than its rank in the program says).
+
+        What a thread surely does often in its own loop is hot, whatever else the program does more often still.
+        """
+        by_rank = self._heat_of(writes, write=True), self._heat_of(reads, write=False)
+        write, read = by_rank
+        if often and self.hot_weight is None:
+            write = Heat.HOT if writes and often.sure_writes else write
+            read = Heat.HOT if reads and often.sure_uses & ~often.sure_writes else read
+        return write, read, (write, read) != by_rank
+
+    def _heat_of(self, accesses: list[Access], *, write: bool) -> Heat:
+        warm = {a.function for a in accesses if a.weight >= 1.0}
+        return self.heat(sum(a.weight for a in accesses), len(warm), write=write)
 
 
 def score(weight: float, functions: int) -> float:

@@ -24,11 +24,16 @@ def handed_on(image: Image, entry: int, starter: int, callees: npt.NDArray[Any])
 
     ``entry`` and ``starter`` are rows of the function table, ``callees`` the called addresses, sorted.
     """
-    calls = image.calls
-    if starter < 0 or entry == starter or not np.any((calls["function"] == entry) & (calls["callee"] == 0)):
+    if not calls_what_it_is_handed(image, entry, starter):
         return set()
     address = image.functions["address"][starter]
     at = int(np.searchsorted(callees, address))
     if at == len(callees) or callees[at] != address:
         return set()  # never called with an argument that is known
     return {(at, argument) for argument in range(MAX_ARGUMENTS)}
+
+
+def calls_what_it_is_handed(image: Image, entry: int, starter: int) -> bool:
+    """Does a thread's entry call through a pointer, and is it not the one that starts it?"""
+    calls = image.calls
+    return 0 <= starter != entry and bool(np.any((calls["function"] == entry) & (calls["callee"] == 0)))

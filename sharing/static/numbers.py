@@ -192,6 +192,10 @@ LOCK_WRAPPERS: Annotated[
 ENTRY_WRAPPERS: Annotated[
     int, About("calls from a function to the start of a thread", Origin.CHOSEN, "wrappers of threads are no deeper")
 ] = 4
+CALL_BYTES: Annotated[
+    int,
+    About("bytes", Origin.ABI, "the longest direct call: x86-64 5, aarch64 and RISC-V 4; a return behind it is more"),
+] = 5
 ONCE_WRAPPERS: Annotated[
     int, About("calls between a function and what runs it once", Origin.CHOSEN, "they hand their own argument on")
 ] = 2

@@ -84,10 +84,14 @@ def work_of(image: Image) -> Work:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Direct calls by caller: ``start`` is their index, ``times`` how often one run of the caller makes each."""
+    """Direct calls by caller: ``start`` is their index, ``times`` how often one run of the caller makes each.
+
+    ``flow`` is how many runs of the callee that adds: as often, but around a cycle of calls, which ends.
+    """
 
     callee: Ints
     times: Floats
+    flow: Floats
     looped: Bools
     start: Ints
 
@@ -155,7 +159,7 @@ def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
         at, counts = calls.of(active)
         if not len(at):
             break
-        flow = np.repeat(runs, counts) * calls.times[at] * numbers.CALL_SHARE
+        flow = np.repeat(runs, counts) * calls.flow[at] * numbers.CALL_SHARE
         if once is not None:
             flow = np.where(np.repeat(once[active], counts) & calls.looped[at], flow * numbers.STEADY, flow)
         active, place = np.unique(calls.callee[at], return_inverse=True)
@@ -166,8 +170,11 @@ def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
     return total
 
 
-def once_of(calls: Calls, entry: int) -> Bools:
-    """The entry and what it calls outside of loops, and so on; without what one of them calls in a loop."""
+def once_of(calls: Calls, entry: int, made: Bools) -> Bools:
+    """The entry and what it calls outside of loops, and so on; without what one of them calls in a loop.
+
+    ``made``: rows of ``calls`` that are made as a rule.
+    """
     n = len(calls.start) - 1
     once = np.zeros(n, bool)
     repeated = np.zeros(n, bool)
@@ -176,7 +183,7 @@ def once_of(calls: Calls, entry: int) -> Bools:
         once[front] = True
         at, _ = calls.of(front)
         repeated[calls.callee[at[calls.looped[at]]]] = True
-        front = np.unique(calls.callee[at[~calls.looped[at]]])
+        front = np.unique(calls.callee[at[~calls.looped[at] & made[at]]])
         front = front[~once[front]]
     once &= ~repeated
     once[entry] = True
@@ -203,7 +210,8 @@ def threads(
     rates, once, near = np.zeros((len(entries), n)), *np.zeros((2, len(entries), n), bool)
     as_a_rule = float(times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
     each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
-    inlined = (calls.times >= as_a_rule) & (work.straight <= numbers.INLINED)[calls.callee]
+    made = calls.times >= as_a_rule
+    inlined = made & (work.straight <= numbers.INLINED)[calls.callee]
     anywhere, tasks, again = np.zeros(n), np.zeros(n), 0.0
     if dispatched.any():
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
@@ -216,7 +224,7 @@ def threads(
         base = np.zeros(n)
         if entry >= 0:
             base[entry] = 1.0
-            once[row] = once_of(calls, entry)
+            once[row] = once_of(calls, entry, made)
             near[row] = _near(calls, each, inlined, once[row])
         elif entered.any():
             base[entered] = 1.0 / np.count_nonzero(entered)

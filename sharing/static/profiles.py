@@ -15,7 +15,8 @@ from sharing.basics.naming import Demangle, readable_names, without_internals
 from sharing.basics.sourcepath import in_project
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, VariableFlag
-from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile, Neighbour, Often, Range, Role
+from sharing.model.linkage import language_of
+from sharing.model.profile import COMPANIONS, Access, Actor, LineProfile, Neighbour, Often, Range, Role
 from sharing.model.types import Member, TypeKind
 from sharing.static import numbers
 from sharing.static.callees import function_name
@@ -316,6 +317,7 @@ class Profiler:
         if draft.leaf is not None and any(handle(name) >= 0 for name in (*draft.leaf.via, type_name)):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
             often = often and Often()
+        write_heat, read_heat, raised = self.limits.heats(writes, reads, often)
         return Actor(
             name=draft.name,
             often=often,
@@ -338,8 +340,10 @@ class Profiler:
             support=self._places.support([at for at in draft.rows if self._lock[at] < 0 and self._weight[at] > 0]),
             accesses=accesses,
             callers=self._callers(draft.rows),
-            write_heat=self._heat(writes, write=True),
-            read_heat=self._heat(reads, write=False),
+            write_heat=write_heat,
+            read_heat=read_heat,
+            raised=raised,
+            of_library=self.knowledge.is_library_data(owner.name),
             guards=self._guards(draft.rows),
             write_guards=self._guards([at for at in draft.rows if self._kind[at] in (STORE, RMW)]),
             is_volatile=draft.leaf is not None and draft.leaf.is_volatile,
@@ -375,7 +379,7 @@ class Profiler:
                 type_name=self.image.types.name(kind) if kind >= 0 else "",
                 source=source_text(self.image.files[file], int(v["line"]), int(v["column"])) if file >= 0 else "",
                 file=in_project(self.image.files[file], unit, self.image.units) if file >= 0 else "",
-                language=self.image.units[unit].language if unit >= 0 else "",
+                language=language_of(self.image, row),
                 alignment=self._alignment(kind, int(v["align"]), section),
                 section=section,
                 unit=unit,
@@ -395,10 +399,6 @@ class Profiler:
         """Actors with bytes in [start, start+size)."""
         row = self.variable_at(start)
         return tuple(a for a in self.actors(row) if a.span[0] < start + size and start < a.span[1]) if row >= 0 else ()
-
-    def _heat(self, accesses: list[Access], *, write: bool) -> Heat:
-        warm = {a.function for a in accesses if a.weight >= 1.0}
-        return self.limits.heat(sum(a.weight for a in accesses), len(warm), write=write)
 
     def _summed(self, rows: list[int], lock: str = "") -> tuple[Access, ...]:
         """One Access per function and direction, heaviest first; ``lock`` is the actor's name if it is one."""

@@ -129,6 +129,8 @@ def _dead_ends(
     dead |= ends_all[row] | np.isin(_blocks(calls), told)
     short = np.bincount(row[row >= 0], minlength=n) > 1
     short[calls["function"][in_loop(calls["loop_depth"]) & known]] = False
+    ends_all[:n] |= _end_their_callers(image, row) & short
+    dead |= ends_all[row]
     first_of_all = (calls["rarity"] == 0) & known
     for _ in range(ROUNDS):
         enders = np.unique(calls["function"][dead & first_of_all])
@@ -145,6 +147,22 @@ def _dead_ends(
     keys, ends = keys[last], ends[last]
     ends = np.where(np.isin(keys, told), np.iinfo(np.uint64).max, ends)
     return chosen | _before(calls, keys, ends), keys, ends
+
+
+def _end_their_callers(image: Image, row: Rows) -> Bools:
+    """Functions behind several of whose calls nothing follows: a compiler leaves out what is never come to.
+
+    ``row``: of the function that each call leads to, -1 for none of this image.
+    """
+    calls, functions = image.calls, image.functions
+    known = ((functions["flags"] & FunctionFlag.FROM_CALLS) == 0) & (functions["size"] > 0)
+    asked = np.flatnonzero((row >= 0) & (calls["function"] >= 0) & (calls["tail"] == 0))
+    caller = calls["function"][asked]
+    asked, caller = asked[known[caller]], caller[known[caller]]
+    end = functions["address"][caller] + functions["size"][caller]
+    last = (calls["ip"][asked] < end) & (end - calls["ip"][asked] <= numbers.CALL_BYTES)
+    found: Bools = np.bincount(row[asked[last]], minlength=len(functions)) > 1
+    return found
 
 
 def _blocks(rows: Table) -> npt.NDArray[np.uint64]:

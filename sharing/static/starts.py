@@ -19,7 +19,8 @@ from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
-from sharing.static.indirectentries import handed_on
+from sharing.static.indirectentries import calls_what_it_is_handed, handed_on
+from sharing.static.objectentries import object_entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     wanted, many = _asked(image, knowledge, callees)
     pointed, in_loop = _pointed(image), _in_loop(args)
     found: dict[int, list[bool]] = {}
+    starters: dict[int, int] = {}  # addresses of functions that are handed objects, and the entry that they start
 
     def start(at: int, *, several: bool) -> int:
         """The function that this argument is, which runs on a thread of its own from now on; -1 none."""
@@ -51,15 +53,26 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for at, key, wrapper in passed_on(image, callees, inverse, wanted):
         if wrapper is None:
             row = start(at, several=many.get(key, False))
+            starter = int(args[at]["function"])
             if row >= 0:
-                wanted.update(handed_on(image, row, int(args[at]["function"]), callees))
+                wanted.update(handed_on(image, row, starter, callees))
+            if row >= 0 and calls_what_it_is_handed(image, row, starter):
+                starters[int(image.functions["address"][starter])] = row
             continue
         many[wrapper] = bool(in_loop[at]) or many.get(key, False)
         for row in _through_pointers(image, at, pointed):
             start(row, several=many[wrapper])
-    for at, nm in enumerate(image.functions["name"].tolist()):
-        if nm >= 0 and image.names[nm].startswith("_Z") and knowledge.is_thread_entry(image.names[nm]):
-            found.setdefault(at, []).append(True)
+    in_loop = _in_loop(image.calls)
+    objects: dict[int, bool] = {}
+    for row, call in object_entries(image, np.array(list(starters), np.uint64)):
+        maker = int(image.calls["function"][call])
+        objects[row] = objects.get(row, False) or bool(in_loop[call]) or _called_often(image, maker, mains)
+        # What calls the object's method does nothing else for long.
+        found.pop(starters[int(image.calls["callee"][call])], None)
+    for row, several in objects.items():
+        found.setdefault(row, []).append(several)
+    for at in _named_entries(image, knowledge, set(found)):
+        found.setdefault(at, [True])
     for row in _methods(image, set(found)):
         found.setdefault(row, []).append(True)
     roots = [Root(function_name(image, at), at, len(times) > 1 or any(times)) for at, times in sorted(found.items())]
@@ -77,6 +90,21 @@ def _methods(image: Image, found: set[int]) -> list[int]:
     leads = np.isin(function_at(image, calls["callee"]), np.array(sorted(found), np.int64))
     result: list[int] = rows[(rows >= 0) & ~np.isin(rows, calls["function"][leads])].tolist()
     return result
+
+
+def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> list[int]:
+    """Functions that are entries by their names, but for parts of those ``found``, which call them."""
+    names = image.functions["name"].tolist()
+    rows = [at for at, nm in enumerate(names) if nm >= 0 and knowledge.is_thread_entry(image.names[nm])]
+    calls = image.calls
+    parts = set(function_at(image, calls["callee"][np.isin(calls["function"], list(found))]).tolist())
+    return [at for at in rows if at not in parts and not _only_calls_pointers(image, at)]
+
+
+def _only_calls_pointers(image: Image, function: int) -> bool:
+    """What is called so runs on whichever thread has handed it over: the main one, too."""
+    calls = image.calls["callee"][image.calls["function"] == function]
+    return bool(len(calls)) and not calls.any() and not np.any(image.sites["function"] == function)
 
 
 def _asked(image: Image, knowledge: Knowledge, callees: npt.NDArray[Any]) -> tuple[set[Argument], dict[Argument, bool]]:

@@ -29,6 +29,8 @@ def actor(often: Often | None, *, by: int = ONE | OTHER, heat: Heat = Heat.HOT) 
 SURE_ONE = Often(ONE, ONE, ONE, ONE)
 SURE_OTHER = Often(OTHER, OTHER, OTHER, OTHER)
 MAYBE_OTHER = Often(maybe_writes=OTHER, maybe_uses=OTHER)
+RAISED = dataclasses.replace(actor(SURE_OTHER), raised=True)
+OF_LIBRARY = dataclasses.replace(actor(SURE_OTHER), of_library=True)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,9 @@ MAYBE_OTHER = Often(maybe_writes=OTHER, maybe_uses=OTHER)
             id="both sure, on threads of one kind",
         ),
         pytest.param(actor(SURE_ONE), actor(Often(OTHER, OTHER)), Severity.MEDIUM, id="one of them less sure"),
+        pytest.param(actor(SURE_ONE), RAISED, Severity.MEDIUM, id="one of them busy in its own loop only"),
+        pytest.param(OF_LIBRARY, OF_LIBRARY, Severity.NOTE, id="both of a library that nobody here edits"),
+        pytest.param(actor(SURE_ONE), OF_LIBRARY, Severity.CRITICAL, id="one of them of such a library"),
         pytest.param(actor(Often(uses=ONE)), actor(Often(uses=OTHER)), Severity.NOTE, id="both only read"),
         pytest.param(actor(SURE_ONE), actor(MAYBE_OTHER), Severity.LOW, id="the other one maybe"),
         pytest.param(actor(Often(ONE, ONE)), actor(MAYBE_OTHER), Severity.LOW, id="one often, the other one maybe"),

@@ -54,6 +54,16 @@ def unlikely() -> Builder:
     return b.ends()
 
 
+def before_a_dead_end() -> Builder:
+    """One counts where nothing goes on: behind two calls of a function of the program there is no code."""
+    b = Program()
+    body = b.function("left").access(AccessKind.RMW, "mine", loop=2, rarity=2, order=3, flags=SiteFlag.ATOMIC)
+    body.call("halt", rarity=2, order=3)
+    b.function("checks").call("halt", rarity=2)
+    b.function("halt").load("theirs")
+    return b.ends()
+
+
 def by_name(name: str) -> Builder:
     """The function that counts is called like this."""
     b = Program()
@@ -326,6 +336,7 @@ ROWS: list[Row] = [
     ("MAX_HOTTEST", 0, lambda: counters(apart=64)),
     ("LOCK_WRAPPERS", 1, lock_of_a_wrapper),
     ("ENTRY_WRAPPERS", 1, started_by_a_wrapper),
+    ("CALL_BYTES", 0, before_a_dead_end),
     ("ONCE_WRAPPERS", 0, lambda: once(wrapped=True)),
     ("PARAM_ROUNDS", 0, through_arguments),
     ("MAX_CALLERS", 0, under_a_callers_lock),

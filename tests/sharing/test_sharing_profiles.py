@@ -341,10 +341,19 @@ class TestHeat:
     def test_a_loop_warms_and_the_programs_own_scale_decides_what_is_hot(self) -> None:
         b = Builder()
         threads(b, "worker")
+        b.function("worker").store("odd", 8, loop=2, rarity=10)
+        b.variable("odd", 8)
+        assert actors(b, ANY)["odd"].write_heat is Heat.HOT
+        assert actors(b, Thresholds(9.0, 9.0))["odd"].write_heat is Heat.WARM
+
+    def test_what_a_threads_own_loop_does_each_time_is_hot_whatever_its_rank(self) -> None:
+        b = Builder()
+        threads(b, "worker")
         b.function("worker").store("word", 8, loop=1)
         b.variable("word", 8)
-        assert actors(b, ANY)["word"].write_heat is Heat.HOT
-        assert actors(b, Thresholds(9.0, 9.0))["word"].write_heat is Heat.WARM
+        by_rank, raised = actors(b, ANY)["word"], actors(b, Thresholds(9.0, 9.0))["word"]
+        assert (by_rank.write_heat, by_rank.raised) == (Heat.HOT, False)
+        assert (raised.write_heat, raised.raised) == (Heat.HOT, True)
 
     def test_writing_and_reading_are_ranked_apart(self) -> None:
         b = Builder()

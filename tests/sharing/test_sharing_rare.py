@@ -78,6 +78,21 @@ int main(int n, char **v) {
 """
 
 
+HALTED = """
+long lost, late, paused;
+__attribute__((noreturn, noinline)) static void halt(long n) { for (;;) __asm__ volatile("" : : "r"(n)); }
+__attribute__((noinline)) static void wait_for(long n) { __asm__ volatile("" : : "r"(n)); }
+__attribute__((noinline)) long first(long n) {
+  if (n == 3) { lost++; halt(n); }
+  if (n == 5) { paused++; wait_for(n); }
+  return n + 1;
+}
+__attribute__((noinline)) long second(long n) { if (n == 4) { late++; halt(n); } wait_for(n); return n * 3; }
+__attribute__((noinline)) long third(long n) { if (n == 6) halt(n); wait_for(n); return n * 5; }
+int main(int n, char **v) { return (int)(first(n) + second(n) + third(n)); }
+"""
+
+
 def rarities(program: Path, *names: str, within: tuple[str, ...] = ()) -> dict[str, int]:
     """The least rarity of any access to each variable, of a part that the compiler put apart at least SELDOM."""
     image = judged(program)
@@ -106,6 +121,15 @@ class TestPrograms:
         assert found["asked"] < SELDOM  # what it calls returns, and prints what the program is for
         assert found["served"] < SELDOM  # the program's work, although it ends the program
         assert found["finished"] < SELDOM
+
+    def test_ways_to_calls_behind_which_the_compiler_puts_nothing(
+        self, compiled: Compile, tool: str, level: str
+    ) -> None:
+        if level == "-O0":
+            pytest.skip("unoptimised code goes on behind such a call")
+        found = rarities(compiled(tool, "c", HALTED, level, "-fno-inline"), "lost", "late", "paused")
+        assert min(found["lost"], found["late"]) >= SELDOM  # nothing names what it does
+        assert found["paused"] < SELDOM  # what it calls returns
 
     def test_statics_behind_a_guard(self, compiled: Compile, tool: str, level: str) -> None:
         program = compiled({"gcc": "g++", "clang-19": "clang++-19"}[tool], "cc", GUARDED, level)

@@ -11,9 +11,11 @@
 #include "../serve/Serve.h"
 #include "Confine.h"
 #include "Reader.h"
+#include "RustNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 #include <new>
@@ -24,7 +26,11 @@ using namespace llvm;
 static const char Usage[] =
     "usage: linemate-dwarf [--alt FILE] [--dwp FILE] [--all-types] "
     "[--threads N] [--statistics] FILE\n"
+    "       linemate-dwarf --rust-names <NAMES\n"
     "       linemate-dwarf --serve <SOCKET\n";
+
+/// Longer names help nobody; the linkage name stays then.
+static constexpr size_t LongestName = 2048;
 
 static int fail(StringRef Path, StringRef Reason) {
   std::string Line = Reason.str();
@@ -80,8 +86,21 @@ static int one(int Argc, char **Argv) {
   return outs().has_error() ? fail(Opts.Path, "cannot write the result") : 0;
 }
 
+static int rustNames() {
+  linemate::confineTool("linemate-dwarf");
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Names = MemoryBuffer::getSTDIN();
+  if (!Names)
+    return fail("standard input", Names.getError().message());
+  linemate::dwarf::readableRustNames((*Names)->getBuffer(), LongestName,
+                                     outs());
+  outs().flush();
+  return outs().has_error() ? fail("names", "cannot write the result") : 0;
+}
+
 int main(int Argc, char **Argv) {
   if (Argc == 2 && StringRef(Argv[1]) == "--serve")
     return linemate::serve(Argv[0], one);
+  if (Argc == 2 && StringRef(Argv[1]) == "--rust-names")
+    return rustNames();
   return one(Argc, Argv);
 }

@@ -1,0 +1,62 @@
+"""Words of data that hold addresses of code: tables of functions, and pointers that are set before the program runs.
+
+Owns where such words are found.  What a table is for is not asked here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.fileformat import constants as c
+from elfscan.fileformat.program import Program
+from sharing.model import ImageKind, SectionKind
+from sharing.model.image import WORD_DTYPE
+
+Array = npt.NDArray[Any]
+
+
+def stored_code(program: Program, kind: ImageKind) -> Array:
+    """Data words that hold addresses after relocation, or, where nothing is relocated, what looks like code.
+
+    WORD_DTYPE, sorted by slot.
+    """
+    elf, layout = program.elf, program.layout
+    relocated = np.zeros(len(program.linkage.words), WORD_DTYPE)
+    relocated["slot"], relocated["value"] = program.linkage.words["slot"], program.linkage.words["value"]
+    parts = [relocated]
+    fixed = elf.header.type == c.ET_EXEC or kind is ImageKind.KERNEL
+    if fixed:
+        code = [s for s in layout.sections if s.kind is SectionKind.CODE and s.size]
+        low = min((s.address for s in code), default=0)
+        high = max((s.end for s in code), default=0)
+        tables = (SectionKind.WRITABLE, SectionKind.RELRO, SectionKind.CONSTANT, SectionKind.INIT, SectionKind.PERCPU)
+        width = elf.arch.pointer_size
+        for section in layout.sections:
+            if section.kind not in tables or section.file_offset is None:
+                continue
+            skipped = -section.address % width
+            start = section.file_offset - elf.base + skipped
+            words = elf.words(elf.data[start : section.file_offset - elf.base + section.size], width)
+            rows = np.flatnonzero((words >= low) & (words < high))
+            found = np.zeros(len(rows), WORD_DTYPE)
+            # Addresses of a damaged file wrap around.
+            found["slot"] = np.uint64((section.address + skipped) % (1 << 64)) + rows.astype(np.uint64) * np.uint64(
+                width
+            )
+            found["value"] = words[rows]
+            parts.append(found)
+    words = np.concatenate(parts)
+    return words[np.argsort(words["slot"], kind="stable")]
+
+
+def leading_to_functions(stored: Array, functions: Array) -> Array:
+    """Those of the ``stored`` words at which a function of this FUNCTION_DTYPE table begins."""
+    starts = functions["address"]
+    if not len(starts) or not len(stored):
+        return stored[:0]
+    at = np.minimum(np.searchsorted(starts, stored["value"]), len(starts) - 1)
+    found: Array = stored[starts[at] == stored["value"]]
+    return found

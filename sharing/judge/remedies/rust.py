@@ -1,0 +1,52 @@
+"""Edits of Rust source in words and as text: a wrapper type that fills lines of its own.
+
+Owns the wording only; which object is moved is chosen and tried on the layout elsewhere.  The compiler orders the
+fields of a Rust structure as it likes, so that only a type that is aligned, and so large, keeps neighbours away.
+"""
+
+from __future__ import annotations
+
+from sharing.basics.geometry import round_up
+from sharing.judge.remedies.editedlayout import Edit, Kind
+from sharing.judge.remedies.paths import Paths
+from sharing.model.finding import Remedy
+
+
+def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remedy:
+    """``cost`` is the same edit in another language, whose layout is the same."""
+    wrapper = f"#[repr(align({line_size}))]\nstruct Line<T>(T);"
+    also = f"crossbeam_utils::CachePadded does the same for {max(line_size, 128)} bytes"
+    steps, owner = edit.steps, edit.actor.owner
+    name = owner.rsplit("::", 1)[-1]
+    if edit.kind is Kind.ELEMENTS:
+        size = round_up(max(steps[-1].stride if steps else edit.actor.stride, 1), line_size)
+        text = f"make the elements of {owner} whole lines: wrap the element type; {also}"
+        use = f"// [T; N] becomes [Line<T>; N], {size} bytes each; the value is .0"
+    elif edit.kind in (Kind.MEMBER, Kind.ELSEWHERE) and steps:
+        kind = paths.types.name(steps[-1].type).rsplit("::", 1)[-1] or "T"
+        holder = paths.types.name(steps[-1].holder) if steps[-1].holder >= 0 else ""
+        field = steps[-1].name
+        text = f"wrap {field} of {owner} in {_type(line_size)}; {also}"
+        use = f"{field}: Line<{kind}>,{f'  // in {holder}' if holder else ''}; the value is .0"
+    elif edit.kind is Kind.MEMBER:
+        where = edit.actor.span[0] - edit.actor.owner_span[0]
+        text = f"wrap the member at byte {where} of {owner} in {_type(line_size)}; {also}"
+        use = "member: Line<T>,  // T: the type it has now; the value is .0"
+    else:
+        text = f"wrap {owner} in {_type(line_size)}; {also}"
+        use = f"static {name}: Line<T> = Line(...);  // T: the type it has now; the value is .0"
+    return Remedy(
+        kind=cost.kind,
+        text=text,
+        edit=f"{wrapper}\n{use}",
+        language="Rust",
+        cost_bytes=cost.cost_bytes,
+        breaks_abi=cost.breaks_abi,
+        protects_tail=True,
+        objects=cost.objects,
+        each_bytes=cost.each_bytes,
+    )
+
+
+def _type(line_size: int) -> str:
+    return f"a type that is aligned and rounded up to {line_size} bytes"

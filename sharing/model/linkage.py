@@ -1,0 +1,41 @@
+"""Which language a variable is written in, by debug information or else by its linkage name.
+
+Owns the marks of Rust's two schemes.  Reads no further: names become readable elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sharing.model.image import Image
+
+RUST_V0 = re.compile(r"_R[0-9]*[A-Z][0-9A-Za-z_]*")  # RFC 2603
+_HASH = re.compile(r"17h[0-9a-f]{16}E")
+_LENGTH = re.compile(r"\d{1,4}")
+
+
+def is_rust(name: str) -> bool:
+    return RUST_V0.match(name) is not None or older_rust(name) is not None
+
+
+def older_rust(name: str) -> int | None:
+    """Where a name of Rust's older scheme (``_ZN4core3ptr17h0123456789abcdefE``) ends, None for another name.
+
+    Linear in its length: names are hostile.
+    """
+    if not name.startswith("_ZN"):
+        return None
+    at = 3
+    while (found := _LENGTH.match(name, at)) is not None:
+        if at > 3 and (hashed := _HASH.match(name, at)) is not None:
+            return hashed.end()
+        at = found.end() + int(found[0])
+    return None
+
+
+def language_of(image: Image, variable: int) -> str:
+    """Of a row of the variables; "" where nothing says it."""
+    unit = int(image.variables["unit"][variable])
+    if unit >= 0:
+        return image.units[unit].language
+    return "Rust" if any(map(is_rust, image.aliases.get(variable, ()))) else ""

@@ -1,0 +1,75 @@
+"""Thread entries that arrive as objects of Rust: what a thread is to do is a method in the table of a closure.
+
+Owns that pattern.  ``std::thread`` boxes the closure with a table of its functions (a trait object: destructor, size,
+alignment, methods) and starts a function that calls through the table.  The object is not followed.  Whoever calls the
+starter takes the address of the table on its way; its first method is what such threads do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import AccessKind, ArgKind, Image, SectionKind
+from sharing.static.callees import function_at
+
+METHOD = 3  # the word of the first method, behind two words that are numbers
+_COMPILERS_NAMES = ("vtable.", "anon.", ".L")
+
+
+def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
+    """(row of a function that such threads run, row of a call behind it that may hand the object over).
+
+    ``starters`` are addresses of the functions that objects are handed to.
+    """
+    sites, calls = image.sites, image.calls
+    handing = np.flatnonzero(np.isin(calls["callee"], starters) & (calls["function"] >= 0))
+    if not len(handing) or not len(image.code_words):
+        return
+    chosen = (sites["kind"] == AccessKind.ADDRESS) & np.isin(sites["function"], calls["function"][handing])
+    taken = np.flatnonzero(chosen)
+    taken = taken[_never_written(image, sites["target"][taken])]
+    args = image.args
+    elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~np.isin(args["callee"], starters)
+    for maker in np.unique(calls["function"][handing]).tolist():
+        here = taken[sites["function"][taken] == maker]
+        mine = handing[calls["function"][handing] == maker]
+        mine = mine[np.argsort(calls["ip"][mine])]
+        # An object that is handed to another function as well is something else: an error that is told.
+        others = set(args["value"][elsewhere & (args["function"] == maker)].tolist())
+        for ip, table in sorted(zip(sites["ip"][here].tolist(), sites["target"][here].tolist(), strict=True)):
+            row = _first_method(image, table) if table not in others and _is_vtable(image, table) else -1
+            if row >= 0:
+                behind = mine[int(np.searchsorted(calls["ip"][mine], ip)) :]
+                yield from ((row, call) for call in (behind if len(behind) else mine).tolist())
+
+
+def _never_written(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    result = np.zeros(len(addresses), bool)
+    for section in image.sections:
+        if section.kind in (SectionKind.RELRO, SectionKind.CONSTANT):
+            result |= (addresses >= section.address) & (addresses < section.end)
+    return result
+
+
+def _is_vtable(image: Image, address: int) -> bool:
+    """Perhaps one of a closure: compilers name those so, or not at all.  Other classes' are known by their names."""
+    row = int(np.searchsorted(image.variables["address"], address, "right")) - 1
+    if row < 0:
+        return True
+    there = image.variables[row]
+    if address >= there["address"] + max(int(there["size"]), 1) or there["name"] < 0:
+        return True
+    name = str(image.names[there["name"]])
+    return name.startswith(_COMPILERS_NAMES) or name.endswith("{vtable}")
+
+
+def _first_method(image: Image, table: int) -> int:
+    """Row of the function, -1 where this is no such table."""
+    words, width = image.code_words, image.arch.pointer_size
+    begin, end = np.searchsorted(words["slot"], (table + width, table + (METHOD + 1) * width))
+    if end - begin != 1 or words["slot"][begin] != table + METHOD * width:
+        return -1
+    return int(function_at(image, words["value"][begin:end])[0])

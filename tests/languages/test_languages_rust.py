@@ -1,0 +1,125 @@
+"""Rust programs: readable names, threads that are handed closures, remedies that rustc accepts."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from elfscan.debug.demangle import demangle
+from elfscan.debug.rustnames import readable_rust, told_apart
+from elfscan.image import read_images
+from sharing.judge.static import JudgeOptions, judge
+from sharing.knowledge import default_knowledge
+from sharing.knowledge.names import rust_path
+from sharing.model.finding import Finding, Severity
+
+# Two words in one structure; WRAP is what the remedy of the finding says to do.
+PROGRAM = """
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+#[repr(align(64))]
+struct Line<T>(T);
+#[repr(align(128))]
+struct Stats { produced: WRAP<AtomicU64>, consumed: WRAP<AtomicU64> }
+static STATS: Stats = Stats { produced: WRAP(AtomicU64::new(0)), consumed: WRAP(AtomicU64::new(0)) };
+static STOP: Line<AtomicBool> = Line(AtomicBool::new(false));
+fn produce() { while !STOP.0.load(Relaxed) { STATS.produced.0.fetch_add(1, Relaxed); } }
+fn consume() { while !STOP.0.load(Relaxed) { STATS.consumed.0.fetch_add(1, Relaxed); } }
+fn main() {
+    let threads = (thread::spawn(produce), thread::spawn(consume));
+    thread::sleep(std::time::Duration::from_millis(1));
+    STOP.0.store(true, Relaxed);
+    threads.0.join().unwrap();
+    threads.1.join().unwrap();
+    println!("{} {}", STATS.produced.0.load(Relaxed), STATS.consumed.0.load(Relaxed));
+}
+"""
+TOGETHER = "struct Same<T>(T);\n" + PROGRAM.replace("WRAP", "Same")
+APART = PROGRAM.replace("WRAP", "Line")
+
+
+@pytest.mark.parametrize(
+    ("name", "readable"),
+    [
+        ("_RNvCs5DfYVIzbyry_4pair5STATS", "pair::STATS"),
+        ("_RNvCs5DfYVIzbyry_4pair4STOP.0", "pair::STOP.0"),
+        ("_RNvMsn_NtCslNYArtu3iFV_5alloc4syncNtB5_3Arc9drop_slow.llvm.123", "<alloc::sync::Arc>::drop_slow"),
+        ("_ZN4pair5STATS17hed41c55027a24e96E", "pair::STATS"),
+        (
+            "_ZN4core3ops8function6FnOnce9call_once17h0123456789abcdefE.llvm.77",
+            "core::ops::function::FnOnce::call_once",
+        ),
+        (
+            "_ZN50_$LT$T$u20$as$u20$core..convert..Into$LT$U$GT$$GT$4into17h0123456789abcdefE",
+            "<T as core::convert::Into<U>>::into",
+        ),
+        ("_ZN2ns1C1xE", "ns::C::x"),  # C++
+        ("_ZN3foo17h0123456789abcdeE", "_ZN3foo17h0123456789abcdeE"),  # a digit short, and cut
+        ("_ZN9999a17h0123456789abcdefE", "_ZN9999a17h0123456789abcdefE"),
+        ("_R", "_R"),
+        ("_RNv" + "C" * 5000, "_RNv" + "C" * 5000),
+    ],
+)
+def test_names(name: str, readable: str) -> None:
+    assert demangle([name]) == [readable]
+
+
+def test_a_long_hostile_name_is_read_once_from_end_to_end() -> None:
+    """Lengths that fit in many ways are no reason to try them all."""
+    names = ["_ZN" + "1a" * 50_000, "_ZN" + "11" * 50_000 + "E", "_ZN" + "3abc" * 900 + "17h0123456789abcdeg"]
+    assert readable_rust(names) == names
+
+
+def test_copies_of_one_function_keep_names_of_their_own() -> None:
+    assert told_apart(["a::b", "c", "a::b", "c", "a::b"]) == ["a::b", "c", "a::b #2", "c", "a::b #3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("std::rt::lang_start", "std::rt::lang_start"),
+        ("std::a::b::<x::c, (Vec<u8>, fn() -> i32)>", "std::a::b"),
+        ("<a::B<u8> as c::D<E>>::e::<F> #2", "a::B::e"),
+        ("<a::B<fn(u8) -> u8>>::e", "a::B::e"),
+        ("<unclosed", "unclosed"),
+    ],
+)
+def test_paths_without_type_arguments(name: str, path: str) -> None:
+    assert rust_path(name) == path
+
+
+@pytest.fixture(scope="module")
+def rust(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with programs ``together`` and ``apart``, with symbols, and ``-v0`` with debug information as well."""
+    if shutil.which("rustc") is None:
+        pytest.skip("no rustc: Debian's package is called rustc")
+    folder = tmp_path_factory.mktemp("rust")
+    for name, text in (("together", TOGETHER), ("apart", APART)):
+        (folder / f"{name}.rs").write_text(text)
+        for suffix, flags in (("", ()), ("-v0", ("-g", "-Csymbol-mangling-version=v0"))):
+            command = ["rustc", "-O", *flags, "-o", f"{name}{suffix}", f"{name}.rs"]
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def audited(program: Path) -> list[Finding]:
+    image = next(read_images(str(program)))
+    found = judge(image, JudgeOptions(64, 128, demangle=demangle), default_knowledge()).findings
+    return [f for f in found if f.severity.rank >= Severity.LOW.rank]
+
+
+@pytest.mark.parametrize("form", ["", "-v0"])
+class TestPair:
+    def test_two_words_of_a_static_structure_are_the_only_finding(self, rust: Path, form: str) -> None:
+        (found,) = audited(rust / f"together{form}")
+        assert found.rule == "independent-writers"
+        assert found.severity.rank >= Severity.MEDIUM.rank
+        assert all(p.full_name.startswith("together::STATS") for p in found.participants[:2])
+        assert found.remedies[0].language == "Rust"
+        assert "#[repr(align(64))]\nstruct Line<T>(T);" in found.remedies[0].edit
+
+    def test_done_as_the_remedy_says_nothing_is_left(self, rust: Path, form: str) -> None:
+        assert audited(rust / f"apart{form}") == []
