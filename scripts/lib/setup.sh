@@ -44,6 +44,7 @@ has eu-readelf|elfutils
 has dwz|dwz
 has bear|bear
 has valgrind|valgrind
+has rustc|rustc
 has strace|strace
 '
 

@@ -194,7 +194,7 @@ ENTRY_WRAPPERS: Annotated[
 ] = 4
 CALL_BYTES: Annotated[
     int,
-    About("bytes", Origin.ABI, "the longest direct call: x86-64 5, aarch64 and RISC-V 4; a return behind it is more"),
+    About("bytes", Origin.ABI, "the longest direct call of all machines that are decoded; a return behind it is more"),
 ] = 5
 ONCE_WRAPPERS: Annotated[
     int, About("calls between a function and what runs it once", Origin.CHOSEN, "they hand their own argument on")
