@@ -31,12 +31,12 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
             continue
         text = image.names[name]
         parts = _parts(text)
+        last = not anywhere.isdisjoint(parts)
+        if not last and not (text in runtime or (parts and (parts[0] in words or parts[-1] in words))):
+            continue
         if knowledge.is_thread_entry(text):
             continue  # whatever it is called
-        if not anywhere.isdisjoint(parts):
-            factor[row] = numbers.LAST_WORDS
-        elif text in runtime or (parts and (parts[0] in words or parts[-1] in words)):
-            factor[row] = min(factor[row], numbers.COLD)
+        factor[row] = numbers.LAST_WORDS if last else min(factor[row], numbers.COLD)
     return factor
 
 
