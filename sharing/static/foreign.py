@@ -26,7 +26,8 @@ Bools = npt.NDArray[np.bool_]
 
 
 class WorkTable(msgspec.Struct, frozen=True):
-    """Instructions of calls (orders of magnitude, by names), and functions that sleep, for seconds as a rule.
+    """Instructions of calls (orders of magnitude, by names), and functions that sleep, some of them for seconds as a
+    rule, or until a signal comes.
 
     Those of ``sleeps_prefixes`` are templates; ``interrupted`` are those that are made again when a signal ends them.
     """

@@ -191,6 +191,7 @@ def test_only_what_the_threads_own_loop_does_each_time_is_sure() -> None:
     ("name", "loop", "rarity", "maybe", "writes", "sure"),
     [
         pytest.param("sleep", 1, 0, False, False, False, id="sleeps for seconds each time: nothing is often"),
+        pytest.param("sigwait", 1, 0, False, False, False, id="waits for a signal each time: those come seldom"),
         pytest.param("usleep", 1, 0, True, False, False, id="sleeps for some time: a sleep is longer than much work"),
         pytest.param("nanosleep", 2, 0, True, False, False, id="sleeps again when a signal ends the sleep"),
         pytest.param("_ZNSt11this_thread9sleep_forIlSt5ratioILl1ELl1EEEEvv", 1, 0, True, False, False, id="C++"),
