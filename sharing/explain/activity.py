@@ -6,7 +6,7 @@ judgement's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from sharing.basics.naming import Demangle
 from sharing.explain import numbers
 from sharing.judge.passes import run_passes, without_tls
 from sharing.knowledge import Knowledge
+from sharing.model.finding import Severity
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Actor
 from sharing.rules import LINE_RULES
@@ -72,7 +73,15 @@ class Activity:
             return []
         profile = self.profiler.profile(line, self.context.line_size)
         found = [d for rule in LINE_RULES if rule.span is Span.LINE for d in rule.check(profile, self.context)]
+        found = [_capped(draft) for draft in found]
         return sorted(found, key=lambda d: (-d.severity.rank, -d.score))
+
+
+def _capped(draft: Draft) -> Draft:
+    """Medium at most where one of the two is not among the busiest of the program: as in an audit."""
+    if draft.severity.rank > Severity.MEDIUM.rank and any(actor.raised for actor in draft.actors[:2]):
+        return replace(draft, severity=Severity.MEDIUM)
+    return draft
 
 
 def observe(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, demangle: Demangle) -> Activity:

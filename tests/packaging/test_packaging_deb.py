@@ -28,7 +28,7 @@ def test_it_depends_on_what_its_libraries_were_compiled_for(fields: dict[str, st
 
 def test_it_puts_files_into_its_own_folders_alone(deb: Path) -> None:
     listed = subprocess.run(["dpkg-deb", "--contents", str(deb)], capture_output=True, text=True, check=True).stdout
-    files = [line.split()[5] for line in listed.splitlines() if not line.startswith("d")]
+    files = sorted(line.split()[5] for line in listed.splitlines() if not line.startswith("d"))
     own = ("./usr/lib/linemate/", "./usr/share/doc/linemate/", "./usr/share/man/man1/linemate")
     assert [name for name in files if not name.startswith(own)] == [
         "./usr/bin/linemate",

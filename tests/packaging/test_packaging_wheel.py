@@ -21,10 +21,22 @@ NATIVE = "linemate/elfscan/native/bin/"
 SYSTEM = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
+SHARED = (
+    "data/share/man/man1/linemate",
+    "data/share/bash-completion/completions/linemate",
+    "data/share/fish/vendor_completions.d/linemate.fish",
+    "data/share/zsh/site-functions/_linemate",
+    "data/share/cmake/linemate/",
+)
+
+
 def test_nothing_but_the_package_and_its_metadata_is_in_it(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert {name.split("/")[0] for name in names} == {"linemate", f"{wheel.name.split('-py3')[0]}.dist-info"}
+    release = wheel.name.split("-py3")[0]
+    assert {name.split("/")[0] for name in names} == {"linemate", f"{release}.dist-info", f"{release}.data"}
+    beside = [name.removeprefix(f"{release}.data/") for name in names if name.startswith(f"{release}.data/")]
+    assert [name for name in beside if not name.startswith(SHARED)] == []  # below the prefix, not among the modules
     assert [name for name in names if name.endswith((".cpp", ".pyc", "CMakeLists.txt"))] == []
     assert {"linemate/py.typed", "linemate/sharing/knowledge/libraries/std.json"} <= set(names)
     assert wheel.stat().st_size < MAX_WHEEL_MB << 20
@@ -149,7 +161,11 @@ def test_the_source_archive_makes_the_same_package(
     assert (tree / "analyzer/src/Main.cpp").exists()
     script = "import sys; sys.path.insert(0, 'packaging'); import backend; backend.stage(backend.STAGED)"
     subprocess.run([sys.executable, "-I", "-c", script], cwd=tree, check=True, timeout=60)
+    pages = [sys.executable, "-I", "packaging/fromcommands.py", "build/package"]
+    subprocess.run(pages, cwd=tree, check=True, timeout=60)
+    assert (tree / "packaging/cmake/linemateConfig.cmake").exists()  # put in place by the build
     staged = {str(path.relative_to(tree / "build/package")) for path in (tree / "build").rglob("*") if path.is_file()}
     with zipfile.ZipFile(wheel) as inside:
-        wanted = {name for name in inside.namelist() if "/native/" not in name and ".dist-info/" not in name}
-    assert staged == wanted
+        names = [name.split(".data/data/")[-1] for name in inside.namelist()]
+    built = re.compile(r".*/native/|[^/]*\.dist-info/|share/cmake/")
+    assert staged == {name for name in names if not built.match(name)}

@@ -6,10 +6,14 @@ fields of a Rust structure as it likes, so that only a type that is aligned, and
 
 from __future__ import annotations
 
+import re
+
 from sharing.basics.geometry import round_up
 from sharing.judge.remedies.editedlayout import Edit, Kind
 from sharing.judge.remedies.paths import Paths
 from sharing.model.finding import Remedy
+
+_PATH = re.compile(r"(?:\w+::)+")
 
 
 def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remedy:
@@ -23,7 +27,7 @@ def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remed
         text = f"make the elements of {owner} whole lines: wrap the element type; {also}"
         use = f"// [T; N] becomes [Line<T>; N], {size} bytes each; the value is .0"
     elif edit.kind in (Kind.MEMBER, Kind.ELSEWHERE) and steps:
-        kind = paths.types.name(steps[-1].type).rsplit("::", 1)[-1] or "T"
+        kind = _PATH.sub("", paths.types.name(steps[-1].type)) or "T"
         holder = paths.types.name(steps[-1].holder) if steps[-1].holder >= 0 else ""
         field = steps[-1].name
         text = f"wrap {field} of {owner} in {_type(line_size)}; {also}"
