@@ -165,7 +165,8 @@ def _by_thread(
     times = edges.once * factor[edges.callee]
     cyclic = _between_cycles(edges, n)
     around = cyclic[edges.caller] & cyclic[edges.callee]
-    flow = np.where(around, numbers.RECURSION * np.minimum(times, 1.0), times)
+    # With the share that each call keeps, no cycle grows.
+    flow = np.where(around, np.minimum(times, numbers.RECURSION / numbers.CALL_SHARE), times)
     calls = perthread.Calls(edges.callee, times, flow, in_loop(edges.depth), edges.start)
     pointers = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
     often = perthread.times(pointers["loop_depth"], pointers["rarity"])
