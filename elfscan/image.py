@@ -19,7 +19,7 @@ from elfscan.code.functions import build_functions, fill_holes, flag_by_name, fu
 from elfscan.code.overrides import overrides
 from elfscan.code.storedcode import leading_to_functions, stored_code
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
-from elfscan.debug.rustnames import RUST_NAME, readable_rust, told_apart
+from elfscan.debug.rustnames import RUST_NAME, told_apart
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.archive import is_archive, open_members
 from elfscan.fileformat.elf import ElfFile, map_file
@@ -42,6 +42,7 @@ from sharing.model import (
 )
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import CLONE_CALLS, Unit
+from sharing.model.linkage import is_rust
 from sharing.model.plural import count
 
 if TYPE_CHECKING:
@@ -221,10 +222,7 @@ def _with_types(debug: DebugRun | None, program: Program, named: _Named) -> _Typ
     pool, offsets = program.symbols.names, found.name.astype(np.uint64)
     rust = pool.mention(RUST_NAME)
     if rust or pool.starts_with(offsets, b"_Z").any():
-        _demangle(typed.variables, named.names, typed.aliases)
-    if rust:
-        # The hash in them is another one after each build, and says nothing.
-        named.names[: named.functions] = told_apart(readable_rust(named.names[: named.functions]))
+        _demangle(typed, named, rust=rust)
     return typed
 
 
@@ -402,15 +400,25 @@ def _through_own_stubs(table: Array, own_stubs: Array) -> Array:
     return table
 
 
-def _demangle(variables: Array, names: list[str], aliases: dict[int, tuple[str, ...]]) -> None:
-    """Give variables readable C++ and Rust names; the symbol's own name becomes an alias."""
-    rows = enumerate(variables["name"].tolist())
+def _demangle(typed: _Typed, named: _Named, *, rust: bool) -> None:
+    """Give variables readable C++ and Rust names; the symbol's own name becomes an alias.
+
+    Functions of Rust lose theirs: the hash in it is another one after each build, and says nothing.
+    """
+    names, aliases = named.names, typed.aliases
+    rows = enumerate(typed.variables["name"].tolist())
     mangled = [(row, int(n)) for row, n in rows if n >= 0 and names[n][:2] in ("_Z", "_R")]
-    if not mangled:
+    functions = [at for at in range(named.functions) if is_rust(names[at])] if rust else []
+    if not mangled and not functions:
         return
     from elfscan.debug.demangle import demangle
 
-    for (row, index), readable in zip(mangled, demangle([names[i] for _, i in mangled]), strict=True):
+    found = demangle([*(names[index] for _, index in mangled), *(names[at] for at in functions)])
+    for (row, index), readable in zip(mangled, found[: len(mangled)], strict=True):
         if readable != names[index]:
             aliases[row] = (names[index], *aliases.get(row, ()))
             names[index] = readable
+    for at, readable in zip(functions, found[len(mangled) :], strict=True):
+        names[at] = readable
+    if rust:
+        names[: named.functions] = told_apart(names[: named.functions])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from elfscan.arrays import positions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from sharing.model import ImageKind, SectionKind
@@ -54,9 +55,5 @@ def stored_code(program: Program, kind: ImageKind) -> Array:
 
 def leading_to_functions(stored: Array, functions: Array) -> Array:
     """Those of the ``stored`` words at which a function of this FUNCTION_DTYPE table begins."""
-    starts = functions["address"]
-    if not len(starts) or not len(stored):
-        return stored[:0]
-    at = np.minimum(np.searchsorted(starts, stored["value"]), len(starts) - 1)
-    found: Array = stored[starts[at] == stored["value"]]
+    found: Array = stored[positions(functions["address"], stored["value"]) >= 0]
     return found

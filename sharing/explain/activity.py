@@ -6,7 +6,7 @@ judgement's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy.typing as npt
 from sharing.basics.naming import Demangle
 from sharing.explain import numbers
 from sharing.judge.passes import run_passes, without_tls
+from sharing.judge.severitylimit import of_the_program
 from sharing.knowledge import Knowledge
-from sharing.model.finding import Severity
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Actor
 from sharing.rules import LINE_RULES
@@ -73,15 +73,7 @@ class Activity:
             return []
         profile = self.profiler.profile(line, self.context.line_size)
         found = [d for rule in LINE_RULES if rule.span is Span.LINE for d in rule.check(profile, self.context)]
-        found = [_capped(draft) for draft in found]
-        return sorted(found, key=lambda d: (-d.severity.rank, -d.score))
-
-
-def _capped(draft: Draft) -> Draft:
-    """Medium at most where one of the two is not among the busiest of the program: as in an audit."""
-    if draft.severity.rank > Severity.MEDIUM.rank and any(actor.raised for actor in draft.actors[:2]):
-        return replace(draft, severity=Severity.MEDIUM)
-    return draft
+        return sorted(map(of_the_program, found), key=lambda d: (-d.severity.rank, -d.score))
 
 
 def observe(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, demangle: Demangle) -> Activity:

@@ -61,13 +61,8 @@ def addresses_of(image: Image) -> tuple[int, int]:
     return max(low, LEAST_ADDRESS), max((s.end for s in image.sections), default=0)
 
 
-def code_of(image: Image, file: memoryview, row: int) -> Code | None:
-    """A function's bytes in its file, None where they are not there (.bss, cut files, very long functions)."""
-    return codes_of(image, file, [row])[0]
-
-
 def codes_of(image: Image, file: memoryview, rows: Sequence[int]) -> list[Code | None]:
-    """The same of many functions at once."""
+    """Functions' bytes in their file, None where they are not there (.bss, cut files, very long functions)."""
     chosen = image.functions[np.asarray(rows, np.int64)]
     places = {s.index: (s.file_offset - s.address, s.end) for s in image.sections if s.file_offset is not None}
     out: list[Code | None] = []

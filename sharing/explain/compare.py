@@ -142,10 +142,9 @@ def document(builds: Builds, macro: str = "") -> Comparison:
     not_ruled_out = tuple(r for v in verdicts for r in v.not_ruled_out)
     if same:
         causes = (_one_build(builds),)
+        why = what_differs(builds.old.image, builds.new.image)
         ruled_out = tuple(
-            RuledOut(kind, f"{what_differs(builds.old.image, builds.new.image)}")
-            for kind in CauseKind
-            if kind not in (CauseKind.NONE, CauseKind.CONTENTION)
+            RuledOut(kind, why) for kind in CauseKind if kind not in (CauseKind.NONE, CauseKind.CONTENTION)
         )
     elif others:
         causes = (two_programs(builds, others),)

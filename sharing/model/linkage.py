@@ -23,7 +23,7 @@ def older_rust(name: str) -> int | None:
 
     Linear in its length: names are hostile.
     """
-    if not name.startswith("_ZN"):
+    if not name.startswith("_ZN") or "17h" not in name:
         return None
     at = 3
     while (found := _LENGTH.match(name, at)) is not None:

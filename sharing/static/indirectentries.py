@@ -19,13 +19,11 @@ from sharing.static.callees import Argument
 MAX_ARGUMENTS = 6  # as many as are passed in registers anywhere
 
 
-def handed_on(image: Image, entry: int, starter: int, callees: npt.NDArray[Any]) -> set[Argument]:
-    """Arguments at which code addresses are thread entries; none where the entry calls what it names.
+def handed_on(image: Image, starter: int, callees: npt.NDArray[Any]) -> set[Argument]:
+    """Arguments at which code addresses are thread entries, of a function that starts one which calls such an address.
 
-    ``entry`` and ``starter`` are rows of the function table, ``callees`` the called addresses, sorted.
+    ``starter`` is a row of the function table, ``callees`` are the called addresses, sorted.
     """
-    if not calls_what_it_is_handed(image, entry, starter):
-        return set()
     address = image.functions["address"][starter]
     at = int(np.searchsorted(callees, address))
     if at == len(callees) or callees[at] != address:

@@ -138,7 +138,8 @@ class Threads:
         own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
         busy, surely, maybe = busy_rate(), sure_rate(), busy_rate() / numbers.SURE_FACTOR
         at_all = ~self.seldom
-        often, sure = at_all & ~self.resting, at_all & ~self.resting & ~self.unsure
+        often = at_all & ~self.resting
+        sure = often & ~self.unsure
         return Often(
             mask_of(writes >= busy) & often,
             mask_of(uses >= busy) & often,
@@ -212,10 +213,11 @@ def threads(
     each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
     made = calls.times >= as_a_rule
     inlined = made & (work.straight <= numbers.INLINED)[calls.callee]
+    through_pointers, none_once = pointer_calls.straight + pointer_calls.looped, np.zeros(n, bool)
     anywhere, tasks, again = np.zeros(n), np.zeros(n), 0.0
     if dispatched.any():
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
-        again = float(anywhere @ (pointer_calls.straight + pointer_calls.looped))
+        again = float(anywhere @ through_pointers)
     handed = handed & dispatched
     few = dispatched if np.count_nonzero(dispatched) <= numbers.FEW_TARGETS else handed
     if 0 < np.count_nonzero(few) <= numbers.FEW_TARGETS:
@@ -231,13 +233,13 @@ def threads(
         else:
             continue
         runs = spread(calls, base, once[row])
-        through = numbers.POINTER_SHARE * float(runs @ (pointer_calls.straight + pointer_calls.looped))
+        through = numbers.POINTER_SHARE * float(runs @ through_pointers)
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
         taken = numbers.STEADY * float((runs * once[row]) @ pointer_calls.looped) * tasks
         total = work.of(runs, once[row])
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
         # Apart: what the loop itself does is as sure as without them.
-        rates[row] += taken * (PER_MILLION / max(total + work.of(taken, np.zeros(n, bool)), 1.0))
+        rates[row] += taken * (PER_MILLION / max(total + work.of(taken, none_once), 1.0))
     return Threads(rates, once, near, mask_of(np.array(entries) < 0))
 
 

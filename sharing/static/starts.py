@@ -54,9 +54,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         if wrapper is None:
             row = start(at, several=many.get(key, False))
             starter = int(args[at]["function"])
-            if row >= 0:
-                wanted.update(handed_on(image, row, starter, callees))
             if row >= 0 and calls_what_it_is_handed(image, row, starter):
+                wanted.update(handed_on(image, starter, callees))
                 starters[int(image.functions["address"][starter])] = row
             continue
         many[wrapper] = bool(in_loop[at]) or many.get(key, False)
@@ -94,11 +93,16 @@ def _methods(image: Image, found: set[int]) -> list[int]:
 
 def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> list[int]:
     """Functions that are entries by their names, but for parts of those ``found``, which call them."""
-    names = image.functions["name"].tolist()
-    rows = [at for at, nm in enumerate(names) if nm >= 0 and knowledge.is_thread_entry(image.names[nm])]
+    names = [image.names[nm] if nm >= 0 else "" for nm in image.functions["name"].tolist()]
+    rows = [at for at, name in enumerate(names) if _is_qualified(name) and knowledge.is_thread_entry(name)]
     calls = image.calls
     parts = set(function_at(image, calls["callee"][np.isin(calls["function"], list(found))]).tolist())
     return [at for at in rows if at not in parts and not _only_calls_pointers(image, at)]
+
+
+def _is_qualified(name: str) -> bool:
+    """C++ or Rust: libraries of C are handed their entries, and most programs have many functions."""
+    return name.startswith("_Z") or "::" in name
 
 
 def _only_calls_pointers(image: Image, function: int) -> bool:

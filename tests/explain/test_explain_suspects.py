@@ -17,7 +17,7 @@ from reports.options import RenderOptions
 from sharing.explain.bench import with_measurements
 from sharing.explain.causes.dependency import allocator_of_library
 from sharing.explain.causes.toolchain import parse_producer
-from sharing.explain.code import Code, CodeChange, addresses_of, code_of, compare_code, loop_heads, read_code
+from sharing.explain.code import Code, CodeChange, addresses_of, codes_of, compare_code, loop_heads, read_code
 from sharing.explain.compare import ExplainOptions, explain
 from sharing.explain.tables import read_measurements
 from sharing.knowledge import default_knowledge
@@ -277,7 +277,7 @@ def test_an_indirect_jump_leads_to_no_loop_head(image: Image, jump: str) -> None
 
 
 def test_without_bytes_nothing_is_said(image: Image) -> None:
-    assert code_of(image, memoryview(b""), 0) is None
+    assert codes_of(image, memoryview(b""), [0]) == [None]
     assert compare_code(None, code(image, CODE)) is CodeChange.UNKNOWN
 
 

@@ -8,7 +8,6 @@
 #include "RustNames.h"
 #include "llvm/Demangle/Demangle.h"
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
 using namespace llvm;

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from sharing.basics.geometry import round_up
 from sharing.judge.remedies.editedlayout import Edit, Kind
 from sharing.judge.remedies.paths import Paths
@@ -39,17 +41,7 @@ def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remed
     else:
         text = f"wrap {owner} in {_type(line_size)}; {also}"
         use = f"static {name}: Line<T> = Line(...);  // T: the type it has now; the value is .0"
-    return Remedy(
-        kind=cost.kind,
-        text=text,
-        edit=f"{wrapper}\n{use}",
-        language="Rust",
-        cost_bytes=cost.cost_bytes,
-        breaks_abi=cost.breaks_abi,
-        protects_tail=True,
-        objects=cost.objects,
-        each_bytes=cost.each_bytes,
-    )
+    return replace(cost, text=text, edit=f"{wrapper}\n{use}", language="Rust")
 
 
 def _type(line_size: int) -> str:
