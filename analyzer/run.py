@@ -33,7 +33,8 @@ class Request(Protocol):
 
     ``database`` is a compile_commands.json or its folder; "" where ``flags`` say how ``sources`` are compiled.
     ``sources`` choose from a database, none means all.  ``jobs``: units at once, 0 one a core.  ``cache``: a folder for
-    the facts of unchanged units, None for no cache.
+    the facts of unchanged units, None for no cache.  What is below the folders ``tops`` (absolute) is read from
+    ``tree`` instead, "" for none.
     """
 
     @property
@@ -46,6 +47,10 @@ class Request(Protocol):
     def jobs(self) -> int: ...
     @property
     def cache(self) -> str | None: ...
+    @property
+    def tops(self) -> Sequence[str]: ...
+    @property
+    def tree(self) -> str: ...
 
 
 def run_facts(request: Request, project: ProjectConfig | None = None) -> Path:
@@ -80,6 +85,8 @@ def _arguments(request: Request, project: ProjectConfig, folder: Path) -> list[s
         out += ["--project-rows", str(rows)]
     if request.cache is not None:
         out += ["--cache", request.cache]
+    if request.tree:
+        out += [*(word for top in request.tops for word in ("--top", top)), "--tree", request.tree]
     if sys.stderr.isatty():
         out.append("--progress")
     if request.database:

@@ -1,14 +1,13 @@
-"""Compile databases: finding one, reading its entries, writing one for another tree.
+"""Compile databases: finding one, reading its entries, writing one.
 
 Owns the format of compile_commands.json (as Clang documents it).  What a unit means is the analyzer's.
 """
 
 from __future__ import annotations
 
-import os
 import posixpath
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,9 +19,6 @@ FILE_NAME = "compile_commands.json"
 MAX_BYTES = 256 << 20
 MAX_PATH_CHARS = 4096  # Linux opens no longer one, and each is joined to every argument
 HOW_TO_GET_ONE = "cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON or 'bear -- make' makes one; or give flags after --"
-
-# Flags that name a file or folder, as "-Ifolder" or "-I folder"; a relative one is meant from the entry's directory.
-PATH_FLAGS = ("-I", "-iquote", "-isystem", "-idirafter", "-include", "-imacros", "-F", "-iframework", "-isysroot", "-B")
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -102,40 +98,5 @@ def write_database(path: Path, entries: Sequence[Entry]) -> None:
     path.write_bytes(msgspec.json.encode(rows))
 
 
-def absolute_paths(entry: Entry) -> Entry:
-    """The entry with relative paths in its flags and its source made absolute, so that it can move elsewhere."""
-    arguments: list[str] = []
-    takes_path = False
-    for argument in entry.arguments:
-        if takes_path or entry.names_source(argument):
-            arguments.append(_join(entry.directory, argument))
-            takes_path = False
-            continue
-        takes_path = argument in PATH_FLAGS
-        joined = next((flag for flag in PATH_FLAGS if argument.startswith(flag) and not takes_path), "")
-        value = argument[len(joined) :]
-        # "-includefile" is never written joined; "-I=dir" is relative to the system root.
-        if joined and value and value[0] not in "=-" and joined not in ("-include", "-imacros"):
-            arguments.append(joined + _join(entry.directory, value))
-        else:
-            arguments.append(argument)
-    return msgspec.structs.replace(entry, arguments=tuple(arguments), file=entry.path)
-
-
 def _join(directory: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(directory, path))
-
-
-def map_paths(entry: Entry, change: Callable[[str], str]) -> Entry:
-    """The entry with ``change`` applied to its folder, its source and every argument but the compiler."""
-    return msgspec.structs.replace(
-        entry,
-        directory=change(entry.directory),
-        file=change(entry.file),
-        arguments=(*entry.arguments[:1], *map(change, entry.arguments[1:])),
-    )
-
-
-def same_file(path: str) -> str:
-    """A key that is equal for two spellings of one path."""
-    return os.path.realpath(path)

@@ -46,7 +46,8 @@ class FactsRequest:
 
     ``database`` is a compile_commands.json (or a folder with one), "" where ``flags`` say how ``sources`` are compiled.
     ``sources`` limit a database to these units; none means all.  ``jobs`` is how many units at once, 0 one a core.
-    ``cache`` is a folder for facts of unchanged units, None for no cache.
+    ``cache`` is a folder for facts of unchanged units, None for no cache.  What is below the folders ``tops``
+    (absolute) is read from ``tree`` instead, "" for none.
     """
 
     database: str = ""
@@ -54,6 +55,8 @@ class FactsRequest:
     flags: tuple[str, ...] = ()
     jobs: int = 0
     cache: str | None = None
+    tops: tuple[str, ...] = ()
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True)

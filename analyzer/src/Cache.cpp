@@ -119,8 +119,9 @@ std::string toolIdentity() {
   return contentHash(Out);
 }
 
-FactsCache::FactsCache(std::string Folder, std::string Basis)
-    : Folder(std::move(Folder)), Basis(std::move(Basis)) {}
+FactsCache::FactsCache(std::string Folder, std::string Basis, Overlay Moved)
+    : Folder(std::move(Folder)), Basis(std::move(Basis)),
+      Moved(std::move(Moved)) {}
 
 Error FactsCache::makeFolder(StringRef Folder) {
   if (std::error_code E = sys::fs::create_directories(
@@ -131,8 +132,8 @@ Error FactsCache::makeFolder(StringRef Folder) {
 
 std::string FactsCache::entryPath(const Command &From, const Flags &F) const {
   std::string Key;
-  for (const std::string *Part :
-       {&Basis, &From.Directory, &From.File, &F.Language, &F.Options.Compiler})
+  for (const std::string *Part : {&Basis, &Moved.Tree, &From.Directory,
+                                  &From.File, &F.Language, &F.Options.Compiler})
     putString(Key, *Part);
   for (const std::string &Argument : F.Arguments)
     putString(Key, Argument);
@@ -147,7 +148,7 @@ std::string FactsCache::entryPath(const Command &From, const Flags &F) const {
 bool FactsCache::isUnchanged(StringRef Path, StringRef Hash) {
   auto [Slot, IsNew] = Hashes.try_emplace(Path);
   if (IsNew)
-    if (auto Buffer = readRegularFile(Path))
+    if (auto Buffer = readRegularFile(Moved.locate(Path)))
       Slot->second = contentHash((*Buffer)->getBuffer());
   return !Hash.empty() && Slot->second == Hash;
 }
@@ -155,7 +156,7 @@ bool FactsCache::isUnchanged(StringRef Path, StringRef Hash) {
 bool FactsCache::isMissing(StringRef Path) {
   auto [Slot, IsNew] = Missing.try_emplace(Path, false);
   if (IsNew)
-    Slot->second = !sys::fs::exists(Path);
+    Slot->second = !sys::fs::exists(Moved.locate(Path));
   return Slot->second;
 }
 

@@ -13,6 +13,7 @@
 #include "Database.h"
 #include "FileCache.h"
 #include "Flags.h"
+#include "Overlay.h"
 #include "Unit.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -28,7 +29,8 @@ namespace linemate {
 class FactsCache {
 public:
   /// \p Basis hashes what all entries depend on: the tool and its tables.
-  FactsCache(std::string Folder, std::string Basis);
+  /// \p Moved is where the files of the units are.
+  FactsCache(std::string Folder, std::string Basis, Overlay Moved);
 
   static llvm::Error makeFolder(llvm::StringRef Folder);
 
@@ -58,6 +60,7 @@ private:
 
   std::string Folder;
   std::string Basis;
+  Overlay Moved;
   llvm::StringMap<std::string> Hashes; ///< of files as they are now
   llvm::StringMap<bool> Missing;
 };

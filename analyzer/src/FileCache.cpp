@@ -41,9 +41,11 @@ private:
 
 } // namespace
 
-FileCache::FileCache()
-    : ProxyFileSystem(vfs::createPhysicalFileSystem()),
-      ReadFile([](StringRef Path) { return readRegularFile(Path); }) {}
+FileCache::FileCache(Overlay Moved)
+    : ProxyFileSystem(vfs::createPhysicalFileSystem()), Moved(std::move(Moved)),
+      ReadFile([this](StringRef Path) {
+        return readRegularFile(this->Moved.locate(Path));
+      }) {}
 
 FileCache::FileCache(IntrusiveRefCntPtr<vfs::FileSystem> Below)
     : ProxyFileSystem(std::move(Below)), ReadFile([this](StringRef Path) {
@@ -54,7 +56,10 @@ FileCache::Entry &FileCache::entry(StringRef Path) {
   auto [Slot, IsNew] = Entries.try_emplace(Path);
   if (IsNew) {
     Slot->second = std::make_unique<Entry>();
-    Slot->second->Status = getUnderlyingFS().status(Path);
+    if (auto Found = getUnderlyingFS().status(Moved.locate(Path)))
+      Slot->second->Status = vfs::Status::copyWithNewName(*Found, Path);
+    else
+      Slot->second->Status = Found.getError();
   }
   Entry &E = *Slot->second;
   if (E.AskedBy != Unit) {
@@ -67,6 +72,11 @@ FileCache::Entry &FileCache::entry(StringRef Path) {
 ErrorOr<vfs::Status> FileCache::status(const Twine &Path) {
   SmallString<256> Text;
   return entry(Path.toStringRef(Text)).Status;
+}
+
+bool FileCache::exists(const Twine &Path) {
+  SmallString<256> Text;
+  return getUnderlyingFS().exists(Moved.locate(Path.toStringRef(Text)));
 }
 
 ErrorOr<std::unique_ptr<vfs::File>>

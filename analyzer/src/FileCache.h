@@ -9,6 +9,8 @@
 #ifndef LINEMATE_ANALYZER_FILECACHE_H
 #define LINEMATE_ANALYZER_FILECACHE_H
 
+#include "Overlay.h"
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
@@ -24,13 +26,14 @@ std::string contentHash(llvm::StringRef Content);
 
 class FileCache : public llvm::vfs::ProxyFileSystem {
 public:
-  FileCache(); ///< of the machine
+  explicit FileCache(Overlay Moved = {}); ///< of the machine
   /// Of another file system, one in memory.
   explicit FileCache(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Below);
 
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override;
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
   openFileForRead(const llvm::Twine &Path) override;
+  bool exists(const llvm::Twine &Path) override;
 
   /// Starts the record of a unit.
   void beginUnit();
@@ -56,6 +59,7 @@ private:
   };
   Entry &entry(llvm::StringRef Path);
 
+  Overlay Moved;
   std::function<llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>(
       llvm::StringRef Path)>
       ReadFile;

@@ -37,6 +37,8 @@ constexpr const char *Usage =
     "  --timeout S          for one unit (default 60)\n"
     "  --memory MB          for one process (default 2048)\n"
     "  --resource-dir DIR   clang's own headers\n"
+    "  --top DIR            with --tree: what is below DIR (repeatable) is\n"
+    "  --tree DIR           read from that folder instead\n"
     "  --progress           lines \"DONE/ALL\" on standard error\n"
     "  --no-shared-prefix   parse each unit from its first line\n"
     "  --version            version of the tool and of clang\n"
@@ -126,7 +128,8 @@ Expected<Options> readOptions(int Argc, char **Argv) {
         {StringRef("-p"), StringRef("-j"), StringRef("--knowledge"),
          StringRef("--project-rows"), StringRef("--cache"),
          StringRef("--cache-size"), StringRef("--timeout"),
-         StringRef("--memory"), StringRef("--resource-dir")},
+         StringRef("--memory"), StringRef("--resource-dir"), StringRef("--top"),
+         StringRef("--tree")},
         Name);
     if (!IsKnown)
       return wrong("unknown option " + Name + "; see --help");
@@ -146,6 +149,10 @@ Expected<Options> readOptions(int Argc, char **Argv) {
       Text(Out.Cache);
     else if (Name == "--resource-dir")
       Text(Out.ResourceDirectory);
+    else if (Name == "--top")
+      Out.Moved.Tops.push_back(Value.str());
+    else if (Name == "--tree")
+      Text(Out.Moved.Tree);
     else if (Name == "-j")
       Problem = Number(Out.Limits.Jobs, 1024, 1);
     else if (Name == "--cache-size")
@@ -159,6 +166,8 @@ Expected<Options> readOptions(int Argc, char **Argv) {
   }
   if (Out.Database.empty() == !Out.HasFlags)
     return wrong("expected either -p or -- FLAGS; see --help");
+  if (Out.Moved.Tops.empty() != Out.Moved.Tree.empty())
+    return wrong("--top and --tree belong together; see --help");
   if (Out.HasFlags && Out.Sources.empty())
     return wrong("expected source files in front of --");
   if (Out.Knowledge.empty())

@@ -8,6 +8,7 @@
 #ifndef LINEMATE_ANALYZER_OPTIONS_H
 #define LINEMATE_ANALYZER_OPTIONS_H
 
+#include "Overlay.h"
 #include "Workers.h"
 
 #include "llvm/Support/Error.h"
@@ -27,6 +28,7 @@ struct Options {
   std::string Cache; ///< folder, "" none
   uint64_t CacheBytes = 1ULL << 30;
   std::string ResourceDirectory; ///< of clang's own headers, "" the default
+  Overlay Moved;
   WorkerLimits Limits;
   bool Progress = false;
   bool SharePrefixes = true;

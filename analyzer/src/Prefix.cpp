@@ -76,14 +76,15 @@ std::optional<Beginning> beginningOf(StringRef Content) {
 
 PrefixPlan planPrefixes(const std::vector<Command> &Commands,
                         const std::vector<Flags> &Normal,
-                        const std::vector<size_t> &Units) {
+                        const std::vector<size_t> &Units,
+                        const Overlay &Moved) {
   PrefixPlan Out;
   Out.OfUnit.assign(Commands.size(), nullptr);
   StringMap<PrefixGroup *> Known;
   std::vector<std::pair<size_t, PrefixGroup *>> Members;
   for (size_t Unit : Units) {
     const Command &From = Commands[Unit];
-    auto Buffer = readRegularFile(From.File, MaxSharedBytes);
+    auto Buffer = readRegularFile(Moved.locate(From.File), MaxSharedBytes);
     if (!Buffer || !Normal[Unit].Problem.empty())
       continue;
     std::optional<Beginning> Begin = beginningOf((*Buffer)->getBuffer());

@@ -26,6 +26,7 @@
 #ifndef LINEMATE_ANALYZER_PREFIX_H
 #define LINEMATE_ANALYZER_PREFIX_H
 
+#include "Overlay.h"
 #include "Unit.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -60,7 +61,7 @@ struct PrefixPlan {
 };
 PrefixPlan planPrefixes(const std::vector<Command> &Commands,
                         const std::vector<Flags> &Normal,
-                        const std::vector<size_t> &Units);
+                        const std::vector<size_t> &Units, const Overlay &Moved);
 
 /// The servers of one worker.
 class PrefixServers {

@@ -244,7 +244,7 @@ Expected<Plan> makePlan(const Options &Asked) {
     Out.Commands = std::move(*Commands);
     chooseSources(Out, Asked.Sources, Here);
   }
-  FileCache Files;
+  FileCache Files(Asked.Moved);
   ResponseFiles Expander(Files);
   std::vector<Command> Kept;
   StringSet<> Seen;
@@ -315,7 +315,8 @@ Error streamFacts(const Options &Asked) {
   std::map<size_t, std::string> Refused; // lines about units without flags
   if (!Asked.Cache.empty()) {
     Kept.emplace(Asked.Cache,
-                 toolIdentity() + Rows->hash().str() + Asked.ResourceDirectory);
+                 toolIdentity() + Rows->hash().str() + Asked.ResourceDirectory,
+                 Asked.Moved);
   }
   std::vector<size_t> Units;
   for (size_t I = 0; I < Todo->Commands.size(); ++I) {
@@ -362,7 +363,7 @@ Error streamFacts(const Options &Asked) {
   PrefixPlan Prefixes;
   Prefixes.OfUnit.resize(Todo->Commands.size());
   if (Asked.SharePrefixes)
-    Prefixes = planPrefixes(Todo->Commands, Todo->Normal, Units);
+    Prefixes = planPrefixes(Todo->Commands, Todo->Normal, Units, Asked.Moved);
   auto AddInputs = [&](UnitResult &Result, FileCache &Files) {
     if (Kept)
       Result.Inputs = FactsCache::inputsOf(Files);
@@ -377,7 +378,8 @@ Error streamFacts(const Options &Asked) {
       Units, Asked.Limits,
       [&](size_t Index) {
         if (!Reader) {
-          Reader.emplace(*Rows, Asked.ResourceDirectory, AddInputs);
+          Reader.emplace(*Rows, Asked.ResourceDirectory, Asked.Moved,
+                         AddInputs);
           Servers.emplace(*Reader, Todo->Commands, Todo->Normal,
                           Asked.Limits.MemoryBytes);
         }

@@ -39,8 +39,8 @@ UnitResult resultOf(Task &T, std::vector<std::string> Dropped) {
 }
 
 UnitReader::UnitReader(const Knowledge &Rows, std::string ResourceDirectory,
-                       Sink Finished)
-    : Rows(Rows), Files(new FileCache),
+                       Overlay Moved, Sink Finished)
+    : Rows(Rows), Files(new FileCache(std::move(Moved))),
       Prepare(Files, std::move(ResourceDirectory)),
       Finished(std::move(Finished)) {}
 

@@ -32,7 +32,7 @@ public:
   /// \p Finished adds to each result in the process that made it.
   using Sink = std::function<void(UnitResult &, FileCache &)>;
   UnitReader(const Knowledge &Rows, std::string ResourceDirectory,
-             Sink Finished);
+             Overlay Moved, Sink Finished);
 
   UnitResult read(const Command &From, const Flags &F);
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.python.engine.target import Target, input_file
-from linemate.database import absolute_paths, map_paths, read_database
+from linemate.database import read_database
 
 _SEEDS = (
     b'[{"directory": "/src/build", "file": "../a.c", "arguments": ["cc", "-I", "x", "-Iy", "-c", "../a.c"]}]',
@@ -15,7 +15,8 @@ _SEEDS = (
 
 def one(data: bytes) -> None:
     for entry in read_database(input_file(data)):
-        map_paths(absolute_paths(entry), str.upper)
+        for argument in entry.arguments:
+            entry.names_source(argument)
 
 
 TARGET = Target(

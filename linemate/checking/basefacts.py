@@ -1,7 +1,7 @@
 """Facts of the base revision: parsed again only where the change can be seen, the rest taken over.
 
-Owns which units a change affects, their commands in the base tree, and one stream of facts whose paths are those of the
-working tree, so that the same things have the same names on both sides.
+Owns which units a change affects, their commands, and one stream of facts.  The base is read in the place of the working
+tree, so that the same things have the same names on both sides.
 
 A unit is affected when it or a file that it read differs, when it read a file of the name of a deleted one (it may have
 read that one before), or when it could not be analysed.  The commands are today's: what an old build file said is not
@@ -96,6 +96,11 @@ class _Roots:
         return below
 
     @property
+    def home(self) -> str:
+        """The top as facts name it: as the compile database does."""
+        return self.aliases[0] if self.aliases else self.top
+
+    @property
     def all(self) -> list[str]:
         return [self.top, *self.aliases]
 
@@ -147,25 +152,29 @@ def base_facts(
         gitbase.link_into(
             tree, repository.top, _generated(repository, tracked | new, read, roots.relative(str(trees or scratch)))
         )
-        moved = [found for entry in again if (found := _in_base(entry, tree, changes, roots)) is not None]
-        guessed = {str(tree / path) for _, path in lost}
-        moved += [_as_unit(_to_tree(donor, tree, roots), str(tree / path)) for donor, path in lost]
+        home = roots.home
+        found = [old for entry in again if (old := _in_base(entry, tree, changes, roots)) is not None]
+        guessed = {f"{home}/{path}" for _, path in lost}
+        found += [_as_unit(donor, f"{home}/{path}") for donor, path in lost]
         stream = scratch / "base.jsonl"
-        if not moved:
+        if not found:
             return BaseFacts(_join(current, None, kept, stream, lambda line: line), 0, notes)
+        _make_folders(tree, found, roots)
         commands = scratch / "base" / database.FILE_NAME
         commands.parent.mkdir(exist_ok=True)
-        database.write_database(commands, moved)
-        asked = FactsRequest(database=str(commands), jobs=request.jobs, cache=request.cache)
-        made = gather(asked)
-        failed = [path for path in _failures(made) if path not in guessed and _today(path, tree, roots) not in broken]
-        _join(current, made, kept, stream, _renaming(tree, changes, roots))
-    return BaseFacts(stream, len(moved), notes + _notes(failed, tree))
-
-
-def _today(path: str, tree: Path, roots: _Roots) -> str:
-    """A path of the base tree as it is in the working tree."""
-    return path.replace(str(tree), roots.top, 1)
+        database.write_database(commands, found)
+        made = gather(
+            FactsRequest(
+                database=str(commands),
+                jobs=request.jobs,
+                cache=request.cache,
+                tops=tuple(roots.all),
+                tree=str(tree),
+            )
+        )
+        failed = [path for path in _failures(made) if path not in guessed and os.path.realpath(path) not in broken]
+        _join(current, made, kept, stream, _renaming(changes, home))
+    return BaseFacts(stream, len(found), notes + _notes([os.path.relpath(path, home) for path in failed]))
 
 
 def _heads(stream: Path) -> Iterator[tuple[bytes, _Head]]:
@@ -248,25 +257,22 @@ def _deleted_units(
 
 
 def _in_base(entry: database.Entry, tree: Path, changes: gitbase.Changes, roots: _Roots) -> database.Entry | None:
-    """The command in the base tree, None for a unit that the base lacks."""
+    """The command as it compiles the base, None for a unit that the base lacks."""
     below = roots.relative(entry.path)
-    moved = _to_tree(entry, tree, roots)
     if below is None:
-        return moved
-    old = tree / changes.renamed.get(below, below)
-    return _as_unit(moved, str(old)) if old.exists() else None
+        return entry
+    old = changes.renamed.get(below, below)
+    if not (tree / old).exists():
+        return None
+    return entry if old == below else _as_unit(entry, f"{roots.home}/{old}")
 
 
-def _to_tree(entry: database.Entry, tree: Path, roots: _Roots) -> database.Entry:
-    """Every path below the top becomes one below ``tree``, its folder is there to be entered."""
-    if roots.relative(posixpath.join(entry.directory, "x")) is None:
-        entry = database.absolute_paths(entry)
-    pattern = re.compile("|".join(f"{re.escape(root)}(?=/|$)" for root in roots.all))
-    moved = database.map_paths(entry, lambda text: pattern.sub(lambda _: str(tree), text))
-    folder = Path(moved.directory)
-    if folder.is_relative_to(tree) and Path(os.path.realpath(folder)).is_relative_to(tree):
-        folder.mkdir(parents=True, exist_ok=True)
-    return moved
+def _make_folders(tree: Path, entries: Iterable[database.Entry], roots: _Roots) -> None:
+    """Folders to compile in: mostly a build's, which git does not know."""
+    for folder in dict.fromkeys(entry.directory for entry in entries):
+        below = roots.relative(posixpath.join(folder, "x"))
+        if below is not None and Path(os.path.realpath(made := tree / below)).is_relative_to(tree):
+            made.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _as_unit(entry: database.Entry, path: str) -> database.Entry:
@@ -279,20 +285,14 @@ def _failures(stream: Path) -> list[str]:
     return [head.place for _, head in _heads(stream) if head.broken]
 
 
-def _renaming(tree: Path, changes: gitbase.Changes, roots: _Roots) -> Callable[[bytes], bytes]:
-    """Turns paths of the base tree in a line of facts into those of the working tree, renamed files included."""
-    # Facts name files as the compile database does.
-    home = roots.aliases[0] if roots.aliases else roots.top
-    before, after = _in_json(str(tree)), _in_json(home)
+def _renaming(changes: gitbase.Changes, home: str) -> Callable[[bytes], bytes]:
+    """Turns names of files in a line of facts into those that they have today, below ``home``."""
     renamed = {_in_json(f"{home}/{old}"): _in_json(f"{home}/{new}") for new, old in changes.renamed.items()}
     longest = sorted(renamed, key=len, reverse=True)
-    pattern = re.compile(b"(" + b"|".join(map(re.escape, longest)) + rb')(?=["\\:@])') if renamed else None
-
-    def change(line: bytes) -> bytes:
-        line = line.replace(before, after)
-        return pattern.sub(lambda found: renamed[found[1]], line) if pattern else line
-
-    return change
+    if not renamed:
+        return lambda line: line
+    pattern = re.compile(b"(" + b"|".join(map(re.escape, longest)) + rb')(?=["\\:@])')
+    return lambda line: pattern.sub(lambda found: renamed[found[1]], line)
 
 
 def _in_json(text: str) -> bytes:
@@ -359,10 +359,9 @@ class _ParsedAgain:
         return self._change(self._file.read(size))
 
 
-def _notes(failed: list[str], tree: Path) -> tuple[str, ...]:
-    if not failed:
+def _notes(names: list[str]) -> tuple[str, ...]:
+    if not names:
         return ()
-    names = [os.path.relpath(path, tree) for path in failed]
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     shown = ", ".join(names[:NAMES_SHOWN])
     return (f"base: {shown}{more} could not be analysed there, what they contribute counts as new",)

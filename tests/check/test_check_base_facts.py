@@ -9,7 +9,7 @@ import json
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,13 +36,18 @@ class Analyzer:
         entries = database.read_database(Path(request.database))
         self.asked.append([entry.path for entry in entries])
         self.commands = list(entries)
+
+        def located(path: str) -> Path:
+            top = next((top for top in request.tops if path.startswith(f"{top}/")), "")
+            return Path(request.tree, os.path.relpath(path, top)) if top else Path(path)
+
         out = self.scratch / f"stream{len(list(self.scratch.glob('stream*')))}.jsonl"
-        rows = [{"kind": "header"}, *(unit(entry) for entry in entries), {"kind": "end"}]
+        rows = [{"kind": "header"}, *(unit(entry, located) for entry in entries), {"kind": "end"}]
         out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         return out
 
 
-def unit(entry: database.Entry) -> dict[str, Any]:
+def unit(entry: database.Entry, located: Callable[[str], Path]) -> dict[str, Any]:
     assert [argument for argument in entry.arguments if entry.names_source(argument)], "no compiler gets the source"
     folders = [
         posixpath.normpath(posixpath.join(entry.directory, argument[2:]))
@@ -51,11 +56,11 @@ def unit(entry: database.Entry) -> dict[str, Any]:
     ]
     errors = []
     try:
-        files = dict(included(entry.path, folders))
+        files = dict(included(entry.path, folders, located))
     except FileNotFoundError as error:
-        if "// fatal" in Path(entry.path).read_text():
+        if "// fatal" in located(entry.path).read_text():
             return {"kind": "failure", "path": entry.path, "reason": f"{error.filename} not found"}
-        files, errors = {entry.path: Path(entry.path).read_text()}, [f"{error.filename} not found"]
+        files, errors = {entry.path: located(entry.path).read_text()}, [f"{error.filename} not found"]
     return {
         "errors": errors,
         "kind": "unit",
@@ -67,13 +72,13 @@ def unit(entry: database.Entry) -> dict[str, Any]:
     }
 
 
-def included(path: str, folders: list[str]) -> Iterator[tuple[str, str]]:
-    text = Path(path).read_text()
+def included(path: str, folders: list[str], located: Callable[[str], Path]) -> Iterator[tuple[str, str]]:
+    text = located(path).read_text()
     yield path, text
     for name in re.findall(r'#include "(.+)"', text):
         tried = [posixpath.join(folder, name) for folder in (posixpath.dirname(path), *folders)]
-        found = next((place for place in tried if os.path.exists(place)), tried[0])
-        yield from included(posixpath.normpath(found), folders)
+        found = next((place for place in tried if located(place).exists()), tried[0])
+        yield from included(posixpath.normpath(found), folders, located)
 
 
 @dataclass
@@ -117,10 +122,9 @@ def case(project: Project, tmp_path: Path) -> Case:
     return Case(project, scratch)
 
 
-def parsed(analyzer: Analyzer) -> set[str]:
+def parsed(case: Case, analyzer: Analyzer) -> set[str]:
     """Sources that were parsed in the base tree, below its top."""
-    tops = re.compile(r".*/bases/\w+/\w+/")
-    return {tops.sub("", path) for asked in analyzer.asked for path in asked}
+    return {os.path.relpath(os.path.realpath(path), case.project.top) for asked in analyzer.asked for path in asked}
 
 
 def test_without_a_change_nothing_is_parsed_or_checked_out(case: Case) -> None:
@@ -135,7 +139,7 @@ def test_a_changed_source_is_parsed_as_it_was(case: Case) -> None:
     path = case.project.database("a.c", "b.c", "c.c")
     case.project.write({"c.c": "int c2;\n"})
     analyzer, made, units = case.units("HEAD", path)
-    assert (parsed(analyzer), made.parsed) == ({"c.c"}, 1)
+    assert (parsed(case, analyzer), made.parsed) == ({"c.c"}, 1)
     assert units["c.c"]["texts"] == ["int c;\n"]
     assert set(units) == {"a.c", "b.c", "c.c"}
 
@@ -166,11 +170,11 @@ def test_a_changed_header_is_seen_by_those_that_read_it(case: Case) -> None:
     path = case.project.database("a.c", "b.c", "c.c")
     case.project.commit({"a.h": '#include "common.h"\nint more;\n'})
     analyzer, _, units = case.units("HEAD~1", path)
-    assert parsed(analyzer) == {"a.c"}
+    assert parsed(case, analyzer) == {"a.c"}
     assert "more" not in "".join(units["a.c"]["texts"])
     case.project.commit({"common.h": "int common2;\n"})
     analyzer, _, units = case.units("HEAD~2", path)
-    assert parsed(analyzer) == {"a.c", "b.c"}
+    assert parsed(case, analyzer) == {"a.c", "b.c"}
 
 
 def test_paths_are_those_of_the_working_tree(case: Case) -> None:
@@ -194,7 +198,7 @@ def test_an_added_unit_is_not_in_the_base(case: Case) -> None:
 def test_a_new_header_is_new_before_it_is_added(case: Case) -> None:
     case.project.write({"fresh.h": "int fresh;\n", "c.c": '#include "fresh.h"\nint c;\n'})
     analyzer, _, units = case.units("HEAD", case.project.database("c.c"))
-    assert (parsed(analyzer), units["c.c"]["texts"]) == ({"c.c"}, ["int c;\n"])
+    assert (parsed(case, analyzer), units["c.c"]["texts"]) == ({"c.c"}, ["int c;\n"])
 
 
 @pytest.mark.parametrize("folder", ["build", "out"], ids=["ignored", "not ignored"])
@@ -203,7 +207,7 @@ def test_a_generated_source_is_todays(case: Case, folder: str) -> None:
     path = case.project.database("a.c", f"{folder}/gen/made.c", folder=folder)
     case.project.write({f"{folder}/gen/made.c": '#include "../../common.h"\n', "common.h": "int common2;\n"})
     analyzer, _, units = case.units("HEAD", path)
-    assert parsed(analyzer) == {"a.c", f"{folder}/gen/made.c"}
+    assert parsed(case, analyzer) == {"a.c", f"{folder}/gen/made.c"}
     assert units[f"{folder}/gen/made.c"]["texts"][1] == "int common;\n"
 
 
@@ -211,7 +215,7 @@ def test_a_deleted_unit_is_parsed_with_a_neighbours_command(case: Case) -> None:
     case.project.git("rm", "-q", "b.c")
     path = case.project.database("a.c", "c.c", flags=("-DX", "-O2"))
     analyzer, _, units = case.units("HEAD", path)
-    assert parsed(analyzer) == {"b.c"}
+    assert parsed(case, analyzer) == {"b.c"}
     assert set(units) == {"a.c", "b.c", "c.c"}
     (command,) = analyzer.commands
     assert command.arguments[1:3] == ("-DX", "-O2")
@@ -230,7 +234,7 @@ def test_a_renamed_unit_keeps_its_new_name(case: Case) -> None:
     case.project.git("mv", "a.c", "z.c")
     path = case.project.database("z.c", "b.c", "c.c")
     analyzer, _, units = case.units("HEAD", path)
-    assert parsed(analyzer) == {"a.c"}
+    assert parsed(case, analyzer) == {"a.c"}
     assert set(units) == {"z.c", "b.c", "c.c"}
     assert units["z.c"]["statics"] == [f"s@{case.project.top}/z.c"]
 
@@ -246,7 +250,7 @@ def test_a_command_that_names_its_source_from_the_folder_moves_too(case: Case) -
     ]
     (top / database.FILE_NAME).write_text(json.dumps(rows))
     analyzer, _, units = case.units("HEAD", top / database.FILE_NAME)
-    assert parsed(analyzer) == {"a.c", "b.c"}
+    assert parsed(case, analyzer) == {"a.c", "b.c"}
     assert set(units) == {"z.c", "b.c", "c.c"}
     assert sorted(entry.arguments[-1].rpartition("/")[2] for entry in analyzer.commands) == ["a.c", "b.c"]
 
@@ -269,7 +273,7 @@ def test_a_deleted_header_may_have_been_read_before(case: Case) -> None:
     top = case.project.top
     path = case.project.database("u.c", "c.c", flags=(f"-I{top}/first", f"-I{top}/second"))
     analyzer, _, units = case.units("HEAD", path)
-    assert parsed(analyzer) == {"u.c"}
+    assert parsed(case, analyzer) == {"u.c"}
     assert units["u.c"]["texts"][1] == "int first;\n"
 
 
@@ -281,7 +285,7 @@ def test_generated_headers_are_todays(case: Case) -> None:
     assert made.notes == ()
     assert units["g.c"]["texts"] == ['#include "config.h"\nint g;\n', "#define CONFIG\n"]
     assert units["g.c"]["files"][1] == str(case.project.top / "build/gen/config.h")
-    assert parsed(analyzer) == {"g.c"}
+    assert parsed(case, analyzer) == {"g.c"}
 
 
 def test_a_header_generated_beside_its_source_is_todays(case: Case) -> None:
@@ -305,7 +309,7 @@ def test_a_new_header_is_not_shown_to_the_base(case: Case) -> None:
 def test_a_unit_that_fails_today_is_parsed_in_the_base(case: Case, how: str) -> None:
     case.project.write({"c.c": f'#include "gone.h"{how}\n'})
     analyzer, made, units = case.units("HEAD", case.project.database("a.c", "c.c"))
-    assert parsed(analyzer) == {"c.c"}
+    assert parsed(case, analyzer) == {"c.c"}
     assert units["c.c"]["texts"] == ["int c;\n"]
     assert made.notes == ()
 
@@ -325,7 +329,7 @@ def test_a_database_through_a_link_names_files_as_it_does(case: Case, tmp_path: 
     path = Project(link).database("a.c", "b.c", "c.c")
     case.project.write({"common.h": "int common2;\n"})
     analyzer, made, _ = case.units("HEAD", path)
-    assert parsed(analyzer) == {"a.c", "b.c"}
+    assert parsed(case, analyzer) == {"a.c", "b.c"}
     rows = [json.loads(line) for line in made.stream.read_text().splitlines()[1:-1]]
     assert {row["path"] for row in rows} == {f"{link}/{name}" for name in ("a.c", "b.c", "c.c")}
     assert [row["texts"][-1] for row in rows if row["path"].endswith("b.c")] == ["int common;\n"]
