@@ -79,8 +79,8 @@ def audit(
     thread is seen, functions that may be entered run on several.
     ``config`` is the project file; None: the nearest ``linemate.toml`` here or above, False: none.
     """
+    from linemate.guardfile import read_guards
     from linemate.options import AuditOptions
-    from linemate.pairguards import read_guards
     from linemate.pipeline import audit as run
 
     project = _project(config)

@@ -1,7 +1,7 @@
 """Variables and members by the names that users type: own names, names qualified by a function, aliases, members.
 
 Owns the look-up.  What is shown of what was found is ``linemate.linequery``'s, what must stay apart
-``linemate.pairguards``'s.
+``linemate.guardfile``'s.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A pair of variables that must not share a line, and the rule that a meeting breaks, as values.
 
-Owns nothing else; reading, writing and enforcing is ``linemate.pairguards``'s.
+Owns nothing else; reading, writing and enforcing is ``linemate.guardfile``'s.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
         if part.target.member:
             say(f"{len(targets)} members")
     if options.guards:
-        from linemate.pairguards import missing
+        from linemate.guardfile import missing
 
         gone = missing(options.guards, guarded)
         notes += [f"guards: no variable '{name}': its pairs were not checked" for name in gone]

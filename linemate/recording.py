@@ -126,9 +126,10 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             for level in kept:
                 put_in_place(files, level, files.part(level))
             if "solo" not in kept:
-                files.drop_old_solo()
-            files.drop_old_heap()
-            if heap is not None:
+                files.drop_earlier(files.solo)
+            if heap is None:
+                files.drop_earlier(files.heap)
+            else:
                 os.replace(files.part(_NOTES), files.heap)
             write_sidecar(files.sidecar, recording)
     return recording

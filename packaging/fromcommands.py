@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPLETIONS = {
@@ -47,14 +51,16 @@ def main(folder: Path) -> None:
         target.write_text(text, encoding="utf-8")
 
 
-def _context(top, name: str):  # type: ignore[no-untyped-def]  # click is imported late
+def _context(top: click.Context, name: str) -> click.Context:
     import click
 
+    assert isinstance(top.command, click.Group)
     command = top.command.get_command(top, name)
+    assert command is not None
     return click.Context(command, info_name=name, parent=top)
 
 
-def _page(title: str, context, version: str, others: list[str]) -> str:  # type: ignore[no-untyped-def]
+def _page(title: str, context: click.Context, version: str, others: list[str]) -> str:
     """One page in the macros of man(7)."""
     import click
 
@@ -79,7 +85,7 @@ def _page(title: str, context, version: str, others: list[str]) -> str:  # type:
     if isinstance(command, click.Group):
         lines += [".SH COMMANDS"]
         for name in command.list_commands(context):
-            one = command.get_command(context, name)
+            one = _context(context, name).command
             lines += [".TP", f".B {_plain(name)}", _plain(one.get_short_help_str(300))]
     lines += [".SH EXIT STATUS"]
     for code, meaning in (

@@ -39,15 +39,10 @@ class Files:
         """A file to record into."""
         return self.folder / level
 
-    def drop_old_solo(self) -> None:
-        """A solo profile of the recording that is being replaced says nothing about the new one."""
-        if self.solo.name in self.earlier:
-            self.solo.unlink(missing_ok=True)
-
-    def drop_old_heap(self) -> None:
-        """The same for its notes of allocations."""
-        if self.heap.name in self.earlier:
-            self.heap.unlink(missing_ok=True)
+    def drop_earlier(self, path: Path) -> None:
+        """Delete a file of the recording that is being replaced: it says nothing about the new one."""
+        if path.name in self.earlier:
+            path.unlink(missing_ok=True)
 
 
 def check_replaceable(profile: Path, *, solo: bool, heap: bool = False) -> frozenset[str]:

@@ -1,12 +1,12 @@
-"""Files of guards (``linemate.pairguards``).  Owns the inputs that the target starts with."""
+"""Files of guards (``linemate.guardfile``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from fuzz.python.engine.target import Target, input_file
+from linemate.guardfile import guard_file, read_guards
 from linemate.pairguard import PairGuard
-from linemate.pairguards import guard_file, read_guards
 
 
 def _seeds() -> Iterable[bytes]:

@@ -102,7 +102,7 @@ def audit_image(image: Image, options: AuditOptions, knowledge: Knowledge, runs:
         trust += sampled.notes
     guarded: tuple[str, ...] = ()
     if options.guards:
-        from linemate.pairguards import hold
+        from linemate.guardfile import hold
 
         held = hold(result.image, options.guards)
         findings += held.findings

@@ -76,7 +76,7 @@ def command(
     Of a folder, ELF files and archives are read and links are not followed.  A file that cannot be read does not stop
     the others.
     """
-    from linemate.pairguards import read_guards
+    from linemate.guardfile import read_guards
 
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)

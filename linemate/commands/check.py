@@ -29,12 +29,7 @@ class WithFlags(click.Command):
 
 @click.command("check", cls=WithFlags, short_help="Judge sources before they are linked, against a base revision.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
-@click.option(
-    "-p",
-    "database",
-    metavar="DIR",
-    help="Folder with compile_commands.json, or that file; default: here, in build, or above.",
-)
+@common.database_option
 @click.option("--base", metavar="REV", help="Report only what is new since this revision (git).")
 @click.option(
     "--build",
@@ -49,7 +44,7 @@ class WithFlags(click.Command):
 @click.option("--baseline", metavar="FILE", help="Report only what this file does not accept.")
 @click.option("--write-baseline", metavar="FILE", help="Accept all findings of this run in FILE.")
 @click.option("--objects", metavar="DIR", help="Built object files below: their layout instead of a prediction.")
-@click.option("--binary", metavar="FILE", help="The linked program: its addresses instead of a prediction.")
+@common.binary_option
 @click.option(
     "-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units read in parallel; default: one per core."
 )

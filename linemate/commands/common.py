@@ -55,6 +55,24 @@ def fail_option(meaning: str) -> Callable[[Command], Command]:
     return click.option("--fail-on", type=click.Choice(choices), help=f"{meaning}  [default: high]")
 
 
+def config_option(command: Command) -> Command:
+    """The project file."""
+    meaning = "Project file; default: linemate.toml here or in a folder above."
+    return click.option("--config", metavar="FILE", help=meaning)(command)
+
+
+def database_option(command: Command) -> Command:
+    """How the sources are compiled."""
+    meaning = "Folder with compile_commands.json, or that file; default: here, in build, or above."
+    return click.option("-p", "database", metavar="DIR", help=meaning)(command)
+
+
+def binary_option(command: Command) -> Command:
+    """What the sources were linked to."""
+    meaning = "The linked program: its addresses instead of a prediction."
+    return click.option("--binary", metavar="FILE", help=meaning)(command)
+
+
 def common_options(command: Command) -> Command:
     """The options of every command that analyses something."""
     return _apply(
@@ -62,9 +80,7 @@ def common_options(command: Command) -> Command:
         (
             quiet_option("No progress; in text, findings without the summary."),
             output_option,
-            click.option(
-                "--config", metavar="FILE", help="Project file; default: linemate.toml here or in a folder above."
-            ),
+            config_option,
             click.option(
                 "--line-size",
                 type=click.Choice([*map(str, LINE_SIZES), "auto"]),
@@ -76,28 +92,14 @@ def common_options(command: Command) -> Command:
 
 def debug_option(command: Command) -> Command:
     """Where a binary's debug information is."""
-    return _apply(
-        command,
-        (
-            click.option(
-                "--debug-file", metavar="FILE", help="Where the debug information is, if not in the usual places."
-            ),
-        ),
-    )
+    meaning = "Where the debug information is, if not in the usual places."
+    return click.option("--debug-file", metavar="FILE", help=meaning)(command)
 
 
 def threads_option(command: Command) -> Command:
     """What holds where no start of a thread is seen."""
-    return _apply(
-        command,
-        (
-            click.option(
-                "--assume-threads",
-                is_flag=True,
-                help="If no thread start is found, let exported and address-taken functions run on several threads.",
-            ),
-        ),
-    )
+    meaning = "If no thread start is found, let exported and address-taken functions run on several threads."
+    return click.option("--assume-threads", is_flag=True, help=meaning)(command)
 
 
 def finding_options(command: Command) -> Command:

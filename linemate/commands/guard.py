@@ -48,8 +48,8 @@ def command(
 
     Padding is lost in later edits; a guard fails then.  ID is a finding's, or the beginning of one.
     """
+    from linemate.guardfile import asserts_of, check_target, chosen, guard_file, pairs_of
     from linemate.options import DEFAULT_LINE_SIZE, AuditOptions
-    from linemate.pairguards import asserts_of, check_target, chosen, guard_file, pairs_of
     from linemate.pipeline import audit
     from linemate.saved import read_report
 

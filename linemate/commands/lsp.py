@@ -10,13 +10,8 @@ from sharing.model.finding import Severity
 
 
 @click.command("lsp", short_help="Serve editors: diagnostics, lines of variables and edits (language server).")
-@click.option(
-    "-p",
-    "database",
-    metavar="DIR",
-    help="Folder with compile_commands.json, or that file; default: here, in build, or above.",
-)
-@click.option("--binary", metavar="FILE", help="The linked program: its addresses instead of a prediction.")
+@common.database_option
+@common.binary_option
 @click.option(
     "--min-severity",
     type=click.Choice([severity.value for severity in Severity]),
@@ -24,7 +19,7 @@ from sharing.model.finding import Severity
     show_default=True,
     help="Show from this severity on.",
 )
-@click.option("--config", metavar="FILE", help="Project file; default: linemate.toml here or in a folder above.")
+@common.config_option
 def command(database: str | None, binary: str | None, min_severity: str, config: str | None) -> int:
     """Speak the language server protocol on standard input and output, for an editor that starts this.
 

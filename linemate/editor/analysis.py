@@ -69,11 +69,15 @@ class Analysis:
 
     def marks(self) -> Iterator[Mark]:
         """The first two variables of each finding, where their declarations are known."""
+        rows: dict[str, Sequence[bytes]] = {}
         for finding in self.report.findings:
             for who in finding.participants[:2]:
                 place = position(who.source)
-                if place is not None:
-                    yield Mark(os.path.abspath(place.path), _word(place.path, place.line, place.column), finding)
+                if place is None:
+                    continue
+                if place.path not in rows:
+                    rows[place.path] = _rows(place.path)
+                yield Mark(os.path.abspath(place.path), _word(rows[place.path], place.line, place.column), finding)
 
     def lines(self, name: str) -> str:
         """The lines of the variables of that name as text, "" where there is none."""
@@ -136,12 +140,16 @@ def _units(text: bytes) -> int:
     return len(text.decode("utf-8", "replace").encode("utf-16-le")) // 2
 
 
-def _word(path: str, line: int, column: int) -> Place:
-    """The word at a compiler's line and column, both from 1; the whole line where the column is not known."""
+def _rows(path: str) -> Sequence[bytes]:
+    """The lines of a file, none where it cannot be read."""
     try:
-        rows: Sequence[bytes] = read_source(path).splitlines()
+        return read_source(path).splitlines()
     except (LinemateError, OSError):
-        rows = ()
+        return ()
+
+
+def _word(rows: Sequence[bytes], line: int, column: int) -> Place:
+    """The word at a compiler's line and column, both from 1; the whole line where the column is not known."""
     text = rows[line - 1] if line <= len(rows) else b""
     if not column:
         return Place(line - 1, 0, _units(text))

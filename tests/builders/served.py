@@ -37,7 +37,7 @@ PRELOADED = (
     "linemate.fixing.command",
     "linemate.history.run",
     "linemate.linequery",
-    "linemate.pairguards",
+    "linemate.guardfile",
     "linemate.pipeline",
     "linemate.recording",
     "linemate.reportdiff",

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from linemate import pairguards
+from linemate import guardfile
 from linemate.cli import main
-from linemate.pairguards import PairGuard, asserts_of, guard_file, pairs_of, read_guards
+from linemate.guardfile import PairGuard, asserts_of, guard_file, pairs_of, read_guards
 from reports import EMITTERS
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, Severity
@@ -66,9 +66,9 @@ class TestEnforcing:
 
     def test_names_of_many_variables_make_few_findings(self, monkeypatch: pytest.MonkeyPatch) -> None:
         spans = [(0x1000, 8)] * 1000
-        monkeypatch.setattr(pairguards, "spans_of", lambda image, names: {"lock": spans, "head": [(0x1008, 8), *spans]})
-        held = pairguards.hold(None, [PairGuard(("lock", "head"))])  # type: ignore[arg-type]
-        assert len(held.findings) == pairguards.MAX_MEETINGS
+        monkeypatch.setattr(guardfile, "spans_of", lambda image, names: {"lock": spans, "head": [(0x1008, 8), *spans]})
+        held = guardfile.hold(None, [PairGuard(("lock", "head"))])  # type: ignore[arg-type]
+        assert len(held.findings) == guardfile.MAX_MEETINGS
 
     def test_a_member_that_moved_into_a_padded_type_is_its_variable(self, tmp_path: Path, guards: Path) -> None:
         guards.write_text(guard_file([PairGuard(("lock.mutex", "head"))]))
