@@ -1,7 +1,7 @@
 """Facts of the base revision: parsed again only where the change can be seen, the rest taken over.
 
-Owns which units a change affects, their commands, and one stream of facts.  The base is read in the place of the working
-tree, so that the same things have the same names on both sides.
+Owns which units a change affects, their commands, and one stream of facts.  The base is read in the place of the
+working tree, so that the same things have the same names on both sides.
 
 A unit is affected when it or a file that it read differs, when it read a file of the name of a deleted one (it may have
 read that one before), or when it could not be analysed.  The commands are today's: what an old build file said is not
