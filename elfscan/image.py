@@ -61,11 +61,13 @@ def read_images(
     types: bool = True,
     access: bool = True,
     members: slice = slice(None),
+    starter: Starter = ToolJob,
 ) -> Iterator[Image]:
     """The image of an ELF file, or one image for each ELF member of an archive.
 
     ``types`` reads debug information (from ``debug_file`` when given), ``access`` the instructions, ``members`` takes
-    some of an archive.  Raises LinemateError, Unrecognized or Malformed, each one line.
+    some of an archive, whose helpers are its own; ``starter`` starts those of a file.  Raises LinemateError,
+    Unrecognized or Malformed, each one line.
     """
     since = mark()
     data = map_file(path)
@@ -76,7 +78,7 @@ def read_images(
             for elf, notes in open_members(path, data, members):
                 yield read_image(elf, debug_file=debug_file, types=types, access=access, notes=notes, starter=servers)
         return
-    image = read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access)
+    image = read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access, starter=starter)
     check_inputs(since)
     yield image
 

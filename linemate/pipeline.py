@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 
 from elfscan.image import read_images
+from elfscan.tools import Starter, ToolJob
 from linemate.auditing.image import AuditedImage, Runs, add_counts, audit_image, counts_of, judge_options, line_sizes
 from linemate.auditing.targets import of_target
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
@@ -24,10 +25,12 @@ from sharing.model.project import ProjectConfig
 from sharing.source.program import Program
 
 
-def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: None) -> Report:
+def audit(
+    options: AuditOptions, say: Callable[[str], None] = lambda how_far: None, starter: Starter = ToolJob
+) -> Report:
     """Analyse one binary (each member of an archive) and report what is wrong with its lines.
 
-    ``say`` is told how many members are done.
+    ``say`` is told how many members are done; ``starter`` starts the helpers of a file that is no archive.
     """
     runs = Runs.of(options)
     knowledge = vocabulary(options.project)
@@ -38,7 +41,7 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
     incomplete = False
     hidden = 0
     guarded: set[str] = set()
-    for part in _audited(options, knowledge, runs):
+    for part in _audited(options, knowledge, runs, starter):
         targets.append(part.target)
         found.extend(of_target(part.findings, target_name(part.target) if part.target.member else ""))
         add_counts(counts, part.counts)
@@ -61,7 +64,7 @@ def audit(options: AuditOptions, say: Callable[[str], None] = lambda how_far: No
     )
 
 
-def _audited(options: AuditOptions, knowledge: Knowledge, runs: Runs) -> Iterator[AuditedImage]:
+def _audited(options: AuditOptions, knowledge: Knowledge, runs: Runs, starter: Starter) -> Iterator[AuditedImage]:
     """Each image of the file, in order: by several processes where that pays."""
     if options.spread and not runs.given:
         from linemate.auditing.workers import audited_members
@@ -69,7 +72,7 @@ def _audited(options: AuditOptions, knowledge: Knowledge, runs: Runs) -> Iterato
         if (parts := audited_members(options, knowledge)) is not None:
             yield from parts
             return
-    for image in read_images(options.binary, debug_file=options.debug_file):
+    for image in read_images(options.binary, debug_file=options.debug_file, starter=starter):
         yield audit_image(image, options, knowledge, runs)
 
 

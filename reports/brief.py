@@ -15,6 +15,7 @@ from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_rows, wrapped
 from reports.wording import terms
+from reports.worstfiles import SHOWN, worst_files
 from sharing.model import Confidence, Evidence, Finding, Report
 from sharing.model.plural import count
 
@@ -70,6 +71,7 @@ def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Lin
     if not rows:
         return
     yield from _table(rows, width)
+    yield from _files(report, width)
     shown = rows[: options.top]
     for number, row in enumerate(shown, 1):
         yield []
@@ -105,6 +107,22 @@ def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
         ]
     if len(rows) > len(shown):
         yield [(f"and {count(len(rows) - len(shown), 'more line')}: --details, or another --format", "dim")]
+
+
+def _files(report: Report, width: int) -> Iterator[Line]:
+    """The files with the worst findings, where there are several."""
+    files = worst_files(report)
+    if not files:
+        return
+    numbers = [file.numbers for file in files[:SHOWN]]
+    column = max(map(len, numbers))
+    yield []
+    yield [(f"{count(len(files), 'file')} with findings, the worst first", "bold")]
+    for file, number in zip(files, numbers, strict=False):
+        room = max(width - column - len(INDENT) - 2, NAMES_LEAST)
+        yield [(f"{INDENT}{number:<{column}}  {shorten(visible(file.name), room)}", "")]
+    if len(files) > SHOWN:
+        yield [(f"{INDENT}and {count(len(files) - SHOWN, 'more file')}", "dim")]
 
 
 def _names(row: Row, width: int) -> str:

@@ -15,6 +15,7 @@ from reports.locations import access_rows, line_name, picture_title, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
+from reports.worstfiles import SHOWN, FileRow, worst_files
 from sharing.model import Finding, Remedy, Report
 from sharing.model.plural import count
 
@@ -40,6 +41,8 @@ def render(report: Report, options: RenderOptions) -> str:
     blocks = [_headline(report)] if options.summary else []
     if options.summary and len(findings) > 1:
         blocks.append(_table(findings))
+    if options.summary and (files := worst_files(report)):
+        blocks.append(_files(files))
     foot = _foot(report) if options.summary else []
     left = MAX_CHARACTERS - sum(len(block) + 2 for block in (*blocks, *foot))
     for number, finding in enumerate(findings):
@@ -97,6 +100,14 @@ def _table(findings: Sequence[Finding]) -> str:
         f"| {code(line_name(finding.line), in_table=True)} |"
         for finding in findings[:ROWS_SHOWN]
     ]
+    return "\n".join(rows)
+
+
+def _files(files: Sequence[FileRow]) -> str:
+    rows = ["| file | findings |", "|---|---|"]
+    rows += [f"| {code(file.name, in_table=True)} | {file.numbers} |" for file in files[:SHOWN]]
+    if len(files) > SHOWN:
+        rows.append(f"| and {count(len(files) - SHOWN, 'more file')} | |")
     return "\n".join(rows)
 
 

@@ -71,6 +71,7 @@ def tally(report: Report) -> str:
 
 # What a reader needs to know how far to trust the report; the JSON document has every count.
 _FACTS = {
+    "files": ("file", "files"),
     "units": ("unit", "units"),
     "lines_profiled": ("busy line", "busy lines"),
     "variables": ("variable", "variables"),

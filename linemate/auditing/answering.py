@@ -10,6 +10,8 @@ import gc
 import os
 import resource
 
+from elfscan.tools import Starter
+from elfscan.toolserver import ToolServers
 from linemate.auditing.asking import Answer, Task
 from linemate.auditing.framed import questions, reply, serve
 from linemate.options import AuditOptions
@@ -27,23 +29,24 @@ def main() -> None:
 
 
 def _loop() -> None:
-    for task in questions(Task):
-        reply(_answer(dataclasses.replace(task.options, binary=os.fsdecode(task.file))))
-        gc.collect()
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KB:
-            return
+    with ToolServers() as servers:
+        for task in questions(Task):
+            reply(_answer(dataclasses.replace(task.options, binary=os.fsdecode(task.file)), servers))
+            gc.collect()
+            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KB:
+                return
 
 
-def _answer(options: AuditOptions) -> Answer:
+def _answer(options: AuditOptions, starter: Starter) -> Answer:
     try:
         begin_run()
-        report: Report = audit(options)
+        report: Report = audit(options, starter=starter)
         check_inputs()
         return Answer(report)
     except LinemateError as error:
         return Answer(error=str(lost_input() or error))
     except MemoryError:
-        return Answer(error=f"{options.binary}: out of memory")
+        return Answer(error=f"{options.binary}: out of memory", lost=True)
     except Exception as error:
         if (loss := lost_input()) is not None:
             return Answer(error=str(loss))

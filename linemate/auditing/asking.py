@@ -17,10 +17,14 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What became of a file: its report, or the line that says why there is none."""
+    """What became of a file: its report, or the line that says why there is none.
+
+    ``lost``: that was not of the file's own doing, as far as is known, and another try may go better.
+    """
 
     report: Report | None = None
     error: str = ""
+    lost: bool = False
 
 
 class AuditingProcess(Child[Answer]):

@@ -49,12 +49,12 @@ class Child(Generic[Answer]):
 
     def ask(self, question: Any) -> None:
         """Hand over a question.  Raises LinemateError where no process can be started."""
-        frame = _frame(question)
+        data = frame(question)
         for attempt in range(2):
             try:
                 process = self._running()
                 assert process.stdin is not None
-                process.stdin.write(frame)
+                process.stdin.write(data)
                 process.stdin.flush()
                 return
             except OSError as error:  # it ended after its last answer
@@ -67,7 +67,7 @@ class Child(Generic[Answer]):
         process = self._process
         if process is None or process.stdout is None:
             return None
-        body = _read(process.stdout)
+        body = read_frame(process.stdout)
         if body is None:
             self.close()
             return None
@@ -118,17 +118,18 @@ def serve(work: Callable[[], None]) -> NoReturn:
 def questions(of: type[Question]) -> Iterator[Question]:
     """Within the child: what it is asked, until standard input ends."""
     decoder = msgspec.msgpack.Decoder(of)
-    while (body := _read(sys.stdin.buffer)) is not None:
+    while (body := read_frame(sys.stdin.buffer)) is not None:
         yield decoder.decode(body)
 
 
 def reply(answer: object) -> None:
     """Within the child: one answer."""
-    sys.stdout.buffer.write(_frame(answer))
+    sys.stdout.buffer.write(frame(answer))
     sys.stdout.buffer.flush()
 
 
-def _frame(value: object) -> bytes:
+def frame(value: object) -> bytes:
+    """A value as it goes through a pipe, or into a file."""
     try:
         body = msgspec.msgpack.encode(value)
     except UnicodeEncodeError:  # bytes of a name that are not UTF-8; reports show them so in any case
@@ -136,8 +137,8 @@ def _frame(value: object) -> bytes:
     return _LENGTH.pack(len(body)) + body
 
 
-def _read(stream: IO[bytes]) -> bytes | None:
-    """The next frame; None at the end, also where that cuts one."""
+def read_frame(stream: IO[bytes]) -> bytes | None:
+    """The body of the next frame; None at the end, also where that cuts one."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None

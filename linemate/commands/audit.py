@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +17,9 @@ from reports import EMITTERS
 from reports.escape import visible
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report
+
+if TYPE_CHECKING:
+    from linemate.auditing.spool import Spool
 
 
 @click.command("audit")
@@ -44,6 +49,11 @@ from sharing.model.finding import Confidence, Report
     metavar="FILE",
     help="Pairs that must not share a line, as linemate guard wrote them; one that does is a finding.",
 )
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Of many files: keep what is done in OUTPUT.partial until the report is written, and go on from there.",
+)
 @click.option("-j", "--jobs", type=click.IntRange(0, 64), default=0, help="Files at once; default: one a core.")
 @common.threads_option
 @common.debug_option
@@ -61,6 +71,7 @@ def command(
     counts: tuple[str, ...],
     facts: tuple[str, ...],
     guards: str | None,
+    resume: bool,
     jobs: int,
     line_size: str | None,
     assume_threads: bool,
@@ -73,8 +84,8 @@ def command(
 ) -> int:
     """Judge every global by the cache line that it is on: of a binary, of several, or of all below a folder.
 
-    Of a folder, ELF files and archives are read and links are not followed.  A file that cannot be read does not stop
-    the others.
+    Of several files and of folders, ELF files and archives are read, each once, and links within folders are not
+    followed.  A file that cannot be read does not stop the others.
     """
     from linemate.guardfile import read_guards
 
@@ -102,28 +113,51 @@ def command(
     inputs = (*paths, debug_file, guards, project.path or None, *facts, *samples, *counts)
     check_output(output, inputs)
     common.format_of(EMITTERS, format_name, output)
-    report = _audit(paths, options, jobs, quiet=quiet)
-    lastreport.keep(report)
-    common.write_document(
-        report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top, limit=limit
-    )
-    return common.exit_code(report, limit)
 
+    def finish(report: Report) -> int:
+        lastreport.keep(report)
+        common.write_document(
+            report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top, limit=limit
+        )
+        return common.exit_code(report, limit)
 
-def _audit(paths: tuple[str, ...], options: AuditOptions, jobs: int, *, quiet: bool) -> Report:
     if len(paths) == 1 and not os.path.isdir(paths[0]):
-        from linemate.pipeline import audit
+        if resume:
+            raise click.UsageError("--resume is of several files or folders")
+        return finish(_audit(options, quiet=quiet))
+    from linemate.auditing.spool import Spool
 
-        with progress(f"linemate: reading {visible(paths[0])}", quiet=quiet) as say:
-            return audit(options, say)
+    options = dataclasses.replace(options, spread=False)
+    with Spool(options, _partial(output) if resume else None) as spool:
+        code = finish(_audit_files(paths, options, jobs or len(os.sched_getaffinity(0)), spool, quiet=quiet))
+        spool.remove()
+    return code
+
+
+def _audit(options: AuditOptions, *, quiet: bool) -> Report:
+    from linemate.pipeline import audit
+
+    with progress(f"linemate: reading {visible(options.binary)}", quiet=quiet) as say:
+        return audit(options, say)
+
+
+def _audit_files(paths: tuple[str, ...], options: AuditOptions, jobs: int, spool: Spool, *, quiet: bool) -> Report:
+    from linemate.auditing.choosing import files_of
+    from linemate.auditing.tree import audit_files
+
     if options.samples or options.counts or options.facts or options.debug_file:
         raise click.UsageError("--samples, --counts, --facts and --debug-file are of one binary: name that alone")
-    from linemate.auditing.tree import audit_files, files_of
-
     chosen = files_of(paths)
     if not chosen.files:
         raise LinemateError(f"{', '.join(paths[:3])}: no ELF file or archive there")
     with progress("linemate: reading files", quiet=quiet) as say:
-        return audit_files(
-            chosen, dataclasses.replace(options, spread=False), jobs or len(os.sched_getaffinity(0)), say
-        )
+        return audit_files(chosen, options, jobs, spool, say)
+
+
+def _partial(output: str | None) -> Path:
+    """Where what is done is kept."""
+    from linemate.auditing.spool import SUFFIX
+
+    if output is None or output == "-":
+        raise click.UsageError("--resume keeps what is done beside the output: name that with -o FILE")
+    return Path(output + SUFFIX)

@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from linemate.auditing import tree
+from linemate.auditing import processes
 from linemate.auditing.asking import Answer, AuditingProcess
-from linemate.auditing.tree import files_of
+from linemate.auditing.choosing import files_of
+from linemate.auditing.spool import Spool
+from linemate.auditing.tree import audit_files
 from linemate.options import AuditOptions
 from sharing.model.errors import LinemateError
 
@@ -63,22 +65,26 @@ def test_a_folder_has_the_findings_of_each_of_its_files(programs: Path) -> None:
         assert [{**finding, "target": ""} for finding in mine] == other["findings"]
     notes = report["coverage"]["notes"]
     # The text, the link and the pipe; the first of two names of one file is meant.
-    assert notes[0] == "3 files of the folders no ELF files or archives: left out"
+    assert notes[0] == "3 files left out that are no ELF files or archives, or links in a folder"
+    counts = report["coverage"]["counts"]
+    assert {name: counts[name] for name in counts if name.startswith("files")} == {
+        "files": 4,
+        "files_failed": 1,
+        "files_incomplete": 0,
+        "files_left_out": 3,
+        "files_resumed": 0,
+        "files_unreadable": 0,
+    }
     assert [note.startswith(f"not audited: {programs / 'half'}: offset 0xbb8: ") for note in notes[1:]] == [True]
 
 
-def test_the_same_files_give_the_same_bytes(programs: Path) -> None:
+def test_the_same_files_give_the_same_bytes_and_the_worst_decides_the_exit_code(programs: Path, tmp_path: Path) -> None:
     named = [str(programs / name) for name in ("slow", "fast")]
-    assert audit("-j", "1", *named) == audit("-j", "3", *named)
-
-
-def test_the_worst_file_decides_the_exit_code(programs: Path) -> None:
-    fast, padded, slow = (str(programs / name) for name in ("fast", "below/padded", "slow"))
-    assert [audit(*paths)[0] for paths in ((fast, padded), (fast, slow), (fast, slow, "--fail-on", "critical"))] == [
-        0,
-        1,
-        0,
-    ]
+    code, report = audit("-j", "1", *named)
+    kept = tmp_path / "report.json"
+    assert audit("-j", "3", *named, "--resume", "-o", str(kept))[0] == code == 1
+    assert json.loads(kept.read_text()) == report
+    assert os.listdir(tmp_path) == ["report.json"]  # what was kept for another try is gone
 
 
 @pytest.mark.parametrize(
@@ -87,6 +93,8 @@ def test_the_worst_file_decides_the_exit_code(programs: Path) -> None:
         (("gone", "fast"), "gone: no such file or folder"),
         (("empty",), "empty: no ELF file or archive there"),
         (("fast", "slow", "--samples", "perf.data"), "are of one binary: name that alone"),
+        (("fast", "slow", "--resume"), "name that with -o FILE"),
+        (("fast", "--resume", "-o", "gone"), "--resume is of several files or folders"),
     ],
 )
 def test_what_cannot_be_asked_is_bad_usage(
@@ -99,9 +107,12 @@ def test_what_cannot_be_asked_is_bad_usage(
     assert why in error
 
 
-def test_folders_are_read_in_the_order_of_names(programs: Path) -> None:
-    chosen = files_of([str(programs), str(programs / "slow")])
-    assert [Path(name).name for name in chosen.files] == ["fast", "half", "second", "padded", "slow"]
+def test_folders_are_read_in_the_order_of_names_and_each_file_once(programs: Path) -> None:
+    chosen = files_of([str(programs), str(programs / "slow"), str(programs / "link")])
+    assert [Path(name).name for name in chosen.files] == ["fast", "half", "second", "padded"]
+    # A link that was named is followed; what a shell's * names besides programs is left out.
+    named = files_of(str(programs / name) for name in ("link", "slow", "text", "fast", "pipe"))
+    assert ([Path(name).name for name in named.files], named.others) == (["link", "fast"], 2)
     with pytest.raises(LinemateError, match="no such file or folder"):
         files_of([str(programs / "gone")])
 
@@ -123,12 +134,14 @@ def test_a_process_that_is_killed_loses_one_file(programs: Path, monkeypatch: py
                 assert self._process is not None
                 os.kill(self._process.pid, signal.SIGKILL)
 
-    monkeypatch.setattr(tree, "AuditingProcess", Fragile)
+    monkeypatch.setattr(processes, "AuditingProcess", Fragile)
     chosen = files_of([str(programs / "fast"), str(programs / "below" / "padded")])
-    report = tree.audit_files(chosen, AuditOptions("", spread=False), 1, lambda how_far: None)
-    assert [Path(target.path).name for target in report.targets] == ["padded"]
+    with Spool(options := AuditOptions("", spread=False)) as spool:
+        report = audit_files(chosen, options, 1, spool)
+    first, second = sorted(chosen.files, key=os.path.getsize, reverse=True)
+    assert [target.path for target in report.targets] == [second]
     assert report.incomplete
-    assert report.coverage.notes == (f"not audited: {programs / 'fast'}: the process that read it ended",)
+    assert report.coverage.notes == (f"not audited: {first}: the process that read it ended",)
 
 
 def test_a_file_that_takes_too_long_is_given_up(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +154,8 @@ def test_a_file_that_takes_too_long_is_given_up(programs: Path, monkeypatch: pyt
         def answer(self) -> Answer | None:
             raise AssertionError("it never answers")
 
-    monkeypatch.setattr(tree, "AuditingProcess", Slow)
-    monkeypatch.setattr(tree, "FILE_S", 0.2)
-    report = tree.audit_files(files_of([str(programs / "fast")]), AuditOptions(""), 1, lambda how_far: None)
+    monkeypatch.setattr(processes, "AuditingProcess", Slow)
+    monkeypatch.setattr(processes, "FILE_S", 0.2)
+    with Spool(options := AuditOptions("")) as spool:
+        report = audit_files(files_of([str(programs / "fast")]), options, 1, spool)
     assert report.coverage.notes == (f"not audited: {programs / 'fast'}: not done after 0.2 s",)

@@ -1,0 +1,126 @@
+"""An audit of many files that was ended goes on where it was: what is done is not read again, what changed is."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from linemate.auditing import tree
+from linemate.auditing.asking import Answer
+from linemate.auditing.choosing import files_of
+from linemate.auditing.spool import Spool
+from linemate.options import AuditOptions
+from sharing.model.errors import LinemateError
+from sharing.model.finding import SCHEMA, Coverage, Report, Target
+
+OPTIONS = AuditOptions("")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Four files that begin as programs do, and one that does not."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("a", "b", "c", "d\udc80"):
+        (folder / name).write_bytes(b"\x7fELF" + os.fsencode(name))
+    (folder / "script").write_text("#!/bin/sh\n")
+    return folder
+
+
+class Engine:
+    """Answers about a file by its bytes, in reverse order, and notes which were asked; ends after ``most``."""
+
+    def __init__(self, most: int = 99, lost: str = "") -> None:
+        self.most, self.lost, self.asked = most, lost, list[str]()
+
+    def __call__(self, files: Sequence[str], options: AuditOptions, jobs: int) -> Iterator[tuple[str, Answer]]:
+        for file in reversed(files):
+            if len(self.asked) == self.most:
+                raise KeyboardInterrupt
+            name = Path(file).name
+            self.asked.append(name)
+            content = Path(file).read_text(errors="replace")
+            target = Target(content, "", "x86_64", "executable", "", 64, "")
+            yield (
+                file,
+                (
+                    Answer(error=f"{name}: lost", lost=True)
+                    if name == self.lost
+                    else Answer(Report(SCHEMA, "audit", (target,), Coverage({"functions": 1}, ()), ()))
+                ),
+            )
+
+
+def run(folder: Path, kept: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, **options: bool) -> Report:
+    monkeypatch.setattr(tree, "answers", engine)
+    with Spool(wanted := AuditOptions("", **options), kept) as spool:
+        return tree.audit_files(files_of([str(folder)]), wanted, 1, spool)
+
+
+def test_what_was_done_is_not_read_again(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "out.json.partial"
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, kept, Engine(most=2), monkeypatch)
+    resumed = run(folder, kept, second := Engine(), monkeypatch)
+    assert second.asked == ["b", "a"]
+    whole = run(folder, tmp_path / "other", Engine(), monkeypatch)
+    assert (resumed.targets, resumed.findings) == (whole.targets, whole.findings)
+    assert (resumed.coverage.counts["files_resumed"], whole.coverage.counts["files_resumed"]) == (2, 0)
+
+
+def test_a_file_that_changed_is_read_again(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(folder, kept := tmp_path / "kept", Engine(), monkeypatch)
+    (folder / "b").write_bytes(b"\x7fELF, longer")
+    report = run(folder, kept, second := Engine(), monkeypatch)
+    assert second.asked == ["b"]
+    assert [target.path for target in report.targets][1] == "\x7fELF, longer"
+
+
+def test_other_options_begin_anew(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(folder, kept := tmp_path / "kept", Engine(), monkeypatch)
+    run(folder, kept, second := Engine(), monkeypatch, assume_threads=True)
+    assert len(second.asked) == 4
+
+
+def test_a_file_whose_process_was_lost_is_tried_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = run(folder, kept := tmp_path / "kept", Engine(lost="c"), monkeypatch)
+    assert report.incomplete
+    assert report.coverage.notes[1:] == ("not audited: c: lost",)
+    report = run(folder, kept, second := Engine(), monkeypatch)
+    assert (second.asked, report.incomplete) == (["c"], False)
+
+
+def test_wherever_it_was_cut_only_whole_answers_count(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(folder, kept := tmp_path / "kept", Engine(), monkeypatch)
+    data = kept.read_bytes()
+    (head,) = struct.unpack_from("=I", data)
+    asked = []
+    for left in range(4 + head, len(data), 37):
+        kept.write_bytes(data[:left])
+        again = Engine()
+        assert run(folder, kept, again, monkeypatch).targets == whole.targets
+        asked.append(len(again.asked))
+        assert kept.stat().st_size == len(data)
+    assert asked == sorted(asked, reverse=True)
+    assert set(asked) == {1, 2, 3, 4}
+
+
+def test_what_is_none_of_ours_is_refused(folder: Path, tmp_path: Path) -> None:
+    for content in (b"\xff" * 3000, b"notes of mine", b"\0\0"):
+        (kept := tmp_path / "kept").write_bytes(content)
+        with pytest.raises(LinemateError, match="is not what an interrupted audit left"):
+            Spool(OPTIONS, kept)
+        assert kept.read_bytes() == content
+    (tmp_path / "link").symlink_to(kept)
+    with pytest.raises(LinemateError, match="link"):
+        Spool(OPTIONS, tmp_path / "link")
+    with Spool(OPTIONS, new := tmp_path / "new"), pytest.raises(LinemateError, match="another run is at work on it"):
+        Spool(OPTIONS, new)
