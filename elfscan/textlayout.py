@@ -1,7 +1,8 @@
 """Layouts from text: listings of ``nm`` (also System.map) and maps of linkers, as images without code.
 
-Owns the two formats.  A listing knows names, addresses and mostly sizes; a map of GNU ld or lld also says which object
-file brought what.  Nothing is known of accesses, types or the processor, so nothing is judged from them.
+Owns the formats, and the notes that people take of a few variables.  A listing knows names, addresses and mostly
+sizes; a map of GNU ld or lld also says which object file brought what.  Nothing is known of accesses, types or the
+processor, so nothing is judged from them.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from sharing.model.inputs import read_input
 # Lines of 64 bytes are an assumption that whoever compares may replace.
 UNKNOWN_ARCHITECTURE = Architecture("unknown", 64, "little", 64, 128, False)
 MAX_BYTES = 1 << 30  # maps of browsers have hundreds of MB
+
 HEAD_BYTES = 1 << 16  # in which a format has to show itself
 ADDRESS_LIMIT = (1 << 64) - 1  # of an end, which has to fit into 64 bits as well
 MAX_OBJECT_BYTES = (1 << 63) - 1
@@ -52,6 +54,12 @@ _MODULE = re.compile(r"(?<!\s)\s+\[\w+\]$")
 _NM_OTHER = re.compile(r"^ {8,16}(?: {8,17})? ?[UwvWV] \S|^\S.*:$|^$", re.MULTILINE)
 _MARK = re.compile(
     r"_*(?:end|edata|etext|bss_start|bss_start__|bss_end__|data_start|dso_handle|TMC_END)_*|_GLOBAL_OFFSET_TABLE_|_DYNAMIC"
+)
+# As in a report: "lock: 0x1074120, size= 48 (cache line starts 0x1074100)".
+_NOTED = re.compile(
+    r"^[ \t]*(?P<name>[A-Za-z_][\w:.~]{0,200}?)[:=]? {0,4}0x(?P<address>[0-9a-fA-F]{1,16}),? {0,4}size ?[:=]? {0,4}"
+    r"(?P<size>0x[0-9a-fA-F]{1,15}|[1-9]\d{0,15})\b[^\n]*$",
+    re.MULTILINE,
 )
 _LETTERS = {
     "b": (".bss", SectionKind.WRITABLE),
@@ -140,10 +148,10 @@ class _Region:
     alignment: int = 0
 
 
-def read_listing(path: str) -> Image:
-    """The image of an ``nm`` listing, a System.map or a linker's map.
+def read_listing(path: str, part: str = "") -> Image:
+    """The image of an ``nm`` listing, a System.map, a linker's map or notes of where variables lie.
 
-    Raises Unrecognized for other text, Malformed for a line that breaks its format.
+    ``part`` is a part of the heading of the notes that are meant.  Raises Unrecognized, Malformed for a broken line.
     """
     data = read_input(path, MAX_BYTES, "a listing or a map")
     if not data:
@@ -159,7 +167,32 @@ def read_listing(path: str) -> Image:
         return _image(path, *_read_lld_map(path, text), "map of lld")
     if _NM_LINE.search(head):
         return _image(path, *_read_nm(path, text), "listing of nm")
+    if _NOTED.search(text):
+        return _image(path, *_read_notes(path, text, part), "notes of addresses")
     raise Unrecognized(path, "neither a listing of nm nor a map of GNU ld or lld")
+
+
+def _read_notes(path: str, text: str, part: str) -> tuple[_Rows, list[_Region]]:
+    """The variables of one block of lines; the line in front of a block is its heading."""
+    blocks: list[tuple[str, list[tuple[int, re.Match[str]]]]] = []
+    heading, inside, offset = "", False, 0
+    for line in text.split("\n"):
+        found = _NOTED.match(line)
+        if found and not inside:
+            blocks.append((heading, []))
+        if found:
+            blocks[-1][1].append((offset, found))
+        elif line.strip():
+            heading = line.strip().rstrip(":")
+        inside, offset = found is not None, offset + len(line) + 1
+    meant = [lines for name, lines in blocks if part.lower() in name.lower()]
+    if len(meant) != 1:
+        names = [name for name, _ in blocks[:8]]
+        raise Malformed(path, None, f"{len(meant)} blocks of addresses are meant: choose one with FILE#PART of {names}")
+    rows = _Rows()
+    for at, found in meant[0]:
+        rows.add(found["name"], *_extent(path, at, found["address"], f"{int(found['size'], 0):x}"), ".data")
+    return rows, _regions_of(rows)
 
 
 def _extent(path: str, offset: int, address: str, size: str | None) -> tuple[int, int]:

@@ -30,6 +30,8 @@ _SEEDS = (
     b" 50.00    0.100000          10      1000        12 futex\n100.00 0.2 2000 12 total\n",
     b"| |\n| a |\n| b |\n| x |\n1 |\n2 |\n",
     b"tps\n1\n2\n3\n",
+    b"rev | 1 thread | 2 threads\n---|:--:|---\na | 1.5 ms | NA\nb | 900 us | 12,5\n",
+    b"In short:\nold: ~42 seconds\nnew, xfs: 2 min (again)\n",
 )
 
 
@@ -40,7 +42,7 @@ def one(data: bytes) -> None:
 
 
 TARGET = Target(
-    "tables of measurements, in nine formats",
+    "tables of measurements, in ten formats",
     one,
     lambda: _SEEDS,
     (

@@ -1,13 +1,13 @@
 """What was sampled and measured of two builds, read for ``linemate explain``: parts of files, events, functions.
 
-Owns ``FILE#PART``, the choice of events, and the naming of sampled functions by the image they were taken in.  Formats
+Owns the choice of events, and the naming of sampled functions by the image they were taken in.  Formats
 are the readers' (``pmu``, ``sharing.explain.tables``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,12 @@ import numpy.typing as npt
 
 from elfscan.debug.demangle import demangle
 from elfscan.fileformat.elf import ElfFile, map_file
-from linemate.tabletext import table_text
+from linemate.tabletext import chosen, split_part
 from pmu import read_samples
 from sharing.basics.naming import readable_names
 from sharing.explain.causes.base import is_file
 from sharing.explain.dispersion import BLOCKS, stretches
 from sharing.explain.samples import Profile
-from sharing.explain.tables import read_measurements
 from sharing.explain.tables.base import Measurement
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
@@ -33,34 +32,21 @@ MAX_EVENTS_SHOWN = 8
 _TELLING = ("hitm", "snoop", "llc", "cache", "miss", "mem", "l1", "l2", "l3", "cycles", "clock")
 
 
-def measurements_of(inputs: tuple[str, ...]) -> tuple[Measurement, ...]:
-    """The measurements of all files of one build: files of equal labels are repetitions."""
-    return tuple(measured for text in inputs for measured in _measurements(text))
+def measurements_of(
+    old_inputs: tuple[str, ...], new_inputs: tuple[str, ...]
+) -> tuple[tuple[Measurement, ...], tuple[Measurement, ...], tuple[str, ...]]:
+    """The measurements of both builds, files of equal labels being repetitions, and what was taken of which text.
 
-
-def _measurements(text: str) -> tuple[Measurement, ...]:
-    path, part = _part(text)
-    found = read_measurements(table_text(path), path)
-    if not part:
-        return found
-    name, equals, value = part.rpartition("=")
-    chosen = []
-    for measured in found:
-        labels = [(k, v) for k, v in measured.labels if v == value and (not equals or k == name)]
-        if labels:
-            # What the part was chosen by is no condition that the other build could share.
-            kept = tuple(label for label in measured.labels if label != labels[0])
-            chosen.append(replace(measured, labels=kept))
-    if not chosen:
-        texts = sorted({v for m in found for _, v in m.labels})
-        raise LinemateError(f"{path}: nothing is labelled {part!r}; labels are {', '.join(texts[:12])}")
-    return tuple(chosen)
-
-
-def _part(text: str) -> tuple[str, str]:
-    """``FILE#PART`` in two; a file of that very name is a file."""
-    path, mark, part = text.rpartition("#")
-    return (path, part) if mark and path and not Path(text).exists() else (text, "")
+    Raises LinemateError where both sides name the same: a document with the figures of both needs to be told which.
+    """
+    old, new = ([chosen(given) for given in given_to] for given_to in (old_inputs, new_inputs))
+    if old_inputs and old_inputs == new_inputs:
+        raise LinemateError(
+            f"--bench-old and --bench-new both name {old_inputs[0]}: choose the part of each build with FILE#PART"
+        )
+    taken = tuple(f"measurements of {c.took}" for c in (*old, *new) if c.took)
+    before, after = (tuple(m for one in side for m in one.measurements) for side in (old, new))
+    return before, after, taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +69,8 @@ def profiles_of(
 
     Raises LinemateError where they have no event in common, or where a profile is of the other build.
     """
-    before = tuple(_sampled(*_part(text), old, new) for text in old_texts)
-    after = tuple(_sampled(*_part(text), new, old) for text in new_texts)
+    before = tuple(_sampled(*split_part(text), old, new) for text in old_texts)
+    after = tuple(_sampled(*split_part(text), new, old) for text in new_texts)
     first = before[0]
     for other, text in zip((*before[1:], *after), (*old_texts[1:], *new_texts), strict=True):
         if not first.by_function.keys() & other.by_function.keys():

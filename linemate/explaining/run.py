@@ -20,6 +20,7 @@ from elfscan.traits import read_traits
 from linemate.auditing.image import line_sizes
 from linemate.explaining.inputs import measurements_of, profiles_of
 from linemate.pipeline import vocabulary
+from linemate.tabletext import split_part
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, compare, document
 from sharing.explain.numbers import MATTERS
@@ -64,7 +65,7 @@ def explain(request: ExplainRequest) -> Comparison:
     if bool(request.bench_old) != bool(request.bench_new):
         raise LinemateError("--bench-old and --bench-new belong together: measurements of each build")
     # Profiles and tables first: they are small, and a typing error should not cost the reading of two servers.
-    measured = measurements_of(request.bench_old), measurements_of(request.bench_new)
+    before, after, taken = measurements_of(request.bench_old, request.bench_new)
     (old, old_traits), (new, new_traits) = _both(request)
     profiles = profiles_of(request.samples_old, request.samples_new, old, new) if request.samples_old else None
     size, pair = line_sizes(request.line_size, old, new)
@@ -79,7 +80,7 @@ def explain(request: ExplainRequest) -> Comparison:
     if request.bench_old:
         from sharing.explain.bench import with_measurements
 
-        found = with_measurements(found, *measured, request.matters)
+        found = _noted(with_measurements(found, before, after, request.matters), taken)
     if request.sensitivity:
         from sharing.explain.sensitivity import sensitivities
 
@@ -92,8 +93,14 @@ def _said(comparison: Comparison) -> Comparison:
     first = comparison.causes[0]
     if first.kind is not CauseKind.LAYOUT or not first.improves:
         return comparison
-    note = "the new build is the better laid out of the two; if it is the slower one, OLD and NEW may be swapped"
-    coverage = msgspec.structs.replace(comparison.coverage, notes=(*comparison.coverage.notes, note))
+    return _noted(
+        comparison,
+        ("the new build is the better laid out of the two; if it is the slower one, OLD and NEW may be swapped",),
+    )
+
+
+def _noted(comparison: Comparison, notes: tuple[str, ...]) -> Comparison:
+    coverage = msgspec.structs.replace(comparison.coverage, notes=(*comparison.coverage.notes, *notes))
     return msgspec.structs.replace(comparison, coverage=coverage)
 
 
@@ -114,9 +121,12 @@ def _both(request: ExplainRequest) -> tuple[tuple[Image, FileTraits], tuple[Imag
 
 
 def _read(path: str, debug_file: str | None) -> tuple[Image, FileTraits]:
-    """A linked or relocatable file, or a listing of one."""
+    """A linked or relocatable file, or a listing of one; FILE#PART are notes of addresses under a heading."""
     if debug_file is not None and not Path(debug_file).exists():
         raise LinemateError(f"{debug_file}: no such file")
+    file, part = split_part(path)
+    if part:
+        return dataclasses.replace(read_listing(file, part), path=path), FileTraits()
     try:
         image = only_image(path, debug_file)
     except Unrecognized as refusal:

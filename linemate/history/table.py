@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linemate.tabletext import table_text
+from linemate.tabletext import chosen
 from sharing.explain.numbers import ALPHA
-from sharing.explain.tables import read_measurements
 from sharing.explain.tables.revisions import listed_revisions
 from sharing.history.judge import Judged, judge
 from sharing.history.series import Series, from_measurements
@@ -21,7 +20,7 @@ MAX_REVISIONS, MAX_CONDITIONS, MAX_CELLS = 20_000, 1_000, 100_000
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """``less_is_better`` None leaves it to the metric's name."""
+    """``table`` is FILE or FILE#PART.  ``less_is_better`` None leaves it to the metric's name."""
 
     table: str
     metric: str = ""
@@ -33,8 +32,8 @@ class TableOptions:
 
 def from_table(options: TableOptions) -> History:
     """The history in a file.  Raises LinemateError for a file that is none."""
-    text = table_text(options.table)
-    measurements = read_measurements(text, options.table)
+    taken = chosen(options.table)
+    measurements = taken.measurements
     series = from_measurements(
         measurements,
         options.metric,
@@ -48,11 +47,13 @@ def from_table(options: TableOptions) -> History:
             f"{options.table}: {revisions:,} revisions by {conditions:,} conditions; at most {MAX_REVISIONS:,} by "
             f"{MAX_CONDITIONS:,}, and {MAX_CELLS:,} in all"
         )
-    series = _with_listed(series, listed_revisions(text))
+    series = _with_listed(series, listed_revisions(taken.text))
     others = sorted({m.metric for m in measurements} - {series.metric})
-    notes = (f"other metrics in the table: {', '.join(others[:8])}",) if others else ()
+    notes = [f"measurements of {taken.took}"] if taken.took else []
+    if others:
+        notes.append(f"other metrics in the table: {', '.join(others[:8])}")
     listed = tuple(Revision(name, _short(name), RevisionState.LISTED) for name in series.revisions)
-    return document(series, judge(series, options.alpha), listed, options.table, options.alpha, notes)
+    return document(series, judge(series, options.alpha), listed, options.table, options.alpha, tuple(notes))
 
 
 def document(

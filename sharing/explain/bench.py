@@ -17,17 +17,16 @@ from sharing.explain import numbers
 from sharing.explain.causes.base import ranked
 from sharing.explain.contention import of_machine
 from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
-from sharing.explain.losses import Answer, Loss, loss_of
+from sharing.explain.losses import Answer, Loss, is_work, loss_of
 from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import Effect, Floats, compare_samples, finite, holm, paired_change
-from sharing.explain.tables.base import Measurement, repetition_labels
+from sharing.explain.tables.base import Labels, Measurement, repetition_labels
 from sharing.model.comparison import Cause, CauseKind, Comparison, MeasuredChange
 
 MAX_NOTES = 12
 MAX_LISTED = 40  # changes in the document
 NOT_SLOWER = "no significant regression"
 UNCHANGED = f"{NOT_SLOWER}: nothing measured changed by more than chance"
-Labels = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,14 @@ def compare_measurements(
         BenchChange(metric, labels, effect, values)
         for (metric, labels), effect, values in zip(common, effects, least, strict=True)
     ]
-    return tuple(sorted(out, key=lambda c: (1.0 if c.effect.p is None else c.effect.p, -abs(c.effect.change))))
+    return tuple(sorted(out, key=_order))
+
+
+def _order(change: BenchChange) -> tuple[float, bool, float]:
+    """What is sure before what is not; of what was measured too few times, the work done first."""
+    if change.effect.p is None:
+        return 1.0, not is_work(change.metric), -abs(change.effect.change)
+    return change.effect.p, False, -abs(change.effect.change)
 
 
 def _repeated(*sides: Sequence[Measurement]) -> bool:

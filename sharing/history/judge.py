@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from sharing.explain import numbers as explain_numbers
 from sharing.explain.statistics import holm, paired_change
+from sharing.explain.tables.base import Labels
 from sharing.history import numbers
 from sharing.history.normal import normal_step
-from sharing.history.series import Floats, Ids, Labels, Series
+from sharing.history.series import Floats, Ids, Series
 from sharing.history.steps import Segmentation, Split, common_level, segment, smallest_chance
 from sharing.model.history import Basis, Change, ConditionChange, Contrast, Outlier, Slope, Step
 

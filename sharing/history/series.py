@@ -14,15 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.explain.losses import is_less_better
-from sharing.explain.tables.base import Measurement, number
+from sharing.explain.tables.base import Labels, Measurement, is_level
+from sharing.explain.tables.figures import number
 from sharing.model.errors import LinemateError
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
-Labels = tuple[tuple[str, str], ...]
 
 REVISION_LABELS = ("revision", "rev", "revno", "commit", "changeset", "version", "build", "run")
-LEVEL_LABELS = ("level", "levels", "c", "con", "concurrency", "connections", "threads", "clients", "users")
 # Labels that only tell repetitions apart.
 _REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed|time(stamp)?|date", re.IGNORECASE)
 
@@ -129,6 +128,6 @@ def _repetition_labels(measurements: Sequence[Measurement], along: str) -> set[s
     for name, by_revision in seen.items():
         texts = [next(iter(found)) for found in by_revision.values() if len(found) == 1]
         same = len(texts) == len(by_revision) and len(set(texts)) == len(texts) > 1
-        if name != along and (_REPETITION.fullmatch(name) or (same and name.lower() not in LEVEL_LABELS)):
+        if name != along and (_REPETITION.fullmatch(name) or (same and not is_level(name))):
             out.add(name)
     return out

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharing.explain.tables import FORMATS, read_measurements
-from sharing.explain.tables.base import Measurement, grouped, number
+from sharing.explain.tables.base import Measurement, grouped
+from sharing.explain.tables.figures import number
 from sharing.model.errors import LinemateError, Malformed, Unrecognized
 
 DATA = Path(__file__).parent / "data"

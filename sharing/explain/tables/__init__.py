@@ -1,28 +1,36 @@
 """Measurements from text: one reader per format, text in, one row per measured value out.
 
-Owns the registry: formats are tried in order, "not mine" lets the next one try, "malformed" stops.
+Owns the registry, and what is a table of a text that holds several.  A file in one piece (JSON, CSV) is tried where no
+table with a form of its own is found; "not mine" lets the next one try, "malformed" stops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sharing.explain.tables import bordered, delimited, queries, revisions, stacked, strace, sysbench, vmstat
+from sharing.explain.tables import bordered, delimited, queries, revisions, stacked, strace, summary, sysbench, vmstat
 from sharing.explain.tables.base import Measurement
 from sharing.model.errors import Unrecognized
+
+MAX_HEADING = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``read`` takes (text, path for messages); raises Unrecognized or Malformed."""
+    """``read`` takes (text, path for messages); raises Unrecognized or Malformed.
+
+    ``whole``: the text is nothing but this.  Others are looked for among whatever else a document holds.
+    """
 
     name: str
     read: Callable[[str, str], tuple[Measurement, ...]]
+    whole: bool = False
 
 
 FORMATS = (
-    Format("JSON", delimited.read_records),
+    Format("JSON", delimited.read_records, whole=True),
     Format("revision log with results", revisions.read),
     Format("sysbench", sysbench.read),
     Format("queries per second", queries.read),
@@ -30,16 +38,65 @@ FORMATS = (
     Format("strace -c", strace.read),
     Format("bordered table", bordered.read),
     Format("stacked table", stacked.read),
-    Format("CSV", delimited.read_lines),
+    Format("list of figures", summary.read),
+    Format("CSV", delimited.read_lines, whole=True),
 )
 
 
-def read_measurements(text: str, path: str) -> tuple[Measurement, ...]:
-    """The measurements of a text in whatever format it is.  Raises Unrecognized, or the reader's Malformed."""
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a text.  ``heading`` is the line of text in front of it, ``name`` its end, or the format."""
+
+    format: str
+    heading: str
+    measurements: tuple[Measurement, ...]
+
+    @property
+    def name(self) -> str:
+        words = self.heading or self.format
+        return words if len(words) <= MAX_HEADING else "…" + words[1 - MAX_HEADING :]
+
+    @property
+    def line(self) -> int:
+        return self.measurements[0].table
+
+    @property
+    def last(self) -> int:
+        return max(measured.line for measured in self.measurements)
+
+
+def read_tables(text: str, path: str) -> tuple[Table, ...]:
+    """The tables of a text in the order in which they stand.  Raises Unrecognized, or a reader's Malformed."""
+    lines = text.splitlines()
+    out: list[Table] = []
     for known in FORMATS:
+        if known.whole and out:
+            continue
         try:
-            return known.read(text, path)
+            found = known.read(text, path)
         except Unrecognized:
             continue
-    names = ", ".join(known.name for known in FORMATS)
-    raise Unrecognized(path, f"no table of measurements: none of {names}")
+        if known.whole:
+            return (Table(known.name, "", found),)
+        tables: dict[int, list[Measurement]] = defaultdict(list)
+        for measured in found:
+            tables[measured.table].append(measured)
+        out += [Table(known.name, _heading(lines, at), tuple(rows)) for at, rows in tables.items()]
+    if not out:
+        names = ", ".join(known.name for known in FORMATS)
+        raise Unrecognized(path, f"no table of measurements: none of {names}")
+    return tuple(sorted(out, key=lambda table: table.line))
+
+
+def read_measurements(text: str, path: str) -> tuple[Measurement, ...]:
+    """The measurements of all tables of a text.  Raises Unrecognized, or a reader's Malformed."""
+    return tuple(measured for table in read_tables(text, path) for measured in table.measurements)
+
+
+def _heading(lines: Sequence[str], first: int) -> str:
+    """The nearest line of words in front of a line (from 1)."""
+    for line in reversed(lines[: max(first - 1, 0)]):
+        words = line.strip(" \t:#*|-=+")
+        if any(c.isalpha() for c in words):
+            return words
+    return ""

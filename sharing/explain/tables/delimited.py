@@ -1,4 +1,4 @@
-"""CSV and TSV with a header, and JSON: a list of flat objects, or the results of Google Benchmark and hyperfine.
+"""CSV, TSV and aligned columns with a header, and JSON: flat objects, or the results of Google Benchmark and hyperfine.
 
 Owns these formats only.
 """
@@ -8,38 +8,63 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from typing import Any
 
 import msgspec
 
-from sharing.explain.tables.base import MAX_VALUES, Measurement, from_columns, is_label, number
+from sharing.explain.tables.base import MAX_VALUES, Measurement, is_label
+from sharing.explain.tables.columns import from_columns
+from sharing.explain.tables.figures import is_missing, number
 from sharing.model.errors import Malformed, Unrecognized
 
 
 def read_lines(text: str, path: str) -> tuple[Measurement, ...]:
-    """A header and rows, separated by tabs, semicolons or commas.  Raises Unrecognized, Malformed."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    """A header and rows, separated by tabs, semicolons, commas or blanks.  Raises Unrecognized, Malformed."""
+    lines = [
+        (number, line)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
     if len(lines) < 2:
         raise Unrecognized(path, "no header and rows")
-    delimiter = max("\t;,", key=lines[0].count)
-    if not lines[0].count(delimiter):
-        return _column(lines, path)
+    delimiter = max("\t;,", key=lines[0][1].count)
+    if not lines[0][1].count(delimiter):
+        return _aligned(lines, path)
+    reader = csv.reader(io.StringIO("\n".join(line for _, line in lines)), delimiter=delimiter, strict=True)
     try:
-        rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter, strict=True))
+        rows = [(lines[reader.line_num - 1][0], row) for row in reader]
     except csv.Error as error:
         raise Malformed(path, None, f"broken CSV: {error}") from None
-    header = [cell.strip() for cell in rows[0]]
+    return _with_header(rows, path)
+
+
+def _with_header(rows: list[tuple[int, list[str]]], path: str) -> tuple[Measurement, ...]:
+    (_, header), *others = rows
     if all(number(cell) is not None for cell in header):
         raise Unrecognized(path, "the first line names no columns")
-    return from_columns(header, rows[1:], path)
+    return from_columns(header, [row for _, row in others], path, [at for at, _ in rows])
 
 
-def _column(lines: list[str], path: str) -> tuple[Measurement, ...]:
-    """A name, and numbers below it: repetitions.  Raises Unrecognized where anything else is there."""
-    name, *cells = (line.strip().strip('"') for line in lines)
-    if number(name) is not None or is_label(name) or any(number(cell) is None for cell in cells):
+def _aligned(lines: list[tuple[int, str]], path: str) -> tuple[Measurement, ...]:
+    """Columns that blanks separate, as tools print them; one column is a name and its repetitions.
+
+    Raises Unrecognized where rows have other numbers of cells: it may be any text.
+    """
+    # Two blanks part cells that may hold single ones.
+    for separator in (r"\s{2,}", r"\s+"):
+        rows = [(at, re.split(separator, line.strip())) for at, line in lines]
+        width = len(rows[0][1])
+        if width > 1 and all(len(cells) == width for _, cells in rows):
+            figures = sum(number(cell) is not None for cell in rows[0][1])
+            # A header of words, or of levels; else it is a sentence with a number in it.
+            if figures not in (0, width - 1) or not any(number(cell) is not None for cell in rows[1][1]):
+                break
+            return _with_header(rows, path)
+    name, *cells = (line.strip().strip('"') for _, line in lines)
+    if number(name) is not None or is_label(name) or any(number(c) is None and not is_missing(c) for c in cells):
         raise Unrecognized(path, "no columns")
-    return from_columns([name], ([cell] for cell in cells), path)
+    return from_columns([name], ([cell] for cell in cells), path, [at for at, _ in lines])
 
 
 def read_records(text: str, path: str) -> tuple[Measurement, ...]:
@@ -88,4 +113,8 @@ def _of_record(record: dict[str, Any]) -> list[Measurement]:
 
 def _conditions(record: dict[str, Any]) -> tuple[str, ...]:
     """Keys of a record that are labels: strings, and numbers that say under which conditions it was measured."""
-    return tuple(k for k, v in record.items() if isinstance(v, str) or (isinstance(v, int | float) and is_label(k)))
+    return tuple(
+        k
+        for k, v in record.items()
+        if (isinstance(v, str) and (is_label(k) or not is_missing(v))) or (isinstance(v, int | float) and is_label(k))
+    )

@@ -17,10 +17,15 @@ _PAIR = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9 ]{0,40}): (?P<value>\d{1,15}
 def read(text: str, path: str) -> tuple[Measurement, ...]:
     """Every pair of every such line, labelled with its threads.  Raises Unrecognized."""
     out = []
-    for line in text.splitlines():
+    table = last = 0
+    for number, line in enumerate(text.splitlines(), 1):
         if found := _LINE.match(line):
+            table, last = (table if last == number - 1 else number), number
             labels = (("threads", found["threads"]),)
-            out += [Measurement(p["name"].strip(), float(p["value"]), labels) for p in _PAIR.finditer(found["rest"])]
+            out += [
+                Measurement(p["name"].strip(), float(p["value"]), labels, number, table)
+                for p in _PAIR.finditer(found["rest"])
+            ]
     if not out:
         raise Unrecognized(path, "no line of threads and queries per second")
     return tuple(out)

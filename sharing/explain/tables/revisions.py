@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sharing.explain.tables.base import Measurement
+from sharing.explain.tables.base import Labels, Measurement
 from sharing.model.errors import Unrecognized
 
 _REVISION = re.compile(r"^(?P<indent>\s*)revision-id: (?P<id>\S{1,200})\s*$")
@@ -24,14 +24,17 @@ def read(text: str, path: str) -> tuple[Measurement, ...]:
     Raises Unrecognized.
     """
     groups: list[list[Measurement]] = []
-    revision: tuple[tuple[str, str], ...] = ()
-    condition: tuple[tuple[str, str], ...] = ()
-    for line in text.splitlines():
+    revision: Labels = ()
+    condition: Labels = ()
+    table = 0
+    for number, line in enumerate(text.splitlines(), 1):
         if found := _REVISION.match(line):
+            table = table or number
             revision, condition = _labels(found["id"]), ()
             groups.append([])
         elif (found := _RESULT.match(line)) and revision:
-            groups[-1].append(Measurement(found["name"].strip(), float(found["rate"]), (*revision, *condition)))
+            labels = (*revision, *condition)
+            groups[-1].append(Measurement(found["name"].strip(), float(found["rate"]), labels, number, table))
         elif (found := _CONDITION.match(line)) and revision:
             # A condition may repeat the revision's time stamp.
             words = [w for w in found["text"].split() if not re.fullmatch(r"\d{14}", w)]
@@ -48,7 +51,7 @@ def listed_revisions(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reversed(found)))
 
 
-def _labels(identity: str) -> tuple[tuple[str, str], ...]:
+def _labels(identity: str) -> Labels:
     """The revision, and the date that its identity carries."""
     date = _DATE.search(identity)
     if date is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sharing.explain.tables.base import Measurement
+from sharing.explain.tables.base import Labels, Measurement
 from sharing.model.errors import Unrecognized
 
 _HEADER = re.compile(r"^\s*% time\s+seconds\s+usecs/call\s+calls\s+errors\s+syscall\s*$")
@@ -27,26 +27,29 @@ def read(text: str, path: str) -> tuple[Measurement, ...]:
     Raises Unrecognized.
     """
     out: list[Measurement] = []
-    build: tuple[tuple[str, str], ...] = ()
+    build: Labels = ()
     heading: Measurement | None = None
     inside = False
-    for line in text.splitlines():
+    # All summaries of a text are one table: each is of another build.
+    table = 0
+    for number, line in enumerate(text.splitlines(), 1):
         if _HEADER.match(line):
             inside = True
+            table = table or (heading.line if heading is not None else number)
             if heading is not None:
-                out.append(heading)
+                out.append(heading.at(heading.line, table))
                 heading = None
         elif inside and (found := _ROW.match(line)):
             if found["name"] == "total":
                 continue
             labels = (*build, ("syscall", found["name"]))
-            out.append(Measurement("% time", float(found["time"]), labels))
-            out.append(Measurement("seconds", float(found["seconds"]), labels))
-            out.append(Measurement("calls", float(found["calls"]), labels))
-            out.append(Measurement("errors", float(found["errors"] or 0), labels))
+            figures = {
+                "% time": found["time"], "seconds": found["seconds"], "calls": found["calls"], "errors": found["errors"]
+            }  # fmt: skip
+            out += [Measurement(name, float(text or 0), labels, number, table) for name, text in figures.items()]
         elif found := _HEADING.match(line):
             build, inside = (("build", found["label"].strip()),), False
-            heading = Measurement(found["metric"], float(found["value"]), build) if found["value"] else None
+            heading = Measurement(found["metric"], float(found["value"]), build, number) if found["value"] else None
     if not any(m.metric == "calls" for m in out):
         raise Unrecognized(path, "no summary of strace -c")
     return tuple(out)

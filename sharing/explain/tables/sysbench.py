@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 
-from sharing.explain.tables.base import Measurement
+from sharing.explain.tables.base import Labels, Measurement
 from sharing.model.errors import Unrecognized
 
-# "    transactions:                        67852  (94.23 per sec.)"
+# "    transactions:                        67852  (94.23 per sec.)"; in a list, the name of the run stands in front.
 _RATE = re.compile(
-    r"^\s*(?P<name>transactions|deadlocks|ignored errors|read/write requests|other operations|queries|reconnects):\s+"
+    r"^(?:\s*|(?P<run>[^\s#][^:\t]{0,60}?)(?:\t\s*|\s{2,}))"
+    r"(?P<name>transactions|deadlocks|ignored errors|read/write requests|other operations|queries|reconnects):\s+"
     r"(?P<count>\d{1,15})\s+\((?P<rate>\d{1,15}(?:\.\d{1,9})?) per sec\.\)\s*$"
 )
 _THREADS = re.compile(r"^\s*Number of threads:\s*(?P<threads>\d{1,9})\s*$")
@@ -29,14 +30,19 @@ def read(text: str, path: str) -> tuple[Measurement, ...]:
     """
     out: list[Measurement] = []
     threads = heading = ""
-    for line in text.splitlines():
+    # All runs of a text are one table: several runs are repetitions.
+    table = 0
+    for number, line in enumerate(text.splitlines(), 1):
         if found := _THREADS.match(line):
             threads = found["threads"]
         elif found := _RATE.match(line):
-            out.append(Measurement(found["name"], float(found["rate"]), _labels(threads, heading)))
+            table = table or number
+            labels = _labels(threads, (found["run"] or heading).strip())
+            out.append(Measurement(found["name"], float(found["rate"]), labels, number, table))
         elif found := _LATENCY.match(line):
             name = re.sub(r"\s+", " ", found["name"].removeprefix("approx.").strip())
-            out.append(Measurement(f"latency {name} (ms)", float(found["ms"]), _labels(threads, heading)))
+            labels = _labels(threads, heading)
+            out.append(Measurement(f"latency {name} (ms)", float(found["ms"]), labels, number, table or number))
         elif (found := _HEADINGS.match(line)) and not _own_heading(found["label"].strip().lower()):
             heading = found["label"].strip()
     if not any(m.metric in ("transactions", "queries", "read/write requests") for m in out):
@@ -44,7 +50,7 @@ def read(text: str, path: str) -> tuple[Measurement, ...]:
     return tuple(out)
 
 
-def _labels(threads: str, heading: str) -> tuple[tuple[str, str], ...]:
+def _labels(threads: str, heading: str) -> Labels:
     return tuple((k, v) for k, v in (("run", heading), ("threads", threads)) if v)
 
 

@@ -5,7 +5,8 @@ Owns that format only.  The first row after a header is an average since boot an
 
 from __future__ import annotations
 
-from sharing.explain.tables.base import Measurement, number
+from sharing.explain.tables.base import Measurement
+from sharing.explain.tables.figures import number
 from sharing.model.errors import Malformed, Unrecognized
 
 _NEEDED = {"in", "cs", "us", "sy", "id"}
@@ -14,7 +15,7 @@ _NEEDED = {"in", "cs", "us", "sy", "id"}
 def read(text: str, path: str) -> tuple[Measurement, ...]:
     """All columns of all rows, as repetitions.  Raises Unrecognized, Malformed."""
     header: list[str] = []
-    rows: list[list[float]] = []
+    rows: list[tuple[int, list[float]]] = []
     for count, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if set(words) >= _NEEDED:
@@ -23,9 +24,13 @@ def read(text: str, path: str) -> tuple[Measurement, ...]:
         elif header and words and all(number(w) is not None for w in words):
             if len(words) != len(header):
                 raise Malformed(path, None, f"line {count} has {len(words)} numbers, the header {len(header)} names")
-            rows.append([value for w in words if (value := number(w)) is not None])
+            rows.append((count, [value for w in words if (value := number(w)) is not None]))
     if not rows:
         raise Unrecognized(path, "no vmstat output")
     if len(rows) > 1:
         rows = rows[1:]
-    return tuple(Measurement(name, value) for row in rows for name, value in zip(header, row, strict=True))
+    return tuple(
+        Measurement(name, value, (), line, rows[0][0])
+        for line, row in rows
+        for name, value in zip(header, row, strict=True)
+    )
