@@ -146,7 +146,7 @@ def _file(elf: ElfFile, module: Module, image: Callable[[], Image], knowledge: K
     spans["writable"] = elf.loads["flags"] & PF_W != 0
     spans["executable"] = elf.loads["flags"] & PF_X != 0
     reader = _CodeReader(elf, image, knowledge)
-    return MappedFile(module, elf.arch.name, loads, spans[spans["end"] > spans["start"]], reader.read)
+    return MappedFile(module, elf.arch.name, loads, spans[spans["end"] > spans["start"]], reader.read, reader.origins)
 
 
 def _kernel(samples: Samples, image: Image, knowledge: Knowledge) -> MappedFiles:
@@ -200,6 +200,14 @@ class _CodeReader:
         except LinemateError as error:
             why = str(error).removeprefix(f"{self.elf.path}: ")
             return no_code(ips, f"{self.elf.path}: the code of its samples could not be read: {why}")
+
+    def origins(self, ips: Table) -> Table:
+        """ORIGIN_DTYPE for sorted distinct link-time addresses."""
+        from elfscan.code.query import read_origins
+
+        functions = self._open().functions
+        starts = functions["address"]
+        return read_origins(self.elf.arch, ips, starts, starts + functions["size"], self._bytes)
 
     def _open(self) -> Image:
         if not self._read:

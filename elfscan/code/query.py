@@ -21,7 +21,16 @@ from sharing.model.attribution import Reason
 from sharing.model.errors import LinemateError
 from sharing.model.image import AccessKind, Architecture
 from sharing.model.instructions import INSTRUCTION_DTYPE, Holding
-from sharing.model.operands import NO_REGISTER, OPERAND_DTYPE, POINT_DTYPE, Holds, Role, Segment, no_code
+from sharing.model.operands import (
+    NO_REGISTER,
+    OPERAND_DTYPE,
+    ORIGIN_DTYPE,
+    POINT_DTYPE,
+    Holds,
+    Role,
+    Segment,
+    no_code,
+)
 
 Table = npt.NDArray[Any]
 ReadCode = Callable[[int, int], bytes]  # the bytes between two link-time addresses, fewer where the file has none
@@ -44,12 +53,14 @@ class _Kind(IntEnum):
     OPERANDS = 1
     TARGETS = 2
     INSTRUCTIONS = 3
+    ORIGINS = 4
 
 
 _ANSWERS = {
     _Kind.OPERANDS: (POINT_DTYPE, OPERAND_DTYPE),
     _Kind.TARGETS: (_ADDRESS_DTYPE, _ADDRESS_DTYPE),
     _Kind.INSTRUCTIONS: (_ADDRESS_DTYPE, INSTRUCTION_DTYPE),
+    _Kind.ORIGINS: (ORIGIN_DTYPE, _ADDRESS_DTYPE),
 }
 
 
@@ -59,6 +70,34 @@ def read_operands(arch: Architecture, ips: Table, starts: Table, ends: Table, co
     ``ips``: sorted distinct link-time addresses.  ``starts`` and ``ends``: extents of functions, sorted by start; their
     rows are the points' ``function``.  Of several that hold an address the one that starts last counts.
     """
+    row, functions, asked = _functions_of(arch, ips, starts, ends, code)
+    if not functions:
+        points = no_code(ips).points
+        points["function"] = row
+        return points, np.zeros(0, OPERAND_DTYPE)
+    points, operands = _ask(arch, _Kind.OPERANDS, functions, asked)
+    check_operands(points, operands, ips)
+    points = points.copy()
+    points["function"] = row
+    return points, operands
+
+
+def read_origins(arch: Architecture, ips: Table, starts: Table, ends: Table, code: ReadCode) -> Table:
+    """ORIGIN_DTYPE: where the addresses come from that the instructions at ``ips`` access.  Arguments as above."""
+    _, functions, asked = _functions_of(arch, ips, starts, ends, code)
+    if not functions:
+        return np.zeros(0, ORIGIN_DTYPE)
+    rows = _ask(arch, _Kind.ORIGINS, functions, asked)[0]
+    own = rows["parent"] < np.arange(len(rows))  # what a row stands for comes before it
+    if not own.all() or not _in_ranges(rows, {"asked": (0, len(ips) - 1), "parent": (-1, len(rows)), **_ORIGIN_RANGES}):
+        raise LinemateError("linemate-access: the origins of its answer are broken")
+    return rows
+
+
+def _functions_of(
+    arch: Architecture, ips: Table, starts: Table, ends: Table, code: ReadCode
+) -> tuple[Table, list[tuple[int, bytes]], Table]:
+    """The function of each instruction (-1 none), the code of all that are not too much, and what to ask."""
     row = np.searchsorted(starts, ips, "right") - 1
     inside = (row >= 0) & (ips < ends[np.maximum(row, 0)]) if len(starts) else np.zeros(len(ips), bool)
     row = np.where(inside, row, -1)
@@ -72,18 +111,12 @@ def read_operands(arch: Architecture, ips: Table, starts: Table, ends: Table, co
             budget -= size
             taken.append(one)
             functions.append((start, code(start, start + size)))
-    if not functions:
-        points = no_code(ips).points
-        points["function"] = row
-        return points, np.zeros(0, OPERAND_DTYPE)
     asked = np.zeros(len(ips), _ASKED_DTYPE)
-    at = np.minimum(np.searchsorted(taken, row), len(taken) - 1)
-    asked["ip"], asked["function"] = ips, np.where(np.array(taken)[at] == row, at, -1)
-    points, operands = _ask(arch, _Kind.OPERANDS, functions, asked)
-    check_operands(points, operands, ips)
-    points = points.copy()
-    points["function"] = row
-    return points, operands
+    asked["ip"], asked["function"] = ips, -1
+    if taken:
+        at = np.minimum(np.searchsorted(taken, row), len(taken) - 1)
+        asked["function"] = np.where(np.array(taken)[at] == row, at, -1)
+    return row, functions, asked
 
 
 def _machine(arch: Architecture) -> Machine | None:
@@ -170,6 +203,7 @@ def read_answer(raw: bytes, kind: int) -> tuple[Table, Table]:
 
 # Ranges of the columns that later stages use without asking again.
 _POINT_RANGES = {"reason": (0, max(Reason)), "flags": (0, 7)}
+_ORIGIN_RANGES = {"base": (NO_REGISTER, MAX_REGISTER)}
 _OPERAND_RANGES = {
     "base": (NO_REGISTER, MAX_REGISTER),
     "index": (NO_REGISTER, MAX_REGISTER),

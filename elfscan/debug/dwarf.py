@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from elfscan.tools import Starter, ToolJob, tool_path
 from sharing.model import LinemateError, Malformed, TypeRecord
@@ -53,11 +55,27 @@ class DwarfVariable(msgspec.Struct, frozen=True, array_like=True, gc=False):
     align: int = 0
 
 
+class DwarfLocal(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A local variable or parameter at the instruction ``ip``.
+
+    ``register`` (DWARF's number) plus ``offset`` is its address where ``in_memory``, else its value.
+    """
+
+    ip: int
+    name: str
+    function: str
+    type: int
+    register: int
+    offset: int
+    in_memory: bool
+
+
 class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Everything read from one file.  Variables are sorted: static storage by (section, address), then thread-local.
 
     ``problems`` are (ordinal of the unit in the file, offset in .debug_info, reason); what they concern is missing
-    from the tables, the rest is sound.
+    from the tables, the rest is sound.  ``locals`` are those asked for; ``pointees`` are (row of a type of pointers,
+    row of what they point to), of the units with locals.
     """
 
     version: int
@@ -66,6 +84,8 @@ class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
     types: list[TypeRecord]
     variables: list[DwarfVariable]
     problems: list[tuple[int, int, str]]
+    locals: list[DwarfLocal] = []
+    pointees: list[tuple[int, int]] = []
 
 
 # Made here: msgspec looks at a type when it first decodes one, and two threads that do so at once crash the process.
@@ -113,27 +133,48 @@ def start_dwarf(
     so they may use more of it.  ``all_types`` adds every named record of the file to ``types``.  ``threads`` 0: one
     for each processor.  ``starter`` starts the helper.
     """
+    options = ["--dwp", dwp] if dwp else []
+    if all_types:
+        options.append("--all-types")
+    if threads:
+        options += ["--threads", str(threads)]
+    return _start(path, alt, options, starter=starter, copied=relocatable)
+
+
+def start_locals(path: str, ips: npt.NDArray[np.uint64], *, frames: str, alt: str | None = None) -> DwarfJob:
+    """The same for the units around the instructions ``ips``, with the variables that are in scope there.
+
+    ``frames`` is the file with the unwind tables, which separate debug files lack.
+    """
+    addresses = ips.astype("=u8").tobytes()
+    return _start(path, alt, ["--locals", "--frames", _argument(frames)], stdin=addresses)
+
+
+def _start(
+    path: str,
+    alt: str | None,
+    options: list[str],
+    *,
+    stdin: bytes | None = None,
+    starter: Starter = ToolJob,
+    copied: bool = False,
+) -> DwarfJob:
     try:
         status = os.stat(path)
         # What is there, and not what the size says: a hole costs nothing and earns nothing.
         size = min(status.st_size, 512 * status.st_blocks)
     except OSError as error:
         raise Malformed(path, None, error.strerror or str(error)) from error
-    args = [str(tool_path("linemate-dwarf"))]
-    if alt:
-        args += ["--alt", alt]
-    if dwp:
-        args += ["--dwp", dwp]
-    if all_types:
-        args.append("--all-types")
-    if threads:
-        args += ["--threads", str(threads)]
-    # An argument that starts with "-" would be an option.
-    args.append(path if path.startswith("/") else f"./{path}")
     job = starter.start(
-        args,
+        [str(tool_path("linemate-dwarf")), *(["--alt", alt] if alt else []), *options, _argument(path)],
+        stdin=stdin,
         timeout_s=_TIMEOUT_S + _TIMEOUT_PER_GIB_S * size / (1 << 30),
-        memory_bytes=_MEMORY_BYTES + (2 * size if relocatable else 0),
+        memory_bytes=_MEMORY_BYTES + (2 * size if copied else 0),
         output_bytes=_MAX_OUTPUT_BYTES,
     )
     return DwarfJob(path, job)
+
+
+def _argument(path: str) -> str:
+    """A path that is no option, whatever it begins with."""
+    return path if path.startswith("/") else f"./{path}"

@@ -107,12 +107,14 @@ std::vector<uint8_t> queryFor(uint8_t Switches, QueryKind Kind,
   Out.u32(98);      // the futex call, in registers that both have
   Out.u32(0x0108);
   Out.u64(Count);
-  Out.u64(Kind == QueryKind::Operands ? Code.size() : 0);
+  bool IsOfAddresses =
+      Kind == QueryKind::Operands || Kind == QueryKind::Origins;
+  Out.u64(IsOfAddresses ? Code.size() : 0);
   for (uint64_t I = 0; I < Count; ++I) {
     Out.u64(CodeAddress + I * Step);
     Out.u64(std::min<uint64_t>(Step, Code.size() - I * Step));
   }
-  if (Kind == QueryKind::Operands)
+  if (IsOfAddresses)
     for (uint64_t I = 0; I < Code.size(); ++I) {
       Out.u64(CodeAddress + I);
       Out.u32(uint32_t(I / Step));
@@ -143,6 +145,9 @@ void check(const Query &Q, const Answer &A) {
     if (O.Point < 0 || size_t(O.Point) >= A.Points.size())
       unsound("an operand of no point");
   }
+  for (size_t Row = 0; Row < A.Origins.size(); ++Row)
+    if (A.Origins[Row].Parent >= int32_t(Row))
+      unsound("an origin before what it stands for");
   if (Q.Kind != QueryKind::Instructions)
     return;
   size_t Row = 0;
@@ -183,6 +188,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Bytes, size_t Size) {
   if (unsigned Kind = Switches >> KindShift & KindMask;
       Kind && !(Switches & WholePlan)) {
     ask(queryFor(Switches, QueryKind(Kind), Rest));
+    if (QueryKind(Kind) == QueryKind::Operands)
+      ask(queryFor(Switches, QueryKind::Origins, Rest));
     return 0;
   }
   if (Switches & WholePlan) {

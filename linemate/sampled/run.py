@@ -19,6 +19,7 @@ from linemate.modules import open_modules
 from linemate.sampled.gains import GainsOf, without_solo
 from linemate.sampled.heaps import Heaps
 from linemate.sampled.notes import profile_notes
+from linemate.sampled.objects import Objects
 from linemate.sampled.programs import of_program
 from linemate.sampled.reading import Profiles
 from linemate.sampled.sources import sources_of
@@ -75,7 +76,7 @@ def with_samples(
     """1. place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
     paths, line_size = without_solo(options.paths), options.line_size
     heaps = Heaps(_readable)
-    placed, strangers = [], []
+    placed, mapped, strangers = [], [], []
     for path in paths:
         whole = thinned(profiles.read(path))
         files = open_modules(whole, image, knowledge)
@@ -83,10 +84,11 @@ def with_samples(
         strangers += _strangers_note(path, len(whole.samples) - len(samples.samples), image)
         placed.append(_placed(samples, files, image, knowledge))
         heaps.add(path, placed[-1], files, image)
+        mapped.append(files)
     runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
     run = merged(runs)
     gains = GainsOf(paths, placed, runs, lambda path: _read(profiles, path, image, knowledge))
-    names = Names(judgement.image, knowledge, judgement.actors, heaps)
+    names = Names(judgement.image, knowledge, judgement.actors, heaps, Objects(run.lines, mapped))
     verdicts = judge_lines(run, names, line_size, rules=options.rules, gains=gains)
     style = Style(line_size, image.kind, options.macro)
     sampled = findings_of(verdicts, run.totals, style, judgement.image, sources_of)

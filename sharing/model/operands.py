@@ -93,6 +93,21 @@ POINT_DTYPE = np.dtype(
     ]
 )
 
+# Where the address of an access comes from.  Before the instruction at ``ip``, base + displacement is the address of
+# the access, or of the word whose content, plus the displacement of ``parent``, is what the parent says.
+ORIGIN_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("displacement", "<i8"),  # without a base an address of the file
+        ("asked", "<i4"),  # row of the instruction that was asked for
+        ("parent", "<i4"),  # an earlier row, -1 none
+        ("base", "i1"),  # register, -1 none
+        ("indexed", "u1"),  # plus an unknown number of elements
+        ("reserved", "<u2"),
+        ("reserved2", "<u4"),
+    ]
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -113,6 +128,10 @@ SPAN_DTYPE = np.dtype(
 )
 
 
+def no_origins(ips: Table) -> Table:
+    return np.zeros(0, ORIGIN_DTYPE)
+
+
 def no_code(ips: Table, *notes: str) -> Code:
     points = np.zeros(len(ips), POINT_DTYPE)
     points["ip"] = ips
@@ -123,13 +142,15 @@ def no_code(ips: Table, *notes: str) -> Code:
 
 @dataclass(frozen=True, slots=True)
 class MappedFile:
-    """One file of a profile.  ``read_code`` takes sorted distinct link-time addresses."""
+    """One file of a profile.  ``read_code`` and ``read_origins`` (ORIGIN_DTYPE) take sorted distinct link-time
+    addresses."""
 
     module: Module
     architecture: str = ""  # as Architecture.name, "" unknown
     loads: Table = field(default_factory=lambda: np.zeros(0, LOAD_DTYPE))
     spans: Table = field(default_factory=lambda: np.zeros(0, SPAN_DTYPE))  # SPAN_DTYPE, disjoint, sorted
     read_code: Callable[[Table], Code] = no_code
+    read_origins: Callable[[Table], Table] = no_origins
 
 
 @dataclass(frozen=True, slots=True)

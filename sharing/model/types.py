@@ -6,6 +6,7 @@ members with offsets.  Does not read DWARF.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from enum import IntEnum
 
@@ -13,6 +14,7 @@ import msgspec
 
 MAX_LEAVES = 20_000  # an array of structs this long is cut and marked, so hostile types stay cheap
 MAX_DEPTH = 64
+MAX_OVERLAPPING = 64  # leaves that begin before an offset and are looked at
 MAX_VISITS = 100_000  # types looked at for one variable: records that contain each other twice double at each level
 MAX_SIZE_BYTES = (1 << 63) - 1
 
@@ -90,15 +92,34 @@ class Member(msgspec.Struct, frozen=True):
     is_const: bool = False
     via: tuple[str, ...] = ()
 
+    @property
+    def extent(self) -> int:
+        """Bytes of the leaf, of an array those of an element."""
+        return self.stride if 0 < self.stride < self.size else max(self.size, 1)
+
+    def begin(self, offset: int) -> int:
+        """Where the leaf, or the element of it, that holds ``offset`` begins."""
+        return self.offset + self._index(offset) * self.stride
+
+    def path_at(self, path: str, offset: int) -> str:
+        """A path with the number of the element that holds ``offset``."""
+        if "[]" in path:
+            return path.replace("[]", f"[{self._index(offset)}]", 1) if self.stride > 0 else path
+        return f"{path}[{self._index(offset)}]" if 0 < self.stride < self.size else path
+
+    def _index(self, offset: int) -> int:
+        return (offset - self.offset) // self.stride if self.stride > 0 else 0
+
 
 class TypeTable:
     """All types of an image, indexed by row.  Flattening is lazy and remembered."""
 
-    __slots__ = ("_flat", "_records", "_visits")
+    __slots__ = ("_flat", "_records", "_starts", "_visits")
 
     def __init__(self, records: Sequence[TypeRecord] = ()) -> None:
         self._records = records
         self._flat: dict[int, tuple[Member, ...]] = {}
+        self._starts: dict[int, list[int]] = {}
         self._visits = 0
 
     def __len__(self) -> int:
@@ -184,6 +205,23 @@ class TypeTable:
             out.sort(key=lambda m: (m.offset, m.bit_offset, -m.size))
             cached = self._flat[row] = tuple(out)
         return cached
+
+    def leaf(self, row: int, offset: int) -> Member | None:
+        """The leaf member that covers ``offset`` (of an array of records: in any element)."""
+        if row < 0:
+            return None
+        leaves = self.flatten(row)
+        starts = self._starts.get(row)
+        if starts is None:
+            starts = self._starts[row] = [m.offset for m in leaves]
+        last = bisect.bisect_right(starts, offset)
+        for m in reversed(leaves[max(0, last - MAX_OVERLAPPING) : last]):
+            if m.offset <= offset < m.offset + m.size:
+                return m
+            in_series = m.stride and m.offset <= offset < m.offset + m.stride * m.count
+            if in_series and (offset - m.offset) % m.stride < m.size:
+                return m
+        return None
 
     def _walk(self, row: int, at: _At, out: list[Member]) -> None:
         """Appends the leaves of the type of ``row`` at a place: of a record its members', else one."""

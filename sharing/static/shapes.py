@@ -6,7 +6,6 @@ offset.  Knows types only, not addresses.
 
 from __future__ import annotations
 
-import bisect
 from dataclasses import dataclass
 
 from sharing.knowledge import Knowledge, LockAbi
@@ -62,7 +61,6 @@ class Shapes:
         self._abi = {i: knowledge.lock_abi(i, image) for i in range(len(knowledge.locks))}
         self._locks: dict[int, tuple[LockMember, ...]] = {}
         self._visits = 0
-        self._starts: dict[int, list[int]] = {}
 
     def abi(self, lock_row: int) -> LockAbi | None:
         return self._abi.get(lock_row)
@@ -81,20 +79,7 @@ class Shapes:
 
     def leaf(self, row: int, offset: int) -> Member | None:
         """The leaf member that covers ``offset`` (of an array of records: in any element)."""
-        if row < 0:
-            return None
-        leaves = self._types.flatten(row)
-        starts = self._starts.get(row)
-        if starts is None:
-            starts = self._starts[row] = [m.offset for m in leaves]
-        for at in range(bisect.bisect_right(starts, offset) - 1, max(-1, bisect.bisect_right(starts, offset) - 65), -1):
-            m = leaves[at]
-            if m.offset <= offset < m.offset + m.size:
-                return m
-            in_series = m.stride and m.offset <= offset < m.offset + m.stride * m.count
-            if in_series and (offset - m.offset) % m.stride < m.size:
-                return m
-        return None
+        return self._types.leaf(row, offset)
 
     def _find(
         self, row: int, path: str, offset: int, stride: int, count: int, out: list[LockMember], depth: int

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from elfscan.code.query import read_operands
+from elfscan.code.query import read_operands, read_origins
 from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.image import read_image, read_images
 from linemate.modules import open_modules
@@ -37,6 +37,12 @@ class Snippet:
     points: npt.NDArray[Any]
     operands: npt.NDArray[Any]
     asked: tuple[str, ...]
+    read_origins: Callable[[], npt.NDArray[Any]]
+
+    def origins(self) -> list[tuple[int, int, int, bool]]:
+        """(parent, base, displacement, indexed) of each row."""
+        rows = self.read_origins()
+        return [(int(r["parent"]), int(r["base"]), int(r["displacement"]), bool(r["indexed"])) for r in rows]
 
     def point(self, label: str) -> Any:
         return self.points[self.asked.index(label)]
@@ -78,14 +84,13 @@ def assemble(tmp_path: Path) -> Callable[..., Snippet]:
         asked = tuple(sorted(labels, key=lambda label: symbols[label]))
         start = image.functions["address"][image.functions["address"] == symbols["f"]]
         size = image.functions["size"][image.functions["address"] == symbols["f"]]
-        points, operands = read_operands(
-            elf.arch,
-            np.array([symbols[label] for label in asked], np.uint64),
-            start,
-            start + size,
-            lambda low, high: bytes(elf.bytes_at_address(low, high - low, "code")),
-        )
-        return Snippet(symbols, points, operands, asked)
+        ips = np.array([symbols[label] for label in asked], np.uint64)
+
+        def code(low: int, high: int) -> bytes:
+            return bytes(elf.bytes_at_address(low, high - low, "code"))
+
+        points, operands = read_operands(elf.arch, ips, start, start + size, code)
+        return Snippet(symbols, points, operands, asked, lambda: read_origins(elf.arch, ips, start, start + size, code))
 
     return run
 

@@ -77,6 +77,24 @@ void answerOperands(const Query &Q, Decoder &D, Answer &Out) {
   Out.Operands = std::move(Writer.Operands);
 }
 
+void answerOrigins(const Query &Q, Decoder &D, Answer &Out) {
+  Body B(D.convention());
+  OriginFinder Finder(B, Out.Origins);
+  int32_t Built = -1;
+  for (size_t At = 0; At < Q.Addresses.size(); ++At) {
+    const AskedAddress &Asked = Q.Addresses[At];
+    if (Asked.Function < 0)
+      continue;
+    if (Asked.Function != Built) {
+      Built = Asked.Function;
+      B.build(D, Q.Functions[size_t(Built)].Data,
+              Q.Functions[size_t(Built)].Begin);
+    }
+    if (uint32_t Row = B.at(Asked.Ip); Row != NoRow)
+      Finder.find(Row, int32_t(At));
+  }
+}
+
 void answerTargets(const Query &Q, Decoder &D, Answer &Out) {
   Op O;
   for (const Bytes &F : Q.Functions) {
@@ -115,7 +133,7 @@ std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
   if (!findArchitecture(Head[0].Arch))
     return "the query names an unknown architecture";
   if (Head[0].Kind < uint32_t(QueryKind::Operands) ||
-      Head[0].Kind > uint32_t(QueryKind::Instructions))
+      Head[0].Kind > uint32_t(QueryKind::Origins))
     return "the query asks for something unknown";
   if (!take(Raw, Head[0].Functions, Extents) ||
       !take(Raw, Head[0].Addresses, Addresses))
@@ -167,6 +185,8 @@ std::optional<std::string> answer(const Query &Q, Answer &Out) {
     return Unsupported;
   if (Q.Kind == QueryKind::Operands)
     answerOperands(Q, *D, Out);
+  else if (Q.Kind == QueryKind::Origins)
+    answerOrigins(Q, *D, Out);
   else
     answerTargets(Q, *D, Out);
   return std::nullopt;
@@ -180,6 +200,8 @@ bool writeAnswer(std::FILE *Out, QueryKind Kind, const Answer &A) {
     return write(Out, Kind, A.Targets, std::vector<uint64_t>());
   case QueryKind::Instructions:
     return write(Out, Kind, A.Ends, A.Instructions);
+  case QueryKind::Origins:
+    return write(Out, Kind, A.Origins, std::vector<uint64_t>());
   }
   return false;
 }

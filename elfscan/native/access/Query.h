@@ -10,6 +10,7 @@
 
 #include "Normal.h"
 #include "Operands.h"
+#include "Origins.h"
 #include "Plan.h"
 
 #include <cstdio>
@@ -24,6 +25,7 @@ enum class QueryKind : uint32_t {
   Operands = 1,     ///< of the instructions at given addresses
   Targets = 2,      ///< where functions call or jump to outside of themselves
   Instructions = 3, ///< of functions, for comparison
+  Origins = 4,      ///< of the addresses that given instructions access
 };
 
 /// An instruction whose operands are asked for.
@@ -54,6 +56,7 @@ struct Answer {
   std::vector<uint64_t> Targets; ///< ascending, distinct
   std::vector<InstructionRow> Instructions;
   std::vector<uint64_t> Ends; ///< of each function in Instructions
+  std::vector<OriginRow> Origins;
 };
 
 /// Returns why it failed, or nothing.

@@ -86,19 +86,29 @@ class Document {
 public:
   Document(Merged &M, raw_ostream &OS) : M(M), Out(OS), Types(M) {}
 
-  void write(bool AllRecords) {
+  void write(bool AllRecords, bool WithLocals) {
     for (const VariableNode &V : M.Variables)
       Types.row(V.Type);
+    for (const LocalNode &L : M.Locals)
+      Types.row(L.Variable.Type);
+    for (const PointeeNode &P : M.Pointees) {
+      Types.row(P.Pointer);
+      Types.row(P.Target);
+    }
     if (AllRecords)
       for (const RecordNode &R : M.Records)
         Types.row(R.Row);
-    Out.writeArraySize(6);
+    Out.writeArraySize(WithLocals ? 8 : 6);
     Out.write(Version);
     writeUnits();
     writeFiles();
     writeTypes();
     writeVariables();
     writeProblems();
+    if (WithLocals) {
+      writeLocals();
+      writePointees();
+    }
   }
 
 private:
@@ -199,6 +209,28 @@ private:
     }
   }
 
+  void writeLocals() {
+    Out.writeArraySize(static_cast<uint32_t>(M.Locals.size()));
+    for (const LocalNode &L : M.Locals) {
+      Out.writeArraySize(7);
+      Out.write(L.Place.Ip);
+      text(L.Variable.Name);
+      text(L.Variable.Function);
+      integer(Types.numbered(L.Variable.Type));
+      Out.write(L.Place.Where.Register);
+      integer(L.Place.Where.Offset);
+      Out.write(L.Place.InMemory);
+    }
+  }
+  void writePointees() {
+    Out.writeArraySize(static_cast<uint32_t>(M.Pointees.size()));
+    for (const PointeeNode &P : M.Pointees) {
+      Out.writeArraySize(2);
+      integer(Types.numbered(P.Pointer));
+      integer(Types.numbered(P.Target));
+    }
+  }
+
   Merged &M;
   msgpack::Writer Out;
   Numbering Types;
@@ -209,8 +241,8 @@ private:
 
 } // namespace
 
-void emit(Merged &M, bool AllRecords, raw_ostream &OS) {
-  Document(M, OS).write(AllRecords);
+void emit(Merged &M, bool AllRecords, bool WithLocals, raw_ostream &OS) {
+  Document(M, OS).write(AllRecords, WithLocals);
 }
 
 } // namespace linemate::dwarf

@@ -16,8 +16,9 @@
 namespace linemate::dwarf {
 
 /// Writes [version, units, files, types, variables, problems].  With
-/// \p AllRecords the types of Merged.Records too.
-void emit(Merged &M, bool AllRecords, llvm::raw_ostream &OS);
+/// \p AllRecords the types of Merged.Records too, \p WithLocals also locals and
+/// what pointers point to.
+void emit(Merged &M, bool AllRecords, bool WithLocals, llvm::raw_ostream &OS);
 
 } // namespace linemate::dwarf
 

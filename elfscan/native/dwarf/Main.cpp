@@ -26,6 +26,8 @@ using namespace llvm;
 static const char Usage[] =
     "usage: linemate-dwarf [--alt FILE] [--dwp FILE] [--all-types] "
     "[--threads N] [--statistics] FILE\n"
+    "       linemate-dwarf --locals [--frames FILE] [--alt FILE] FILE "
+    "<ADDRESSES\n"
     "       linemate-dwarf --rust-names <NAMES\n"
     "       linemate-dwarf --serve <SOCKET\n";
 
@@ -47,6 +49,17 @@ static void onFatalError(void *Path, const char *Reason, bool) {
   std::_Exit(1);
 }
 
+/// Instructions as 64-bit numbers of the machine, one behind the other.
+static bool readAddresses(std::vector<uint64_t> &Out) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Read = MemoryBuffer::getSTDIN();
+  if (!Read || (*Read)->getBufferSize() % sizeof(uint64_t))
+    return false;
+  Out.resize((*Read)->getBufferSize() / sizeof(uint64_t));
+  std::copy_n((*Read)->getBufferStart(), (*Read)->getBufferSize(),
+              reinterpret_cast<char *>(Out.data()));
+  return true;
+}
+
 static int one(int Argc, char **Argv) {
   linemate::dwarf::Options Opts;
   for (int I = 1; I < Argc; ++I) {
@@ -56,6 +69,10 @@ static int one(int Argc, char **Argv) {
       Opts.AlternatePath = Argv[++I];
     } else if (Arg == "--dwp" && HasValue) {
       Opts.PackagePath = Argv[++I];
+    } else if (Arg == "--locals") {
+      Opts.Locals.emplace();
+    } else if (Arg == "--frames" && HasValue) {
+      Opts.FramesPath = Argv[++I];
     } else if (Arg == "--all-types") {
       Opts.AllRecords = true;
     } else if (Arg == "--statistics") {
@@ -76,6 +93,8 @@ static int one(int Argc, char **Argv) {
   }
   linemate::confineTool("linemate-dwarf");
   install_fatal_error_handler(onFatalError, &Opts.Path);
+  if (Opts.Locals && !readAddresses(*Opts.Locals))
+    return fail("standard input", "no list of addresses");
   try {
     if (Error E = linemate::dwarf::run(Opts, outs()))
       return fail(Opts.Path, toString(std::move(E)));

@@ -36,12 +36,20 @@ void Merged::add(Worker &W) {
     V.File = File(V.File);
     Variables.push_back(V);
   }
+  for (LocalNode L : W.Locals) {
+    L.Variable.Type = Row(L.Variable.Type);
+    Locals.push_back(L);
+  }
+  for (PointeeNode P : W.Pointees)
+    Pointees.push_back({Row(P.Pointer), Row(P.Target)});
   for (RecordNode R : W.Records)
     if (R.Row >= 0)
       Records.push_back({Row(R.Row), R.Unit, R.Offset});
   Units.insert(W.Units.begin(), W.Units.end());
   Problems.insert(Problems.end(), W.Problems.begin(), W.Problems.end());
   W.Variables.clear();
+  W.Locals.clear();
+  W.Pointees.clear();
   W.Records.clear();
   W.Problems.clear();
 }

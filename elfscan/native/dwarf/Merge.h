@@ -30,6 +30,8 @@ public:
 
   TypeStore Types;
   std::vector<VariableNode> Variables;
+  std::vector<LocalNode> Locals;
+  std::vector<PointeeNode> Pointees;
   std::vector<RecordNode> Records;
   std::map<uint32_t, UnitInfo> Units;
   std::vector<ProblemNode> Problems;

@@ -64,6 +64,38 @@ static void findDefinitions(Merged &M,
   }
 }
 
+/// Opens a file that was named, so that it has to be there.
+static Expected<std::unique_ptr<Object>> openNamed(const FileOpener &Open,
+                                                   StringRef Path) {
+  Expected<std::unique_ptr<Object>> File = Open(Path);
+  if (File && !*File)
+    return createStringError(std::errc::no_such_file_or_directory,
+                             "not a file");
+  return File;
+}
+
+/// Reads the local variables at some instructions, unit by unit.
+static Error readLocals(Worker &W, const Options &Opts, const Object &Main,
+                        const UnitList &Units, const FileOpener &Open) {
+  std::unique_ptr<Object> Frames;
+  if (!Opts.FramesPath.empty()) {
+    Expected<std::unique_ptr<Object>> File = openNamed(Open, Opts.FramesPath);
+    if (!File)
+      return File.takeError();
+    Frames = std::move(*File);
+  }
+  LocalFinder Finder(Main, Frames ? *Frames : Main);
+  std::map<const Unit *, std::vector<LocalPlace>> ByUnit;
+  for (uint64_t Ip : *Opts.Locals)
+    for (const LocalPlace &Place : Finder.at(Ip))
+      if (const Unit *U = Units.find(Place.Entry))
+        ByUnit[U].push_back(Place);
+  for (const Unit &U : Units.Units) // in the order of the file
+    if (auto It = ByUnit.find(&U); It != ByUnit.end())
+      W.readLocals(U, It->second);
+  return Error::success();
+}
+
 /// Says how much is missing; the reasons follow one by one.
 static void noteLost(Merged &M, uint64_t Lost, uint64_t All) {
   const ProblemNode &First = *llvm::min_element(
@@ -75,16 +107,6 @@ static void noteLost(Merged &M, uint64_t Lost, uint64_t All) {
                         (Twine(Lost) + " of " + Twine(All) +
                          " units are lost, the first because: " + First.Reason)
                             .str()});
-}
-
-/// Opens a file that was named, so that it has to be there.
-static Expected<std::unique_ptr<Object>> openNamed(const FileOpener &Open,
-                                                   StringRef Path) {
-  Expected<std::unique_ptr<Object>> File = Open(Path);
-  if (File && !*File)
-    return createStringError(std::errc::no_such_file_or_directory,
-                             "not a file");
-  return File;
 }
 
 Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
@@ -114,7 +136,7 @@ Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
     });
     Units.Alternate = Alternate.get();
   }
-  SplitFiles Split(Opts.Path, Opts.PackagePath, std::move(Open));
+  SplitFiles Split(Opts.Path, Opts.PackagePath, Open);
   if (Error E = Split.openPackage())
     return E;
 
@@ -130,9 +152,12 @@ Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
   std::vector<std::unique_ptr<Worker>> Workers;
   for (unsigned I = 0; I < Threads; ++I)
     Workers.push_back(std::make_unique<Worker>(Split));
-  inParallel(Workers, Jobs, [&](Worker &W, const Unit &U) {
-    W.readVariables(U, Opts.AllRecords);
-  });
+  if (!Opts.Locals)
+    inParallel(Workers, Jobs, [&](Worker &W, const Unit &U) {
+      W.readVariables(U, Opts.AllRecords);
+    });
+  else if (Error E = readLocals(*Workers.front(), Opts, **Main, Units, Open))
+    return E;
 
   std::vector<const Unit *> Read;
   uint64_t Entries = 0, Lost = Units.Lost;
@@ -150,7 +175,7 @@ Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
   if (Alternate)
     llvm::append_range(Read, llvm::make_pointer_range(Alternate->Units));
   findDefinitions(M, Workers, Read);
-  emit(M, Opts.AllRecords, OS);
+  emit(M, Opts.AllRecords, Opts.Locals.has_value(), OS);
   if (Opts.Statistics)
     errs() << Entries << " entries, " << Units.Units.size() << " units, "
            << M.Variables.size() << " variables, " << M.Types.size()

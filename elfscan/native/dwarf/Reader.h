@@ -11,7 +11,9 @@
 #include "Split.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace linemate::dwarf {
 
@@ -20,6 +22,10 @@ struct Options {
   std::string AlternatePath; // dwz' common file, "" none
   std::string PackagePath;   // .dwp, "" for PATH.dwp when it exists
   bool AllRecords = false;
+  /// Instructions at which local variables are wanted: then only the units that
+  /// these are in are read.  Unwind rows are in FramesPath, "" for Path.
+  std::optional<std::vector<uint64_t>> Locals;
+  std::string FramesPath;
   bool Statistics = false; // one line on standard error
   unsigned Threads = 0;    // 0: one for each processor
 };

@@ -65,6 +65,8 @@ struct TypeNode {
   llvm::ArrayRef<MemberNode> Members;
   int32_t File = -1;
   uint32_t Line = 0;
+  uint64_t Pointee = 0; // its entry, where pointers are followed: many have
+                        // no name that tells them apart
   bool operator==(const TypeNode &) const = default;
 };
 

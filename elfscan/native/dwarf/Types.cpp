@@ -134,7 +134,14 @@ TypeRow Worker::buildType(UnitView &View, const Entry &E, unsigned Depth) {
     std::string Text;
     appendDeclarator({&View, E.Offset}, E, Text, 0);
     N.Name = Types.save(Text);
-    return Types.intern(N);
+    if (!KeepsPointers || Kind == TypeKind::MemberPointer || !E.A.has(Type))
+      return Types.intern(N);
+    EntryRef Target = reference(View, E.A[Type]);
+    N.Pointee = Target.Offset;
+    TypeRow Row = Types.intern(N);
+    if (Target)
+      Pointers.push_back({Row, Target});
+    return Row;
   }
   case TypeKind::Enum: {
     StringRef Own = View.string(E.A, Name);

@@ -17,6 +17,8 @@ using namespace llvm::dwarf;
 namespace linemate::dwarf {
 
 constexpr size_t MaxForeignViews = 64; // units kept open for references
+/// Types that are followed through pointers, for one unit.
+constexpr size_t MaxPointees = 4096;
 
 void Worker::problem(const Unit &U, uint64_t Offset, const Twine &Reason) {
   if (Problems.size() < MaxProblems)
@@ -207,16 +209,13 @@ void Worker::readRecords(const Unit &U, const StringSet<> &Wanted,
   close();
 }
 
-void Worker::addVariable(UnitView &View, const FoundVariable &Found) {
-  VariableNode V;
-  V.Address = Found.Where.Address;
-  V.Section = Found.Where.Section;
-  V.Tls = Found.Where.Tls;
-  V.Unit = View.U.Index;
-  EntryRef Ref{&View, Found.Offset};
+/// Fills in what the entry at \p Offset and those that it completes say of a
+/// variable.  Returns its type; the name stays empty where there is none.
+EntryRef Worker::describe(UnitView &View, uint64_t Offset, VariableNode &V) {
+  EntryRef Ref{&View, Offset};
   Entry E;
-  if (!View.read(Found.Offset, E))
-    return;
+  if (!View.read(Offset, E))
+    return {};
   StringRef Own;
   EntryRef Type;
   for (unsigned I = 0; I < MaxHops; ++I) {
@@ -232,9 +231,19 @@ void Worker::addVariable(UnitView &View, const FoundVariable &Found) {
     if (!followDeclaration(Ref, E))
       break;
   }
-  if (Own.empty() && V.Linkage.empty())
-    return; // clang describes string literals as nameless variables
   V.Name = Own.empty() ? V.Linkage : qualifiedName(Ref, Own);
+  return Type;
+}
+
+void Worker::addVariable(UnitView &View, const FoundVariable &Found) {
+  VariableNode V;
+  V.Address = Found.Where.Address;
+  V.Section = Found.Where.Section;
+  V.Tls = Found.Where.Tls;
+  V.Unit = View.U.Index;
+  EntryRef Type = describe(View, Found.Offset, V);
+  if (V.Name.empty())
+    return; // clang describes string literals as nameless variables
   if (Found.Function)
     V.Function = functionName(View, Found.Function);
   // A part of a split variable does not have the type of the whole.
@@ -247,6 +256,47 @@ void Worker::addVariable(UnitView &View, const FoundVariable &Found) {
             View.string(A, Producer), A.number(Language)};
   }
   Variables.push_back(V);
+}
+
+void Worker::readLocals(const Unit &U, ArrayRef<LocalPlace> Places) {
+  UnitView *View = open(U);
+  if (!View)
+    return;
+  Current = View;
+  Budget = 4 * (U.End - U.Offset) + 4096;
+  KeepsPointers = true;
+  Findings Found;
+  walkUnit(*View, FindVariables, Found,
+           [&](uint64_t Offset, const Twine &Reason) {
+             problem(U, Offset, Reason);
+           });
+  for (const FoundVariable &Variable : Found.Variables)
+    addVariable(*View, Variable);
+  for (const LocalPlace &Place : Places)
+    addLocal(*View, Place);
+  followPointers();
+  close();
+}
+
+void Worker::addLocal(UnitView &View, const LocalPlace &Place) {
+  LocalNode L;
+  L.Place = Place;
+  L.Variable.Unit = View.U.Index;
+  EntryRef Type = describe(View, Place.Entry, L.Variable);
+  if (!Type || L.Variable.Name.empty())
+    return;
+  L.Variable.Type = typeRow(Type, 0);
+  L.Variable.Function = functionName(View, Place.Function);
+  Locals.push_back(L);
+}
+
+/// Reads what was met behind pointers, and behind those in turn.
+void Worker::followPointers() {
+  for (size_t I = 0; I < Pointers.size() && I < MaxPointees; ++I) {
+    auto [Pointer, Target] = Pointers[I];
+    Pointees.push_back({Pointer, typeRow(Target, 0)});
+  }
+  Pointers.clear();
 }
 
 } // namespace linemate::dwarf

@@ -11,6 +11,7 @@
 #ifndef LINEMATE_DWARF_WORKER_H
 #define LINEMATE_DWARF_WORKER_H
 
+#include "Locals.h"
 #include "TypeStore.h"
 #include "Walk.h"
 #include "llvm/ADT/DenseMap.h"
@@ -38,6 +39,18 @@ struct VariableNode {
   uint32_t Align = 0;
   bool Tls = false;
   bool External = false;
+};
+
+/// A local variable or parameter at one instruction.
+struct LocalNode {
+  LocalPlace Place;
+  VariableNode Variable; ///< its name, function and type
+};
+
+/// What a type of pointers points to.
+struct PointeeNode {
+  TypeRow Pointer;
+  TypeRow Target;
 };
 
 struct UnitInfo {
@@ -70,9 +83,14 @@ public:
   /// Reads those records of \p U whose qualified name is in \p Wanted.
   void readRecords(const Unit &U, const llvm::StringSet<> &Wanted,
                    const llvm::StringSet<> &WantedBase);
+  /// Reads the static variables of \p U, its local ones at \p Places, and
+  /// what their types point to.
+  void readLocals(const Unit &U, llvm::ArrayRef<LocalPlace> Places);
 
   TypeStore Types;
   std::vector<VariableNode> Variables;
+  std::vector<LocalNode> Locals;
+  std::vector<PointeeNode> Pointees;
   std::vector<RecordNode> Records;
   std::map<uint32_t, UnitInfo> Units;
   std::vector<ProblemNode> Problems;
@@ -121,6 +139,9 @@ private:
                 uint32_t &Line);
 
   void addVariable(UnitView &View, const FoundVariable &Found);
+  void addLocal(UnitView &View, const LocalPlace &Place);
+  EntryRef describe(UnitView &View, uint64_t Offset, VariableNode &V);
+  void followPointers();
 
   SplitFiles &Split;
   std::map<const Unit *, std::unique_ptr<UnitView>> Views;
@@ -132,6 +153,9 @@ private:
   UnitView *Current = nullptr;
   llvm::DenseMap<uint64_t, int32_t> FileRows; // of the current unit
   uint64_t Budget = 0; // children that may still be read for this unit
+  bool KeepsPointers = false;
+  /// Of the current unit, in the order in which they were met.
+  std::vector<std::pair<TypeRow, EntryRef>> Pointers;
 };
 
 } // namespace linemate::dwarf

@@ -15,6 +15,7 @@ import msgspec
 from sharing.basics import geometry
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedy import Style
+from sharing.judge.sampled.memorynames import REGION_WORDS
 from sharing.judge.sampled.remedies import remedies
 from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.attribution import Basis
@@ -183,6 +184,9 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
     out += [_item_text(line.actors[i].name, line.items[i], line) for i in draft.items[:MAX_PARTICIPANTS]]
     blocks = [line.blocks[i] for i in draft.items[:MAX_PARTICIPANTS]] if line.blocks else []
     out += list(dict.fromkeys(f"allocated: {block.text}" for block in blocks if block is not None))
+    objects = [line.objects[i] for i in draft.items[:MAX_PARTICIPANTS]] if line.objects else []
+    where = REGION_WORDS.get(use.region, "memory")
+    out += list(dict.fromkeys(f"{where}: {seen.text}" for seen in objects if seen is not None))
     out.append(_overlap_text(draft, line))
     how = ", ".join(f"{n} from {_BASIS[b]}" for b, n in sorted(use.bases.items(), reverse=True))
     unplaced = totals.share(totals.timed_unplaced).text

@@ -1,11 +1,11 @@
-"""What the bytes of a sampled line are called: variables with members where a file says so, else the memory itself.
+"""What the bytes of a sampled line are called: variables with members where a file says so.
 
-Owns the naming of items as ``Actor`` values, which remedies and reports know.  Decides nothing about them.
+Owns the naming of items as ``Actor`` values, which remedies and reports know.  Decides nothing about them.  Memory
+without a declaration is ``memorynames``'.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,33 +14,28 @@ import numpy as np
 from sharing.basics.naming import without_internals
 from sharing.basics.sourcepath import in_project
 from sharing.judge import numbers
+from sharing.judge.sampled.memorynames import nameless, of_block, of_object, role_of_item
 from sharing.knowledge import Knowledge
-from sharing.model.attribution import Region
 from sharing.model.image import Image, VariableFlag
 from sharing.model.profile import Actor, Role
 from sharing.sampled.heap import Allocation
 from sharing.sampled.lineuse.blame import Item, Range
 from sharing.sampled.lineuse.use import LineUse
+from sharing.sampled.objects import SeenObject
 from sharing.static.roles import role_of
 from sharing.static.shapes import LockMember, Shapes
 
 _UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
-_WORDS = {
-    Region.HEAP: "heap",
-    Region.STACK: "stack",
-    Region.ANONYMOUS: "anonymous memory",
-    Region.SHARED: "shared memory",
-    Region.TLS: "thread-local storage",
-}
 Actors = Callable[[int, int], tuple[Actor, ...]]
 Heap = Callable[[LineUse, int], Allocation | None]  # what a byte of a line was allocated with
+Objects = Callable[[LineUse, int, int], SeenObject | None]  # what bytes of a line are
 
 
 class Names:
     """Names for the lines of one image, and of memory that belongs to no file.
 
     ``actors`` gives those that the code of the image makes busy, with bytes in a range of addresses of one variable;
-    ``heap`` the allocation of a byte of other memory.
+    ``heap`` the allocation of a byte of other memory, ``objects`` the object that bytes of it are.
     """
 
     def __init__(
@@ -49,9 +44,11 @@ class Names:
         knowledge: Knowledge | None = None,
         actors: Actors | None = None,
         heap: Heap | None = None,
+        objects: Objects | None = None,
     ):
         self._image, self._knowledge = image, knowledge
         self._heap: Heap = heap or (lambda use, at: None)
+        self._object_at: Objects = objects or (lambda use, start, end: None)
         self._actors: Actors = actors or (lambda start, size: ())
         self._shapes = Shapes(image, knowledge) if image is not None and knowledge is not None else None
 
@@ -80,13 +77,20 @@ class Names:
             found = self._variable(start)
             if found >= 0:
                 return self._of_variable(found, start, end, item)
-        if (block := self.allocation(item, use)) is not None:
-            return _of_block(block, item, use)
-        return _nameless(item, use)
+        block = self.allocation(item, use)
+        if (seen := self.object(item, use)) is not None:
+            return of_object(seen, item, use, block)
+        if block is not None:
+            return of_block(block, item, use)
+        return nameless(item, use)
 
     def allocation(self, item: Item, use: LineUse) -> Allocation | None:
         """What an item was allocated with, where that was noted."""
         return self._heap(use, item.start) if use.link < 0 else None
+
+    def object(self, item: Item, use: LineUse) -> SeenObject | None:
+        """The object around an item of memory without a declaration, where the code's variables lead to it."""
+        return self._object_at(use, item.start, item.end) if use.link < 0 else None
 
     def _static(self, use: LineUse) -> bool:
         return self._image is not None and use.target and use.link >= 0
@@ -141,26 +145,16 @@ class Names:
         offset = start - base
         lock = next((p for p in self._shapes.locks(kind) if p.offset <= offset < p.offset + p.size), None)
         leaf = None if lock is not None else self._shapes.leaf(kind, offset)
-        span, path, type_name, role = (start, end), f"+{offset:#x}" if offset else "", "", _role(item)
+        span, path, type_name, role = (start, end), f"+{offset:#x}" if offset else "", "", role_of_item(item)
         stride = count = 0
         if lock is not None:
             span, path, type_name, role = _lock_span(lock, base), lock.path, lock.type_name, Role.LOCK
         elif leaf is not None:
             role = role_of(leaf, (), self._knowledge)
-            role = _role(item) if role is Role.CONSTANT else role
-            at, path = base + leaf.offset, without_internals(leaf.path)
+            role = role_of_item(item) if role is Role.CONSTANT else role
             stride, count = leaf.stride, leaf.count
-            if leaf.stride > 0:
-                index = (offset - leaf.offset) // leaf.stride
-                if "[]" in path:
-                    path = path.replace("[]", f"[{index}]", 1)
-                elif leaf.stride < leaf.size:
-                    path += f"[{index}]"
-                at += index * leaf.stride
-            span, type_name = (
-                (at, at + (leaf.stride if 0 < leaf.stride < leaf.size else max(leaf.size, 1))),
-                leaf.type_name,
-            )
+            path, start = leaf.path_at(without_internals(leaf.path), offset), base + leaf.begin(offset)
+            span, type_name = (start, start + leaf.extent), leaf.type_name
         file, unit = int(variable["file"]), int(variable["unit"])
         section = next((s.name for s in image.sections if s.index == variable["section"]), "")
         return Actor(
@@ -216,58 +210,3 @@ def _called_locks(use: LineUse) -> list[Range]:
         else:
             out.append((start, end))
     return out
-
-
-def _role(item: Item) -> Role:
-    """What an item is by what was seen of it."""
-    if item.is_lock:
-        return Role.LOCK
-    if any(t.atomic for t in item.touches):
-        return Role.ATOMIC
-    if not item.writers:
-        return Role.READ_MOSTLY
-    return Role.WRITTEN
-
-
-def _of_block(block: Allocation, item: Item, use: LineUse) -> Actor:
-    """A part of an allocation: ``block of 64 bytes from open_channel+0x8``."""
-    start, end = use.address + item.start, use.address + item.end
-    inside = start - block.address
-    role = _role(item)
-    return Actor(
-        name=f"{block.name}+{inside:#x}" if inside else block.name,
-        owner=f"{block.name} at {block.address:#x}",
-        owner_span=(block.address, block.address + block.size),
-        span=(start, end),
-        hot=((start, end),),
-        role=role,
-        kind="lock" if role is Role.LOCK else "",
-        source=block.site.source,
-        sized=False,
-    )
-
-
-def _nameless(item: Item, use: LineUse) -> Actor:
-    """Memory without a name: ``heap 0x7f10 bytes 0–7``, ``libc.so.6+0x1e5a40``."""
-    start = (use.link if use.link >= 0 else use.address) + item.start
-    last = item.end - 1
-    if use.link >= 0:
-        name = f"{os.path.basename(use.module)}+{start:#x}"
-    else:
-        where = _WORDS.get(use.region, "memory")
-        where = f"{where} {os.path.basename(use.space)}" if use.space else where
-        name = f"{where} {use.address:#x} bytes {item.start}–{last}"
-    span = (start, start + item.end - item.start)
-    owner = f"{name.partition(' bytes ')[0]}"
-    role = _role(item)
-    line = (start - item.start, start - item.start + use.size)
-    return Actor(
-        name=name,
-        owner=owner,
-        owner_span=line,
-        span=span,
-        hot=(span,),
-        role=role,
-        kind="lock" if role is Role.LOCK else "",
-        sized=False,
-    )

@@ -5,6 +5,7 @@ Owns the wording for memory without a declaration.  Static variables have theirs
 
 from __future__ import annotations
 
+from sharing.basics.naming import without_internals
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.editedlayout import Edit, Layout, touched
 from sharing.judge.remedies.paths import Paths
@@ -13,6 +14,7 @@ from sharing.model.attribution import Region
 from sharing.model.finding import Remedy, Verdict
 from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledDraft, SampledLine, walks
+from sharing.sampled.objects import SeenObject
 
 
 def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths) -> tuple[Remedy, ...]:
@@ -29,6 +31,8 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths)
     writers = ", ".join(dict.fromkeys(t.function for t in first.touches if t.writes)) or "its users"
     align = style.macro or f"alignas({size})"
     cost = 2 * size - (first.end - first.start)
+    if line.objects and (seen := line.objects[draft.separate[0]]) is not None and seen.address >= 0:
+        return (_of_object(seen, draft, line, align, size),)
     if line.use.region is Region.STACK:
         return (
             Remedy(
@@ -51,6 +55,38 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths)
             breaks_abi=False,
             protects_tail=True,
         ),
+    )
+
+
+def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, align: str, size: int) -> Remedy:
+    """The member that gets lines of its own, or the type of which each object does."""
+    others = [line.objects[i] for i in draft.items if i != draft.separate[0]]
+    actor = line.actors[draft.separate[0]]
+    inside = all(other is not None and other.address == seen.address for other in others)
+    where = f" ({seen.source})" if seen.source else ""
+    path = without_internals(seen.member.path) if seen.member is not None else ""
+    element, _, member = path.rpartition(".")
+    if (inside and path.endswith("[]")) or "[]" in element:
+        text = f"pad what {path.partition('[]')[0]} of {seen.type_name}{where} has for each thread to {size} bytes"
+        edit = f"struct {align} Own {{ T value; }};  // T: the type of its elements; sizeof is a multiple of {size}"
+    elif inside:
+        text = f"give {path or seen.by} of {seen.type_name}{where} lines of its own"
+        edit = f"{align} {actor.type_name} {member};  // and the same for what stands behind it in {seen.type_name}"
+    else:
+        text = f"give each {seen.type_name}{where} lines of its own: of {seen.size} bytes each, several share one"
+        edit = f"struct {align} {seen.type_name} {{ … }};  // sizeof is a multiple of {size}"
+    block = line.blocks[draft.separate[0]] if line.blocks else None
+    if line.use.region is not Region.STACK:
+        who = f" where {block.site.text} allocates it" if block is not None else ""
+        text += f"; objects that C++17's new does not make need aligned_alloc, mmap or an aligned operator new{who}"
+    return Remedy(
+        kind="align-local" if line.use.region is Region.STACK else "pad-allocation",
+        text=text,
+        edit=edit,
+        language="C/C++",
+        cost_bytes=2 * size - (actor.span[1] - actor.span[0]) if inside else -seen.size % size,
+        breaks_abi=False,
+        protects_tail=True,
     )
 
 

@@ -86,8 +86,9 @@ def judge_lines(
         if outcome is Outcome.DISTURBED:
             under = _under_locks(items, line.actors)
             blocks = tuple(names.allocation(item, use) for item in items)
-            company = _in_company(line.blame, under)
-            disturbed.append(replace(line, blame=company, under_lock=under, blocks=blocks if any(blocks) else ()))
+            objects = tuple(names.object(item, use) for item in items)
+            line = replace(line, blocks=blocks if any(blocks) else (), objects=objects if any(objects) else ())
+            disturbed.append(replace(line, blame=_in_company(line.blame, under), under_lock=under))
             continue
         counts[outcome.counter] += 1
         fine.append(Judged(line, (), outcome))

@@ -78,7 +78,7 @@ ROWS = (
             landing=0xD503245F,
             landing_size=24,
         ),
-        perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS),
+        perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS, _NAMES[:32]),
         calls=SystemCalls(98, 241, "x8", _ARGUMENTS[:6]),
         # mov x8, #220 (clone) or #435 (clone3); svc #0.
         threads=ThreadCalls(

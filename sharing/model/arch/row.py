@@ -29,7 +29,7 @@ class PerfRegisters:
     the number, and the bit in a mask.  All other registers are named by these.
 
     ``operands``: all that a memory operand can be made of.  ``arguments``: of functions, as far as they are in
-    registers.
+    registers.  ``dwarf``: general registers in the order of debug information, "" for one that perf does not have.
     """
 
     names: tuple[str, ...]
@@ -37,9 +37,14 @@ class PerfRegisters:
     ip: str
     stack: str
     arguments: tuple[str, ...] = ()
+    dwarf: tuple[str, ...] = ()
 
     def number(self, name: str) -> int:
         return self.names.index(name)
+
+    def dwarf_numbers(self) -> dict[int, int]:
+        """Perf's number by DWARF's."""
+        return {number: self.number(name) for number, name in enumerate(self.dwarf) if name}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from sharing.sampled.heap import Allocation
 from sharing.sampled.interval import Share
 from sharing.sampled.lineuse.blame import Blame, Item
 from sharing.sampled.lineuse.use import Concurrency, LineUse, Totals, Touch
+from sharing.sampled.objects import SeenObject
 from sharing.sampled.speedup.gain import Gain
 
 _Key = TypeVar("_Key", int, str)
@@ -46,6 +47,7 @@ class SampledLine:
     under_lock: Mapping[tuple[int, int], float] = field(default_factory=dict)
     gain: Gain | None = None
     blocks: tuple[Allocation | None, ...] = ()  # of the items, in the same order; empty where none is known
+    objects: tuple[SeenObject | None, ...] = ()  # likewise: the objects around items without a declaration
 
     @property
     def items(self) -> tuple[Item, ...]:

@@ -1,0 +1,53 @@
+"""Local variables at given instructions, by the debug information of a file.
+
+Owns the join of ``debugfile`` (where it is) and ``dwarf`` (what is in it), and the way from DWARF's numbers of
+registers to perf's.  Only the units that hold the instructions are read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from elfscan.debug.debugfile import find_debug
+from elfscan.debug.dwarf import start_locals
+from elfscan.fileformat.elf import ElfFile, map_file
+from sharing.model.arch import machine_named
+from sharing.model.locals import Local, Locals, Static
+from sharing.model.types import TypeTable
+
+
+def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
+    """The variables at sorted link-time addresses of the ELF file ``path``; none where there is no debug information.
+
+    Raises LinemateError where what there is cannot be read.
+    """
+    elf = ElfFile(path, map_file(path))
+    machine = machine_named(elf.arch.name)
+    registers = machine.perf.dwarf_numbers() if machine is not None and machine.perf is not None else {}
+    found = find_debug(
+        path,
+        build_id=elf.build_id,
+        debuglink=elf.debug_link(),
+        altlink=elf.alt_link(),
+        has_dwarf=elf.has_dwarf,
+    )
+    if found.main is None or not registers or not len(ips):
+        return Locals()
+    job = start_locals(found.main, ips, frames=path, alt=found.alt)
+    document = job.result()
+    at: dict[int, list[Local]] = {}
+    for one in document.locals:
+        if one.register in registers:
+            register = registers[one.register]
+            at.setdefault(one.ip, []).append(
+                Local(one.name, one.function, one.type, register, one.offset, one.in_memory)
+            )
+    statics = [Static(one.name, one.address, one.type) for one in document.variables if not one.tls]
+    return Locals(
+        at={ip: tuple(some) for ip, some in at.items()},
+        statics=tuple(statics),
+        types=TypeTable(document.types),
+        pointees={pointer: target for pointer, target in document.pointees if pointer >= 0 <= target},
+        files=tuple(document.files),
+    )

@@ -1,0 +1,186 @@
+//===- Origins.cpp - Where the address of an access comes from ------------===//
+//
+// Owns the bounded walk back from an operand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Origins.h"
+
+#include <algorithm>
+
+namespace linemate {
+
+namespace {
+
+constexpr unsigned MaxLevels = 3;
+constexpr size_t MaxRows = 24;       ///< of one operand
+constexpr unsigned MaxWalked = 1024; ///< instructions, for one register
+
+/// Whether \p O only moves a register on by a constant.
+bool isStep(const Op &O, int8_t Reg) {
+  return (O.How == Transfer::Add && O.Dst == Reg && O.Src == Reg &&
+          O.Src2 == NoReg) ||
+         (O.Step && O.Written == Reg && O.Dst != Reg && O.Second != Reg);
+}
+
+} // namespace
+
+void OriginFinder::find(uint32_t Row, int32_t Asked) {
+  size_t First = Out.size();
+  Effect E = B.effect(Row);
+  auto Named = std::ranges::find_if_not(E.memory(), isImplicit);
+  if (Named == E.memory().end())
+    return;
+  Todo.clear();
+  operand(Row, *Named, {Row, NoReg, 0, false, -1, 0});
+  for (size_t At = 0; At < Todo.size() && Out.size() - First < MaxRows; ++At) {
+    Item One = Todo[At];
+    int8_t Base = B.convention().perfNumber(One.Reg);
+    Out.push_back({B.op(One.Row).Ip, One.Offset, Asked, One.Parent, Base,
+                   uint8_t(One.Indexed), 0, 0});
+    follow(One, int32_t(Out.size() - 1));
+  }
+}
+
+/// The address of \p M, which the instruction \p Row names.
+void OriginFinder::operand(uint32_t Row, const MemOperand &M,
+                           const Item &From) {
+  if (M.Flags & MemSegment || M.Base == OtherReg)
+    return;
+  Item Next = From;
+  Next.Row = Row;
+  Next.Offset += M.Disp;
+  Next.Indexed |= M.Index != NoReg;
+  Next.Reg = M.Flags & MemPcRelative ? NoReg : M.Base;
+  if (isFollowed(Next.Reg) || M.Flags & MemPcRelative)
+    Todo.push_back(Next);
+  // Of two registers either may be the pointer.
+  if (isFollowed(M.Index) && M.Shift == 0 && !(M.Flags & MemPcRelative)) {
+    Next.Reg = M.Index;
+    Todo.push_back(Next);
+  }
+}
+
+/// Where the register of \p From, which is row \p Parent, got its value.
+void OriginFinder::follow(const Item &From, int32_t Parent) {
+  if (!isFollowed(From.Reg) || From.Reg == B.convention().StackPointer)
+    return;
+  Setter Set = setterOf(From.Row, From.Reg);
+  if (Set.Row == NoRow)
+    return;
+  Item Next = From;
+  Next.Row = Set.Row;
+  Next.Indexed |= Set.Stepped;
+  for (const KnownValue &V : B.effect(Set.Row).values()) {
+    if (V.Dst != From.Reg || (V.Source == NoReg && !V.IsAddress))
+      continue;
+    Next.Reg = V.Source;
+    Next.Offset += V.Constant;
+    Todo.push_back(Next);
+    return;
+  }
+  const Op &O = B.op(Set.Row);
+  if (O.Dst != From.Reg && O.Second != From.Reg)
+    return;
+  Next.Indexed = true;
+  switch (O.How) {
+  case Transfer::Lea:
+    operand(Set.Row, O.Mem[0], Next);
+    return;
+  case Transfer::Add:
+  case Transfer::Sub:
+  case Transfer::AddLoad:
+    if (O.Width != 8)
+      return;
+    Next.Reg = O.Src;
+    if (isFollowed(Next.Reg))
+      Todo.push_back(Next);
+    Next.Reg = O.Src2;
+    if (O.How == Transfer::Add && O.Shift == 0 && isFollowed(Next.Reg))
+      Todo.push_back(Next);
+    if (O.How != Transfer::AddLoad)
+      return;
+    Out[size_t(Parent)].Indexed = true;
+    break;
+  case Transfer::Load:
+    break;
+  default:
+    return;
+  }
+  if (O.How == Transfer::Load)
+    if (uint32_t Store = storeTo(Set.Row, O.Mem[0]); Store != NoRow) {
+      Next.Row = Store;
+      Next.Reg = B.op(Store).Stored;
+      Next.Indexed = From.Indexed || Set.Stepped;
+      Todo.push_back(Next);
+    }
+  // Its content is a word of memory.
+  if (From.Level == MaxLevels || O.Width != 8 || !O.MemCount)
+    return;
+  Out[size_t(Parent)].Indexed |= uint8_t(Set.Stepped);
+  operand(Set.Row, O.Mem[0],
+          {Set.Row, NoReg, O.Second == From.Reg ? 8 : 0, false, Parent,
+           From.Level + 1});
+}
+
+/// The one instruction that stores a register where \p M, in the frame, is
+/// loaded from by \p Row: code without optimization keeps all variables there.
+uint32_t OriginFinder::storeTo(uint32_t Row, const MemOperand &M) const {
+  if (!isFollowed(M.Base) || M.Index != NoReg || M.Flags & MemSegment)
+    return NoRow;
+  int8_t Stack = B.convention().StackPointer;
+  uint32_t Found = NoRow;
+  bool IsFrame = false;
+  for (uint32_t At = 0; At < B.size(); ++At) {
+    Effect E = B.effect(At);
+    for (const KnownValue &V : E.values())
+      IsFrame |= V.Dst == M.Base && V.Source == Stack && M.Base != Stack;
+    for (const MemOperand &Other : E.memory()) {
+      if (Other.Base != M.Base || Other.Disp != M.Disp ||
+          Other.Kind == Access::Load)
+        continue;
+      if (Found != NoRow)
+        return NoRow;
+      Found = At;
+    }
+  }
+  bool IsRegister = Found != NoRow && isFollowed(B.op(Found).Stored);
+  return IsFrame && IsRegister && Found != Row ? Found : NoRow;
+}
+
+/// The one instruction that sets \p Reg for \p Row.  A loop may move on what
+/// was set before it.
+OriginFinder::Setter OriginFinder::setterOf(uint32_t Row, int8_t Reg) const {
+  uint32_t Found = NoRow, Step = NoRow;
+  bool FromEntry = false;
+  std::vector<uint32_t> Pending{Row}, Seen, Before;
+  while (!Pending.empty()) {
+    uint32_t At = Pending.back();
+    Pending.pop_back();
+    FromEntry |= At == 0;
+    Before.assign(B.sources(At).begin(), B.sources(At).end());
+    if (B.fallsInto(At))
+      Before.push_back(At - 1);
+    for (uint32_t From : Before) {
+      auto Place = std::ranges::lower_bound(Seen, From);
+      if (Place != Seen.end() && *Place == From)
+        continue;
+      if (Seen.size() == MaxWalked)
+        return {};
+      Seen.insert(Place, From);
+      if (!(B.effect(From).Writes & bit(Reg))) {
+        Pending.push_back(From);
+        continue;
+      }
+      uint32_t &Setter = isStep(B.op(From), Reg) ? Step : Found;
+      if (Setter != NoRow)
+        return {}; // several set it
+      Setter = From;
+    }
+  }
+  if (Step == NoRow || (Found == NoRow && !FromEntry))
+    return {Step == NoRow ? Found : Step, false};
+  return {Found, true};
+}
+
+} // namespace linemate

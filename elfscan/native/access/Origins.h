@@ -1,0 +1,73 @@
+//===- Origins.h - Where the address of an access comes from ----*- C++ -*-===//
+//
+// Owns the way back from a memory operand to the registers and the memory that
+// its address was made of: who knows which variable is there knows of what type
+// the accessed object is.
+//
+// A register is followed to the one instruction that set it, over all ways that
+// lead to it.  Steps of a loop and sums with an index leave the object and lose
+// the element: such rows are marked.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_ORIGINS_H
+#define LINEMATE_ACCESS_ORIGINS_H
+
+#include "Body.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace linemate {
+
+/// ORIGIN_DTYPE of elfscan/code/origins.py.  Before the instruction at Ip, Base
+/// + Offset is the address of the access, or of the word whose content, plus
+/// the Offset of Parent, is what Parent says.  Without Base, Offset is an
+/// address of the file.
+struct OriginRow {
+  uint64_t Ip;
+  int64_t Offset;
+  int32_t Asked;  ///< row of the query
+  int32_t Parent; ///< row of this table, -1 none
+  int8_t Base;
+  uint8_t Indexed; ///< plus an unknown number of elements
+  uint16_t Reserved;
+  uint32_t Reserved2;
+};
+static_assert(sizeof(OriginRow) == 32);
+
+class OriginFinder {
+public:
+  OriginFinder(const Body &B, std::vector<OriginRow> &Out) : B(B), Out(Out) {}
+
+  /// The rows of the operand that the instruction \p Row names first; nearest
+  /// first.
+  void find(uint32_t Row, int32_t Asked);
+
+private:
+  struct Item {
+    uint32_t Row; ///< before which Reg has the value
+    int8_t Reg;   ///< NoReg: Offset is all
+    int64_t Offset;
+    bool Indexed;
+    int32_t Parent;
+    unsigned Level; ///< words that were loaded on the way
+  };
+  struct Setter {
+    uint32_t Row = NoRow;
+    bool Stepped = false; ///< a loop moves it on
+  };
+
+  const Body &B;
+  std::vector<OriginRow> &Out;
+  std::vector<Item> Todo;
+
+  void operand(uint32_t Row, const MemOperand &M, const Item &From);
+  void follow(const Item &From, int32_t Parent);
+  uint32_t storeTo(uint32_t Row, const MemOperand &M) const;
+  Setter setterOf(uint32_t Row, int8_t Reg) const;
+};
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_ORIGINS_H

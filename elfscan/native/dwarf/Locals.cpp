@@ -1,0 +1,187 @@
+//===- Locals.cpp - Where the variables of a function are -----------------===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+#include "Locals.h"
+#include "llvm/DebugInfo/DWARF/DWARFCompileUnit.h"
+#include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/DebugInfo/DWARF/DWARFDebugFrame.h"
+#include "llvm/DebugInfo/DWARF/DWARFDie.h"
+#include "llvm/DebugInfo/DWARF/DWARFExpression.h"
+
+using namespace llvm;
+using namespace llvm::dwarf;
+
+namespace linemate::dwarf {
+
+constexpr unsigned MaxDepth = 64;     // of blocks and inlined functions
+constexpr size_t MaxAtOnePlace = 256; // variables
+
+namespace {
+/// What a location expression says, as far as it is one register and a number.
+struct Expressed {
+  RegisterPlus Where;
+  bool InMemory = false;
+  bool FromFrame = false; ///< Where.Register is not set: the frame's base
+};
+} // namespace
+
+static std::unique_ptr<DWARFContext> contextOf(const Object &File) {
+  auto Ignore = [](Error E) { consumeError(std::move(E)); };
+  return DWARFContext::create(
+      File.elf(), DWARFContext::ProcessDebugRelocations::Process,
+      /*LoadedObjectInfo=*/nullptr, /*DWPName=*/"", Ignore, Ignore);
+}
+
+LocalFinder::LocalFinder(const Object &File, const Object &Frames)
+    : Context(contextOf(File)) {
+  if (&Frames != &File)
+    FrameContext = contextOf(Frames);
+}
+
+LocalFinder::~LocalFinder() = default;
+
+static std::optional<Expressed> parse(ArrayRef<uint8_t> Bytes,
+                                      DWARFUnit &Unit) {
+  DataExtractor Data(toStringRef(Bytes), Unit.isLittleEndian(),
+                     Unit.getAddressByteSize());
+  DWARFExpression Expression(Data, Unit.getAddressByteSize(),
+                             Unit.getFormParams().Format);
+  std::optional<Expressed> Found;
+  for (const DWARFExpression::Operation &Op : Expression) {
+    if (Op.isError())
+      return std::nullopt;
+    uint8_t Code = Op.getCode();
+    if (Found) {
+      // Behind a register and a number only this leaves it one value.
+      if (Code != DW_OP_stack_value || !Found->InMemory || Found->FromFrame)
+        return std::nullopt;
+      Found->InMemory = false;
+    } else if (Code >= DW_OP_reg0 && Code <= DW_OP_reg31) {
+      Found = {{uint64_t(Code - DW_OP_reg0), 0}, false};
+    } else if (Code == DW_OP_regx) {
+      Found = {{Op.getRawOperand(0), 0}, false};
+    } else if (Code >= DW_OP_breg0 && Code <= DW_OP_breg31) {
+      Found = {{uint64_t(Code - DW_OP_breg0), int64_t(Op.getRawOperand(0))},
+               true};
+    } else if (Code == DW_OP_bregx) {
+      Found = {{Op.getRawOperand(0), int64_t(Op.getRawOperand(1))}, true};
+    } else if (Code == DW_OP_fbreg) {
+      Found = {{0, int64_t(Op.getRawOperand(0))}, true, true};
+    } else if (Code == DW_OP_call_frame_cfa) {
+      Found = {{0, 0}, true, true};
+    } else {
+      return std::nullopt;
+    }
+  }
+  return Found;
+}
+
+/// The expression of an attribute that counts at \p Ip.
+static std::optional<Expressed> locationAt(DWARFDie Entry, Attribute Which,
+                                           uint64_t Ip) {
+  auto All = Entry.getLocations(Which);
+  if (!All) {
+    consumeError(All.takeError());
+    return std::nullopt;
+  }
+  for (const DWARFLocationExpression &One : *All)
+    if (!One.Range || (One.Range->LowPC <= Ip && Ip < One.Range->HighPC))
+      return parse(One.Expr, *Entry.getDwarfUnit());
+  return std::nullopt;
+}
+
+/// The canonical frame address at \p Ip by the unwind rows.
+std::optional<RegisterPlus> LocalFinder::canonicalFrame(uint64_t Ip) {
+  DWARFContext &From = FrameContext ? *FrameContext : *Context;
+  for (auto Read : {&DWARFContext::getEHFrame, &DWARFContext::getDebugFrame}) {
+    Expected<const DWARFDebugFrame *> Frames = (From.*Read)();
+    if (!Frames) {
+      consumeError(Frames.takeError());
+      continue;
+    }
+    for (const llvm::dwarf::FrameEntry &Frame : (*Frames)->entries()) {
+      const auto *Found = dyn_cast<llvm::dwarf::FDE>(&Frame);
+      if (!Found || Ip < Found->getInitialLocation() ||
+          Ip - Found->getInitialLocation() >= Found->getAddressRange())
+        continue;
+      Expected<UnwindTable> Table = UnwindTable::create(Found);
+      if (!Table) {
+        consumeError(Table.takeError());
+        return std::nullopt;
+      }
+      const UnwindLocation *Last = nullptr;
+      for (const UnwindRow &Row : *Table)
+        if (Row.hasAddress() && Row.getAddress() <= Ip)
+          Last = &Row.getCFAValue();
+      if (!Last || Last->getLocation() != UnwindLocation::RegPlusOffset)
+        return std::nullopt;
+      return RegisterPlus{Last->getRegister(), Last->getOffset()};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<RegisterPlus> LocalFinder::frameBase(DWARFDie Function,
+                                                   uint64_t Ip) {
+  std::optional<Expressed> Base = locationAt(Function, DW_AT_frame_base, Ip);
+  if (!Base)
+    return std::nullopt;
+  return Base->FromFrame ? canonicalFrame(Ip) : Base->Where;
+}
+
+/// The variables of \p Parent and of the blocks in it that \p Ip is in.
+void LocalFinder::collect(DWARFDie Parent, uint64_t Ip, uint64_t Function,
+                          std::optional<RegisterPlus> Frame, unsigned Depth,
+                          std::vector<LocalPlace> &Out) {
+  for (DWARFDie Entry : Parent.children()) {
+    if (Out.size() >= MaxAtOnePlace)
+      return;
+    switch (Entry.getTag()) {
+    case DW_TAG_lexical_block:
+      if (Depth < MaxDepth && Entry.addressRangeContainsAddress(Ip))
+        collect(Entry, Ip, Function, Frame, Depth + 1, Out);
+      break;
+    case DW_TAG_variable:
+    case DW_TAG_formal_parameter: {
+      std::optional<Expressed> At = locationAt(Entry, DW_AT_location, Ip);
+      if (!At || (At->FromFrame && !Frame))
+        break;
+      RegisterPlus Where = At->Where;
+      if (At->FromFrame)
+        Where = {Frame->Register, Frame->Offset + Where.Offset};
+      Out.push_back({Ip, Entry.getOffset(), Function, Where, At->InMemory});
+      break;
+    }
+    default:
+      break;
+    }
+  }
+}
+
+std::vector<LocalPlace> LocalFinder::at(uint64_t Ip) {
+  std::vector<LocalPlace> Out;
+  DWARFCompileUnit *Unit = Context->getCompileUnitForCodeAddress(Ip);
+  if (!Unit)
+    return Out;
+  std::vector<DWARFDie> Around;
+  DWARFDie Entry = Unit->getSubroutineForAddress(Ip);
+  for (unsigned Depth = 0; Entry && Depth < MaxDepth; ++Depth) {
+    if (Entry.isSubroutineDIE())
+      Around.push_back(Entry);
+    if (Entry.isSubprogramDIE())
+      break;
+    Entry = Entry.getParent();
+  }
+  if (Around.empty())
+    return Out;
+  std::optional<RegisterPlus> Frame = frameBase(Around.back(), Ip);
+  for (DWARFDie Function : Around)
+    collect(Function, Ip, Function.getOffset(), Frame, 0, Out);
+  return Out;
+}
+
+} // namespace linemate::dwarf

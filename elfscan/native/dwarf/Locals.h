@@ -1,0 +1,66 @@
+//===- Locals.h - Where the variables of a function are ---------*- C++ -*-===//
+//
+// Part of linemate, under the Apache License v2.0.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns which parameters and local variables are in scope at an instruction,
+// and the register or the place in the frame that holds each.  Ranges, location
+// lists and unwind rows are read by LLVM; what a variable is called and its
+// type are the Worker's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_DWARF_LOCALS_H
+#define LINEMATE_DWARF_LOCALS_H
+
+#include "Object.h"
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace llvm {
+class DWARFContext;
+class DWARFDie;
+} // namespace llvm
+
+namespace linemate::dwarf {
+
+/// A register, by DWARF's number, plus a constant.
+struct RegisterPlus {
+  uint64_t Register = 0;
+  int64_t Offset = 0;
+};
+
+/// A variable at one instruction.  Entry is its offset in .debug_info, Function
+/// that of the function around it.
+struct LocalPlace {
+  uint64_t Ip;
+  uint64_t Entry;
+  uint64_t Function;
+  RegisterPlus Where;
+  bool InMemory; ///< Where is its address, else its value
+};
+
+class LocalFinder {
+public:
+  /// \p Frames is the file whose unwind rows tell where frames are: a separate
+  /// debug file has none.
+  LocalFinder(const Object &File, const Object &Frames);
+  ~LocalFinder();
+
+  /// The variables in scope at \p Ip, innermost function first.
+  std::vector<LocalPlace> at(uint64_t Ip);
+
+private:
+  void collect(llvm::DWARFDie Parent, uint64_t Ip, uint64_t Function,
+               std::optional<RegisterPlus> Frame, unsigned Depth,
+               std::vector<LocalPlace> &Out);
+  std::optional<RegisterPlus> frameBase(llvm::DWARFDie Function, uint64_t Ip);
+  std::optional<RegisterPlus> canonicalFrame(uint64_t Ip);
+
+  std::unique_ptr<llvm::DWARFContext> Context, FrameContext;
+};
+
+} // namespace linemate::dwarf
+
+#endif

@@ -1,0 +1,101 @@
+"""Which object of which type the bytes of a line without a declaration are: what its instructions reached, joined.
+
+Owns the vote of several instructions, the object's first byte, and the member at a byte.  What one instruction reached
+is ``sharing.sampled.reached``'s, how an object is called in a report ``sharing.judge.sampled``'s.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sharing.model.locals import Locals
+from sharing.model.types import Member
+from sharing.sampled.lineuse.use import LineUse
+from sharing.sampled.reached import Reached
+
+Code = tuple[str, int]  # file, and link-time address of an instruction in it
+
+
+@dataclass(frozen=True, slots=True)
+class SeenObject:
+    """The record, or the local variable, around some bytes.
+
+    ``address`` is that of its first byte, -1 where only the member is known; ``member`` None where the type has none
+    there; ``offset`` of the bytes in it.  ``by`` is the variable that leads to it, and its function.
+    """
+
+    type_name: str
+    size: int
+    address: int
+    offset: int
+    member: Member | None
+    source: str
+    by: str
+    function: str
+    local: bool
+
+    @property
+    def text(self) -> str:
+        """The object in a sentence of evidence: ``Session (net.h:7), 40 bytes, which s in hit leads to``."""
+        what = f"{self.type_name} ({self.source})" if self.source else self.type_name
+        where = f" in {self.function}" if self.function else ""
+        how = f"the local variable {self.by}{where}" if self.local else f"which {self.by}{where} leads to"
+        return f"{what}, {self.size} bytes, {how}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    start: int
+    samples: int
+    reached: Reached
+    locals_: Locals
+
+
+def object_at(use: LineUse, start: int, end: int, known: Mapping[Code, tuple[Reached, Locals]]) -> SeenObject | None:
+    """What the bytes [start, end) of a line belong to."""
+    every = [
+        _Seen(site.start, site.samples, *known[site.module, site.ip])
+        for site in use.sites
+        if (site.module, site.ip) in known
+    ]
+    votes: Counter[tuple[bool, int, int, str]] = Counter()
+    by_key: dict[tuple[bool, int, int, str], tuple[_Seen, int]] = {}
+    for one in every:
+        base, size = _base(use, one), one.locals_.types.size(one.reached.type)
+        inside = use.address + start - base if base >= 0 else one.reached.offset
+        if base < 0 and not start <= one.start < end:
+            continue  # some element: it says nothing of other bytes
+        if inside >= 0 and inside + end - start <= size:
+            # The object around others says most; of elements of unknown number the nearest type does.
+            key = base >= 0, size if base >= 0 else 0, base, one.locals_.types.name(one.reached.type)
+            votes[key] += one.samples
+            by_key.setdefault(key, (one, inside))
+    if not votes:
+        return None
+    one, inside = by_key[max(votes, key=lambda key: (*key[:2], votes[key], key))]
+    return _object(use, one, inside)
+
+
+def _base(use: LineUse, one: _Seen) -> int:
+    return use.address + one.start - one.reached.offset if one.reached.exact else -1
+
+
+def _object(use: LineUse, one: _Seen, offset: int) -> SeenObject:
+    types, kind = one.locals_.types, one.reached.type
+    core = types.strip(kind)[0]
+    record = types[core if core >= 0 else kind]
+    known = 0 <= record.file < len(one.locals_.files) and record.line > 0
+    variable = one.reached.variable
+    return SeenObject(
+        type_name=types.name(kind),
+        size=types.size(kind),
+        address=_base(use, one),
+        offset=offset,
+        member=types.leaf(kind, offset),
+        source=f"{one.locals_.files[record.file]}:{record.line}" if known else "",
+        by=variable.name,
+        function=getattr(variable, "function", ""),
+        local=one.reached.local,
+    )

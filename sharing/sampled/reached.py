@@ -1,0 +1,130 @@
+"""Which record the address of an access leads to: a variable that debug information knows, and pointers from there on.
+
+Owns the meeting of two readings of one instruction: where its address comes from (``ORIGIN_DTYPE``), and which
+variables are there.  Of several ways the exact one counts, then the one to the largest record: a member's own record
+says less than the one around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from sharing.model.locals import Local, Locals, Static
+from sharing.model.operands import NO_REGISTER
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
+
+_POINTERS = (TypeKind.POINTER, TypeKind.REFERENCE)
+Rows = npt.NDArray[Any]  # ORIGIN_DTYPE
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """An access to the byte ``offset`` of an object of a type, by way of a variable.
+
+    ``exact``: else it is an element of an array of such objects, or of an array in one, and which one is not known.
+    ``local``: the object is the variable itself, in the frame of its function.
+    """
+
+    type: int
+    offset: int
+    exact: bool
+    variable: Local | Static
+    local: bool = False
+
+
+def reached(rows: Rows, locals_: Locals) -> dict[int, Reached]:
+    """What each instruction that was asked for accesses, as far as it is known, by its row of the query."""
+    out: dict[int, Reached] = {}
+    for at in range(len(rows)):
+        asked = int(rows["asked"][at])
+        for found in _from(at, rows, locals_):
+            if asked not in out or _rank(found, locals_) > _rank(out[asked], locals_):
+                out[asked] = found
+    return out
+
+
+def _rank(one: Reached, locals_: Locals) -> tuple[bool, bool, int]:
+    return one.local, one.exact, locals_.types.size(one.type)
+
+
+def _from(at: int, rows: Rows, locals_: Locals) -> list[Reached]:
+    """What row ``at`` says with each variable that is in its register, or at its place."""
+    row = rows[at]
+    displacement, found = int(row["displacement"]), []
+    if row["base"] == NO_REGISTER:
+        for static in _covering(locals_.statics, displacement, locals_):
+            # What is in a static variable itself has its name already.
+            if row["parent"] >= 0:
+                offset = displacement - static.address
+                found.append(_along(at, rows, locals_, static.type, offset, static))
+        return [one for one in found if one is not None]
+    for variable in locals_.at.get(int(row["ip"]), ()):
+        if variable.register != row["base"]:
+            continue
+        offset = displacement - variable.offset
+        if not variable.in_memory:
+            target = locals_.pointees.get(_word(locals_, variable.type, 0), -1)
+            found.append(_along(at, rows, locals_, target, offset, variable))
+        elif row["parent"] >= 0:
+            found.append(_along(at, rows, locals_, variable.type, offset, variable))
+        elif 0 <= offset < locals_.types.size(variable.type):
+            found.append(Reached(variable.type, offset, not row["indexed"], variable, local=True))
+    return [one for one in found if one is not None]
+
+
+def _covering(statics: Sequence[Static], address: int, locals_: Locals) -> list[Static]:
+    return [one for one in statics if one.address <= address < one.address + locals_.types.size(one.type)]
+
+
+def _along(at: int, rows: Rows, locals_: Locals, kind: int, offset: int, variable: Local | Static) -> Reached | None:
+    """From the byte ``offset`` of an object of type ``kind``, which row ``at`` stands for, through what points on."""
+    types = locals_.types
+    indexed = bool(rows["indexed"][at])
+    for _ in range(MAX_DEPTH):
+        size = types.size(kind)
+        if size <= 0:
+            return None
+        # Objects one behind the other: the offset in one of them.
+        offset = offset % size if indexed else offset
+        parent = int(rows["parent"][at])
+        if parent < 0:
+            core = types.strip(kind)[0]
+            if core < 0 or types[core].kind not in RECORD_KINDS or not (0 <= offset < size or _ends(types, core)):
+                return None
+            # Behind the object are others like it.
+            return Reached(kind, offset % size, not indexed, variable)
+        kind = locals_.pointees.get(_word(locals_, kind, offset), -1)
+        at, offset, indexed = parent, int(rows["displacement"][parent]), bool(rows["indexed"][parent])
+    return None
+
+
+def _ends(types: TypeTable, core: int) -> bool:
+    """Whether a record has no array of open length at its end."""
+    members = types[core].members
+    return not members or types.size(members[-1].type) > 0
+
+
+def _word(locals_: Locals, kind: int, offset: int, depth: int = 0) -> int:
+    """The row of the type of pointers that an object of type ``kind`` has at ``offset``, -1 none."""
+    types = locals_.types
+    core = types.strip(kind)[0]
+    if core < 0 or depth > MAX_DEPTH:
+        return -1
+    record = types[core]
+    if record.kind in _POINTERS:
+        return core if offset == 0 else -1
+    if record.kind == TypeKind.ARRAY:
+        size = types.size(record.target)
+        return _word(locals_, record.target, offset % size, depth + 1) if size > 0 else -1
+    for member in record.members:
+        inside = offset - member.offset_bits // 8
+        # An empty base class begins where the first member does.
+        if not member.bit_size and 0 <= inside < types.size(member.type):
+            found = _word(locals_, member.type, inside, depth + 1)
+            if found >= 0:
+                return found
+    return -1

@@ -1,0 +1,79 @@
+"""Local variables at an instruction: where each is, and what its pointer leads to."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elfscan.debug.locals import read_locals
+from sharing.model.errors import LinemateError
+from sharing.model.locals import Locals
+from tests.dwarf.conftest import Tool
+
+DI, BP = 5, 6
+
+SOURCE = """
+struct stats { long hits, misses; };
+struct session { int fd; struct stats stats; struct session *next; };
+struct session *current;
+__attribute__((noinline)) long serve(struct session *s, long n) {
+  volatile struct stats mine = {n, n};
+  for (long i = 0; i < n; i++) s->next->stats.hits += mine.hits + current->fd;
+  return s->stats.misses;
+}
+int main(void) { return serve(current, 3); }
+"""
+At = Callable[[str, str], Locals]
+
+
+@pytest.fixture(scope="module")
+def at(tmp_path_factory: pytest.TempPathFactory, tool: Tool) -> At:
+    """The variables at all instructions of ``serve``, built by a compiler with options."""
+
+    def run(compiler: str, options: str) -> Locals:
+        folder = tmp_path_factory.mktemp("locals")
+        (folder / "s.c").write_text(SOURCE)
+        subprocess.run([tool(compiler), "-g", *options.split(), "s.c", "-o", "s"], check=True, cwd=folder)
+        line = [tool("nm"), "-S", str(folder / "s")]
+        listing = subprocess.run(line, check=True, capture_output=True, text=True).stdout.splitlines()
+        begin, size = next((int(one.split()[0], 16), int(one.split()[1], 16)) for one in listing if " serve" in one)
+        return read_locals(str(folder / "s"), np.arange(begin, begin + size, dtype=np.uint64))
+
+    return run
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_without_optimization_variables_are_in_the_frame(at: At, compiler: str) -> None:
+    found = at(compiler, "-O0")
+    every = {(one.name, one.in_memory) for some in found.at.values() for one in some}
+    assert every >= {("s", True), ("n", True), ("mine", True), ("i", True)}
+    places = {(one.register, one.offset) for some in found.at.values() for one in some if one.name == "s"}
+    assert any(register == BP and offset < 0 for register, offset in places)
+
+
+@pytest.mark.parametrize(("compiler", "options"), [("gcc", "-O2"), ("clang-19", "-O2"), ("gcc", "-O2 -gdwarf-4")])
+def test_with_optimization_they_are_in_registers_for_a_while(at: At, compiler: str, options: str) -> None:
+    found = at(compiler, options)
+    first = min(found.at)
+    told = {one.name: one for one in found.at[first]}
+    assert (told["s"].register, told["s"].offset, told["s"].in_memory) == (DI, 0, False)
+    assert told["s"].function == "serve"
+    target = found.pointees[found.types.strip(told["s"].type)[0]]
+    assert found.types.name(target) == "session"
+    assert [m.path for m in found.types.flatten(target)] == ["fd", "stats.hits", "stats.misses", "next"]
+    assert [(one.name, found.types.name(found.pointees[one.type])) for one in found.statics] == [("current", "session")]
+
+
+def test_a_file_without_debug_information_has_none(at: At) -> None:
+    found = at("gcc", "-O2 -g0")
+    assert (found.at, found.statics, found.pointees) == ({}, (), {})
+
+
+def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "s").write_bytes(b"\x7fELF" + bytes(100))
+    with pytest.raises(LinemateError):
+        read_locals(str(tmp_path / "s"), np.array([1], np.uint64))

@@ -1,0 +1,198 @@
+"""Memory without a declaration: the record that the code's variables lead to, and how a finding names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sharing.judge.remedy import Style
+from sharing.judge.sampled.findings import findings_of
+from sharing.judge.sampled.names import Names
+from sharing.judge.sampled.verdict import judge_lines
+from sharing.model.attribution import Region
+from sharing.model.finding import Finding
+from sharing.model.image import AccessKind, ImageKind
+from sharing.model.locals import Local, Locals, Static
+from sharing.model.operands import ORIGIN_DTYPE
+from sharing.model.types import TypeKind, TypeMember, TypeRecord, TypeTable
+from sharing.sampled.heap import Allocation, Frame
+from sharing.sampled.lineuse.lines import profile_lines
+from sharing.sampled.lineuse.use import LineUse, Site
+from sharing.sampled.objects import SeenObject, object_at
+from sharing.sampled.reached import Reached, reached
+from tests.builders.recorded import attribution
+from tests.sampled.test_sampled_verdicts import pair
+
+LONG, STATS, SESSION, TO_SESSION, TO_STATS, SLOTS, TO_LONG, OPEN, TO_OPEN = range(9)
+DI, SI, SP = 5, 4, 7
+HERE, BEFORE = 0x1010, 0x1000
+
+
+def record(name: str, size: int, *members: tuple[str, int, int], line: int = 7) -> TypeRecord:
+    told = tuple(TypeMember(member, 8 * offset, kind, 0, False) for member, offset, kind in members)
+    return TypeRecord(TypeKind.STRUCT, name, size, 0, -1, -1, told, 0, line)
+
+
+def to(name: str) -> TypeRecord:
+    return TypeRecord(TypeKind.POINTER, f"{name} *", 8, 0, -1, -1, (), -1, 0)
+
+
+TYPES = TypeTable(
+    [
+        TypeRecord(TypeKind.BASE, "long", 8, 0, -1, -1, (), -1, 0),
+        record("stats", 16, ("hits", 0, LONG), ("misses", 8, LONG)),
+        record("session", 40, ("fd", 0, LONG), ("stats", 8, STATS), ("slots", 24, SLOTS), line=12),
+        to("session"),
+        to("stats"),
+        TypeRecord(TypeKind.ARRAY, "", 16, 0, LONG, 2, (), -1, 0),
+        to("long"),
+        record("message", 8, ("length", 0, LONG), ("text", 8, 9)),
+        to("message"),
+        TypeRecord(TypeKind.ARRAY, "", -1, 0, LONG, -1, (), -1, 0),
+    ]
+)
+POINTEES = {TO_SESSION: SESSION, TO_STATS: STATS, TO_LONG: LONG, TO_OPEN: OPEN}
+
+
+def known(*at_here: Local, before: tuple[Local, ...] = (), statics: tuple[Static, ...] = ()) -> Locals:
+    return Locals({HERE: at_here, BEFORE: before}, statics, TYPES, POINTEES, ("net.h",))
+
+
+def origin(base: int, displacement: int, *, ip: int = HERE, parent: int = -1, indexed: bool = False) -> tuple[Any, ...]:
+    return (ip, displacement, 0, parent, base, indexed, 0, 0)
+
+
+def rows(*origins: tuple[Any, ...]) -> npt.NDArray[Any]:
+    return np.array(list(origins), ORIGIN_DTYPE)
+
+
+def one(locals_: Locals, *origins: tuple[Any, ...]) -> tuple[str, int, bool] | None:
+    found = reached(rows(*origins), locals_).get(0)
+    return (TYPES.name(found.type), found.offset, found.exact) if found is not None else None
+
+
+def pointer(name: str, register: int, kind: int = TO_SESSION, offset: int = 0) -> Local:
+    return Local(name, "serve", kind, register, offset, in_memory=False)
+
+
+def test_a_pointer_in_a_register_says_the_record() -> None:
+    assert one(known(pointer("s", DI)), origin(DI, 16)) == ("session", 16, True)
+    assert one(known(pointer("s", SI)), origin(DI, 16)) is None, "another register"
+    assert one(known(pointer("s", DI, offset=8)), origin(DI, 16)) == ("session", 8, True), "8 bytes before the pointer"
+
+
+def test_of_two_pointers_the_one_to_the_larger_record_says_more() -> None:
+    assert one(known(pointer("t", DI, TO_STATS, 8), pointer("s", DI)), origin(DI, 16)) == ("session", 16, True)
+
+
+def test_pointers_to_plain_numbers_and_beyond_an_open_end_say_nothing() -> None:
+    assert one(known(pointer("n", DI, TO_LONG)), origin(DI, 0)) is None
+    assert one(known(pointer("m", DI, TO_OPEN)), origin(DI, 24)) is None
+
+
+def test_what_is_behind_a_record_is_one_like_it() -> None:
+    assert one(known(pointer("t", DI, TO_STATS)), origin(DI, 24)) == ("stats", 8, True)
+
+
+def test_elements_that_an_index_chooses_are_known_as_such() -> None:
+    assert one(known(pointer("t", DI, TO_STATS)), origin(DI, 40, indexed=True)) == ("stats", 8, False)
+
+
+def test_an_address_that_was_loaded_is_followed_to_the_variable() -> None:
+    slot = Local("s", "serve", TO_SESSION, SP, 24, in_memory=True)
+    chain = origin(DI, 8), origin(SP, 24, ip=BEFORE, parent=0)
+    assert one(known(before=(slot,)), *chain) == ("session", 8, True)
+    elsewhere = Local("s", "serve", TO_SESSION, SP, 32, in_memory=True)
+    assert one(known(before=(elsewhere,)), *chain) is None
+    table = known(statics=(Static("current", 0x4000, TO_SESSION),))
+    assert one(table, origin(DI, 8), origin(-1, 0x4000, ip=BEFORE, parent=0)) == ("session", 8, True)
+    assert one(table, origin(-1, 0x4000)) is None, "the variable itself has its name"
+
+
+def test_a_variable_of_the_frame_is_the_object_itself() -> None:
+    frame = Local("local", "serve", SESSION, SP, 16, in_memory=True)
+    found = reached(rows(origin(SP, 24)), known(frame))[0]
+    assert (found.offset, found.local, found.variable) == (8, True, frame)
+    assert reached(rows(origin(SP, 16 + 40)), known(frame)) == {}
+
+
+def line(*sites: tuple[int, int]) -> LineUse:
+    """Of (first byte, instruction)."""
+    seen = [Site("/bin/s", ip, "serve", start, start + 8, AccessKind.RMW, 10) for start, ip in sites]
+    return LineUse(0x5000, 64, Region.HEAP, (), (), sites=tuple(seen))
+
+
+def names(use: LineUse, at: int, known_: Mapping[tuple[str, int], tuple[Reached, Locals]]) -> tuple[str, int, str]:
+    found = object_at(use, at, at + 8, known_)
+    assert found is not None
+    return found.type_name, found.address, found.member.path if found.member is not None else ""
+
+
+def test_an_object_is_put_together_from_all_instructions_of_a_line() -> None:
+    told = known(pointer("s", DI))
+    use = line((8, 1), (16, 2))
+    outer, inner = Reached(SESSION, 8, True, pointer("s", DI)), Reached(STATS, 8, True, pointer("t", DI))
+    both = {("/bin/s", 1): (outer, told), ("/bin/s", 2): (inner, told)}
+    assert names(use, 8, both) == ("session", 0x5000, "stats.hits")
+    assert names(use, 16, both) == ("session", 0x5000, "stats.misses"), "the record around it"
+    assert names(use, 24, both) == ("session", 0x5000, "slots"), "which no instruction of its own leads to"
+    assert names(use, 16, {("/bin/s", 2): (inner, told)}) == ("stats", 0x5008, "misses")
+    assert object_at(use, 48, 56, both) is None
+    assert object_at(use, 8, 16, {}) is None
+
+
+def test_an_element_of_unknown_number_has_no_address() -> None:
+    told = known(pointer("t", DI, TO_STATS))
+    some = {("/bin/s", 1): (Reached(STATS, 8, False, pointer("t", DI)), told)}
+    assert names(line((40, 1)), 40, some) == ("stats", -1, "misses")
+    assert object_at(line((40, 1)), 32, 40, some) is None, "it says nothing of other bytes"
+
+
+def finding(objects: Mapping[int, SeenObject], *blocks: Allocation) -> Finding:
+    """Of two counters at bytes 0 and 8 of the line 0x5000."""
+
+    def heap(use: LineUse, at: int) -> Allocation | None:
+        return next((b for b in blocks if b.address <= use.address + at < b.address + b.size), None)
+
+    run = profile_lines(attribution(pair()), 64)
+    lines = judge_lines(run, Names(heap=heap, objects=lambda use, start, end: objects.get(start)), 64)
+    (only,) = findings_of(lines, run.totals, Style(64, ImageKind.PIE))
+    return only
+
+
+def seen(kind: int, offset: int, address: int = 0x5000, *, local: bool = False) -> SeenObject:
+    member = TYPES.leaf(kind, offset)
+    return SeenObject(TYPES.name(kind), TYPES.size(kind), address, offset, member, "net.h:7", "s", "serve", local)
+
+
+def test_members_of_one_object_are_named_and_parted() -> None:
+    found = finding({0: seen(STATS, 0), 8: seen(STATS, 8)})
+    assert sorted(p.name for p in found.participants) == ["stats.hits", "stats.misses"]
+    assert {(p.type, p.source) for p in found.participants} == {("long", "net.h:7")}
+    assert sum(e.text == "heap: stats (net.h:7), 16 bytes, which s in serve leads to" for e in found.evidence) == 1
+    assert found.remedies[0].text.startswith(("give hits of stats (net.h:7) lines", "give misses of stats (net.h:7)"))
+    assert found.remedies[0].edit.startswith("alignas(64) long ")
+
+
+def test_two_objects_on_a_line_get_lines_of_their_own() -> None:
+    block = Allocation(0x5000, 32, 2.0, (Frame("open", "net.c:3", target=True),))
+    found = finding({0: seen(STATS, 0), 8: seen(STATS, 0, 0x5008)}, block)
+    assert "give each stats (net.h:7) lines of its own: of 16 bytes each" in found.remedies[0].text
+    assert found.remedies[0].edit.startswith("struct alignas(64) stats {")
+    assert "where open (net.c:3) allocates it" in found.remedies[0].text
+    assert {p.name for p in found.participants} == {"stats[0].hits"}, "of a block for several, which one"
+
+
+@pytest.mark.parametrize("blocks", [(), (Allocation(0x5000, 40, 2.0, (Frame("open", "", target=True),)),)])
+def test_slots_inside_a_record_are_elements(blocks: tuple[Allocation, ...]) -> None:
+    found = finding({0: seen(SESSION, 24, 0x4FE8), 8: seen(SESSION, 32, 0x4FE8)}, *blocks)
+    assert sorted(p.name for p in found.participants) == ["session.slots[0]", "session.slots[1]"]
+
+
+def test_a_local_variable_has_its_own_name() -> None:
+    found = finding({0: seen(STATS, 0, local=True), 8: seen(STATS, 8, local=True)})
+    assert sorted(p.name for p in found.participants) == ["s.hits in serve", "s.misses in serve"]
