@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable, Iterator
 
 from elfscan.image import read_images
 from elfscan.tools import Starter, ToolJob
-from linemate.auditing.image import AuditedImage, Runs, add_counts, audit_image, counts_of, judge_options, line_sizes
+from linemate.auditing.image import (
+    AuditedImage,
+    Runs,
+    Seen,
+    add_counts,
+    audit_image,
+    counts_of,
+    judge_options,
+    line_sizes,
+)
 from linemate.auditing.targets import of_target
 from linemate.options import DEFAULT_LINE_SIZE, AuditOptions, CheckOptions
 from reports.wording import target_name
@@ -26,11 +35,16 @@ from sharing.source.program import Program
 
 
 def audit(
-    options: AuditOptions, say: Callable[[str], None] = lambda how_far: None, starter: Starter = ToolJob
+    options: AuditOptions,
+    say: Callable[[str], None] = lambda how_far: None,
+    *,
+    starter: Starter = ToolJob,
+    seen: Seen | None = None,
 ) -> Report:
     """Analyse one binary (each member of an archive) and report what is wrong with its lines.
 
     ``say`` is told how many members are done; ``starter`` starts the helpers of a file that is no archive.
+    ``seen`` is shown each image; then all are audited by this process.
     """
     runs = Runs.of(options)
     knowledge = vocabulary(options.project)
@@ -41,7 +55,7 @@ def audit(
     incomplete = False
     hidden = 0
     guarded: set[str] = set()
-    for part in _audited(options, knowledge, runs, starter):
+    for part in _audited(options, knowledge, runs, starter, seen):
         targets.append(part.target)
         found.extend(of_target(part.findings, target_name(part.target) if part.target.member else ""))
         add_counts(counts, part.counts)
@@ -64,16 +78,18 @@ def audit(
     )
 
 
-def _audited(options: AuditOptions, knowledge: Knowledge, runs: Runs, starter: Starter) -> Iterator[AuditedImage]:
+def _audited(
+    options: AuditOptions, knowledge: Knowledge, runs: Runs, starter: Starter, seen: Seen | None
+) -> Iterator[AuditedImage]:
     """Each image of the file, in order: by several processes where that pays."""
-    if options.spread and not runs.given:
+    if options.spread and not runs.given and seen is None:
         from linemate.auditing.workers import audited_members
 
         if (parts := audited_members(options, knowledge)) is not None:
             yield from parts
             return
     for image in read_images(options.binary, debug_file=options.debug_file, starter=starter):
-        yield audit_image(image, options, knowledge, runs)
+        yield audit_image(image, options, knowledge, runs, seen)
 
 
 def check_program(program: Program, options: CheckOptions) -> Report:

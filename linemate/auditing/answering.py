@@ -14,9 +14,8 @@ from elfscan.tools import Starter
 from elfscan.toolserver import ToolServers
 from linemate.auditing.asking import Answer, Task
 from linemate.auditing.framed import questions, reply, serve
-from linemate.options import AuditOptions
 from linemate.pipeline import audit
-from sharing.model.errors import LinemateError
+from sharing.model.errors import LinemateError, Unrecognized
 from sharing.model.finding import Report
 from sharing.model.guard import begin_run, check_inputs, lost_input
 
@@ -31,23 +30,29 @@ def main() -> None:
 def _loop() -> None:
     with ToolServers() as servers:
         for task in questions(Task):
-            reply(_answer(dataclasses.replace(task.options, binary=os.fsdecode(task.file)), servers))
+            reply(_answer(task, os.fsdecode(task.file), servers))
             gc.collect()
             if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KB:
                 return
 
 
-def _answer(options: AuditOptions, starter: Starter) -> Answer:
+def _answer(task: Task, file: str, starter: Starter) -> Answer:
     try:
         begin_run()
-        report: Report = audit(options, starter=starter)
+        if task.store:
+            from linemate.fleet.storing import stored
+
+            return Answer(stored=stored(file, task.options, task.store, resume=task.resume, starter=starter))
+        report: Report = audit(dataclasses.replace(task.options, binary=file), starter=starter)
         check_inputs()
         return Answer(report)
+    except Unrecognized as error:
+        return Answer(error=str(error), other=True)
     except LinemateError as error:
         return Answer(error=str(lost_input() or error))
     except MemoryError:
-        return Answer(error=f"{options.binary}: out of memory", lost=True)
+        return Answer(error=f"{file}: out of memory", lost=True)
     except Exception as error:
         if (loss := lost_input()) is not None:
             return Answer(error=str(loss))
-        return Answer(error=f"{options.binary}: internal error, please report it: {type(error).__name__}: {error}")
+        return Answer(error=f"{file}: internal error, please report it: {type(error).__name__}: {error}")

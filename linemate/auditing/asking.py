@@ -10,20 +10,41 @@ from sharing.model.finding import Report
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A file by the bytes of its name, whatever they are, and how to audit it."""
+    """A file by the bytes of its name, whatever they are, and how to audit it.
+
+    ``store``: the folder of datasets that takes the results, "" for a report.  ``resume``: files that have not changed
+    since they were stored are not read.
+    """
 
     file: bytes
     options: AuditOptions
+    store: str = ""
+    resume: bool = False
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """What became of a file whose results go to datasets; ``numbers`` are its findings by severity.
+
+    ``known``: they were there already.
+    """
+
+    status: str
+    error: str = ""
+    numbers: dict[str, int] = {}
+    known: bool = False
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What became of a file: its report, or the line that says why there is none.
+    """What became of a file: its report, where that was stored, or the line that says why there is neither.
 
-    ``lost``: that was not of the file's own doing, as far as is known, and another try may go better.
+    ``other``: it is no ELF file and no archive of such.  ``lost``: that was not of the file's own doing, as far as is
+    known, and another try may go better.
     """
 
     report: Report | None = None
+    stored: Stored | None = None
     error: str = ""
+    other: bool = False
     lost: bool = False
 
 

@@ -15,6 +15,7 @@ from sharing.model.folders import walk
 from sharing.model.inputs import NotReadable, is_regular, open_input
 
 _MAGICS = (b"\x7fELF", b"!<arch>\n", b"!<thin>\n")
+_HEAD_BYTES = 8
 
 
 class _Kind(Enum):
@@ -71,12 +72,18 @@ def files_of(paths: Iterable[str]) -> Chosen:
     return chosen
 
 
+def begins_as_program(file: str) -> bool:
+    """Whether the file begins like an ELF file or archive.  Raises NotReadable."""
+    with open_input(file) as stream:
+        return stream.read(_HEAD_BYTES).startswith(_MAGICS)
+
+
 def _looked_at(file: str) -> tuple[_Kind, tuple[int, int]]:
     """What begins there, and its device and inode."""
     try:
         with open_input(file) as stream:
             status = os.fstat(stream.fileno())
-            head = stream.read(max(map(len, _MAGICS)))
+            head = stream.read(_HEAD_BYTES)
     except (NotReadable, OSError):
         return (_Kind.CLOSED, _inode(file)) if is_regular(file) else (_Kind.OTHER, (0, 0))
     kind = _Kind.AUDITED if head.startswith(_MAGICS) else _Kind.OTHER

@@ -130,11 +130,16 @@ def reply(answer: object) -> None:
 
 def frame(value: object) -> bytes:
     """A value as it goes through a pipe, or into a file."""
-    try:
-        body = msgspec.msgpack.encode(value)
-    except UnicodeEncodeError:  # bytes of a name that are not UTF-8; reports show them so in any case
-        body = msgspec.msgpack.encode(without_surrogates(msgspec.to_builtins(value)))
+    body = body_of(value)
     return _LENGTH.pack(len(body)) + body
+
+
+def body_of(value: object) -> bytes:
+    """A value as MessagePack.  Bytes of a name that are not UTF-8 become text, as reports show them in any case."""
+    try:
+        return msgspec.msgpack.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.msgpack.encode(without_surrogates(msgspec.to_builtins(value)))
 
 
 def read_frame(stream: IO[bytes]) -> bytes | None:

@@ -7,7 +7,7 @@ all of them, are ``linemate.pipeline``'s.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -76,8 +76,13 @@ class AuditedImage(msgspec.Struct, frozen=True):
     guarded: tuple[str, ...] = ()
 
 
-def audit_image(image: Image, options: AuditOptions, knowledge: Knowledge, runs: Runs) -> AuditedImage:
-    """Judge one image by the lines that its variables are on."""
+Seen = Callable[[Passes, AuditedImage], None]
+
+
+def audit_image(
+    image: Image, options: AuditOptions, knowledge: Knowledge, runs: Runs, seen: Seen | None = None
+) -> AuditedImage:
+    """Judge one image by the lines that its variables are on; ``seen`` is shown what that was judged from."""
     size, pair = line_sizes(options.line_size, image)
     how = judge_options(size, pair, options)
     if runs.profiles is not None or runs.executions is not None:
@@ -111,7 +116,12 @@ def audit_image(image: Image, options: AuditOptions, knowledge: Knowledge, runs:
     # A run shows the threads that the code does not.
     unknown = result.threads_unknown and runs.executions is None and runs.profiles is None
     incomplete = image.incomplete or unknown
-    return AuditedImage(target, tuple(findings), counts, tuple(notes), tuple(trust), result.hidden, incomplete, guarded)
+    audited = AuditedImage(
+        target, tuple(findings), counts, tuple(notes), tuple(trust), result.hidden, incomplete, guarded
+    )
+    if seen is not None:
+        seen(passes, audited)
+    return audited
 
 
 def _with_counts(

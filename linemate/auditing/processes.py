@@ -5,7 +5,6 @@ Owns the processes, how long one may take for a file, and what is said of a file
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import select
 import time
@@ -14,41 +13,56 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 from linemate.auditing.asking import Answer, AuditingProcess, Task
-from linemate.options import AuditOptions
 
 MOST_PROCESSES = 64
 FILE_S = 900.0  # far above what the largest kernel takes
 
 
-def answers(files: Sequence[str], options: AuditOptions, jobs: int) -> Iterator[tuple[str, Answer]]:
-    """Each file with its answer, as they come.  A process that ends loses the file that it was at and is replaced."""
+def answers(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[str, Answer]]:
+    """The file of each task with its answer, as they come.
+
+    A process that ends loses the file that it was at and is replaced.
+    """
     # The largest first, so that none is left for one process at the end.
-    waiting = deque(sorted(files, key=_size, reverse=True))
+    waiting = deque(sorted(tasks, key=_size, reverse=True))
     with ExitStack() as running:
         processes = max(1, min(jobs, MOST_PROCESSES, len(waiting)))
         idle = [running.enter_context(AuditingProcess()) for _ in range(processes)]
         busy: dict[int, tuple[AuditingProcess, str, float]] = {}
         while waiting or busy:
             while waiting and idle:
-                process, file = idle.pop(), waiting.popleft()
-                process.ask(Task(os.fsencode(file), dataclasses.replace(options, binary="")))
-                busy[process.descriptor] = (process, file, time.monotonic() + FILE_S)
+                process, task = idle.pop(), waiting.popleft()
+                process.ask(task)
+                busy[process.descriptor] = (process, os.fsdecode(task.file), time.monotonic() + FILE_S)
             timeout_s = max(min(limit for _, _, limit in busy.values()) - time.monotonic(), 0.0)
             ready, _, _ = select.select(list(busy), [], [], timeout_s)
             late = [key for key, (_, _, limit) in busy.items() if limit <= time.monotonic()]
             for key in dict.fromkeys([*ready, *late]):
                 process, file, _ = busy.pop(key)
-                if key in ready:
-                    answer = process.answer() or Answer(error=f"{file}: the process that read it ended", lost=True)
-                else:
-                    process.close()
-                    answer = Answer(error=f"{file}: not done after {FILE_S:g} s", lost=True)
+                answer = _answer(process, file) if key in ready else _late(process, file, FILE_S)
                 idle.append(process)
                 yield file, answer
 
 
-def _size(file: str) -> int:
+def answer_within(process: AuditingProcess, task: Task, limit_s: float) -> Answer:
+    """One task by one process, which is ended where it takes longer."""
+    file = os.fsdecode(task.file)
+    process.ask(task)
+    ready, _, _ = select.select([process.descriptor], [], [], limit_s)
+    return _answer(process, file) if ready else _late(process, file, limit_s)
+
+
+def _answer(process: AuditingProcess, file: str) -> Answer:
+    return process.answer() or Answer(error=f"{file}: the process that read it ended", lost=True)
+
+
+def _late(process: AuditingProcess, file: str, limit_s: float) -> Answer:
+    process.close()
+    return Answer(error=f"{file}: not done after {limit_s:g} s", lost=True)
+
+
+def _size(task: Task) -> int:
     try:
-        return os.stat(file).st_size
+        return os.stat(task.file).st_size
     except OSError:
         return 0

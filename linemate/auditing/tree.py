@@ -5,10 +5,12 @@ Owns the report and its notes.  It lists findings in the order of files' names, 
 
 from __future__ import annotations
 
+import dataclasses
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from linemate.auditing.asking import Answer
+from linemate.auditing.asking import Answer, Task
 from linemate.auditing.choosing import Chosen
 from linemate.auditing.processes import answers
 from linemate.auditing.spool import Spool
@@ -33,7 +35,8 @@ def audit_files(
     waiting = [file for file in chosen.files if not spool.has(file)]
     resumed = done = len(chosen.files) - len(waiting)
     lost: dict[str, Answer] = {}
-    for file, answer in answers(waiting, options, jobs):
+    wanted = dataclasses.replace(options, binary="")
+    for file, answer in answers([Task(os.fsencode(file), wanted) for file in waiting], jobs):
         if answer.lost:
             lost[file] = answer
         else:
@@ -50,8 +53,12 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
     failed: list[str] = []
     unsure: list[str] = []
     hidden = suppressed = 0
+    others = chosen.others
     for path in chosen.files:
         answer = answer_of(path)
+        if answer.other:
+            others += 1
+            continue
         if answer.report is None:
             failed.append(answer.error or f"{path}: not audited")
             continue
@@ -64,10 +71,10 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
         if report.incomplete:
             unsure.append(path)
     counts.update(
-        files=len(chosen.files),
+        files=len(chosen.files) + chosen.others - others,
         files_failed=len(failed),
         files_incomplete=len(unsure),
-        files_left_out=chosen.others,
+        files_left_out=others,
         files_resumed=resumed,
         files_unreadable=len(chosen.closed),
     )
@@ -75,7 +82,7 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
         schema=SCHEMA,
         command="audit",
         targets=tuple(targets),
-        coverage=Coverage(dict(sorted(counts.items())), tuple(_notes(chosen, failed, unsure))),
+        coverage=Coverage(dict(sorted(counts.items())), tuple(_notes(others, chosen.closed, failed, unsure))),
         findings=tuple(worst_first(found)),
         suppressed=suppressed,
         hidden=hidden,
@@ -83,12 +90,12 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
     )
 
 
-def _notes(chosen: Chosen, failed: Sequence[str], unsure: Sequence[str]) -> list[str]:
+def _notes(others: int, closed: Sequence[str], failed: Sequence[str], unsure: Sequence[str]) -> list[str]:
     notes = []
-    if chosen.others:
-        notes.append(f"{count(chosen.others, 'file')} left out that are no ELF files or archives, or links in a folder")
-    if chosen.closed:
-        notes.append(f"{count(len(chosen.closed), 'file')} that cannot be opened: {_named(chosen.closed)}")
+    if others:
+        notes.append(f"{count(others, 'file')} left out that are no ELF files or archives, or links in a folder")
+    if closed:
+        notes.append(f"{count(len(closed), 'file')} that cannot be opened: {_named(closed)}")
     notes += [f"not audited: {why}" for why in failed[:FAILED_NAMED]]
     if len(failed) > FAILED_NAMED:
         notes.append(f"and {len(failed) - FAILED_NAMED:,} more not audited")

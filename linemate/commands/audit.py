@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,16 +13,15 @@ from linemate.options import AuditOptions
 from linemate.output import check_output, progress
 from reports import EMITTERS
 from reports.escape import visible
-from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report
 
-if TYPE_CHECKING:
-    from linemate.auditing.spool import Spool
+PARQUET = "parquet"
+ENGINES = ("local", "dask")
 
 
 @click.command("audit")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@common.finding_options
+@common.finding_options(PARQUET)
 @click.option(
     "--samples",
     multiple=True,
@@ -52,8 +49,16 @@ if TYPE_CHECKING:
 @click.option(
     "--resume",
     is_flag=True,
-    help="Of many files: keep what is done in OUTPUT.partial until the report is written, and go on from there.",
+    help="Of many files: go on where a run was ended; what is done is kept in OUTPUT.partial, or in the datasets.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=ENGINES[0],
+    show_default=True,
+    help="Who audits for --format parquet: processes of this machine, or Dask.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Of --engine dask: one that runs; default: one started here.")
 @click.option("-j", "--jobs", type=click.IntRange(0, 64), default=0, help="Files at once; default: one a core.")
 @common.threads_option
 @common.debug_option
@@ -72,6 +77,8 @@ def command(
     facts: tuple[str, ...],
     guards: str | None,
     resume: bool,
+    engine: str,
+    scheduler: str | None,
     jobs: int,
     line_size: str | None,
     assume_threads: bool,
@@ -111,6 +118,17 @@ def command(
         guards=read_guards(guards) if guards is not None else (),
     )
     inputs = (*paths, debug_file, guards, project.path or None, *facts, *samples, *counts)
+    several = len(paths) > 1 or os.path.isdir(paths[0]) or format_name == PARQUET
+    if several:
+        from linemate.commands.auditmany import Many
+
+        many = Many(paths, dataclasses.replace(options, spread=False), output, jobs, resume, quiet)
+        if format_name == PARQUET:
+            return many.store(engine, scheduler)
+    elif resume:
+        raise click.UsageError("--resume is of several files or folders")
+    if engine != ENGINES[0] or scheduler is not None:
+        raise click.UsageError("--engine and --scheduler are of --format parquet: their workers write the results")
     check_output(output, inputs)
     common.format_of(EMITTERS, format_name, output)
 
@@ -121,17 +139,7 @@ def command(
         )
         return common.exit_code(report, limit)
 
-    if len(paths) == 1 and not os.path.isdir(paths[0]):
-        if resume:
-            raise click.UsageError("--resume is of several files or folders")
-        return finish(_audit(options, quiet=quiet))
-    from linemate.auditing.spool import Spool
-
-    options = dataclasses.replace(options, spread=False)
-    with Spool(options, _partial(output) if resume else None) as spool:
-        code = finish(_audit_files(paths, options, jobs or len(os.sched_getaffinity(0)), spool, quiet=quiet))
-        spool.remove()
-    return code
+    return many.report(finish) if several else finish(_audit(options, quiet=quiet))
 
 
 def _audit(options: AuditOptions, *, quiet: bool) -> Report:
@@ -139,25 +147,3 @@ def _audit(options: AuditOptions, *, quiet: bool) -> Report:
 
     with progress(f"linemate: reading {visible(options.binary)}", quiet=quiet) as say:
         return audit(options, say)
-
-
-def _audit_files(paths: tuple[str, ...], options: AuditOptions, jobs: int, spool: Spool, *, quiet: bool) -> Report:
-    from linemate.auditing.choosing import files_of
-    from linemate.auditing.tree import audit_files
-
-    if options.samples or options.counts or options.facts or options.debug_file:
-        raise click.UsageError("--samples, --counts, --facts and --debug-file are of one binary: name that alone")
-    chosen = files_of(paths)
-    if not chosen.files:
-        raise LinemateError(f"{', '.join(paths[:3])}: no ELF file or archive there")
-    with progress("linemate: reading files", quiet=quiet) as say:
-        return audit_files(chosen, options, jobs, spool, say)
-
-
-def _partial(output: str | None) -> Path:
-    """Where what is done is kept."""
-    from linemate.auditing.spool import SUFFIX
-
-    if output is None or output == "-":
-        raise click.UsageError("--resume keeps what is done beside the output: name that with -o FILE")
-    return Path(output + SUFFIX)

@@ -50,7 +50,7 @@ class WithFlags(click.Command):
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @common.threads_option
-@common.finding_options
+@common.finding_options()
 @common.brevity_options
 @common.common_options
 @click.pass_context

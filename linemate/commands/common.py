@@ -102,36 +102,34 @@ def threads_option(command: Command) -> Command:
     return click.option("--assume-threads", is_flag=True, help=meaning)(command)
 
 
-def finding_options(command: Command) -> Command:
+def finding_options(*other_formats: str) -> Callable[[Command], Command]:
     """The options of every command that reports findings: format, limits and filters."""
     severities = [severity.value for severity in Severity]
-    return _apply(
-        command,
-        (
-            click.option(
-                "--symbol",
-                "symbols",
-                multiple=True,
-                metavar="GLOB",
-                help="Only findings with such a name; repeatable.",
-            ),
-            click.option("--rule", "rules", multiple=True, metavar="ID", help="Only this rule; may be repeated."),
-            click.option(
-                "--min-confidence",
-                type=click.Choice([confidence.name.lower() for confidence in Confidence]),
-                default=Confidence.LAYOUT.name.lower(),
-                show_default=True,
-                help="Show from this confidence on.",
-            ),
-            click.option(
-                "--min-severity",
-                type=click.Choice(severities),
-                help="Show from this severity on.  [default: low, or --fail-on]",
-            ),
-            fail_option("Exit with 1 from this severity on."),
-            format_option(EMITTERS),
+    options = (
+        click.option(
+            "--symbol",
+            "symbols",
+            multiple=True,
+            metavar="GLOB",
+            help="Only findings with such a name; repeatable.",
         ),
+        click.option("--rule", "rules", multiple=True, metavar="ID", help="Only this rule; may be repeated."),
+        click.option(
+            "--min-confidence",
+            type=click.Choice([confidence.name.lower() for confidence in Confidence]),
+            default=Confidence.LAYOUT.name.lower(),
+            show_default=True,
+            help="Show from this confidence on.",
+        ),
+        click.option(
+            "--min-severity",
+            type=click.Choice(severities),
+            help="Show from this severity on.  [default: low, or --fail-on]",
+        ),
+        fail_option("Exit with 1 from this severity on."),
+        format_option(EMITTERS, *other_formats),
     )
+    return lambda command: _apply(command, options)
 
 
 def brevity_options(command: Command) -> Command:
@@ -152,12 +150,12 @@ def brevity_options(command: Command) -> Command:
     )
 
 
-def format_option(emitters: Mapping[str, Emitter[Document]]) -> Callable[[Command], Command]:
-    """The choice of one of a document's formats."""
+def format_option(emitters: Mapping[str, Emitter[Document]], *others: str) -> Callable[[Command], Command]:
+    """The choice of one of a document's formats, or of ``others`` that are no document."""
     return click.option(
         "--format",
         "format_name",
-        type=click.Choice(list(emitters)),
+        type=click.Choice([*emitters, *others]),
         help="How to show it; default: by the ending of --output, else text.",
     )
 

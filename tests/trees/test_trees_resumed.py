@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from linemate.auditing import tree
-from linemate.auditing.asking import Answer
+from linemate.auditing.asking import Answer, Task
 from linemate.auditing.choosing import files_of
 from linemate.auditing.spool import Spool
 from linemate.options import AuditOptions
@@ -37,8 +37,8 @@ class Engine:
     def __init__(self, most: int = 99, lost: str = "") -> None:
         self.most, self.lost, self.asked = most, lost, list[str]()
 
-    def __call__(self, files: Sequence[str], options: AuditOptions, jobs: int) -> Iterator[tuple[str, Answer]]:
-        for file in reversed(files):
+    def __call__(self, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[str, Answer]]:
+        for file in (os.fsdecode(task.file) for task in reversed(tasks)):
             if len(self.asked) == self.most:
                 raise KeyboardInterrupt
             name = Path(file).name

@@ -1,0 +1,108 @@
+"""``linemate audit`` of several files and folders: a report of all, or datasets, by processes here or by a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from linemate.auditing.choosing import Chosen, files_of
+from linemate.auditing.spool import SUFFIX, Spool
+from linemate.auditing.tree import audit_files
+from linemate.commands import common
+from linemate.fleet.places import is_url, listed
+from linemate.options import AuditOptions
+from linemate.output import progress, write_text
+from sharing.model.errors import LinemateError
+from sharing.model.finding import Report
+
+if TYPE_CHECKING:
+    from linemate.fleet.run import Engine
+
+LOCAL, DASK = "local", "dask"
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """What was asked for.  ``jobs`` 0 is one a core; ``resume``: go on where a run was ended."""
+
+    paths: tuple[str, ...]
+    options: AuditOptions
+    output: str | None
+    jobs: int
+    resume: bool
+    quiet: bool
+
+    def report(self, finish: Callable[[Report], int]) -> int:
+        """One report of all files, which ``finish`` writes; its exit code."""
+        chosen = self._chosen()
+        with Spool(self.options, self._partial() if self.resume else None) as spool:
+            with self._progress() as say:
+                report = audit_files(chosen, self.options, self._processes, spool, say)
+            code = finish(report)
+            spool.remove()
+        return code
+
+    def store(self, engine: str, scheduler: str | None) -> int:
+        """Results as datasets in a folder; the exit code is that of a report."""
+        from linemate.fleet.run import store_files
+
+        folder = self._named_output("--format parquet writes several datasets: name a folder with -o DIR")
+        if scheduler is not None and engine != DASK:
+            raise click.UsageError(f"--scheduler is of --engine {DASK}")
+        if self.options.guards:
+            raise click.UsageError("--guards are of one binary and have no dataset: take another format")
+        chosen = self._chosen(remote=True)
+        with self._progress() as say:
+            tally = store_files(
+                chosen.files, self.options, folder, self._engine(engine, scheduler), resume=self.resume, say=say
+            )
+        if not self.quiet:
+            write_text(tally.text(folder), None, ())
+        if tally.incomplete or chosen.closed:
+            return common.EXIT_INCOMPLETE
+        limit = self.options.fail_on
+        return common.EXIT_FINDINGS if limit is not None and tally.reaches(limit) else common.EXIT_CLEAN
+
+    def _chosen(self, *, remote: bool = False) -> Chosen:
+        """``remote``: of URLs all files are taken, and whoever reads one finds out what it is."""
+        if self.options.samples or self.options.counts or self.options.facts or self.options.debug_file:
+            raise click.UsageError("--samples, --counts, --facts and --debug-file are of one binary: name that alone")
+        urls = [path for path in self.paths if remote and is_url(path)]
+        chosen = files_of(path for path in self.paths if path not in urls)
+        chosen.files += [file for url in urls for file in listed(url)]
+        if not chosen.files:
+            raise LinemateError(f"{', '.join(self.paths[:3])}: no ELF file or archive there")
+        return chosen
+
+    def _partial(self) -> Path:
+        """Where what is done is kept."""
+        return Path(
+            self._named_output("--resume keeps what is done beside the output: name that with -o FILE") + SUFFIX
+        )
+
+    def _named_output(self, why: str) -> str:
+        if self.output is None or self.output == "-":
+            raise click.UsageError(why)
+        return self.output
+
+    @property
+    def _processes(self) -> int:
+        return self.jobs or len(os.sched_getaffinity(0))
+
+    def _progress(self) -> AbstractContextManager[Callable[[str], None]]:
+        return progress("linemate: reading files", quiet=self.quiet)
+
+    def _engine(self, name: str, scheduler: str | None) -> Engine:
+        if name == DASK:
+            from linemate.fleet.cluster import answers as on_cluster
+
+            return lambda tasks: on_cluster(tasks, scheduler, self._processes)
+        from linemate.auditing.processes import answers
+
+        return lambda tasks: answers(tasks, self._processes)
