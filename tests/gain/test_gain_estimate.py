@@ -217,3 +217,31 @@ def test_a_bound_that_says_nothing_asks_for_what_would_tell() -> None:
     assert told.sentence == "estimated speed-up at most 2.90×: upper bound; `record --solo` measures it"
     assert vague.sentence == "speed-up not known from this recording; `record --solo` measures it"
     assert "37" in Gain(30.0, 20.0, 37.85, "measured").sentence
+
+
+def test_few_samples_may_hide_what_was_not_seen() -> None:
+    def program(seconds: float) -> list[Spent]:
+        return [Spent(t, "f", 0x1010, seconds, LINE + 8 * t) for t in (0, 1)]
+
+    few, many = gain_of(program(0.005), program(0.005)), gain_of(program(1.0), program(1.0))
+    assert few.ratio == many.ratio == pytest.approx(1.0)
+    assert few.high > 1.2 > many.high, "an interval of nothing would be a claim"
+
+
+def test_the_wait_of_a_store_may_show_on_what_comes_after_it() -> None:
+    def program(stalled_s: float, kind: AccessKind) -> list[Spent]:
+        """A function that waits at a load of one shared line, behind an access to another."""
+        return [
+            spent
+            for t in (1, 2)
+            for spent in (
+                Spent(t, "f", 0x1000, 0.05, LINE + 8 * t, kind),
+                Spent(t, "f", 0x1010, 0.3 + stalled_s, LINE + 64 + 8 * t),
+            )
+        ]
+
+    stored = gain_of(program(0.5, AccessKind.STORE), program(0.0, AccessKind.STORE))
+    updated = gain_of(program(0.5, AccessKind.RMW), program(0.0, AccessKind.RMW))
+    assert stored.ratio == pytest.approx(1.0, abs=0.03)
+    assert stored.high > 2.4, "all of 0.85 s but 0.35 s"
+    assert updated.high < 1.5

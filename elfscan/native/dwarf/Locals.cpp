@@ -94,35 +94,44 @@ static std::optional<Expressed> locationAt(DWARFDie Entry, Attribute Which,
   return std::nullopt;
 }
 
-/// The canonical frame address at \p Ip by the unwind rows.
-std::optional<RegisterPlus> LocalFinder::canonicalFrame(uint64_t Ip) {
+/// Notes where each frame's code is, once.
+void LocalFinder::readFrames() {
+  HasFrames = true;
   DWARFContext &From = FrameContext ? *FrameContext : *Context;
   for (auto Read : {&DWARFContext::getEHFrame, &DWARFContext::getDebugFrame}) {
-    Expected<const DWARFDebugFrame *> Frames = (From.*Read)();
-    if (!Frames) {
-      consumeError(Frames.takeError());
+    Expected<const DWARFDebugFrame *> Tables = (From.*Read)();
+    if (!Tables) {
+      consumeError(Tables.takeError());
       continue;
     }
-    for (const llvm::dwarf::FrameEntry &Frame : (*Frames)->entries()) {
-      const auto *Found = dyn_cast<llvm::dwarf::FDE>(&Frame);
-      if (!Found || Ip < Found->getInitialLocation() ||
-          Ip - Found->getInitialLocation() >= Found->getAddressRange())
-        continue;
-      Expected<UnwindTable> Table = UnwindTable::create(Found);
-      if (!Table) {
-        consumeError(Table.takeError());
-        return std::nullopt;
-      }
-      const UnwindLocation *Last = nullptr;
-      for (const UnwindRow &Row : *Table)
-        if (Row.hasAddress() && Row.getAddress() <= Ip)
-          Last = &Row.getCFAValue();
-      if (!Last || Last->getLocation() != UnwindLocation::RegPlusOffset)
-        return std::nullopt;
-      return RegisterPlus{Last->getRegister(), Last->getOffset()};
-    }
+    for (const llvm::dwarf::FrameEntry &Entry : (*Tables)->entries())
+      if (const auto *Frame = dyn_cast<llvm::dwarf::FDE>(&Entry))
+        Frames.emplace(Frame->getInitialLocation(), Frame);
   }
-  return std::nullopt;
+}
+
+/// The canonical frame address at \p Ip by the unwind rows.
+std::optional<RegisterPlus> LocalFinder::canonicalFrame(uint64_t Ip) {
+  if (!HasFrames)
+    readFrames();
+  auto It = Frames.upper_bound(Ip);
+  if (It == Frames.begin())
+    return std::nullopt;
+  const llvm::dwarf::FDE *Frame = std::prev(It)->second;
+  if (Ip - Frame->getInitialLocation() >= Frame->getAddressRange())
+    return std::nullopt;
+  Expected<UnwindTable> Table = UnwindTable::create(Frame);
+  if (!Table) {
+    consumeError(Table.takeError());
+    return std::nullopt;
+  }
+  const UnwindLocation *Last = nullptr;
+  for (const UnwindRow &Row : *Table)
+    if (Row.hasAddress() && Row.getAddress() <= Ip)
+      Last = &Row.getCFAValue();
+  if (!Last || Last->getLocation() != UnwindLocation::RegPlusOffset)
+    return std::nullopt;
+  return RegisterPlus{Last->getRegister(), Last->getOffset()};
 }
 
 std::optional<RegisterPlus> LocalFinder::frameBase(DWARFDie Function,

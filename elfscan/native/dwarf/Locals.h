@@ -14,6 +14,7 @@
 #define LINEMATE_DWARF_LOCALS_H
 
 #include "Object.h"
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,6 +22,9 @@
 namespace llvm {
 class DWARFContext;
 class DWARFDie;
+namespace dwarf {
+class FDE;
+} // namespace dwarf
 } // namespace llvm
 
 namespace linemate::dwarf {
@@ -58,7 +62,11 @@ private:
   std::optional<RegisterPlus> frameBase(llvm::DWARFDie Function, uint64_t Ip);
   std::optional<RegisterPlus> canonicalFrame(uint64_t Ip);
 
+  void readFrames();
+
   std::unique_ptr<llvm::DWARFContext> Context, FrameContext;
+  std::map<uint64_t, const llvm::dwarf::FDE *> Frames; ///< by first address
+  bool HasFrames = false;
 };
 
 } // namespace linemate::dwarf

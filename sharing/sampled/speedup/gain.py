@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.model.attribution import Basis, Region, line_keys
+from sharing.model.image import AccessKind
 from sharing.sampled import numbers
 from sharing.sampled.distinct import unique_inverse
 from sharing.sampled.lineuse.blame import Item, items_of
@@ -99,6 +100,7 @@ class _Variation:
     unexplained: bool = False  # excess that no sample explains counts
     seen_only: bool = False  # what only code says does not
     in_step: bool = False
+    by_stores: bool = False  # what waits are stores, though it shows on what comes after them
 
 
 class Gains:
@@ -135,10 +137,12 @@ class Gains:
         if solo is not None and self._scale.how:
             weight = weight * self._stalls()[on.sample]
         # The weight of each line in each group, where it has any.
-        cells = np.concatenate([on.line * self._groups + self._group[on.sample], self._by_code()])
+        by_code, stored = self._by_code()
+        cells = np.concatenate([on.line * self._groups + self._group[on.sample], by_code])
         self._cell, cell = unique_inverse(cells)
+        self._stored = np.bincount(cell, np.concatenate([on.stored, stored]), len(self._cell)) > 0
         # What only code says decides where no sample does.
-        weight = np.concatenate([weight, np.full(len(cells) - len(weight), CODE_WEIGHT_S)])
+        weight = np.concatenate([weight, np.full(len(by_code), CODE_WEIGHT_S)])
         self._weight = np.bincount(cell, weight, len(self._cell))
 
     def of(self, line: LineUse, items: Sequence[Item] | None = None) -> Gain | None:
@@ -163,45 +167,41 @@ class Gains:
         down, up = _spread_of(self._level, 0.0)
         solo_down, solo_up = _spread_of(self._solo_level, self._scale.doubt)
         middle = self._ratio(left, _Variation())
-        # What is uncertain is so for different reasons: deviations add up as squares.
-        least = (
+        variations = (
             _Variation(spread=1 - down),
+            _Variation(spread=1 + up),
             _Variation(solo=1 + solo_up),
+            _Variation(solo=1 - solo_down),
             _Variation(odds=numbers.ODDS),
+            _Variation(odds=1 / numbers.ODDS),
             _Variation(deviations=-shared.Z_95),
+            _Variation(deviations=shared.Z_95),
             _Variation(in_step=True),
             _Variation(seen_only=True),
-        )
-        most = (
-            _Variation(spread=1 + up),
-            _Variation(solo=1 - solo_down),
-            _Variation(odds=1 / numbers.ODDS),
-            _Variation(deviations=shared.Z_95),
             _Variation(unexplained=True),
+            _Variation(by_stores=True),
         )
-        low, high = (self._away(middle, [self._ratio(left, c) for c in variations]) for variations in (least, most))
+        away = [math.log(self._ratio(left, one) / middle) for one in variations]
         how = f"against the run on one processor, {self._scale.how}"
-        return Gain(middle, max(middle / low, 1.0), middle * high, how)
+        low, high = (middle * math.exp(sign * _together(away, sign)) for sign in (-1, 1))
+        return Gain(middle, max(low, 1.0), high, how)
 
-    @staticmethod
-    def _away(middle: float, others: Sequence[float]) -> float:
-        return math.exp(math.sqrt(sum(math.log(other / middle) ** 2 for other in others)))
-
-    def _by_code(self) -> Column:
-        """Cells of lines and functions that touch them, on threads that were sampled there."""
+    def _by_code(self) -> tuple[Column, Column]:
+        """Cells of lines and functions that touch them, on threads that were sampled there, and which by stores."""
         attribution = self._level.attribution
         pairs = np.unique(attribution.rows["function"].astype(np.int64) * self._size + self._times.function)
         by_name: dict[str, list[int]] = {}
         for pair in pairs[pairs >= 0].tolist():
             by_name.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
-        out = [
-            i * self._groups + self._thread_of[name] * self._size + number
+        out = {
+            (i * self._groups + self._thread_of[name] * self._size + number, t.kind is AccessKind.STORE)
             for i, line in enumerate(self._lines)
             for t in line.touches
             if (name := (line.threads[t.thread].pid, line.threads[t.thread].tid)) in self._thread_of
             for number in by_name.get(t.function, ())
-        ]
-        return np.array(sorted(set(out)), np.int64)
+        }
+        found = np.array(sorted(out), np.int64).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
 
     # The comparison of both levels.
 
@@ -253,7 +253,11 @@ class Gains:
         """Throughput after over before, with what is ``left`` of the misses of each line, by thread."""
         excess = self._excess(variation)
         line_of, group = self._cell // self._groups, self._cell % self._groups
-        total = np.bincount(group, self._weight, self._groups)
+        weight = self._weight
+        if variation.by_stores:
+            in_group = np.bincount(group, self._stored, self._groups)[group] > 0
+            weight = np.where(in_group, np.where(self._stored, np.maximum(weight, CODE_WEIGHT_S), 0.0), weight)
+        total = np.bincount(group, weight, self._groups)
         freed = np.zeros(len(self._cell))
         for line, by_thread in left.items():
             here = line_of == line
@@ -261,10 +265,11 @@ class Gains:
             for thread, rest in by_thread.items():
                 freed[here & (group // self._size == thread)] = 1 - with_odds(rest, variation.odds)
         if variation.seen_only:
-            freed[self._weight < 100 * CODE_WEIGHT_S] = 0.0
-        own = np.bincount(group, self._weight * freed, self._groups)
+            freed[weight < 100 * CODE_WEIGHT_S] = 0.0
+        own = np.bincount(group, weight * freed, self._groups)
         before = self._before * variation.spread
-        excess = np.minimum(excess * (1 + variation.deviations * self._deviation(excess, total > 0)), before)
+        counted = variation.deviations * self._deviation_s(excess, total > 0)
+        excess = np.clip(excess + counted, 0.0, before)
         saved = excess * own / np.maximum(total, 1e-12)
         if variation.unexplained:
             saved = self._with_unexplained(excess, saved, own, total)
@@ -285,13 +290,18 @@ class Gains:
             return (one.in_step + rest_s) / (other.in_step + rest_s)
         return (one.phased + rest_s) / (other.phased + rest_s)
 
-    def _deviation(self, excess: Column, here: Column) -> float:
-        """Standard deviation of the excess of some groups as a share of it: both levels were counted in samples."""
+    def _deviation_s(self, excess: Column, here: Column) -> Column:
+        """Standard deviation of the excess, in each of some groups: both levels were counted in samples.
+
+        Few samples may hide an excess where none was seen.
+        """
         counted = self._times.user & (self._times.seconds > 0)
         sample_s = float(np.median(self._times.seconds[counted])) if counted.any() else 0.0
-        total = float(excess[here].sum())
-        both_s = 2 * float(self._before[here].sum()) - total
-        return min(np.sqrt(max(both_s, 0.0) * sample_s) / total, 1.0) if total > 0 else 0.0
+        total, before = float(excess[here].sum()), np.where(here, self._before, 0.0)
+        both_s = max(2 * float(before.sum()) - total, 0.0)
+        parts = np.where(here, excess, 0.0) / total if total > 0 else before / max(float(before.sum()), 1e-12)
+        out: Column = parts * np.sqrt(both_s * sample_s)
+        return out
 
     def _kernel_excess(self) -> float:
         """Share of the time in the kernel that the run on one processor did not take."""
@@ -332,8 +342,13 @@ class Gains:
         return Gain(None, 1.0, most, how, ask)
 
 
+def _together(away: Sequence[float], sign: int) -> float:
+    """How far all deviations of one direction lead: they have different reasons, so that they add up as squares."""
+    return math.sqrt(sum(one * one for one in away if one * sign > 0))
+
+
 class _Placed:
-    """(sample, line, share) of every sample that waits for a line: at its access, or in one straight run with it."""
+    """(sample, line, share, stored) of every sample that waits for a line: at its access, or in one run with it."""
 
     def __init__(self, level: Level, lines: Sequence[LineUse]) -> None:
         attribution, rows = level.attribution, level.attribution.rows
@@ -344,7 +359,7 @@ class _Placed:
         touching, number = [rows[sample]], [own[sample]]
         keys = np.unique(line_keys(rows["space"], rows["place"], size)[sample])
         witnesses = attribution.witnesses(keys, size) if len(keys) else rows[:0]
-        parts = [sample], [own[sample]], [np.ones(len(sample))]
+        parts = [sample], [own[sample]], [np.ones(len(sample))], [rows["kind"][sample] == AccessKind.STORE]
         if len(witnesses):
             other = _line_of(witnesses, lines, size)
             plain = np.zeros(int((other >= 0).sum()), rows.dtype)
@@ -359,9 +374,12 @@ class _Placed:
             parts[0].append(beside)
             parts[1].append(line)
             parts[2].append(1 / count[beside])
+            stores = (witnesses["sample"] * max(len(lines), 1) + other)[use & (witnesses["kind"] == AccessKind.STORE)]
+            parts[3].append(np.isin(pairs, stores))
         self.sample: Column = np.concatenate(parts[0]).astype(np.int64)
         self.line: Column = np.concatenate(parts[1]).astype(np.int64)
         self.share: Column = np.concatenate(parts[2])
+        self.stored: Column = np.concatenate(parts[3])  # by a store, whose wait shows on what comes after it
         # Every access to a shared line that was seen, and its line.
         self.touching: Column = np.concatenate(touching)
         self.number: Column = np.concatenate(number)
