@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
+from elfscan.relocation.dynamic import PLACEHOLDER_BYTES
 from elfscan.tools import Starter, ToolJob
 from sharing.model import ARG_DTYPE, CALL_DTYPE, PARAM_DTYPE, SITE_DTYPE, LinemateError, SectionKind
 
@@ -84,6 +86,7 @@ def start_access(program: Program, functions: Array, starter: Starter = ToolJob)
     data = [(s.address, s.size) for s in sections if s.kind in _WANTED and s.size]
     if program.elf.member is not None and not data:
         return AccessScan(None, "")  # of a library's member only accesses to its own data are wanted
+    data += _imported_objects(program)
     from elfscan.code.accessplan import AccessPlan, start_scan
 
     constants = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CONSTANT]
@@ -105,3 +108,11 @@ def start_access(program: Program, functions: Array, starter: Starter = ToolJob)
         memory_bytes=MEMORY_BYTES + size * MEMORY_FACTOR,
     )
     return AccessScan(scan, "", (program.code_path, program.elf.label))
+
+
+def _imported_objects(program: Program) -> list[tuple[int, int]]:
+    """Where variables of other files would be: that code uses them, as a stream for errors, says what it is for."""
+    imports = program.linkage.placeholders
+    rows = imports["value"].astype(np.int64)
+    objects = imports["slot"][program.symbols.table["type"][rows] == c.STT_OBJECT]
+    return [(address, PLACEHOLDER_BYTES) for address in objects.tolist()]

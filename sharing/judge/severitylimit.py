@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable
 from itertools import permutations
 
-from sharing.model.finding import OF_SHARING, Severity
+from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.profile import Actor, Heat, Often
 from sharing.rules.line.base import Context, Draft
 
@@ -38,12 +38,23 @@ def of_the_program(draft: Draft) -> Draft:
 
 
 def _limited(draft: Draft, ctx: Context) -> Draft:
-    if draft.verdict not in OF_SHARING:
+    if draft.verdict is Verdict.FRAGILE:
+        most, why = _if_they_met(draft, ctx)
+    elif draft.verdict in OF_SHARING:
+        most, why = limit(draft.actors, ctx)
+    else:
         return draft
-    most, why = limit(draft.actors, ctx)
     if draft.severity.rank <= most.rank:
         return draft
     return dataclasses.replace(draft, severity=most, evidence=(*draft.evidence, f"{most.value} at most: {why}"))
+
+
+def _if_they_met(draft: Draft, ctx: Context) -> tuple[Severity, str]:
+    """That two are safe by luck is worth a warning where threads that were seen would often meet there."""
+    most, why = limit(draft.actors, ctx)
+    of_any_thread = any(actor.often is None for actor in draft.actors)  # a kernel's
+    seen = of_any_thread or (most.rank > Severity.LOW.rank and why != UNKNOWN)
+    return (draft.severity, why) if seen else (Severity.NOTE, why)
 
 
 def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:

@@ -199,6 +199,9 @@ CALL_BYTES: Annotated[
 ONCE_WRAPPERS: Annotated[
     int, About("calls between a function and what runs it once", Origin.CHOSEN, "they hand their own argument on")
 ] = 2
+MANY_NAMES: Annotated[
+    int, About("comparisons of texts in a function", Origin.CHOSEN, "from here on it looks for names of options")
+] = 8
 PARAM_ROUNDS: Annotated[
     int,
     About(

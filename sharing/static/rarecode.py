@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import read_table
-from sharing.model.image import ArgKind, FunctionFlag, Image, Table
-from sharing.static import numbers
+from sharing.model.image import AccessKind, FunctionFlag, Image, Table
+from sharing.static import numbers, rarefunctions
 from sharing.static.callees import function_at
 from sharing.static.executions import in_loop
 
@@ -30,6 +30,8 @@ class RareTable(msgspec.Struct, frozen=True):
     """What does not return, what code between runs once, (function, argument) of what runs once or at the end.
 
     ``reports`` are functions that tell of errors, ``error_streams`` objects that such messages are written to.
+    ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system.  ``installs`` are handed
+    a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts.
     """
 
     never_return: frozenset[str]
@@ -39,6 +41,11 @@ class RareTable(msgspec.Struct, frozen=True):
     once_begin: frozenset[str]
     once_end: frozenset[str]
     entries: tuple[tuple[str, int], ...]
+    formats: frozenset[str]
+    logs: frozenset[str]
+    installs: frozenset[str]
+    prepares: frozenset[str]
+    compares: frozenset[str]
 
 
 @functools.cache
@@ -50,24 +57,38 @@ def with_rarity(image: Image) -> Image:
     """The image with the rarity of places raised that run once or never.
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
-    3. entries of once functions, signal handlers and exit handlers, which are marked as cold.
+    3. entries of once functions, signal handlers, exit handlers and logs, which are marked as cold; 4. what functions
+    set that read options.
     """
     calls, sites = image.calls, image.sites
     if not len(calls) or not len(image.functions):
         return image
     table = _table()
     named = _named(image)
-    never = [a for a, name in named if name in table.never_return or name.startswith(table.never_return_prefixes)]
-    never += [a for a, name in named if name in table.reports]
-    told = _told(image, table.error_streams)
+
+    def of(names: frozenset[str]) -> npt.NDArray[np.uint64]:
+        return np.array([a for a, name in named if name in names], np.uint64)
+
+    told = _told(image, named, table.error_streams)
+    telling = np.isin(_blocks(calls), told)
+    logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), telling)
+    never = [a for a, name in named if name.startswith(table.never_return_prefixes)]
+    never += of(table.never_return | table.reports).tolist()
+    never += image.functions["address"][logs.always].tolist()
     seldom_calls, blocks, ends = _dead_ends(image, np.array(never, np.uint64), told)
     seldom_sites = _before(sites, blocks, ends)
-    begin = np.array([a for a, name in named if name in table.once_begin], np.uint64)
-    end = np.array([a for a, name in named if name in table.once_end], np.uint64)
-    ranges = _once_ranges(calls, begin, end)
+    ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
     seldom_sites |= _between(sites["ip"], ranges)
     seldom_calls |= _between(calls["ip"], ranges)
-    entries = _entries(image, named, dict(table.entries))
+    options = np.append(rarefunctions.readers_of_options(image, of(table.compares)), False)
+    seldom_sites |= options[sites["function"]] & (sites["kind"] == AccessKind.STORE)
+    asked = np.append(logs.asked, False)
+    seldom_sites |= asked[sites["function"]] & (sites["rarity"] > 0)
+    seldom_calls |= asked[calls["function"]] & (calls["rarity"] > 0)
+    handed = {(a, number) for wanted, number in table.entries for a in of(frozenset({wanted})).tolist()}
+    entries = rarefunctions.handed_over_to(image, handed)
+    entries = np.union1d(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
+    entries = np.union1d(entries, np.flatnonzero(logs.always))
     functions = image.functions
     if len(entries):
         seldom_sites |= np.isin(sites["function"], entries)
@@ -95,11 +116,15 @@ def _named(image: Image) -> list[tuple[int, str]]:
     return [*image.callee_names.items(), *own]
 
 
-def _told(image: Image, streams: frozenset[str]) -> npt.NDArray[np.uint64]:
-    """Blocks in which a stream for errors is named: what is written there is a message."""
-    names = image.variables["name"]
+def _told(image: Image, named: list[tuple[int, str]], streams: frozenset[str]) -> npt.NDArray[np.uint64]:
+    """Blocks in which a stream for errors is named: what is written there is a message.
+
+    It is a variable of this file, copied there by the loader, or another file's.
+    """
     wanted = [i for i, name in enumerate(image.names) if name.partition("@")[0] in streams]
-    at = image.variables["address"][np.isin(names, wanted)]
+    copied = image.variables["address"][np.isin(image.variables["name"], wanted)]
+    imported = np.array([a for a, name in named if name in streams], np.uint64)
+    at = np.concatenate([copied, imported])
     sites, args = image.sites, image.args
     found = [_blocks(sites[np.isin(sites["target"], at)])]
     handed = np.isin(image.calls["ip"], args["ip"][np.isin(args["value"].astype(np.uint64), at)])
@@ -139,7 +164,7 @@ def _dead_ends(
         if (fresh == dead).all():
             break
         dead = fresh
-    chosen = dead & (calls["rarity"] > 0) & known
+    chosen = dead & ((calls["rarity"] > 0) | (np.isin(_blocks(calls), told) & in_loop(calls["loop_depth"]))) & known
     block = _blocks(calls)
     order = np.lexsort((calls["ip"][chosen], block[chosen]))
     keys, ends = block[chosen][order], calls["ip"][chosen][order]
@@ -210,25 +235,3 @@ def _between(ips: npt.NDArray[Any], ranges: npt.NDArray[np.uint64]) -> Bools:
     inside = np.zeros(len(ips), bool)
     inside[order] = np.cumsum(depth[:-1]) > 0
     return inside
-
-
-def _entries(image: Image, named: list[tuple[int, str]], wanted: dict[str, int]) -> Rows:
-    """Functions that are passed to run once or at the end, directly or by functions that hand an argument on."""
-    args, starts = image.args, image.functions["address"]
-    asked = {(a, wanted[name]) for a, name in named if name in wanted}
-    found: set[int] = set()
-    seen: set[tuple[int, int]] = set()
-    for _ in range(1 + numbers.ONCE_WRAPPERS):
-        fresh = asked - seen
-        seen |= fresh
-        for address, number in fresh:
-            rows = np.flatnonzero((args["callee"] == address) & (args["arg"] == number) & (args["function"] >= 0))
-            for row in rows.tolist():
-                if args["kind"][row] == ArgKind.ADDRESS:
-                    at = int(np.searchsorted(starts, args["value"][row].astype(np.uint64)))
-                    if at < len(starts) and int(starts[at]) == int(args["value"][row]):
-                        found.add(at)
-                elif args["kind"][row] == ArgKind.PARAM and args["value"][row] == 0:
-                    asked.add((int(starts[args["function"][row]]), int(args["source"][row])))
-    rows = np.array(sorted(found), np.int64)
-    return rows[~np.isin(starts[rows], image.calls["callee"])]  # not those that are called by others as well

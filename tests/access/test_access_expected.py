@@ -56,7 +56,12 @@ def parse(source: str, words: set[str]) -> dict[str, list[Expectation]]:
 
 
 def places(elf: Elf, target: int) -> list[str]:
-    """``name+offset`` of an address; a pointer past the end of one object may be the start of the next."""
+    """``name+offset`` of an address; a pointer past the end of one object may be the start of the next.
+
+    Of a function its name.
+    """
+    if target in elf.names:
+        return [elf.names[target]]
     inside = [f"{name}+{target - at}" for name, (at, size) in elf.objects.items() if at <= target < at + max(size, 1)]
     behind = [f"{name}+{size}" for name, (at, size) in elf.objects.items() if target == at + size]
     return inside + behind or [hex(target)]

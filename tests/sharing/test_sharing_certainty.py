@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from sharing.judge.severitylimit import UNKNOWN, limit
-from sharing.model.finding import Confidence, Severity
-from sharing.model.profile import Access, Actor, Heat, Often, Role
-from sharing.rules.line.base import Context
+from sharing.judge.severitylimit import UNKNOWN, limit, limited
+from sharing.model.finding import Confidence, Severity, Verdict
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Often, Role
+from sharing.rules.line.base import Context, Draft
 
 ONE, OTHER, MANY = 1, 2, 4  # two threads, and one of which several run
 
@@ -84,3 +84,23 @@ def test_where_no_thread_starts_here_the_limit_says_so() -> None:
     often = actor(Often(MANY, MANY), by=MANY)
     assert limit((often, often), elsewhere) == (Severity.MEDIUM, UNKNOWN)
     assert limit((often, often), CONTEXT)[1] != UNKNOWN
+
+
+OFTEN = Often(MANY, MANY)
+
+
+@pytest.mark.parametrize(
+    ("often", "context", "said"),
+    [
+        (OFTEN, CONTEXT, Severity.LOW),
+        (Often(maybe_writes=MANY, uses=MANY), CONTEXT, Severity.NOTE),
+        (OFTEN, dataclasses.replace(CONTEXT, thread_mask=0), Severity.NOTE),  # a library that starts no thread
+        (None, CONTEXT, Severity.LOW),  # a kernel
+    ],
+)
+def test_safe_by_luck_is_a_warning_where_threads_would_often_meet(
+    often: Often | None, context: Context, said: Severity
+) -> None:
+    pair = (actor(often, by=MANY), actor(often, by=MANY))
+    draft = Draft("safe-by-luck", Severity.LOW, Verdict.FRAGILE, LineProfile(0, 64, pair), pair, pair, "", (), 1.0)
+    assert limited([draft], context)[0].severity is said

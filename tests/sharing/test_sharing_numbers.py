@@ -273,6 +273,17 @@ def once(*, wrapped: bool = False) -> Builder:
     return b
 
 
+def set_by_name() -> Builder:
+    """One of the threads sets a word in a function that compares a text with eight others."""
+    b = Program()
+    b.counts("left", "mine")
+    body = b.function("right")
+    for _ in range(8):
+        body.call("strcmp")
+    body.store("theirs", loop=2)
+    return b
+
+
 def elements() -> Builder:
     """Each thread counts in its element of one array."""
     b = Program()
@@ -338,6 +349,7 @@ ROWS: list[Row] = [
     ("ENTRY_WRAPPERS", 1, started_by_a_wrapper),
     ("CALL_BYTES", 0, before_a_dead_end),
     ("ONCE_WRAPPERS", 0, lambda: once(wrapped=True)),
+    ("MANY_NAMES", 9, set_by_name),
     ("PARAM_ROUNDS", 0, through_arguments),
     ("MAX_CALLERS", 0, under_a_callers_lock),
     ("MAX_CALLERS_UP", 0, under_a_callers_lock),

@@ -77,6 +77,101 @@ int main(int n, char **v) {
 }
 """
 
+INSTALLED = """
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+long caught, waited, answered, both;
+static void count(int n) { caught += n; }
+static void again(int n) { both += n; }
+static void *wait_for(void *arg) { waited++; return arg; }
+static long answer(void) { return ++answered; }
+long (*handler)(void);
+int main(int n, char **v) {
+  struct sigaction how;
+  pthread_t thread;
+  memset(&how, 0, sizeof how);
+  how.sa_handler = count;
+  sigemptyset(&how.sa_mask);
+  sigaction(SIGTERM, &how, 0);
+  how.sa_handler = again;
+  sigaction(SIGHUP, &how, 0);
+  pthread_create(&thread, 0, wait_for, 0);
+  handler = answer;
+  for (int i = 0; i < n; i++) again(i);
+  return 0;
+}
+"""
+LOGGED = """
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <syslog.h>
+long written, shown, worked, traced, looked, put;
+int level;
+__attribute__((noinline)) void text(FILE *to, const char *how, ...) {
+  va_list all;
+  va_start(all, how);
+  shown++;
+  vfprintf(to, how, all);
+  va_end(all);
+}
+__attribute__((noinline)) static void write_log(int what, const char *said) { syslog(what, "%s", said); }
+__attribute__((noinline)) void note(const char *how, ...) {
+  char said[200];
+  va_list all;
+  va_start(all, how);
+  vsnprintf(said, sizeof said, how, all);
+  va_end(all);
+  written++;
+  write_log(LOG_INFO, said);
+}
+__attribute__((noinline)) void trace(int depth, const char *how, ...) {
+  va_list all;
+  looked++;
+  if (level < depth) return;
+  va_start(all, how);
+  vfprintf(stderr, how, all);
+  va_end(all);
+  traced++;
+}
+int main(int n, char **v) {
+  if (n == 3) { put++; note("%d", n); }
+  if (n == 4) { worked++; text(stdout, "%d", n); }
+  trace(2, "%d", n);
+  return 0;
+}
+"""
+OPTIONS = """
+#include <string.h>
+long colour, limit, asked;
+void set(const char *name, long value) {
+  if (!strcasecmp(name, "colour")) colour = value;
+  else if (!strcasecmp(name, "limit")) limit = value;
+  else if (!strcasecmp(name, "first")) asked++;
+  else if (!strcasecmp(name, "second")) asked++;
+  else if (!strcasecmp(name, "third")) asked++;
+  else if (!strcasecmp(name, "fourth")) asked++;
+  else if (!strcasecmp(name, "fifth")) asked++;
+  else if (!strcasecmp(name, "sixth")) asked++;
+}
+int main(int n, char **v) { set(v[0], n); return 0; }
+"""
+FEW_OPTIONS = OPTIONS.replace("sixth", "fifth").replace('else if (!strcasecmp(name, "fifth")) asked++;', "")
+WITHOUT_COPY = """
+#include <stdio.h>
+long failed, served, shown;
+int get(void);
+void serve(void) {
+  for (;;) {
+    int got = get();
+    if (got < 0) { fprintf(stderr, "%d", got); failed++; continue; }
+    if (got < 9) { shown++; fputs("few", stdout); continue; }
+    served++;
+  }
+}
+"""
+
 
 HALTED = """
 long lost, late, paused;
@@ -153,6 +248,32 @@ class TestPrograms:
         flags = {image.names[f["name"]]: f["flags"] for f in image.functions if f["name"] >= 0}
         assert flags["flush"] & FunctionFlag.COLD
         assert not flags["sync_all"] & FunctionFlag.COLD
+
+    def test_signal_handlers_in_a_record(self, compiled: Compile, tool: str, level: str) -> None:
+        found = rarities(compiled(tool, "c", INSTALLED, level), "caught", "waited", "answered", "both")
+        assert found["caught"] >= SELDOM
+        assert max(found["waited"], found["answered"]) < SELDOM  # a thread's entry, a function that is stored
+        assert found["both"] < SELDOM  # called in the ordinary way as well
+
+    def test_logs_and_ways_to_them(self, compiled: Compile, tool: str, level: str) -> None:
+        program = compiled(tool, "c", LOGGED, level)
+        found = rarities(program, "written", "put", "shown", "worked", "looked", "traced")
+        assert min(found["written"], found["put"], found["traced"]) >= SELDOM
+        assert max(found["shown"], found["worked"]) < SELDOM  # what the program is there to say
+        assert found["looked"] < SELDOM  # whether it should write is asked each time
+
+    def test_what_readers_of_options_set(self, compiled: Compile, tool: str, level: str) -> None:
+        found = rarities(compiled(tool, "c", OPTIONS, level), "colour", "limit", "asked")
+        assert min(found["colour"], found["limit"]) >= SELDOM
+        assert found["asked"] < SELDOM  # counted, not set: it may be a command that clients send
+        few = rarities(compiled(tool, "c", FEW_OPTIONS, level), "colour")
+        assert few["colour"] < SELDOM
+
+    def test_errors_that_a_library_tells(self, compiled: Compile, tool: str, level: str) -> None:
+        program = compiled(tool, "c", WITHOUT_COPY, level, "-shared", "-fPIC")
+        found = rarities(program, "failed", "shown", "served")
+        assert found["failed"] >= SELDOM  # the stream is another file's
+        assert max(found["shown"], found["served"]) < SELDOM
 
 
 @pytest.mark.parametrize(

@@ -192,11 +192,13 @@ void FunctionFlow::escape(const Value &V) {
 void FunctionFlow::finish(std::span<const Op> Ops) {
   for (const Escape &M : Made) {
     bool IsFunction = !P.inData(M.What.Base);
-    if (IsFunction && !(Used[M.Origin] & Called))
+    bool IsTaken = IsFunction && !(Used[M.Origin] & Called);
+    if (IsTaken)
       Out->AddressTaken.push_back(M.What.Base);
     // An address that was made and not seen again went somewhere that is not
     // followed: a comparison, a vector register, a value that two paths join.
-    if (!IsFunction && !Used[M.Origin])
+    // A function's is stored or handed over.
+    if (IsFunction ? IsTaken : !Used[M.Origin])
       Escapes.push_back(M);
   }
   std::sort(Escapes.begin(), Escapes.end(),

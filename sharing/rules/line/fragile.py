@@ -12,7 +12,8 @@ one of the two possible positions puts both on one line (share 50%).
 
 Use instead: a type for the lock that is aligned and rounded up to the line; the share is then 0, whatever moves.
 
-The share counts positions, not their likelihood; how far an edit moves things is decided by its size.
+The share counts positions, not their likelihood; how far an edit moves things is decided by its size.  Where no two
+threads are estimated to use both often, it is a note.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ void *returned(void) { // expect: address longs+0 0
 void kept(void) {
   one.next = &items[1]; // expect: store one+16 8
 }                       // expect: address items+24 0
-int (*function(void))(int) { // no access
-  return taken;
+int (*function(void))(int) {
+  return taken; // expect: address taken 0
 }
 void nothing(int *p) { // no access
   *p = 3;

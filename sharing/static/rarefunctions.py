@@ -1,0 +1,96 @@
+"""Functions that run once or as good as never by what they are for: what ends a program, signal handlers, logs.
+
+Owns which functions these are, and which only read options.  What that makes of the places in them, and of calls that
+lead there, is ``rarecode``'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import AccessKind, ArgKind, Image
+from sharing.static import numbers
+from sharing.static.callees import function_at
+
+Bools = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+Addresses = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Logs:
+    """Functions that write to a log: those that ``always`` do, and those that look first whether they should."""
+
+    always: Bools
+    asked: Bools
+
+
+def log_functions(image: Image, formats: Addresses, logs: Addresses, told: Bools) -> Logs:
+    """Functions that make a text of their arguments and write it to a log or to a stream for errors.
+
+    ``told``: calls of ways on which an error is told.  A log is written by the function itself or by one that it calls.
+    """
+    callee = image.calls["callee"]
+    makes = np.isin(callee, formats)
+    writes = _calls_made(image, np.isin(callee, logs)) > 0
+    writes |= _calls_made(image, np.append(writes, False)[function_at(image, callee)]) > 0
+    found = (_calls_made(image, makes & told) > 0) | ((_calls_made(image, makes) > 0) & writes)
+    always = _calls_made(image, makes & (image.calls["rarity"] < numbers.EVERY_ROUND)) > 0
+    return Logs(found & always, found & ~always)
+
+
+def readers_of_options(image: Image, compares: Addresses) -> Bools:
+    """Functions that compare a text with so many others that these are the names of options or of commands."""
+    found: Bools = _calls_made(image, np.isin(image.calls["callee"], compares)) >= numbers.MANY_NAMES
+    return found
+
+
+def _calls_made(image: Image, rows: Bools) -> Rows:
+    """By function how many of these calls it makes."""
+    callers = image.calls["function"][rows & (image.calls["function"] >= 0)]
+    return np.bincount(callers, minlength=len(image.functions))
+
+
+def handed_over_to(image: Image, asked: set[tuple[int, int]]) -> Rows:
+    """Functions that are passed as one of these arguments (callee, argument), directly or by those that hand it on."""
+    args, starts = image.args, image.functions["address"]
+    found: set[int] = set()
+    seen: set[tuple[int, int]] = set()
+    for _ in range(1 + numbers.ONCE_WRAPPERS):
+        fresh = asked - seen
+        seen |= fresh
+        for address, number in fresh:
+            rows = np.flatnonzero((args["callee"] == address) & (args["arg"] == number) & (args["function"] >= 0))
+            for row in rows.tolist():
+                if args["kind"][row] == ArgKind.ADDRESS:
+                    at = int(np.searchsorted(starts, args["value"][row].astype(np.uint64)))
+                    if at < len(starts) and int(starts[at]) == int(args["value"][row]):
+                        found.add(at)
+                elif args["kind"][row] == ArgKind.PARAM and args["value"][row] == 0:
+                    asked.add((int(starts[args["function"][row]]), int(args["source"][row])))
+    return _uncalled(image, np.array(sorted(found), np.int64))
+
+
+def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
+    """Functions whose address is taken right before a record with it is handed over, and which nobody calls."""
+    calls, sites = image.calls, image.sites
+    where = np.isin(sites["function"], calls["function"][np.isin(calls["callee"], installs)])
+    taken = sites[where & (sites["kind"] == AccessKind.ADDRESS)]
+    row = np.searchsorted(image.functions["address"], taken["target"])
+    safe = np.minimum(row, len(image.functions) - 1)
+    own = image.functions["address"][safe] == taken["target"]
+    taken, row = taken[own], row[own]
+    others = np.sort(calls[~np.isin(calls["callee"], prepares)], order="ip")
+    if not len(others) or not len(taken):
+        return np.zeros(0, np.int64)
+    at = np.minimum(np.searchsorted(others["ip"], taken["ip"], "right"), len(others) - 1)
+    follows = (others["function"][at] == taken["function"]) & np.isin(others["callee"][at], installs)
+    return _uncalled(image, np.unique(row[follows]))
+
+
+def _uncalled(image: Image, rows: Rows) -> Rows:
+    """Those of these functions that no other calls as well."""
+    return rows[~np.isin(image.functions["address"][rows], image.calls["callee"])]
