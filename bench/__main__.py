@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import facts, gain, many, peers, profiles, scaling, starts, table_cache
+from bench import facts, gain, many, peers, profiles, scaling, starts, table_cache, trees
 from bench.measure import Unavailable
 
 
@@ -36,6 +36,7 @@ BENCHMARKS = (
     Benchmark("startup", "linemate --version", starts.measure_startup),
     Benchmark("scaling", "audit time over file size, 1 to 600 MB", scaling.measure),
     Benchmark("members", "audit of an archive of 10,000 members against nm", many.measure_members),
+    Benchmark("tree", "audit of sixty small files, processor time against objdump -d", trees.measure),
     Benchmark("symbols", "lines of one of two million symbols against the audit and nm", many.measure_symbols),
     Benchmark("launcher", "what scripts/linemate adds to a start", starts.measure_launcher),
 )

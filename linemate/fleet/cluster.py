@@ -24,6 +24,7 @@ from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch
 
 TRIES = 3
+CONNECT_S = 30
 AHEAD = 8  # tasks handed over for each thread of the cluster: the scheduler never holds a million
 _mine = threading.local()  # the child of a thread of a worker
 
@@ -49,7 +50,7 @@ def answers(tasks: Sequence[Task], scheduler: str | None, jobs: int) -> Iterator
             )
             client = distributed.Client(cluster)
         else:
-            cluster, client = None, distributed.Client(scheduler, timeout="30s")
+            cluster, client = None, distributed.Client(scheduler, timeout=CONNECT_S)
     except (OSError, RuntimeError, ValueError) as error:
         raise LinemateError(f"{scheduler or 'a cluster here'}: {error}") from error
     with client:

@@ -181,7 +181,7 @@ def _parquet(dataset: str, parts: Sequence[Columns]) -> bytes:
 def _read(data: bytes) -> list[dict[str, Any]]:
     from pyarrow import parquet
 
-    rows: list[dict[str, Any]] = parquet.ParquetFile(io.BytesIO(data)).read().to_pylist()
+    rows: list[dict[str, Any]] = parquet.ParquetFile(io.BytesIO(data)).read(use_threads=False).to_pylist()
     return rows
 
 

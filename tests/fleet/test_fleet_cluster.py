@@ -1,0 +1,113 @@
+"""An audit by a cluster gives what one process gives, also where a worker is killed in the middle."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from elfscan.tools import ToolJob
+from linemate.auditing.asking import Answer, Stored, Task
+from linemate.fleet import cluster
+from linemate.fleet.run import store_files
+from linemate.fleet.store import Store
+from linemate.fleet.storing import stored
+from linemate.options import AuditOptions
+from sharing.model.errors import LinemateError
+from sharing.model.process import children
+
+WHY = "is not installed: pip install -r requirements-fleet.txt"
+pytest.importorskip("pyarrow", reason=f"pyarrow {WHY}")
+distributed = pytest.importorskip("distributed", reason=f"dask.distributed {WHY}")
+OPTIONS = AuditOptions("")
+FILES = 12
+
+
+@pytest.fixture(scope="module")
+def many(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Programs that differ in their last byte alone, so that each is a content of its own, and one that is broken."""
+    folder = tmp_path_factory.mktemp("many")
+    data = (tree / "one").read_bytes()
+    for number in range(FILES):
+        (folder / f"program{number:02}").write_bytes(data + bytes([number]))
+    (folder / "broken").write_bytes(data[:3000])
+    return [str(file) for file in sorted(folder.iterdir())]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_a_worker_that_is_killed_loses_nothing_and_nothing_is_there_twice(many: list[str], tmp_path: Path) -> None:
+    def here(tasks: Sequence[Task]) -> Iterator[tuple[str, Answer]]:
+        for file, task in ((os.fsdecode(task.file), task) for task in tasks):
+            yield file, Answer(stored=stored(file, task.options, task.store, resume=False, starter=ToolJob))
+
+    alone = store_files(many, OPTIONS, str(tmp_path / "alone"), here, resume=False)
+    started = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+    )
+    workers: list[int] = []
+    with started:
+
+        def and_kill(tasks: Sequence[Task]) -> Iterator[tuple[str, Answer]]:
+            for file, answer in cluster.answers(tasks, started.scheduler_address, 1):
+                if not workers:
+                    workers.extend(nanny.pid for nanny in started.workers.values())
+                    os.kill(workers[0], signal.SIGKILL)
+                yield file, answer
+
+        tally = store_files(many, OPTIONS, str(tmp_path / "cluster"), and_kill, resume=False)
+    assert len(workers) == 2
+    assert (tally.statuses, tally.findings, tally.failed) == (alone.statuses, alone.findings, alone.failed)
+    assert (tally.statuses["audited"], tally.statuses["failed"]) == (FILES, 1)
+    assert contents(tmp_path / "cluster") == contents(tmp_path / "alone")
+
+
+class _Child:
+    """Stands for a worker's child: answers what it is told to."""
+
+    def __init__(self, said: Answer | None) -> None:
+        self.said = said
+        self.descriptor, write = os.pipe()
+        os.write(write, b"!")
+        os.close(write)
+
+    def ask(self, task: Task) -> None:
+        assert task.file == b"program"
+
+    def answer(self) -> Answer | None:
+        return self.said
+
+
+def test_a_child_that_is_lost_is_an_error_so_that_the_scheduler_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = msgspec.msgpack.encode(Task(b"program", OPTIONS))
+    monkeypatch.setattr(children, "use_spawner", lambda find: None)
+    for said in (None, Answer(error="program: out of memory", lost=True)):
+        monkeypatch.setattr(cluster._mine, "process", _Child(said), raising=False)
+        with pytest.raises(RuntimeError, match=r"^program: (the process that read it ended|out of memory)$"):
+            cluster.work(task)
+    good = Answer(stored=Stored("failed", "program: broken"))
+    monkeypatch.setattr(cluster._mine, "process", _Child(good), raising=False)
+    assert msgspec.msgpack.decode(cluster.work(task), type=Answer) == good
+
+
+def test_where_no_scheduler_answers_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_S", 0.2)
+    with pytest.raises(LinemateError, match=r"^tcp://127\.0\.0\.1:1: "):
+        next(cluster.answers([], "tcp://127.0.0.1:1", 1))
+
+
+def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for missing in ("pyarrow", "pyarrow.parquet", "distributed"):
+        monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(LinemateError, match=r"^--format parquet needs pyarrow: pip install 'linemate\[fleet\]'$"):
+        Store(str(tmp_path), OPTIONS)
+    with pytest.raises(LinemateError, match=r"^--engine dask needs dask.distributed: pip install 'linemate\[fleet\]'$"):
+        next(cluster.answers([], None, 1))
