@@ -18,6 +18,7 @@ from elfscan.debug.demangle import demangle
 from linemate.modules import open_modules
 from linemate.sampled.gains import GainsOf, without_solo
 from linemate.sampled.heaps import Heaps
+from linemate.sampled.libraries import Libraries
 from linemate.sampled.notes import profile_notes
 from linemate.sampled.objects import Objects
 from linemate.sampled.programs import of_program
@@ -88,7 +89,9 @@ def with_samples(
     runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
     run = merged(runs)
     gains = GainsOf(paths, placed, runs, lambda path: _read(profiles, path, image, knowledge))
-    names = Names(judgement.image, knowledge, judgement.actors, heaps, Objects(run.lines, mapped))
+    names = Names(
+        judgement.image, knowledge, judgement.actors, heaps, Objects(run.lines, mapped), Libraries(mapped, knowledge)
+    )
     verdicts = judge_lines(run, names, line_size, rules=options.rules, gains=gains)
     style = Style(line_size, image.kind, options.macro)
     sampled = findings_of(verdicts, run.totals, style, judgement.image, sources_of)

@@ -36,6 +36,7 @@ class Names:
 
     ``actors`` gives those that the code of the image makes busy, with bytes in a range of addresses of one variable;
     ``heap`` the allocation of a byte of other memory, ``objects`` the object that bytes of it are.
+    ``others`` has the names of another file's variables, by its path.
     """
 
     def __init__(
@@ -45,10 +46,12 @@ class Names:
         actors: Actors | None = None,
         heap: Heap | None = None,
         objects: Objects | None = None,
+        others: Callable[[str], Names | None] | None = None,
     ):
         self._image, self._knowledge = image, knowledge
         self._heap: Heap = heap or (lambda use, at: None)
         self._object_at: Objects = objects or (lambda use, start, end: None)
+        self._others = others or (lambda path: None)
         self._actors: Actors = actors or (lambda start, size: ())
         self._shapes = Shapes(image, knowledge) if image is not None and knowledge is not None else None
 
@@ -74,15 +77,20 @@ class Names:
             known = [a for a in self._actors(start, end - start) if a.span[0] < end and start < a.span[1]]
             if known:
                 return _element(min(known, key=lambda a: (not a.is_lock, a.span[1] - a.span[0], a.span)), start, end)
-            found = self._variable(start)
-            if found >= 0:
-                return self._of_variable(found, start, end, item)
+        if (named := self._declared(item, use)) is not None:
+            return named
         block = self.allocation(item, use)
         if (seen := self.object(item, use)) is not None:
             return of_object(seen, item, use, block)
         if block is not None:
             return of_block(block, item, use)
         return nameless(item, use)
+
+    def _declared(self, item: Item, use: LineUse) -> Actor | None:
+        """The variable around an item, of the file that the line is in."""
+        names = self if self._static(use) else self._others(use.module) if use.link >= 0 else None
+        found = names._variable(use.link + item.start) if names is not None else -1
+        return names._of_variable(found, item, use) if names is not None and found >= 0 else None
 
     def allocation(self, item: Item, use: LineUse) -> Allocation | None:
         """What an item was allocated with, where that was noted."""
@@ -132,8 +140,9 @@ class Names:
             if not place.stride and (spans := place.hot + place.read)
         ]
 
-    def _of_variable(self, row: int, start: int, end: int, item: Item) -> Actor:
+    def _of_variable(self, row: int, item: Item, use: LineUse) -> Actor:
         """A variable that no code is known to make busy: named by its type."""
+        start, end = use.link + item.start, use.link + item.end
         assert self._image is not None
         assert self._shapes is not None
         assert self._knowledge is not None
@@ -153,8 +162,8 @@ class Names:
             role = role_of(leaf, (), self._knowledge)
             role = role_of_item(item) if role is Role.CONSTANT else role
             stride, count = leaf.stride, leaf.count
-            path, start = leaf.path_at(without_internals(leaf.path), offset), base + leaf.begin(offset)
-            span, type_name = (start, start + leaf.extent), leaf.type_name
+            path, first = leaf.path_at(without_internals(leaf.path), offset), base + leaf.begin(offset)
+            span, type_name = (first, first + leaf.extent), leaf.type_name
         file, unit = int(variable["file"]), int(variable["unit"])
         section = next((s.name for s in image.sections if s.index == variable["section"]), "")
         return Actor(

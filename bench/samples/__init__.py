@@ -1,0 +1,1 @@
+"""Small programs of known truth, recorded and judged."""

@@ -1,0 +1,45 @@
+"""The programs of ``testdata/samples`` and what is right to say of each: the table, and building a row of it.
+
+Owns the truth.  It was written down before linemate saw the programs.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from bench.measure import Unavailable, run
+from bench.places import REPOSITORY
+
+FOLDER = REPOSITORY / "testdata" / "samples"
+
+
+class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``apart``: what must be on lines of its own, empty where nothing must.  ``allocated``: the function that made
+    it.  ``builds``: compilers with their options.
+    """
+
+    source: str
+    builds: tuple[str, ...]
+    apart: tuple[str, ...] = ()
+    allocated: str = ""
+
+
+def programs() -> list[Program]:
+    """The table."""
+    return msgspec.json.decode((FOLDER / "programs.json").read_bytes(), type=list[Program])
+
+
+def build(program: Program, options: str, folder: Path) -> Path:
+    """One build of a program.  Raises Unavailable where there is no such compiler."""
+    compiler, *rest = options.split()
+    if not shutil.which(compiler):
+        raise Unavailable(f"no {compiler}")
+    standard = ["-std=c++17"] if program.source.endswith(".cc") else []
+    out = folder / Path(program.source).stem
+    done = run([compiler, *standard, "-g", "-pthread", *rest, str(FOLDER / program.source), "-o", str(out)])
+    if done.returncode:
+        raise Unavailable(f"{program.source} is not built by {options}: {done.stderr.strip()[:200]}")
+    return out
