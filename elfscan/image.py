@@ -289,6 +289,8 @@ def _missing(program: Program) -> tuple[str, ...]:
     notes: tuple[str, ...] = ()
     if not len(program.symbols.table):
         notes += ("no symbols: variables can only be recovered from access sites",)
+    elif len(program.symbols.go) and not (program.symbols.table["type"] == c.STT_OBJECT).any():
+        notes += ("only functions have names (.gopclntab): variables can only be recovered from access sites",)
     if program.linkage.unread:
         why = f"their numbers are not known on {program.elf.arch.name}"
         notes += (f"{count(program.linkage.unread, 'relocation')} not read: {why}; pointers in data lead nowhere",)
@@ -338,6 +340,7 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
     table, pool = build_functions(
         symbols, known, holes, stubs, layout.locate(stubs["address"]), layout.sections, globals_enter=entered
     )
+    _flag(table, symbols.go, FunctionFlag.GO)
     found = rows_starting_at(table, gaps.start)
     table["flags"][found] ^= np.uint32(FunctionFlag.FROM_UNWIND | FunctionFlag.FROM_CALLS)
     # A stub is called what its slot leads to: an import's placeholder, or a function of this image.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from elfscan.arrays import positions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
+from elfscan.fileformat.gofunctions import GoFunctions, read_go_functions
 from elfscan.fileformat.sections import Layout
 from elfscan.relocation.tables import dynamic_relocations
 from sharing.model import Section, plural
@@ -118,11 +119,15 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """All symbols of an image.  ``tables`` are (ELF section index or -1, first row, count)."""
+    """All symbols of an image.  ``tables`` are (ELF section index or -1, first row, count).
+
+    ``go``: addresses of the functions that Go's compiler made, sorted.  Without .symtab they are symbols as well.
+    """
 
     table: Array
     names: Names
     tables: tuple[tuple[int, int, int], ...]
+    go: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     def rows_of(self, section: int) -> tuple[int, int]:
         """(first row, count) of the symbol table in an ELF section; (0, 0) when it was not read."""
@@ -148,7 +153,10 @@ class Symbols:
 
 
 def read_symbols(elf: ElfFile) -> Symbols:
-    """.symtab, then .dynsym.  A table that does not fit the file is left out and recorded in ``elf.losses``."""
+    """.symtab, then .dynsym.  A table that does not fit the file is left out and recorded in ``elf.losses``.
+
+    Of a program of Go without .symtab its run-time's functions are symbols.
+    """
     parts: list[Array] = []
     tables: list[tuple[int, int, int]] = []
     pool: list[bytes] = []
@@ -172,9 +180,26 @@ def read_symbols(elf: ElfFile) -> Symbols:
         dynamic = elf.losses.attempt("the dynamic symbols", lambda: _from_segments(elf, pool_size), None)
         if dynamic is not None:
             parts, pool = [*parts, dynamic[0]], [*pool, dynamic[1]]
+            pool_size += len(dynamic[1])
             tables.append((-1, rows, len(dynamic[0])))
+    go = read_go_functions(elf)
+    if go is not None and all(part["dynamic"].all() for part in parts):
+        parts.append(_of_go(elf, go, pool_size))
+        pool.append(go.names)
     table = np.concatenate(parts) if parts else np.zeros(0, SYMBOL_DTYPE)
-    return Symbols(table, Names(b"".join(pool) or b"\0"), tuple(tables))
+    names = Names(b"".join(pool) or b"\0")
+    return Symbols(table, names, tuple(tables)) if go is None else Symbols(table, names, tuple(tables), go.start)
+
+
+def _of_go(elf: ElfFile, go: GoFunctions, pool_at: int) -> Array:
+    """The functions of Go's run-time as local symbols."""
+    table = np.zeros(len(go.start), SYMBOL_DTYPE)
+    table["name"] = go.name + np.uint64(pool_at)
+    table["value"], table["size"] = go.start, go.end - go.start
+    table["type"], table["bind"] = c.STT_FUNC, c.STB_LOCAL
+    code = elf.find_section(".text")
+    table["section"] = NO_SECTION if code is None else code
+    return table
 
 
 def _from_section(elf: ElfFile, index: int, pool_at: int) -> tuple[Array, bytes]:

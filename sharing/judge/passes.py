@@ -23,6 +23,7 @@ from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
+from sharing.static.runtimecode import without_runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
-    image = with_rarity(without_tls(image))
+    image = with_rarity(without_runtime(without_tls(image), knowledge))
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sharing.basics.geometry import round_up
 from sharing.judge.remedies.choice import cost_of
 from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
+from sharing.judge.remedies.go import go_remedy
 from sharing.judge.remedies.paths import Paths, Step, path_text
 from sharing.judge.remedies.rust import rust_remedy
 from sharing.judge.remedies.spelling import declaration
@@ -41,8 +42,12 @@ class Style:
 def remedy(edit: Edit, style: Style, paths: Paths = _NO_TYPES) -> Remedy:
     """The edit in words and as source text."""
     found = _in_c(edit, style, paths)
-    rust = edit.actor.sized and language_of(edit.actor, style.kind) == "Rust"
-    return rust_remedy(edit, paths, style.line_size, found) if rust else found
+    language = language_of(edit.actor, style.kind)
+    if language == "Go":
+        return go_remedy(edit, paths, style.line_size, found)
+    if language == "Rust" and edit.actor.sized:
+        return rust_remedy(edit, paths, style.line_size, found)
+    return found
 
 
 def _in_c(edit: Edit, style: Style, paths: Paths) -> Remedy:
@@ -61,11 +66,11 @@ def _in_c(edit: Edit, style: Style, paths: Paths) -> Remedy:
 
 
 def language_of(actor: Actor, kind: ImageKind) -> str:
-    """C, C++ or Rust, from debug information, else from the name."""
+    """C, C++, Rust or Go, from debug information, else from the name."""
     if kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return "C (kernel)"
-    if actor.language.startswith("Rust"):
-        return "Rust"
+    if actor.language in ("Rust", "Go"):
+        return actor.language
     if actor.language:
         return "C++" if "++" in actor.language or "plus" in actor.language.lower() else "C"
     return "C++" if "::" in actor.owner or actor.owner.startswith("_Z") else "C"

@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 _HEAD = re.compile(r"_ZL?(?:N[rVK]*[RO]?)?(St)?")
 _NAME = re.compile(r"L?(\d{1,5})")
 MAX_REMEMBERED = 100_000
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = re.compile(r"(?<!\()\*|[?\[]")  # a star behind a bracket is a receiver of Go: sync.(*Mutex).Lock
 
 
 def is_glob(name: str) -> bool:

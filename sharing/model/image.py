@@ -76,6 +76,7 @@ class FunctionFlag(IntFlag):
     ADDRESS_TAKEN = 16  # its address is stored or passed somewhere
     STUB = 32  # a PLT entry or an import placeholder: not code of this image
     FROM_CALLS = 64  # no symbol and no frame: begins where something is called or an address leads
+    GO = 128  # made by Go's compiler: in the function table of its run-time
 
 
 class VariableFlag(IntFlag):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sharing.model.image import Image
+from sharing.model.image import FunctionFlag, Image
 
 RUST_V0 = re.compile(r"_R[0-9]*[A-Z][0-9A-Za-z_]*")  # RFC 2603
 _HASH = re.compile(r"17h[0-9a-f]{16}E")
@@ -38,4 +38,6 @@ def language_of(image: Image, variable: int) -> str:
     unit = int(image.variables["unit"][variable])
     if unit >= 0:
         return image.units[unit].language
+    if (image.functions["flags"] & FunctionFlag.GO).any():
+        return "Go"
     return "Rust" if any(map(is_rust, image.aliases.get(variable, ()))) else ""

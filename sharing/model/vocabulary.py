@@ -187,12 +187,13 @@ class CallbackRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The rows of one library, or of one project.
 
-    ``language`` is "Rust" where names of functions are paths of that language, "" for C and C++.
+    ``language`` is "Rust" where names of functions are paths of that language, "Go", or "" for C and C++.
     ``inline_namespaces`` are namespaces, as globs by the outermost one, that names in a program have and rows leave
     out.  ``thread_entry`` are functions that run on a thread of their own whoever starts them, ``thread_number`` those
     that return the number of the running thread or of its processor, ``thread_handle`` types of objects that stand for
     a thread, ``runtime_function`` what a C runtime adds to every program, ``library_data`` globs over readable names of
-    variables that a program has from the library and cannot move.
+    variables that a program has from the library and cannot move, ``runtime_code`` globs over functions of a
+    run-time that each program contains and that are not looked into, like those of another file.
     """
 
     library: str = ""
@@ -208,6 +209,7 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     thread_handle: tuple[str, ...] = ()
     runtime_function: tuple[str, ...] = ()
     library_data: tuple[str, ...] = ()
+    runtime_code: tuple[str, ...] = ()
 
 
 def listed(names: Names) -> tuple[str, ...]:

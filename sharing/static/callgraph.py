@@ -181,6 +181,7 @@ def _by_thread(
     return dataclasses.replace(found, unsure=found.unsure | some, resting=rest, seldom=long)
 
 
+_MAINS = ("main", "main.main")  # the latter is Go's
 _LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
 
 
@@ -311,7 +312,7 @@ def _roots(
         row = int(function_at(image, np.array([address], np.uint64))[0])
         if row >= 0:
             roots.append(Root("main", row, False))
-    main = [i for i, nm in enumerate(image.functions["name"].tolist()) if nm >= 0 and image.names[nm] == "main"]
+    main = [i for i, nm in enumerate(image.functions["name"].tolist()) if nm >= 0 and image.names[nm] in _MAINS]
     roots += [Root("main", row, False) for row in main]
     roots += _main_argument(image)
     made, creators = created(image, knowledge, {r.function for r in roots})

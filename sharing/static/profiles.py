@@ -343,7 +343,7 @@ class Profiler:
             write_heat=write_heat,
             read_heat=read_heat,
             raised=raised,
-            of_library=self.knowledge.is_library_data(owner.name),
+            of_library=self.knowledge.is_library_data(owner.name, owner.language),
             guards=self._guards(draft.rows),
             write_guards=self._guards([at for at in draft.rows if self._kind[at] in (STORE, RMW)]),
             is_volatile=draft.leaf is not None and draft.leaf.is_volatile,

@@ -9,6 +9,7 @@ Says nothing of what these threads reach or do.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
+from sharing.static.functionvalues import by_go, made_values
 from sharing.static.indirectentries import calls_what_it_is_handed, handed_on
 from sharing.static.objectentries import object_entries
 
@@ -36,36 +38,41 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     """Thread entries by creation calls, and the names of the imported functions that create threads."""
     creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
     args = image.args
-    callees, inverse = np.unique(args["callee"], return_inverse=True)
+    callees = np.union1d(args["callee"], image.calls["callee"][by_go(image)])
+    inverse = np.searchsorted(callees, args["callee"])
     wanted, many = _asked(image, knowledge, callees)
     pointed, in_loop = _pointed(image), _in_loop(args)
     found: dict[int, list[bool]] = {}
     starters: dict[int, int] = {}  # addresses of functions that are handed objects, and the entry that they start
 
-    def start(at: int, *, several: bool) -> int:
-        """The function that this argument is, which runs on a thread of its own from now on; -1 none."""
+    def start(row: int, starter: int, *, several: bool) -> None:
+        """This function runs on a thread of its own, which that one starts."""
+        found.setdefault(row, []).append(several or _called_often(image, starter, mains))
+        if calls_what_it_is_handed(image, row, starter):
+            wanted.update(handed_on(image, starter, callees))
+            starters[int(image.functions["address"][starter])] = row
+
+    def start_argument(at: int, *, several: bool) -> None:
         row = int(function_at(image, args["value"][at : at + 1].astype(np.uint64))[0])
         if row >= 0:
-            several = several or bool(in_loop[at])
-            found.setdefault(row, []).append(several or _called_often(image, int(args[at]["function"]), mains))
-        return row
+            start(row, int(args[at]["function"]), several=several or bool(in_loop[at]))
 
+    looped = _in_loop(image.calls)
+    for callee, argument in sorted(wanted):
+        for row, call in made_values(image, callees[callee : callee + 1], argument):
+            start(row, int(image.calls["function"][call]), several=bool(looped[call]))
     for at, key, wrapper in passed_on(image, callees, inverse, wanted):
         if wrapper is None:
-            row = start(at, several=many.get(key, False))
-            starter = int(args[at]["function"])
-            if row >= 0 and calls_what_it_is_handed(image, row, starter):
-                wanted.update(handed_on(image, starter, callees))
-                starters[int(image.functions["address"][starter])] = row
+            start_argument(at, several=many.get(key, False))
             continue
         many[wrapper] = bool(in_loop[at]) or many.get(key, False)
-        for row in _through_pointers(image, at, pointed):
-            start(row, several=many[wrapper])
-    in_loop = _in_loop(image.calls)
+        for handed in _through_pointers(image, at, pointed):
+            start_argument(handed, several=many[wrapper])
     objects: dict[int, bool] = {}
-    for row, call in object_entries(image, np.array(list(starters), np.uint64)):
+    handed_to = np.array(list(starters), np.uint64)
+    for row, call in chain(object_entries(image, handed_to), made_values(image, handed_to)):
         maker = int(image.calls["function"][call])
-        objects[row] = objects.get(row, False) or bool(in_loop[call]) or _called_often(image, maker, mains)
+        objects[row] = objects.get(row, False) or bool(looped[call]) or _called_often(image, maker, mains)
         # What calls the object's method does nothing else for long.
         found.pop(starters[int(image.calls["callee"][call])], None)
     for row, several in objects.items():

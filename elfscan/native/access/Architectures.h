@@ -34,6 +34,9 @@ struct Architecture {
   /// What the global pointer holds in all code of the plan.  Null: there is no
   /// such register.
   std::optional<uint64_t> (*GlobalPointer)(const Plan &P) = nullptr;
+  /// Of functions that Go's compiler made.  Null: not known, they are read like
+  /// those of C.
+  const Convention *Go = nullptr;
 };
 
 std::span<const Architecture *const> architectures();

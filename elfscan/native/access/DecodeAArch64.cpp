@@ -24,6 +24,14 @@ constexpr uint32_t CallerSaved = 0x7ffff | bit(LinkReg);
 constexpr Convention Aapcs = {32,     A64Sp,           CallerSaved,
                               bit(0), bit(0) | bit(1), Arguments};
 
+/// cmd/compile/abi-internal.md: x28 is the goroutine, x26 a closure's data, and
+/// no call keeps anything but the stack and frame pointers and x28.
+constexpr int8_t GoArguments[] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                  8, 9, 10, 11, 12, 13, 14, 15};
+constexpr Convention GoInternal = {
+    32,          A64Sp, ~(bit(A64Sp) | bit(28) | bit(29)), bit(0), 0xffff,
+    GoArguments, {},    /*FunctionsByWord=*/true};
+
 constexpr const auto &Registers = A64Registers;
 
 unsigned vectorBytes(arm64_vas Arrangement, bool Element) {
@@ -418,7 +426,8 @@ std::unique_ptr<Decoder> makeAArch64Decoder() {
 }
 
 extern const Architecture AArch64Row;
-const Architecture AArch64Row = {Arch::AArch64, "aarch64", makeAArch64Decoder,
-                                 makeAArch64Normaliser};
+const Architecture AArch64Row = {
+    Arch::AArch64, "aarch64", makeAArch64Decoder, makeAArch64Normaliser,
+    nullptr,       nullptr,   &GoInternal};
 
 } // namespace linemate

@@ -27,6 +27,8 @@ constexpr uint32_t CallerSaved =
 constexpr Convention SysV = {
     16, X86Rsp, CallerSaved, bit(0), bit(0) | bit(2), Arguments, PerfNumbers};
 
+constexpr int8_t GoArguments[] = {0, 3, 1, 7, 6, 8, 9, 10, 11};
+
 constexpr const auto &Registers = X86Registers;
 
 class X86Decoder final : public Decoder {
@@ -429,6 +431,15 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   x86::addTraits(*Insn, Out);
   return true;
 }
+
+const Convention x86::GoInternal = {16,
+                                    X86Rsp,
+                                    0xffff & ~(bit(X86Rsp) | bit(5) | bit(14)),
+                                    bit(0),
+                                    0xfcb,
+                                    GoArguments,
+                                    PerfNumbers,
+                                    /*FunctionsByWord=*/true};
 
 std::unique_ptr<Decoder> makeX86Decoder() {
   csh Handle;

@@ -27,6 +27,8 @@ struct Convention {
   /// Our register numbers as perf's, in the order of perf's; empty: they are
   /// the same (arch/*/include/uapi/asm/perf_regs.h).
   std::span<const int8_t> PerfNumbers = {};
+  /// A function is handed over as the address of a word that holds its own.
+  bool FunctionsByWord = false;
 
   int8_t perfNumber(int8_t Reg) const {
     return Reg == NoReg || PerfNumbers.empty() ? Reg : PerfNumbers[Reg];

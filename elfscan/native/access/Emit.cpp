@@ -8,6 +8,7 @@
 #include "Flow.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace linemate {
 
@@ -30,7 +31,23 @@ uint16_t narrowed(uint32_t Stride) {
 /// Whether \p V is an address that the tables speak of.
 bool FunctionFlow::takesAddress(const Value &V) const {
   return V.isNumber() && V.IsAddress && !V.IsPage &&
-         (P.inData(V.Base) || (V.isExact() && P.startsFunction(V.Base)));
+         (P.inData(V.Base) || functionAt(V));
+}
+
+/// The function whose address \p V is, or that it stands for; 0 none.
+uint64_t FunctionFlow::functionAt(const Value &V) const {
+  if (!V.isExact())
+    return 0;
+  if (P.startsFunction(V.Base))
+    return V.Base;
+  if (!C.FunctionsByWord)
+    return 0;
+  std::span<const uint8_t> Word = P.constantsAt(V.Base);
+  uint64_t Function = 0;
+  if (Word.size() < sizeof Function)
+    return 0;
+  std::memcpy(&Function, Word.data(), sizeof Function);
+  return P.startsFunction(Function) ? Function : 0;
 }
 
 void FunctionFlow::access(const Op &O, const MemOperand &M,
@@ -157,6 +174,8 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
                   uint8_t(I), 0,      0,      LoopDepth};
     if (takesAddress(V)) {
       Row.Kind = uint8_t(ArgKind::Address);
+      if (uint64_t Function = functionAt(V))
+        Row.Value = int64_t(Function);
       Row.Source = uint8_t(std::min<uint32_t>(V.Stride, UINT8_MAX));
       escape(V);
     } else if (V.Kind == ValueKind::Param && V.isExact() && V.Arg < MaxParam &&
@@ -194,7 +213,7 @@ void FunctionFlow::finish(std::span<const Op> Ops) {
     bool IsFunction = !P.inData(M.What.Base);
     bool IsTaken = IsFunction && !(Used[M.Origin] & Called);
     if (IsTaken)
-      Out->AddressTaken.push_back(M.What.Base);
+      Out->AddressTaken.push_back(functionAt(M.What));
     // An address that was made and not seen again went somewhere that is not
     // followed: a comparison, a vector register, a value that two paths join.
     // A function's is stored or handed over.
@@ -222,7 +241,9 @@ void FunctionFlow::finish(std::span<const Op> Ops) {
         Blocks.begin(), Blocks.end(), Index,
         [](uint32_t I, const Block &Later) { return I < Later.First; });
     uint8_t Flags = E.What.Stride ? SiteFlag::Indexed : 0;
-    Out->Sites.push_back({Ops[Index].Ip, uint64_t(E.What.Base), Current.Row, 0,
+    uint64_t Function = functionAt(E.What);
+    uint64_t Target = Function ? Function : uint64_t(E.What.Base);
+    Out->Sites.push_back({Ops[Index].Ip, Target, Current.Row, 0,
                           narrowed(E.What.Stride), (B - 1)->Order,
                           uint8_t(Access::Address), Flags, (B - 1)->LoopDepth,
                           (B - 1)->Rarity});

@@ -127,6 +127,7 @@ private:
   void escape(const Value &V);
   void finish(std::span<const Op> Ops);
   bool takesAddress(const Value &V) const;
+  uint64_t functionAt(const Value &V) const;
 };
 
 } // namespace linemate

@@ -41,6 +41,8 @@ struct Function {
 
 /// FunctionFlag.STUB of sharing/model/image.py.
 inline constexpr uint32_t StubFunction = 32;
+/// FunctionFlag.GO there.
+inline constexpr uint32_t GoFunction = 128;
 
 /// A read-only mapping of one file.
 class MappedFile {

@@ -23,18 +23,34 @@ constexpr uint64_t BatchBytes = 64 << 10;
 /// hostile one must not take memory by the gigabyte.
 constexpr uint64_t PieceBytes = 128 << 10;
 
+/// The end of a function of Go: a call that makes the stack larger, arguments
+/// loaded again, and \p O, a jump to the beginning.  That is none of the
+/// program's work: \p Before ends at the call.
+void stopBeforeGrowth(const Function &F, std::span<Op> Before, Op &O) {
+  if (!(F.Flags & GoFunction) || O.Next != Flow::Jump ||
+      uint64_t(O.Imm) != F.Begin)
+    return;
+  while (!Before.empty() && Before.back().Next == Flow::Next &&
+         Before.back().How == Transfer::Load)
+    Before = Before.first(Before.size() - 1);
+  if (!Before.empty() && Before.back().Next == Flow::Call)
+    Before.back().Next = O.Next = Flow::Stop;
+}
+
 class Worker {
 public:
   Worker(const Plan &P, const Architecture &A, Decoder &D)
-      : P(P), A(A), D(D), Engine(P, D.convention()) {}
+      : P(P), A(A), D(D), Engine(P, D.convention()),
+        GoEngine(P, A.Go ? *A.Go : D.convention()) {}
 
   void scan(const Function &F, Tables &Out) {
     ++Out.Seen.Functions;
     for (uint64_t At = F.Begin; At < F.End;) {
       At = decode(F, At, Out);
+      FunctionFlow &Of = F.Flags & GoFunction ? GoEngine : Engine;
       if (!Ops.empty())
-        Engine.run({Ops.front().Ip, At, F.Row, Ops.front().Ip == F.Begin}, Ops,
-                   Out);
+        Of.run({Ops.front().Ip, At, F.Row, Ops.front().Ip == F.Begin}, Ops,
+               Out);
     }
   }
 
@@ -43,6 +59,7 @@ private:
   const Architecture &A;
   Decoder &D;
   FunctionFlow Engine;
+  FunctionFlow GoEngine;
   std::vector<Op> Ops;
 
   /// Fills Ops from \p At on; returns where it stopped.
@@ -61,6 +78,7 @@ private:
           Out.Seen.UndecodedBytes += Length;
         if (A.Simplify)
           A.Simplify(P, F, Ops, Next);
+        stopBeforeGrowth(F, Ops, Next);
         Ops.push_back(Next);
       } else {
         Out.Seen.UndecodedBytes += std::min<uint64_t>(Length, Code.size());

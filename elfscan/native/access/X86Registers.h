@@ -8,6 +8,7 @@
 #ifndef LINEMATE_ACCESS_X86REGISTERS_H
 #define LINEMATE_ACCESS_X86REGISTERS_H
 
+#include "Decoder.h"
 #include "Op.h"
 
 #include <array>
@@ -54,6 +55,10 @@ constexpr auto makeX86Registers() {
 inline constexpr auto X86Registers = makeX86Registers();
 
 namespace x86 {
+
+/// cmd/compile/abi-internal.md: r14 is the goroutine, rdx a closure's data, and
+/// no call keeps anything but the stack and frame pointers and r14.
+extern const Convention GoInternal;
 
 /// Fills what queries ask: Op::Named, Traits, First and Small.
 void addTraits(const cs_insn &Insn, Op &Out);

@@ -1,0 +1,62 @@
+"""Thread entries that arrive as function values of Go: the address of a word, or of an object that begins with one.
+
+Owns that pattern.  A closure is made on the way to the call that is handed it: code takes the address of its function
+and stores it into a new object.  The object is not followed.  What the same function of Go took last before the call
+is what it hands over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
+from sharing.static.callees import function_at
+
+
+def by_go(image: Image) -> npt.NDArray[np.bool_]:
+    """Which calls are made by code of Go."""
+    callers = np.append(image.functions["flags"] & FunctionFlag.GO != 0, False)
+    made: npt.NDArray[np.bool_] = callers[image.calls["function"]]
+    return made
+
+
+def made_values(
+    image: Image, callees: npt.NDArray[np.uint64], argument: int | None = None
+) -> Iterator[tuple[int, int]]:
+    """(row of a function, row of the call that hands it over) for calls of ``callees`` by code of Go.
+
+    ``argument``: calls that show a function there are left out.
+    """
+    calls, args = image.calls, image.args
+    handing = np.isin(calls["callee"], callees) & by_go(image)
+    if argument is not None:
+        shown = (args["arg"] == argument) & (args["kind"] == ArgKind.ADDRESS)
+        shown &= function_at(image, args["value"].astype(np.uint64)) >= 0
+        handing &= ~np.isin(calls["ip"], args["ip"][shown])
+    rows = np.flatnonzero(handing)
+    taken = _taken(image)
+    if not len(taken) or not len(rows):
+        return
+    last = np.searchsorted(taken["ip"], calls["ip"][rows]) - 1
+    before = np.maximum(last, 0)
+    made = (last >= 0) & (taken["function"][before] == calls["function"][rows])
+    # One value is for one call.
+    made &= np.append(True, before[1:] != before[:-1])
+    values = function_at(image, taken["target"][before])
+    for row, call, known in zip(values.tolist(), rows.tolist(), (made & (values >= 0)).tolist(), strict=True):
+        if known:
+            yield row, call
+
+
+def _taken(image: Image) -> Table:
+    """Where code takes the address of a function, or of a word that the loader puts one into; by address."""
+    words = image.code_words
+    taken = image.sites[image.sites["kind"] == AccessKind.ADDRESS]
+    if len(words):
+        row = np.minimum(np.searchsorted(words["slot"], taken["target"]), len(words) - 1)
+        taken["target"] = np.where(words["slot"][row] == taken["target"], words["value"][row], taken["target"])
+    functions: Table = taken[function_at(image, taken["target"]) >= 0]
+    return functions

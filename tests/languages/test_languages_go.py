@@ -1,0 +1,92 @@
+"""Go programs, made by Go: goroutines, locks, stripped files, and padding that keeps words apart."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from elfscan.debug.demangle import demangle
+from elfscan.image import read_images
+from sharing.judge.static import JudgeOptions, judge
+from sharing.knowledge import default_knowledge
+from sharing.model.finding import Finding, Severity
+
+# Of three words in a row two are on one line, wherever the linker puts them.  PAD is what the remedy says to add.
+PROGRAM = """
+package main
+import ("sync"; "sync/atomic")
+type Stats struct {
+    PAD
+    produced uint64
+    PAD
+    consumed atomic.Uint64
+    PAD
+    dropped uint64
+    PAD
+}
+var stats Stats
+var table struct { sync.Mutex; PAD; entries [4]int; PAD }
+var stop uint32
+type Group struct{ all sync.WaitGroup }
+func (g *Group) Go(f func()) { g.all.Add(1); go func() { defer g.all.Done(); f() }() }
+func produce() { for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(&stats.produced, 1) } }
+func insert(n int) { for i := 0; i < n; i++ { table.Lock(); table.entries[i&3]++; table.Unlock() } }
+func main() {
+    var g Group
+    go produce()
+    g.Go(func() { for atomic.LoadUint32(&stop) == 0 { stats.consumed.Add(1) } })
+    go func(step uint64) { for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(&stats.dropped, step) } }(2)
+    for i := 0; i < 3; i++ { g.Go(func() { insert(1000) }) }
+    atomic.StoreUint32(&stop, 1)
+    g.all.Wait()
+    println(stats.produced, stats.consumed.Load(), stats.dropped, table.entries[0])
+}
+"""
+DEBIAN = "/usr/bin/go"  # has its packages compiled; later ones compile them first, which takes half a minute
+
+
+@pytest.fixture(scope="module")
+def go(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the programs ``together`` and ``apart``, and ``-stripped`` of both."""
+    tool = DEBIAN if Path(DEBIAN).exists() else shutil.which("go")
+    if tool is None:
+        pytest.skip("no go: Debian's package is called golang-go (81 MB to fetch)")
+    folder = tmp_path_factory.mktemp("go")
+    environment = os.environ | {"GO111MODULE": "off", "CGO_ENABLED": "0", "GOCACHE": str(folder / "cache")}
+    for name, pad in (("together", ""), ("apart", "_ [56]byte")):
+        (folder / f"{name}.go").write_text(PROGRAM.replace("PAD;", f"{pad};" if pad else "").replace("PAD", pad))
+        for suffix, flags in (("", ()), ("-stripped", ("-ldflags=-s -w",))):
+            command = [tool, "build", *flags, "-o", f"{name}{suffix}", f"{name}.go"]
+            subprocess.run(command, cwd=folder, check=True, capture_output=True, env=environment)
+    return folder
+
+
+def audited(program: Path) -> list[Finding]:
+    image = next(read_images(str(program)))
+    found = judge(image, JudgeOptions(64, 128, demangle=demangle), default_knowledge()).findings
+    return [f for f in found if f.severity.rank >= Severity.LOW.rank]
+
+
+def test_words_of_goroutines_come_first_with_an_edit_in_go(go: Path) -> None:
+    first, *others = audited(go / "together")
+    assert (first.rule, first.severity) == ("independent-writers", Severity.HIGH)
+    assert {p.full_name.split(".")[1] for p in first.participants[:2]} == {"stats"}
+    assert first.remedies[0].language == "Go"
+    assert "_ [56]byte\nproduced uint64\n_ [56]byte" in [r.edit for f in (first, *others) for r in f.remedies]
+    assert {f.participants[0].full_name for f in others} <= {"main.table.Mutex", "main.stats.consumed.v"}
+
+
+def test_without_symbols_threads_are_known_by_their_names_and_variables_by_place(go: Path) -> None:
+    first = audited(go / "together-stripped")[0]
+    assert (first.rule, first.severity) == ("independent-writers", Severity.HIGH)
+    assert all(p.full_name.startswith("noptrbss+0x") for p in first.participants[:2])
+    assert any("main.produce" in evidence or "main.main.func" in evidence for evidence in map(str, first.participants))
+
+
+@pytest.mark.parametrize("form", ["apart", "apart-stripped"])
+def test_padded_on_both_sides_no_line_is_shared(go: Path, form: str) -> None:
+    assert audited(go / form) == []
