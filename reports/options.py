@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sharing.model.finding import Severity
+from sharing.model.memorymap import MemoryMap
 from sharing.model.rule import RuleInfo
 
 DEFAULT_WIDTH = 100
@@ -21,7 +22,7 @@ class RenderOptions:
 
     ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own and ``home`` the
     address of its pages, "" where it has none.  ``source_root`` is the folder that source paths are written relative
-    to, "" where none is.
+    to, "" where none is.  ``maps`` is all writable memory of the images, for a page: no document has it.
     """
 
     color: bool = False
@@ -34,3 +35,4 @@ class RenderOptions:
     home: str = ""
     source_root: str = ""
     fail_on: Severity | None = Severity.HIGH
+    maps: tuple[MemoryMap, ...] = ()

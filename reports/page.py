@@ -1,110 +1,134 @@
-"""The report as one HTML page that needs nothing else: no scripts, no fonts, no requests.
+"""The report as one HTML page that needs nothing else: a table of findings and the map of the memory they are in.
 
-Owns what the template gets; the template owns the looks.  Jinja2 escapes every value, and names have passed
-``visible`` before, so that control and bidirectional characters are shown instead of obeyed.
+Owns what the template and the scripts get; looks and behaviour are theirs (``templates``, ``assets``).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from reports import picture as pictures
-from reports.escape import byte_ranges, name_list, visible, visible_block
-from reports.htmltemplate import render_template
-from reports.locations import access_rows, finding_title, picture_title, relative
+from reports.escape import byte_ranges, visible, visible_block
+from reports.htmltemplate import render_page
+from reports.locations import access_rows, finding_title, picture_title, position, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
-from sharing.model import Finding, LinePicture, Participant, Report
-from sharing.model.rule import RuleInfo
+from sharing.model import Finding, LinePicture, Remedy, Report
+from sharing.model.memorymap import MemoryMap
 
-COLORS = 6  # owner colours in the template
-NAMES_SHOWN = 8
+COLORS = 6  # owner colours in the style
 ACCESSES_SHOWN = 40
 NAME_WIDTH = 200
+TARGETS_SHOWN = 5
+PLAIN_SHOWN = 30  # findings that a browser without scripts shows
+STYLES = ("look.css", "report.css")
+SCRIPTS = ("base.js", "table.js", "memory.js", "map.js", "details.js", "report.js")
 
 
 def render(report: Report, options: RenderOptions) -> str:
-    """The page.  ``options.rules`` add each rule's page to its findings."""
+    """The page.  ``options.rules`` add each rule's page, ``options.maps`` the map."""
     report = relative(report, options.source_root)
-    findings = worst_first(report.findings)
-    rules = {rule.id: rule for rule in options.rules}
-    return render_template(
+    findings = [_finding(finding) for finding in worst_first(report.findings)]
+    met = {finding.rule for finding in report.findings}
+    return render_page(
         "report.html.j2",
+        STYLES,
+        SCRIPTS,
+        {
+            "findings": findings,
+            "rules": {rule.id: rule.help_markdown.strip() for rule in options.rules if rule.id in met},
+            "maps": [_map(drawn, options.source_root) for drawn in options.maps],
+        },
         targets=[(visible(target_name(target)), visible(target_text(target))) for target in report.targets],
+        targets_shown=TARGETS_SHOWN,
         tally=tally(report),
         analysed=visible(facts(report)),
         notes=[visible(note) for note in report.coverage.notes],
         incomplete=report.incomplete,
-        findings=[_finding(finding, rules.get(finding.rule)) for finding in findings],
+        plain=findings[:PLAIN_SHOWN],
         version=options.version,
         summary=options.summary,
     )
 
 
-def _finding(finding: Finding, rule: RuleInfo | None) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, Any]:
+    """All of a finding; text is made visible where it is packed, and here what the template shows as well."""
     return {
         "id": visible(finding.id),
         "rule": visible(finding.rule),
-        "rule_page": visible_block(rule.help_markdown.strip()) if rule else [],
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
         "verdict": finding.verdict.value,
-        "line": visible(finding_title(finding)),
+        "target": finding.target,
+        "where": visible(finding_title(finding)),
+        "line": "" if finding.line.place else finding.line.address,
         "size": finding.line.size,
-        "names": [visible(participant.name) for participant in finding.participants],
+        "names": [visible(name) for name in dict.fromkeys(who.full_name for who in finding.participants)],
+        "place": _place(finding),
+        "file": _place(finding).rpartition(":")[0],
         "message": visible(finding.message),
         "pictures": [_picture(picture, finding) for picture in finding.picture],
-        "accesses": [_accesses(participant) for participant in finding.participants if accesses(participant)],
+        "accesses": [{"name": who.full_name, "lines": accesses(who)} for who in finding.participants if accesses(who)],
         "related": list(access_rows(finding.related, ACCESSES_SHOWN, NAME_WIDTH)),
-        "evidence": [(evidence.kind.value, visible(evidence.text)) for evidence in finding.evidence],
-        "remedies": [
-            {
-                "kind": visible(remedy.kind),
-                "text": visible(remedy.text),
-                "edit": visible_block(remedy.edit.rstrip("\n")) if remedy.edit else [],
-                "terms": terms(remedy),
-            }
-            for remedy in finding.remedies
-        ],
+        "evidence": [(evidence.kind.value, evidence.text) for evidence in finding.evidence],
+        "remedies": [_remedy(remedy) for remedy in finding.remedies],
+    }
+
+
+def _map(drawn: MemoryMap, root: str) -> Any:
+    """The map with places in source below ``root`` written relative to it."""
+    prefix = f"{root.rstrip('/')}/" if root else ""
+    told = msgspec.to_builtins(drawn)
+    for section in told["sections"]:
+        section["variables"]["sources"] = [source.removeprefix(prefix) for source in section["variables"]["sources"]]
+    for line in told["sources"]:
+        line["source"] = line["source"].removeprefix(prefix)
+    return told
+
+
+def _place(finding: Finding) -> str:
+    """Where a participant is declared, or accessed: ``file:line``, "" unknown."""
+    sources = [who.source for who in finding.participants] + [access.source for access in finding.related]
+    found = next(filter(None, map(position, sources)), None)
+    return f"{found.path}:{found.line}" if found else ""
+
+
+def _remedy(remedy: Remedy) -> dict[str, Any]:
+    return {
+        "text": visible(remedy.text),
+        "edit": visible_block(remedy.edit.rstrip("\n")) if remedy.edit else [],
+        "terms": terms(remedy),
+        "fixes": bool(remedy.edits),
     }
 
 
 def _picture(picture: LinePicture, finding: Finding) -> dict[str, Any]:
-    number = {owner: at % COLORS for at, owner in enumerate(pictures.marks(picture))}
-
-    def style(owner: pictures.Owner, hot: bool) -> str:
-        if owner in number:
-            return f"owner{number[owner]}{' hot' if hot else ''}"
-        return pictures.label(owner)
-
-    legend = []
-    for entry in pictures.legend(picture, finding.participants):
-        who = entry.participant
-        legend.append(
+    marks = pictures.marks(picture)
+    colors = {owner: str(at % COLORS) for at, owner in enumerate(marks)}
+    slices: list[list[Any]] = []
+    start = 0
+    for cell, text in pictures.runs(pictures.cells(picture)):
+        begins = not slices or slices[-1][1] != colors.get(cell.owner, "none")
+        slices.append([cell.char, colors.get(cell.owner, "none"), cell.hot, start, start + len(text), begins])
+        start += len(text)
+    return {
+        "title": picture_title(finding, picture),
+        "size": picture.size,
+        "slices": slices,
+        "legend": [
             {
                 "mark": entry.mark,
-                "style": style(entry.owner, False),
-                "name": visible(pictures.label(entry.owner)),
+                "color": colors.get(entry.owner, "none"),
+                "name": pictures.label(entry.owner),
                 "bytes": byte_ranges(entry.ranges),
                 "hot": byte_ranges(entry.hot),
-                "role": visible(who.role) if who else "",
-                "type": visible(who.type) if who else "",
-                "source": visible(who.source) if who else "",
+                "role": entry.participant.role if entry.participant else "",
+                "type": entry.participant.type if entry.participant else "",
+                "source": entry.participant.source if entry.participant else "",
             }
-        )
-    return {
-        "title": visible(picture_title(finding, picture)),
-        "rows": [
-            (first, [[(cell.char, style(cell.owner, cell.hot)) for cell in group] for group in groups])
-            for first, groups in pictures.rows(picture)
+            for entry in pictures.legend(picture, finding.participants)
         ],
-        "legend": legend,
-    }
-
-
-def _accesses(participant: Participant) -> dict[str, Any]:
-    return {
-        "name": visible(participant.full_name),
-        "lines": [(verb, name_list(functions, NAMES_SHOWN, NAME_WIDTH)) for verb, functions in accesses(participant)],
     }

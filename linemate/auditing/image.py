@@ -21,6 +21,7 @@ from sharing.judge.static import Judgement, JudgeOptions, judge, judge_passes
 from sharing.knowledge import Knowledge
 from sharing.model.finding import Finding, Severity, Target
 from sharing.model.image import Image
+from sharing.model.memorymap import SampledMapLine
 
 if TYPE_CHECKING:
     from linemate.sampled.reading import Profiles
@@ -63,7 +64,7 @@ class AuditedImage(msgspec.Struct, frozen=True):
     """What the report takes of one image.
 
     ``hidden`` are findings below the asked severity, ``trust`` notes on how far the rest can be trusted.  ``guarded``
-    are the names of guards that the image has.
+    are the names of guards that the image has, ``sampled`` its lines in the profiles.
     """
 
     target: Target
@@ -74,6 +75,7 @@ class AuditedImage(msgspec.Struct, frozen=True):
     hidden: int
     incomplete: bool
     guarded: tuple[str, ...] = ()
+    sampled: tuple[SampledMapLine, ...] = ()
 
 
 Seen = Callable[[Passes, AuditedImage], None]
@@ -95,6 +97,7 @@ def audit_image(
     if runs.executions is not None:
         result = _with_counts(runs.executions, passes, result, how, counts, notes)
     findings = list(result.findings)
+    sampled_lines: list[SampledMapLine] = []
     if runs.program is not None:
         findings = _with_source(result, image, runs.program, options, knowledge, counts)
     add_counts(counts, counts_of(image, result))
@@ -102,7 +105,7 @@ def audit_image(
     notes.extend(prefix + note for note in (*image.notes, *result.notes))
     if runs.profiles is not None:
         sampled = _with_samples(findings, runs.profiles, result, image, options, knowledge)
-        findings = sampled.findings
+        findings, sampled_lines = sampled.findings, sampled.lines
         add_counts(counts, sampled.counts)
         trust += sampled.notes
     guarded: tuple[str, ...] = ()
@@ -117,7 +120,15 @@ def audit_image(
     unknown = result.threads_unknown and runs.executions is None and runs.profiles is None
     incomplete = image.incomplete or unknown
     audited = AuditedImage(
-        target, tuple(findings), counts, tuple(notes), tuple(trust), result.hidden, incomplete, guarded
+        target,
+        tuple(findings),
+        counts,
+        tuple(notes),
+        tuple(trust),
+        result.hidden,
+        incomplete,
+        guarded,
+        tuple(sampled_lines),
     )
     if seen is not None:
         seen(passes, audited)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,11 @@ from linemate.output import check_output, progress
 from reports import EMITTERS
 from reports.escape import visible
 from sharing.model.finding import Confidence, Report
+from sharing.model.memorymap import MemoryMap
+
+if TYPE_CHECKING:
+    from linemate.auditing.image import AuditedImage
+    from sharing.judge.passes import Passes
 
 PARQUET = "parquet"
 ENGINES = ("local", "dask")
@@ -130,20 +136,38 @@ def command(
     if engine != ENGINES[0] or scheduler is not None:
         raise click.UsageError("--engine and --scheduler are of --format parquet: their workers write the results")
     check_output(output, inputs)
-    common.format_of(EMITTERS, format_name, output)
+    page = common.format_of(EMITTERS, format_name, output) == "html"
+    maps: list[MemoryMap] = []
 
     def finish(report: Report) -> int:
         lastreport.keep(report)
         common.write_document(
-            report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top, limit=limit
+            report,
+            EMITTERS,
+            format_name,
+            output,
+            inputs,
+            known,
+            quiet=quiet,
+            details=details,
+            top=top,
+            limit=limit,
+            maps=maps,
         )
         return common.exit_code(report, limit)
 
-    return many.report(finish) if several else finish(_audit(options, quiet=quiet))
+    return many.report(finish) if several else finish(_audit(options, maps if page else None, quiet=quiet))
 
 
-def _audit(options: AuditOptions, *, quiet: bool) -> Report:
+def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, quiet: bool) -> Report:
+    """The report; ``maps`` gets the map of each image."""
     from linemate.pipeline import audit
 
+    def seen(passes: Passes, audited: AuditedImage) -> None:
+        from linemate.auditing.pagemap import page_map
+
+        assert maps is not None
+        maps.append(page_map(passes, audited))
+
     with progress(f"linemate: reading {visible(options.binary)}", quiet=quiet) as say:
-        return audit(options, say)
+        return audit(options, say, seen=None if maps is None else seen)

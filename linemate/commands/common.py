@@ -21,6 +21,7 @@ from reports.escape import visible
 from reports.options import DEFAULT_TOP, DEFAULT_WIDTH
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
+from sharing.model.memorymap import MemoryMap
 from sharing.model.project import ProjectConfig
 from sharing.model.rule import RuleInfo
 
@@ -235,6 +236,7 @@ def render_options(
     details: bool = True,
     top: int = DEFAULT_TOP,
     limit: Severity | None = Severity.HIGH,
+    maps: Sequence[MemoryMap] = (),
 ) -> RenderOptions:
     """Colour and width of where the text goes."""
     to_stdout = output is None or output == "-"
@@ -249,6 +251,7 @@ def render_options(
         home=HOMEPAGE,
         source_root=str(Path.cwd()),
         fail_on=limit,
+        maps=tuple(maps),
     )
 
 
@@ -264,10 +267,11 @@ def write_document(
     details: bool = True,
     top: int = DEFAULT_TOP,
     limit: Severity | None = Severity.HIGH,
+    maps: Sequence[MemoryMap] = (),
 ) -> None:
     """Render in the asked format, else in the one that the ending of ``output`` names."""
     emitter = emitters[format_of(emitters, format_name, output)]
-    options = render_options(output, quiet, rules, details=details, top=top, limit=limit)
+    options = render_options(output, quiet, rules, details=details, top=top, limit=limit, maps=maps)
     write_text(emitter.render(document, options), output, inputs)
 
 

@@ -28,6 +28,7 @@ from sharing.basics.naming import readable_names, without_parameters
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
 from sharing.judge.sampled.join import Coverage, join
+from sharing.judge.sampled.maplines import sampled_map_lines
 from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.verdict import judge_lines
 from sharing.judge.static import Judgement
@@ -35,6 +36,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.model.finding import Finding
 from sharing.model.image import Image
+from sharing.model.memorymap import SampledMapLine
 from sharing.model.operands import MappedFiles
 from sharing.model.plural import count
 from sharing.model.samples import Samples
@@ -49,11 +51,12 @@ from sharing.sampled.thinning import thinned
 
 @dataclass(frozen=True, slots=True)
 class SampledFindings:
-    """Findings with what the profiles say."""
+    """Findings with what the profiles say; ``lines`` are the sampled ones of the binary's own data."""
 
     findings: list[Finding]
     counts: dict[str, int]
     notes: list[str]
+    lines: list[SampledMapLine]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,8 @@ def with_samples(
     named = {name.replace(" ", "_").replace(",", ""): number for name, number in counts.items()}
     notes = profile_notes(paths, placed, run.totals, verdicts, findings)
     notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
-    return SampledFindings(findings, named, [*notes, *strangers, *gains.notes, *heaps.notes])
+    lines = sampled_map_lines(verdicts, run.totals)
+    return SampledFindings(findings, named, [*notes, *strangers, *gains.notes, *heaps.notes], lines)
 
 
 def _strangers_note(path: str, number: int, image: Image) -> list[str]:

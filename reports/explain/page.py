@@ -12,10 +12,11 @@ from reports.escape import name_list, visible
 from reports.explain import wording
 from reports.htmltemplate import render_template
 from reports.options import RenderOptions
-from reports.page import NAME_WIDTH, NAMES_SHOWN
+from reports.page import NAME_WIDTH
 from reports.wording import target_name, target_text
 from sharing.model.comparison import Cause, Comparison
 
+NAMES_SHOWN = 8
 CHANGES_SHOWN = 400  # a page has room for what a terminal has not
 RUNS_SHOWN = 200
 
