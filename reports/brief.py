@@ -90,7 +90,8 @@ def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
     left = max(width - fixed, NAMES_LEAST)
     places = [_place(row.worst) for row in shown]
     place = min(max(map(len, places), default=0), PLACE_WIDTH)
-    if left - place - 2 < min(NAMES_FIRST, max(len(_names(row, width)) for row in shown)):
+    several = any(row.worst.target for row in shown)  # then the place is the file
+    if not several and left - place - 2 < min(NAMES_FIRST, max(len(_names(row, width)) for row in shown)):
         place = 0
     room = left - place - 2 if place > 0 else left
     names = [_names(row, room) for row in shown]

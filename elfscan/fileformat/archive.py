@@ -92,7 +92,7 @@ def elf_entries(path: str, data: Array) -> tuple[list[Entry], tuple[str, ...]]:
     thin = data[:8].tobytes() == THIN
     listed = entries(path, data)
     if not listed:
-        raise Malformed(path, 8, "the archive has no members")
+        raise Unrecognized(path, "the archive has no members")
     others: list[str] = []
     chosen: list[Entry] = []
     for entry in listed:

@@ -10,6 +10,8 @@ import gc
 import os
 import resource
 
+import msgspec
+
 from elfscan.tools import Starter
 from elfscan.toolserver import ToolServers
 from linemate.auditing.asking import Answer, Task
@@ -30,11 +32,13 @@ def main() -> None:
 def _loop() -> None:
     with ToolServers() as servers:
         for number, task in enumerate(questions(Task)):
-            reply(_answer(task, os.fsdecode(task.file), servers))
+            answer = _answer(task, os.fsdecode(task.file), servers)
             gc.collect()
             if number == 0:
                 gc.freeze()  # code and tables: looking through them each time took as long as a small file
-            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KB:
+            last = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KB
+            reply(msgspec.structs.replace(answer, last=last))
+            if last:
                 return
 
 

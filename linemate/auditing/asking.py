@@ -38,7 +38,7 @@ class Answer(msgspec.Struct, frozen=True):
     """What became of a file: its report, where that was stored, or the line that says why there is neither.
 
     ``other``: it is no ELF file and no archive of such.  ``lost``: that was not of the file's own doing, as far as is
-    known, and another try may go better.
+    known, and another try may go better.  ``last``: the process that says it ends.
     """
 
     report: Report | None = None
@@ -46,6 +46,7 @@ class Answer(msgspec.Struct, frozen=True):
     error: str = ""
     other: bool = False
     lost: bool = False
+    last: bool = False
 
 
 class AuditingProcess(Child[Answer]):
@@ -53,3 +54,10 @@ class AuditingProcess(Child[Answer]):
 
     def __init__(self) -> None:
         super().__init__(f"{__package__}.answering", Answer)
+
+    def answer(self) -> Answer | None:
+        found = super().answer()
+        if found is None or not found.last:
+            return found
+        self.close()  # what it were asked now, it would not read
+        return msgspec.structs.replace(found, last=False)

@@ -21,26 +21,32 @@ FILE_S = 900.0  # far above what the largest kernel takes
 def answers(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[str, Answer]]:
     """The file of each task with its answer, as they come.
 
-    A process that ends loses the file that it was at and is replaced.
+    A process that ends is replaced.  The file that it was at is tried once more, when all others are done.
     """
     # The largest first, so that none is left for one process at the end.
     waiting = deque(sorted(tasks, key=_size, reverse=True))
     with ExitStack() as running:
         processes = max(1, min(jobs, MOST_PROCESSES, len(waiting)))
         idle = [running.enter_context(AuditingProcess()) for _ in range(processes)]
-        busy: dict[int, tuple[AuditingProcess, str, float]] = {}
+        busy: dict[int, tuple[AuditingProcess, Task, float]] = {}
+        again: set[bytes] = set()
         while waiting or busy:
             while waiting and idle:
                 process, task = idle.pop(), waiting.popleft()
                 process.ask(task)
-                busy[process.descriptor] = (process, os.fsdecode(task.file), time.monotonic() + FILE_S)
+                busy[process.descriptor] = (process, task, time.monotonic() + FILE_S)
             timeout_s = max(min(limit for _, _, limit in busy.values()) - time.monotonic(), 0.0)
             ready, _, _ = select.select(list(busy), [], [], timeout_s)
             late = [key for key, (_, _, limit) in busy.items() if limit <= time.monotonic()]
             for key in dict.fromkeys([*ready, *late]):
-                process, file, _ = busy.pop(key)
+                process, task, _ = busy.pop(key)
+                file = os.fsdecode(task.file)
                 answer = _answer(process, file) if key in ready else _late(process, file, FILE_S)
                 idle.append(process)
+                if answer.lost and key in ready and task.file not in again:
+                    again.add(task.file)
+                    waiting.append(task)
+                    continue
                 yield file, answer
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from linemate.auditing import processes
-from linemate.auditing.asking import Answer, AuditingProcess
+from linemate.auditing.asking import Answer, AuditingProcess, Task
 from linemate.auditing.choosing import files_of
 from linemate.auditing.spool import Spool
 from linemate.auditing.tree import audit_files
@@ -123,25 +123,43 @@ def test_a_name_that_is_no_utf8_is_audited_as_any_other(programs: Path, tmp_path
     assert (code, [target["path"] for target in report["targets"]]) == (0, [f"{tmp_path}/a\\xffb"])
 
 
-def test_a_process_that_is_killed_loses_one_file(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+@pytest.mark.parametrize("kills", [1, 2])
+def test_a_file_is_tried_twice_and_a_process_that_is_killed_loses_no_other(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, kills: int
+) -> None:
+    paths = [str(programs / "fast"), str(programs / "below" / "padded")]
+    small, large = sorted(paths, key=os.path.getsize)
+    asked: list[str] = []
 
     class Fragile(AuditingProcess):
-        def ask(self, question: object) -> None:
+        def ask(self, question: Task) -> None:
             super().ask(question)
-            asked.append(question)
-            if len(asked) == 1:
+            asked.append(os.fsdecode(question.file))
+            if asked[-1] == large and asked.count(large) <= kills:
                 assert self._process is not None
                 os.kill(self._process.pid, signal.SIGKILL)
 
     monkeypatch.setattr(processes, "AuditingProcess", Fragile)
-    chosen = files_of([str(programs / "fast"), str(programs / "below" / "padded")])
     with Spool(options := AuditOptions("", spread=False)) as spool:
-        report = audit_files(chosen, options, 1, spool)
-    first, second = sorted(chosen.files, key=os.path.getsize, reverse=True)
-    assert [target.path for target in report.targets] == [second]
-    assert report.incomplete
-    assert report.coverage.notes == (f"not audited: {first}: the process that read it ended",)
+        report = audit_files(files_of(paths), options, 1, spool)
+    assert asked == [large, small, large]
+    assert {target.path for target in report.targets} == ({small, large} if kills == 1 else {small})
+    why = f"not audited: {large}: the process that read it ended"
+    assert report.coverage.notes == (() if kills == 1 else (why,))
+    assert report.incomplete == (kills == 2)
+
+
+def test_a_process_that_ends_after_its_answer_is_asked_nothing_more() -> None:
+    """It may not have ended yet when the next question comes."""
+    with AuditingProcess() as process:
+        for last in (False, True):
+            if process._process is None:
+                echo = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                process._process = echo
+            process.ask(Answer(error="a line", last=last))
+            assert process.answer() == Answer(error="a line")
+            assert (process._process is None) == last
+    assert echo.poll() is not None
 
 
 def test_a_file_that_takes_too_long_is_given_up(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,11 @@ def test_a_worker_that_is_killed_loses_nothing_and_nothing_is_there_twice(many: 
 
     alone = store_files(many, OPTIONS, str(tmp_path / "alone"), here, resume=False)
     started = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=None,
+        local_directory=str(tmp_path),
+        silence_logs=logging.CRITICAL,
     )
     workers: list[int] = []
     with started:
