@@ -22,7 +22,7 @@ from sharing.model.addressspaces import KERNEL_PID
 from sharing.model.attribution import Module
 from sharing.model.errors import LinemateError
 from sharing.model.image import FunctionFlag, Image, ImageKind
-from sharing.model.operands import SPAN_DTYPE, Code, MappedFile, MappedFiles, no_code
+from sharing.model.operands import SPAN_DTYPE, Code, MappedFile, MappedFiles, no_code, no_origins
 from sharing.model.samples import LOAD_DTYPE, PF_W, PF_X, PROT_EXEC, Samples, load_biases
 
 Table = npt.NDArray[Any]
@@ -202,12 +202,15 @@ class _CodeReader:
             return no_code(ips, f"{self.elf.path}: the code of its samples could not be read: {why}")
 
     def origins(self, ips: Table) -> Table:
-        """ORIGIN_DTYPE for sorted distinct link-time addresses."""
+        """ORIGIN_DTYPE for sorted distinct link-time addresses; none of code that ``read`` says it cannot read."""
         from elfscan.code.query import read_origins
 
-        functions = self._open().functions
-        starts = functions["address"]
-        return read_origins(self.elf.arch, ips, starts, starts + functions["size"], self._bytes)
+        try:
+            functions = self._open().functions
+            starts = functions["address"]
+            return read_origins(self.elf.arch, ips, starts, starts + functions["size"], self._bytes)
+        except LinemateError:
+            return no_origins(ips)
 
     def _open(self) -> Image:
         if not self._read:

@@ -103,7 +103,8 @@ ORIGIN_DTYPE = np.dtype(
         ("parent", "<i4"),  # an earlier row, -1 none
         ("base", "i1"),  # register, -1 none
         ("indexed", "u1"),  # plus an unknown number of elements
-        ("reserved", "<u2"),
+        ("kept", "u1"),  # of a word in the frame: the function sets it once, in no loop
+        ("reserved", "u1"),
         ("reserved2", "<u4"),
     ]
 )

@@ -73,6 +73,11 @@ CLOSE: Annotated[
     float, About("sampling periods", Origin.CHOSEN, "nearer samples are of threads that were there at the same time")
 ] = 0.9
 
+# Pointers that are carried from sample to sample (``carried``).
+MIN_CARRIED: Annotated[
+    int, About("samples", Origin.CHOSEN, "that must tell the same pointer: two may agree before it changes")
+] = 3
+
 # What of a line's cost is whose (``blame``, ``latency``).
 CODE_WEIGHT: Annotated[
     float,

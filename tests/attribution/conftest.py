@@ -37,11 +37,11 @@ class Snippet:
     points: npt.NDArray[Any]
     operands: npt.NDArray[Any]
     asked: tuple[str, ...]
-    read_origins: Callable[[], npt.NDArray[Any]]
+    origins_at: Callable[[npt.NDArray[np.uint64]], npt.NDArray[Any]]
 
     def origins(self) -> list[tuple[int, int, int, bool]]:
-        """(parent, base, displacement, indexed) of each row."""
-        rows = self.read_origins()
+        """(parent, base, displacement, indexed) of each row, for what was asked."""
+        rows = self.origins_at(self.points["ip"])
         return [(int(r["parent"]), int(r["base"]), int(r["displacement"]), bool(r["indexed"])) for r in rows]
 
     def point(self, label: str) -> Any:
@@ -90,7 +90,9 @@ def assemble(tmp_path: Path) -> Callable[..., Snippet]:
             return bytes(elf.bytes_at_address(low, high - low, "code"))
 
         points, operands = read_operands(elf.arch, ips, start, start + size, code)
-        return Snippet(symbols, points, operands, asked, lambda: read_origins(elf.arch, ips, start, start + size, code))
+        return Snippet(
+            symbols, points, operands, asked, lambda of: read_origins(elf.arch, of, start, start + size, code)
+        )
 
     return run
 

@@ -20,6 +20,7 @@ from sharing.sampled.lineuse.blame import blame, items_of
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.lineuse.overlap import may_be_step, overlap
 from sharing.sampled.speedup.gain import Gain, Gains
+from tests.attribution.test_attribution_carried import found, lost, told, two_accesses
 from tests.builders.levels import LINE as SHARED_LINE
 from tests.builders.levels import Spent, level, lines_of
 from tests.builders.recorded import LINE, One, Recorded, attribution, ticks
@@ -221,6 +222,7 @@ OF_SAMPLES: list[Row] = [
     ("TELLING", 1.5, lambda: Gain(None, 1.0, 2.0, "").text),
     ("WORTH_FIXING", 1.2, lambda: Gain(1.05, 1.0, 1.1, "").worth_fixing),
     ("LEAST_SPREAD", 0.5, gain),
+    ("MIN_CARRIED", 4, lambda: tuple(found(two_accesses(), [lost(), told(), told(), told()]))),
     ("ODDS", 1.0, partly_shared),
     ("MIN_ALONE", 10_000, partly_shared),
     ("UNKNOWN_REMAINS", 1.0, told_by_code),

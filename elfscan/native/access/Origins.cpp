@@ -32,12 +32,12 @@ void OriginFinder::find(uint32_t Row, int32_t Asked) {
   if (Named == E.memory().end())
     return;
   Todo.clear();
-  operand(Row, *Named, {Row, NoReg, 0, false, -1, 0});
+  operand(Row, *Named, {Row, NoReg, 0, false, -1, 0, false});
   for (size_t At = 0; At < Todo.size() && Out.size() - First < MaxRows; ++At) {
     Item One = Todo[At];
     int8_t Base = B.convention().perfNumber(One.Reg);
     Out.push_back({B.op(One.Row).Ip, One.Offset, Asked, One.Parent, Base,
-                   uint8_t(One.Indexed), 0, 0});
+                   uint8_t(One.Indexed), uint8_t(One.Kept), 0, 0});
     follow(One, int32_t(Out.size() - 1));
   }
 }
@@ -71,6 +71,7 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   Item Next = From;
   Next.Row = Set.Row;
   Next.Indexed |= Set.Stepped;
+  Next.Kept = false; // the register may have moved on since
   for (const KnownValue &V : B.effect(Set.Row).values()) {
     if (V.Dst != From.Reg || (V.Source == NoReg && !V.IsAddress))
       continue;
@@ -107,20 +108,22 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   default:
     return;
   }
+  uint32_t Store = NoRow;
   if (O.How == Transfer::Load)
-    if (uint32_t Store = storeTo(Set.Row, O.Mem[0]); Store != NoRow) {
-      Next.Row = Store;
-      Next.Reg = B.op(Store).Stored;
-      Next.Indexed = From.Indexed || Set.Stepped;
-      Todo.push_back(Next);
-    }
+    Store = storeTo(Set.Row, O.Mem[0]);
+  if (Store != NoRow) {
+    Next.Row = Store;
+    Next.Reg = B.op(Store).Stored;
+    Next.Indexed = From.Indexed || Set.Stepped;
+    Todo.push_back(Next);
+  }
   // Its content is a word of memory.
   if (From.Level == MaxLevels || O.Width != 8 || !O.MemCount)
     return;
   Out[size_t(Parent)].Indexed |= uint8_t(Set.Stepped);
   operand(Set.Row, O.Mem[0],
           {Set.Row, NoReg, O.Second == From.Reg ? 8 : 0, false, Parent,
-           From.Level + 1});
+           From.Level + 1, Store != NoRow && !B.mayRepeat(Store)});
 }
 
 /// The one instruction that stores a register where \p M, in the frame, is
@@ -130,11 +133,11 @@ uint32_t OriginFinder::storeTo(uint32_t Row, const MemOperand &M) const {
     return NoRow;
   int8_t Stack = B.convention().StackPointer;
   uint32_t Found = NoRow;
-  bool IsFrame = false;
+  bool IsFrame = M.Base == Stack;
   for (uint32_t At = 0; At < B.size(); ++At) {
     Effect E = B.effect(At);
     for (const KnownValue &V : E.values())
-      IsFrame |= V.Dst == M.Base && V.Source == Stack && M.Base != Stack;
+      IsFrame |= V.Dst == M.Base && V.Source == Stack;
     for (const MemOperand &Other : E.memory()) {
       if (Other.Base != M.Base || Other.Disp != M.Disp ||
           Other.Kind == Access::Load)

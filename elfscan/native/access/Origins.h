@@ -31,7 +31,8 @@ struct OriginRow {
   int32_t Parent; ///< row of this table, -1 none
   int8_t Base;
   uint8_t Indexed; ///< plus an unknown number of elements
-  uint16_t Reserved;
+  uint8_t Kept;    ///< of a word in the frame: it is set once, in no loop
+  uint8_t Reserved;
   uint32_t Reserved2;
 };
 static_assert(sizeof(OriginRow) == 32);
@@ -52,6 +53,7 @@ private:
     bool Indexed;
     int32_t Parent;
     unsigned Level; ///< words that were loaded on the way
+    bool Kept = false;
   };
   struct Setter {
     uint32_t Row = NoRow;

@@ -31,6 +31,7 @@ from sharing.model.samples import (
     Samples,
 )
 from sharing.sampled.attribution.byfunction import spread
+from sharing.sampled.attribution.carried import carried
 from sharing.sampled.attribution.evaluate import RegisterFile, addresses, names_of
 from sharing.sampled.attribution.placing import Addressed, Parts, describe, locate
 from sharing.sampled.attribution.processes import Processes, keys
@@ -59,6 +60,7 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
     for start in range(0, len(out), PIECE):
         piece = slice(start, start + PIECE)
         _piece(parts, samples.samples[piece], out[piece])
+    _by_carried_pointers(parts, out)
     functions, shares = spread(samples, image, code.functions, out)
     return Attribution(
         samples=samples,
@@ -132,8 +134,18 @@ def _stack_samples(samples: Samples, processes: Processes, registers: RegisterFi
     return out
 
 
-def _piece(parts: Parts, rows: Table, out: Table) -> None:
-    """Fills in some rows."""
+def _by_carried_pointers(parts: Parts, out: Table) -> None:
+    """Fills in again what others in the same frame tell the address of."""
+    sample, address = carried(parts, out["reason"])
+    if not len(sample):
+        return
+    again = np.zeros(len(sample), PLACED_DTYPE)
+    _piece(parts, parts.samples.samples[sample], again, address)
+    out[sample] = again
+
+
+def _piece(parts: Parts, rows: Table, out: Table, told: npt.NDArray[np.uint64] | None = None) -> None:
+    """Fills in some rows.  ``told`` are the addresses of all of them, where something else than registers says so."""
     samples, code = parts.samples, parts.code
     key, bias = parts.keys.of_samples(rows)
     point = code.rows(key)
@@ -165,6 +177,8 @@ def _piece(parts: Parts, rows: Table, out: Table) -> None:
         found = addresses(parts.registers, rows, derive, code.operands[chosen], code.site[chosen], bias[derive])
         address[derive], own[derive] = found.address, found.own
         reason[derive] = found.reason
+    if told is not None:
+        address, reason = told, np.full_like(reason, Reason.NONE)
     placed = given | (reason == Reason.NONE)
 
     # 3. What lies there.
