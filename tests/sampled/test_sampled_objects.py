@@ -63,7 +63,7 @@ def known(*at_here: Local, before: tuple[Local, ...] = (), statics: tuple[Static
 
 
 def origin(base: int, displacement: int, *, ip: int = HERE, parent: int = -1, indexed: bool = False) -> tuple[Any, ...]:
-    return (ip, displacement, 0, parent, base, indexed, 0, 0)
+    return (ip, displacement, 0, parent, base, indexed, 0, 0, 0)
 
 
 def rows(*origins: tuple[Any, ...]) -> npt.NDArray[Any]:
