@@ -65,7 +65,7 @@ class SiteFlag(IntFlag):
     RELOCATED = 16  # the operand has a relocation: the target is exact
     GUARDED = 32  # reached only behind a branch away from the straight path (unlikely block)
     WALKS = 64  # the unknown index moves on from element to element (known from source only)
-    OWN = 128  # the unknown index is the number of the running thread (known from source only)
+    OWN = 128  # the unknown index is the running thread's: from its storage, or (source only) told by a function
 
 
 class FunctionFlag(IntFlag):

@@ -187,7 +187,7 @@ def test_a_query_as_such_is_answered() -> None:
         (query(arch=0), "the query names an unknown architecture"),
         (query(arch=99), "the query names an unknown architecture"),
         (query(kind=0), "the query asks for something unknown"),
-        (query(kind=4), "the query asks for something unknown"),
+        (query(kind=99), "the query asks for something unknown"),
         (query(functions=1 << 60), "the query's tables do not match its header"),
         (query(addresses=1 << 61), "the query's tables do not match its header"),
         (query(size=MAX_FUNCTION_BYTES + 1), f"the query has a function of {MAX_FUNCTION_BYTES + 1} bytes"),

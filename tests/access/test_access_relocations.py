@@ -81,6 +81,8 @@ def compare(elf: Elf, result: ScanResult) -> Agreement:
             missed.append(f"{row.ip:#x} names {owner(row.target)}")
     for site in result.sites:
         ip, target = int(site["ip"]), int(site["target"])
+        if not in_data(target):
+            continue  # a function whose address is taken: of the same section it needs no relocation
         kind, function = AccessKind(site["kind"]), function_at(ip)
         if site["flags"] & SiteFlag.TRACKED:
             if owner(target) not in named.get(function, set()):

@@ -42,6 +42,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
             loop_depth=a.get("loop", 1),
             cold=a.get("cold", False),
             stride=a.get("stride", 0),
+            own=a.get("own", False),
         )
         for a in table["access"]
     )

@@ -236,7 +236,7 @@ void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
       result(Out, Dst, Transfer::Constant);
     return;
   case X86Class::And:
-    if (Immediate && Right->imm < 0 && Dst.Width == 8) {
+    if (Immediate && (Right->imm >= 0 || Dst.Width == 8)) {
       Out.Src = Dst.Number;
       Out.Imm = Right->imm;
       result(Out, Dst, Transfer::Align);

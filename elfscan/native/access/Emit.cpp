@@ -73,6 +73,8 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
   }
   if (Stride)
     Flags |= SiteFlag::Indexed;
+  if (Stride && V.IsOwn)
+    Flags |= SiteFlag::Own;
   if (M.Flags & MemAtomic)
     Flags |= SiteFlag::Atomic;
   bool LoadExclusive = M.Flags & MemExclusive && M.Kind == Access::Load;

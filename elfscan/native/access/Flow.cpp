@@ -214,7 +214,7 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend) {
     // The upper half becomes zero.
     if (!Result.isNumber() || (Result.IsAddress && !P.Absolute))
-      Result = Value();
+      Result = unknownFrom(Result);
     else if (Result.isExact())
       Result.Base = O.SignExtends ? int64_t(int32_t(Result.Base))
                                   : int64_t(uint32_t(Result.Base));
@@ -271,6 +271,11 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
         made(Origin - 1, V);
     }
     V2 = reg(O, O.Stored2);
+    // What a thread keeps for itself is its own from then on.
+    bool IsOwn =
+        M.Flags & MemSegment || (isFollowed(M.Base) && Now.Regs[M.Base].IsOwn);
+    if (IsOwn && isFollowed(O.Stored))
+      Now.Regs[O.Stored].IsOwn = true;
   }
   if (E.Where.Kind != ValueKind::Stack) {
     expose(V);

@@ -50,7 +50,7 @@ enum class Transfer : uint8_t {
   AddLoad,   ///< Dst = Src + the content of Mem[0]
   Select,    ///< Dst = Dst or Src
   Insert,    ///< Dst = Dst with 16 bits at Shift replaced by Imm (movk)
-  Align,     ///< Dst = Src & Imm, Imm a negative power of two
+  Align,     ///< Dst = Src & Imm, which moves an address down if Imm < 0
   ShiftUp,   ///< Dst = Src << Imm, of 32 and more: its ShiftDown tells why
   ShiftDown, ///< Dst = Src >> Imm, of either sign
 };

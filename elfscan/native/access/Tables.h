@@ -16,7 +16,7 @@ namespace linemate {
 
 enum class Access : uint8_t { None, Load, Store, Rmw, Address };
 
-enum SiteFlag : uint8_t { Atomic = 1, Indexed = 2, Tracked = 4 };
+enum SiteFlag : uint8_t { Atomic = 1, Indexed = 2, Tracked = 4, Own = 128 };
 
 enum class ArgKind : uint8_t { Address = 1, Param = 2, Constant = 3 };
 

@@ -80,18 +80,21 @@ FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
 }
 
 Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
+  Value Some;
+  Some.IsOwn = O.Mem[0].Flags & MemSegment || E.Where.IsOwn ||
+               (isFollowed(O.Mem[0].Base) && Now.Regs[O.Mem[0].Base].IsOwn);
   if (O.Width != 8 || O.Mem[0].Size != 8 || !E.Where.isExact())
-    return Value();
+    return Some;
   if (E.Where.Kind == ValueKind::Stack) {
     for (const Slot &S : Now.Slots)
       if (S.Offset == E.Where.Base)
         return S.Content;
-    return Value();
+    return Some;
   }
   if (E.Where.isNumber() && E.Where.IsAddress)
     if (auto Content = P.slot(E.Where.Base))
       return Value::address(*Content, Origin);
-  return Value();
+  return Some;
 }
 
 /// A page and the rest of the address in \p O.
@@ -137,7 +140,7 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
     if (V.isNumber() && (!V.IsAddress || P.Absolute) && V.Base >= 0 &&
         V.Base <= INT32_MAX)
       return V;
-    return Value();
+    return unknownFrom(V);
   }
   case Transfer::Constant:
     return O.ImmIsValue ? literal(O.Imm, Origin) : Value::number(O.Imm, Origin);
@@ -207,13 +210,15 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
   }
   case Transfer::Align: {
     Value V = reg(O, O.Src);
+    if (O.Imm >= 0 && (!V.isNumber() || V.IsAddress || V.IsPage))
+      return unknownFrom(V); // a remainder
     if (V.isNumber() && V.isExact() && !V.IsPage && O.Imm >= -MinPageBytes) {
       V.Base &= O.Imm;
       V.Origin = Origin;
       return V;
     }
     if (V.Kind != ValueKind::Stack || !V.isExact())
-      return Value();
+      return unknownFrom(V);
     return Value::stack(V.Base - Realigned);
   }
   case Transfer::ShiftUp: {

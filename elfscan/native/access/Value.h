@@ -36,6 +36,10 @@ struct Value {
   /// that reads it all the same knows that the callee left it alone.
   bool IsStale = false;
 
+  /// From storage of the running thread or processor, or counted from there:
+  /// as an index it is of an element that no other thread has.
+  bool IsOwn = false;
+
   bool isExact() const { return Stride == 0; }
   bool isNumber() const { return Kind == ValueKind::Number; }
 
@@ -80,6 +84,13 @@ inline int64_t wrapAdd(int64_t A, int64_t B) {
   return int64_t(uint64_t(A) + uint64_t(B));
 }
 
+/// Some value that was computed from \p V.
+inline Value unknownFrom(const Value &V) {
+  Value R;
+  R.IsOwn = V.IsOwn;
+  return R;
+}
+
 /// Where an argument that serves as an index was made.
 inline uint32_t paramOrigin(uint8_t Arg) { return UINT32_MAX - Arg; }
 
@@ -91,6 +102,7 @@ inline Value asSeries(const Value &V) {
   Value R = Value::number(0, V.Origin);
   R.Stride = 1;
   R.IsIndex = true;
+  R.IsOwn = V.IsOwn;
   return R;
 }
 
@@ -110,6 +122,7 @@ inline Value addNumbers(const Value &A, const Value &B) {
                  ? uint32_t(Sum)
                  : std::gcd(A.Stride, B.Stride);
   R.Base = wrapAdd(A.Base, B.Base);
+  R.IsOwn = A.IsOwn || B.IsOwn;
   if (!R.IsAddress)
     R.IsPage = A.IsPage || B.IsPage;
   return R;
@@ -141,6 +154,7 @@ inline Value add(const Value &First, const Value &Second) {
     // A known address plus anything: some byte of that object.
     Value R = Known;
     R.Stride = 1;
+    R.IsOwn = A.IsOwn || B.IsOwn;
     return R;
   }
   const Value &Pointer = B.isNumber() ? A : B;
@@ -173,6 +187,7 @@ inline Value scale(const Value &Index, int64_t Factor) {
     return Index;
   Value A = asSeries(Index);
   Value R = Value::number(0, 0);
+  R.IsOwn = A.IsOwn;
   if (!A.isNumber() || A.IsAddress) {
     R.Stride = uint32_t(Factor);
     R.IsIndex = true;
@@ -197,8 +212,11 @@ inline Value scale(const Value &Index, int64_t Factor) {
 /// around a loop, so the series begins at Old, whichever way it goes; that the
 /// begin then stays is also why joining ends.
 inline Value join(const Value &Old, const Value &New, bool IsLoop) {
-  if (Old.same(New))
-    return Old;
+  if (Old.same(New)) {
+    Value R = Old;
+    R.IsOwn = Old.IsOwn && New.IsOwn;
+    return R;
+  }
   Value Lost;
   Lost.IsStale = Old.IsStale || New.IsStale;
   if (Old.Kind != New.Kind || Old.Arg != New.Arg ||
@@ -207,6 +225,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.Base == New.Base && Old.Stride == New.Stride) {
     Value R = Old;
     R.IsStale = Lost.IsStale;
+    R.IsOwn = Old.IsOwn && New.IsOwn;
     return R;
   }
   if (Old.IsPage || (!Old.isNumber() && Old.Kind != ValueKind::Param) ||
@@ -218,6 +237,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
     return Lost;
   Value R = New.Base < Old.Base && !IsLoop ? New : Old;
   R.IsStale = Lost.IsStale;
+  R.IsOwn = Old.IsOwn && New.IsOwn;
   R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
 }

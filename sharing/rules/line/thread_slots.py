@@ -17,9 +17,9 @@ moves the first element.
     struct alignas(64) Slot { long hits; };
     static Slot slot[MAX_THREADS];
 
-An index that comes from thread-local storage, or from a function that tells the number of the running thread or
-processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`), makes the element the thread's own: then it needs no
-further sign.  In a binary that is not visible: the finding says what was seen.
+An index that comes from thread-local storage, or in source from a function that tells the number of the running
+thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`), makes the element the thread's own: then it
+needs no further sign.  In a binary thread-local storage is seen on x86-64, within a function and what is inlined there.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         confined = not own and not by_threads(actor, ctx)
         severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
         by_entry = _entry_writes(writers, ctx)
-        if not (hinted or updates) or not (sized or (by_entry and in_loop)):
+        if not (hinted or updates) or not (sized or own or (by_entry and in_loop)):
             severity = severity.lowered(1)  # that there are several is not known, but where each thread uses its own
         if not sized and severity is Severity.HIGH:
             severity = Severity.MEDIUM

@@ -1,0 +1,38 @@
+/* Indexes that are the running thread's, and others. */
+struct self {
+  long pad, id;
+};
+static _Thread_local long number, given = -1;
+static _Thread_local struct self *self;
+static long next, shared;
+long by_number[64], by_member[64], by_given[64], by_masked[64];
+long by_shared[64], by_argument[64], of_nobody[64], by_hash[64];
+
+void count_by_number(void) { by_number[number]++; }
+void count_by_member(void) { by_member[self->id]++; }
+void count_by_masked(void) { by_masked[number & 63]++; }
+void count_by_given(void) {
+  if (given < 0)
+    given = __atomic_fetch_add(&next, 1, 0);
+  by_given[given]++;
+}
+void count_by_shared(void) { by_shared[shared]++; }
+void count_by_argument(long at) { by_argument[at]++; }
+void keep(long value) { number = value * 3; }
+void count_by_hash(const unsigned char *text) { by_hash[*text & 63]++; }
+void count_by_itself(void) { of_nobody[of_nobody[0]]++; }
+
+int main(int n, char **v) {
+  self = (struct self *)v;
+  shared = n;
+  keep(n);
+  count_by_number();
+  count_by_member();
+  count_by_masked();
+  count_by_given();
+  count_by_shared();
+  count_by_argument(n);
+  count_by_hash((const unsigned char *)v[0]);
+  count_by_itself();
+  return 0;
+}
