@@ -8,6 +8,7 @@ that the same function materialises.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from tests.access.elfplan import Elf, read_elf
 
 _LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 _LINKING = {"pie": ("-fPIE", "-pie"), "fixed": ("-fno-pie", "-no-pie"), "pic": ("-fPIC", "-shared")}
-_SOURCES = sorted(path.name for path in (HERE / "corpus").iterdir())
+_CORPUS = sorted((HERE / "corpus").iterdir())
 _COMMON = ("-pthread", "-Wl,--emit-relocs", "-w")
 # Without these compilers name one object and reach its neighbours from there.
 _OWN_NAMES = {
@@ -115,15 +116,29 @@ def cases() -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The corpus as few programs: starting compilers and linkers takes most of the time."""
+    folder = tmp_path_factory.mktemp("corpus")
+    c = folder / "all.c"
+    parts = [path for path in _CORPUS if path.suffix == ".c"]
+    texts = (f'#define main main_of_{path.stem}\n#include "{path}"\n#undef main\n' for path in parts)
+    c.write_text("".join((*texts, "int main(void) { return 0; }\n")))
+    return [c, *(path for path in _CORPUS if path not in parts)]
+
+
 @pytest.mark.parametrize(("linking", "compiler", "level"), cases())
-def test_relocations_and_sites_name_the_same_objects(build: Build, compiler: str, level: str, linking: str) -> None:
+def test_relocations_and_sites_name_the_same_objects(
+    build: Build, sources: list[Path], compiler: str, level: str, linking: str
+) -> None:
     named, missed, invented = 0, [], []
-    for source in _SOURCES:
-        elf = read_elf(build(compiler, f"corpus/{source}", *flags_for(compiler, level, linking)), relocations=True)
+    # What C++ adds are kinds of objects; how their addresses are formed C shows at every level.
+    for source in sources if level == "-O2" else sources[:1]:
+        elf = read_elf(build(compiler, source, *flags_for(compiler, level, linking)), relocations=True)
         agreement = compare(elf, start_scan(elf.plan).result())
         named += agreement.named
-        missed += [f"{source}: {row}" for row in agreement.missed]
-        invented += [f"{source}: {row}" for row in agreement.invented]
+        missed += [f"{source.name}: {row}" for row in agreement.missed]
+        invented += [f"{source.name}: {row}" for row in agreement.invented]
     assert named > 200
     assert len(missed) <= named * 0.01, missed
     assert not invented, invented

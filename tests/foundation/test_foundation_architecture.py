@@ -16,8 +16,10 @@ def modules(root: Path) -> list[Path]:
 
 
 def test_every_module_opens_with_a_docstring(repository: Path) -> None:
-    files = [*modules(repository), *(repository / "tests").rglob("*.py")]
-    assert [str(p.relative_to(repository)) for p in files if not ast.get_docstring(parsed(p))] == []
+    undocumented = [p for p in modules(repository) if not ast.get_docstring(parsed(p))]
+    # Of tests no tree is needed elsewhere; making them takes seconds.
+    undocumented += [p for p in (repository / "tests").rglob("*.py") if not p.read_text().startswith('"""')]
+    assert [str(p.relative_to(repository)) for p in undocumented] == []
 
 
 def native_files(repository: Path) -> list[Path]:

@@ -67,7 +67,7 @@ def recordings(draw: st.DrawFn) -> tuple[Builder, list[int]]:
     return builder, times
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(recordings(), st.integers(2, 80), st.sampled_from(["file", "pipe", "compressed"]))
 def test_what_is_kept_is_what_a_full_reading_has_of_it(
     tmp_path: Path, recording: tuple[Builder, list[int]], most: int, form: str

@@ -76,7 +76,7 @@ void shift_halves(int by) {
   for (int i = 99; i >= by; i--)
     halves[i] = halves[i - by];
 }
-unsigned flag(unsigned i) { return flags[i] + flags[i & 31] + flags[7]; }
+unsigned flag_at(unsigned i) { return flags[i] + flags[i & 31] + flags[7]; }
 int main(int argc, char **argv) {
   (void)argv;
   clear();
@@ -89,5 +89,5 @@ int main(int argc, char **argv) {
   mark(argc);
   shift_halves(argc);
   return (int)(sum_vector() + squares[argc] + (long)trace() + index_of(argc) + find_slot(current) + cell(1, argc) +
-               (long)flag((unsigned)argc));
+               (long)flag_at((unsigned)argc));
 }
