@@ -43,6 +43,7 @@ from sharing.model.samples import Samples
 HEAP_RECORDER = "liblinemate-heap.so"
 _LOGS, _NOTES = "heap-logs", "heap"  # in the folder of a recording: of each process, and all of them
 ENOUGH = MIN_TIMED * 6 // 5  # samples of one busy processor: not all of them stand for time
+ALONE_S, ALONE_TIMES = 10.0, 4.0  # seconds, and times a spread run's: others may take of the one processor
 MOST_HZ = 3989  # on cpu-clock this costs 7 % (docs/record.md): more is for the user to ask for
 _MODIFIERS = set("ukhHGPpSDIWe")  # of perf-list(1)
 Say = Callable[[str], None]
@@ -91,7 +92,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     heap: RecordedHeap | None = None
     with replacing(options.output, solo=options.solo, heap=options.heap) as files:
         if options.command:
-            kept, runs = _run_all(options, plan, files, echo, recorder)
+            kept, runs = _run_all(options, plan, files, recorder, say, echo)
         else:
             part = files.part("spread")
             kept, runs = {"spread": (_record_running(options, plan, part), 0)}, []
@@ -301,12 +302,12 @@ def _owner(pid: int) -> int:
 
 
 def _run_all(
-    options: RecordOptions, plan: Plan, files: Files, echo: Say, recorder: Path | None = None
+    options: RecordOptions, plan: Plan, files: Files, recorder: Path | None, say: Say, echo: Say
 ) -> tuple[dict[str, tuple[Recorded, int]], list[RecordedRun]]:
     """Every run of the command, levels in turns.  The first of each level is profiled, the others only timed.
 
     Two loops that pull at one line fall into a step that each sample breaks: what a level takes is what it takes
-    without samples.
+    without samples.  A run on one processor that takes too long is ended, and is the last of them.
     """
     everywhere = tuple(sorted(os.sched_getaffinity(0)))
     # Interrupts go to the first processor rather than to the last.
@@ -314,19 +315,41 @@ def _run_all(
     kept: dict[str, tuple[Recorded, int]] = {}
     runs: list[RecordedRun] = []
     for number in range(options.runs):
-        for level, cpus in levels.items() if number % 2 == 0 else reversed(levels.items()):
+        for level, cpus in list(levels.items() if number % 2 == 0 else reversed(levels.items())):
+            within_s = _most_alone_s(runs) if level == "solo" else math.inf
             background, capture = BackgroundLoad(), bool(options.metric)
             if level in kept:
-                recorded = run_watched(options.command, cpus=cpus, capture=capture)
+                recorded = run_watched(options.command, cpus=cpus, capture=capture, within_s=within_s)
             else:
                 env = _noting(files, recorder) if recorder is not None and level == "spread" else None
-                recorded = record_command(plan, options.command, files.part(level), cpus=cpus, capture=capture, env=env)
+                part = files.part(level)
+                recorded = record_command(
+                    plan, options.command, part, cpus=cpus, capture=capture, env=env, within_s=within_s
+                )
                 kept[level] = (recorded, len(runs))
+            if recorded.late:
+                say(_late(runs[0], within_s))
+                del levels[level], kept[level]
+                runs = [run for run in runs if run.level != level]
+                continue
             background_s = background.seconds()
             runs.append(_run(options, level, cpus, recorded, background_s, echo))
             if recorded.interrupted:
                 return kept, runs
     return kept, runs
+
+
+def _most_alone_s(runs: Sequence[RecordedRun]) -> float:
+    """What a run on one processor may take: all processor time of one that was spread, and what it waited."""
+    return ALONE_S + ALONE_TIMES * max((run.wall_s + run.user_s + run.system_s for run in runs), default=0.0)
+
+
+def _late(spread: RecordedRun, within_s: float) -> str:
+    return (
+        f"the run on one processor had not ended after {within_s:.0f} s, where the one on {len(spread.cpus)} took "
+        f"{spread.wall_s:.1f} s, and was ended: threads that spin for each other hand the processor over only when "
+        "their time is up; there is no run without sharing, and gains are upper bounds"
+    )
 
 
 def _noting(files: Files, recorder: Path) -> dict[str, str]:

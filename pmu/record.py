@@ -7,6 +7,7 @@ may be replaced ``pmu.profilefile``'s.  perf starts first and says when it sampl
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -53,11 +54,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """``ended`` is None where there was no command; ``interrupted`` by Ctrl-C, SIGTERM or SIGHUP."""
+    """``ended`` is None where there was no command; ``interrupted`` by Ctrl-C, SIGTERM or SIGHUP.
+
+    ``late``: it had not ended when its time was over, and was ended.
+    """
 
     wall_s: float
     ended: Ended | None
     interrupted: bool
+    late: bool = False
 
 
 def record_command(
@@ -68,6 +73,7 @@ def record_command(
     cpus: Sequence[int] | None = None,
     capture: bool = False,
     env: Mapping[str, str] | None = None,
+    within_s: float = math.inf,
 ) -> Recorded:
     """Run the command under perf.  ``out`` is perf's to write.  Raises LinemateError where perf cannot."""
     with Workload(command, cpus=cpus, capture=capture, priority=plan.priority, env=env) as work:
@@ -75,19 +81,22 @@ def record_command(
         with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
             perf.ready()
             work.release()
-            ended = stop_and_wait(perf, work, interrupted)
+            ended = _wait(work, interrupted, within_s)
+            late = ended is None and not interrupted()
+            perf.stop()
+            ended = ended or end(work)
             perf.finish()
     _decode(plan, out)
-    return Recorded(ended.wall_s, ended, interrupted())
+    return Recorded(ended.wall_s, ended, interrupted(), late)
 
 
-def stop_and_wait(perf: PerfRun, work: Workload, interrupted: Callable[[], bool]) -> Ended:
-    """Wait for a released command, and end it where we are interrupted; perf stops in either case."""
+def _wait(work: Workload, interrupted: Callable[[], bool], within_s: float = math.inf) -> Ended | None:
+    """How a released command ended; None where we were interrupted, or it has not within that time."""
+    until = time.monotonic() + within_s
     ended = None
-    while ended is None and not interrupted():
-        ended = work.wait(time.monotonic() + _LOOK_S)
-    perf.stop()
-    return ended or end(work)
+    while ended is None and not interrupted() and time.monotonic() < until:
+        ended = work.wait(min(time.monotonic() + _LOOK_S, until))
+    return ended
 
 
 def run_command(
@@ -101,15 +110,20 @@ def run_command(
     return ended
 
 
-def run_watched(command: Sequence[str], *, cpus: Sequence[int] | None = None, capture: bool = False) -> Recorded:
-    """A run without perf that an interrupt ends as it ends a recording."""
+def run_watched(
+    command: Sequence[str],
+    *,
+    cpus: Sequence[int] | None = None,
+    capture: bool = False,
+    within_s: float = math.inf,
+) -> Recorded:
+    """A run without perf that an interrupt, or the end of its time, ends as it ends a recording."""
     with Workload(command, cpus=cpus, capture=capture) as work, watching_interrupts() as interrupted:
         work.release()
-        ended = None
-        while ended is None and not interrupted():
-            ended = work.wait(time.monotonic() + _LOOK_S)
+        ended = _wait(work, interrupted, within_s)
+        late = ended is None and not interrupted()
         ended = ended or end(work)
-    return Recorded(ended.wall_s, ended, interrupted())
+    return Recorded(ended.wall_s, ended, interrupted(), late)
 
 
 def record_running(plan: Plan, out: Path, *, pid: int | None, duration_s: float | None) -> Recorded:

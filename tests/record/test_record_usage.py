@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from linemate import recording as linemate_recording
 from linemate.recording import RecordOptions, record, user_only
-from pmu.sidecar import read_sidecar, sidecar_of
+from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.errors import LinemateError
 
 Run = Callable[..., tuple[int, str, str]]
@@ -160,6 +161,22 @@ def test_runs_take_turns_and_keep_the_metric(out: Path, linemate: Run, tmp_path:
     assert [run.metric for run in recording.runs] == [1, 2, 3, 4, 5, 6]
     assert [(profile.level, profile.run) for profile in recording.profiles] == [("spread", 0), ("solo", 1)]
     assert all(len(run.cpus) == 1 for run in recording.runs if run.level == "solo")
+
+
+def test_a_run_on_one_processor_that_takes_far_longer_is_ended_and_the_last(
+    out: Path, linemate: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linemate_recording, "ALONE_S", 0.2)
+    slow_alone = 'test "$(nproc)" -gt 1 || sleep 60'
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one processor: no run is spread")
+    code, _, said = linemate("record", "-o", out, "--solo", "--runs", 2, "--", "sh", "-c", slow_alone)
+    assert code == 0, said
+    assert "threads that spin for each other" in said
+    kept = read_sidecar(sidecar_of(out))
+    assert [run.level for run in kept.runs] == ["spread", "spread"]
+    assert [profile.level for profile in kept.profiles] == ["spread"]
+    assert not solo_of(out).exists()
 
 
 def test_one_run_of_each_level_is_profiled_and_the_others_are_only_timed(
