@@ -299,7 +299,8 @@ class Profiler:
         accesses = self._summed(draft.rows, draft.name if draft.lock else "")
         if not accesses:
             return None
-        role = Role.LOCK if draft.lock is not None else role_of(draft.leaf, accesses, self.knowledge)
+        often = self._often(draft.rows)
+        role = Role.LOCK if draft.lock is not None else role_of(draft.leaf, accesses, self.knowledge, often)
         if draft.lock is not None:
             hot = tuple((draft.span[0] + a, draft.span[0] + b) for a, b in draft.lock.hot)
             read = tuple((draft.span[0] + a, draft.span[0] + b) for a, b in draft.lock.read)
@@ -312,7 +313,6 @@ class Profiler:
         shared = [a for a in accesses if a.mask]
         writes = [a for a in shared if a.writes or a.locks]
         reads = [a for a in shared if a.reads and not a.locks]
-        often = self._often(draft.rows)
         handle = self.knowledge.thread_handles.find
         if draft.leaf is not None and any(handle(name) >= 0 for name in (*draft.leaf.via, type_name)):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more

@@ -6,20 +6,26 @@ Owns the reading of types and accesses as roles.  Locks are known by their types
 from __future__ import annotations
 
 from sharing.knowledge import Knowledge
-from sharing.model.profile import Access, Role
+from sharing.model.profile import Access, Often, Role
 from sharing.model.types import Member
 from sharing.static import numbers
 
 
-def role_of(leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowledge) -> Role:
-    """What the accesses make of an object that is no lock; ``leaf`` is its type where that is known."""
+def role_of(
+    leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowledge, often: Often | None = None
+) -> Role:
+    """What the accesses make of an object that is no lock; ``leaf`` is its type where that is known.
+
+    However much more a program reads it, what a thread surely writes each time around its loop is not read-mostly.
+    """
     names = (*leaf.via, leaf.type_name) if leaf else ()
     if any(knowledge.list_types.find(n) >= 0 for n in names):
         return Role.LIST_HEAD
     writes = sum(a.weight for a in accesses if a.writes)
     reads = sum(a.weight for a in accesses if a.reads)
     written = any(a.writes for a in accesses)
-    if written and writes < numbers.WARM_WEIGHT <= reads and reads > numbers.SELDOM_WRITTEN * writes:
+    seldom = not (often and often.sure_writes)
+    if seldom and written and writes < numbers.WARM_WEIGHT <= reads and reads > numbers.SELDOM_WRITTEN * writes:
         return Role.READ_MOSTLY  # atomic or not: a switch, a table made on first use
     if any(a.atomic and a.writes and a.mask for a in accesses):
         return Role.ATOMIC
@@ -27,7 +33,7 @@ def role_of(leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowle
         return Role.ATOMIC
     if not written:
         return Role.CONSTANT
-    if reads > numbers.READ_MOSTLY * writes:
+    if seldom and reads > numbers.READ_MOSTLY * writes:
         return Role.READ_MOSTLY
     changed = sum(a.weight for a in accesses if a.writes and a.reads)
     return Role.COUNTER if changed > numbers.COUNTER_FROM * writes else Role.WRITTEN
