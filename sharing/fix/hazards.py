@@ -51,7 +51,9 @@ def bytes_used(planner: Planner, facts: RecordFacts) -> str:
             continue
         try:
             source = planner.files.source(path)
-            if b"sizeof" in source.names and (types | objects) & source.names:
+            if b"sizeof" not in source.words or source.words.isdisjoint(types | objects):
+                continue
+            if b"sizeof" in source.names and not source.names.isdisjoint(types | objects):
                 found = _in_file(source, frozenset(types), frozenset(objects))
                 if found is not None:
                     call, name = found

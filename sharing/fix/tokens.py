@@ -41,12 +41,14 @@ class Token(NamedTuple):
 # Possessive throughout: nothing that was matched is ever matched again.
 _STRING = rb'"(?:[^"\\\n]|\\(?s:.))*+"'
 _PATTERN = re.compile(
+    rb"[ \t\r\f\v]*+(?:"
     rb"(?P<space>[ \t\r\f\v\n]++|\\\r?\n|//(?:[^\n\\]|\\\r?\n|\\)*+)"
     rb"|(?P<comment>/\*)"
     rb"|(?P<name>[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*+)"
     rb"|(?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z]|[A-Za-z0-9_.])*+)"
     rb"|(?P<text>" + _STRING + rb"|'(?:[^'\\\n]|\\(?s:.))*+')"
     rb"|(?P<punctuation>->\*?|\+\+|--|::|\.\.\.|&&|\|\||(?s:.))"
+    rb"|\Z)"
 )
 # A string or comment that nothing ends goes to the end of the line or file: to look for its end again from every
 # quote behind it would take the square of its length.
@@ -55,6 +57,7 @@ _DIRECTIVE = re.compile(
 )
 _RAW = re.compile(rb'"([^ ()\\\t\v\f\n]{0,16})\(')
 _RAW_PREFIXES = frozenset({b"R", b"LR", b"uR", b"UR", b"u8R"})
+_WORD = re.compile(rb"[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*+")
 _KINDS = {"name": Kind.NAME, "number": Kind.NUMBER, "text": Kind.TEXT, "punctuation": Kind.PUNCTUATION}
 
 
@@ -67,41 +70,43 @@ def tokens(data: bytes, *, directive: bool = False) -> list[Token]:
     looked_through = 0  # behind quotes for others that would close them
     at, fresh_line = 0, True  # a directive starts with the first thing on its line
     while at < len(data):
-        if fresh_line and not directive and data[at : at + 1] == b"#":
-            match = _DIRECTIVE.match(data, at)
-            assert match is not None
-            if match["open"] is not None:
-                raise Refused("the file ends inside a comment")
-            found.append(Token(Kind.DIRECTIVE, match[0], at, match.end()))
-            at = match.end()
-            continue
         match = _PATTERN.match(data, at)
-        assert match is not None  # the last alternative takes any byte
-        group, text = match.lastgroup, match[0]
-        if group == "comment":
-            end = data.find(b"*/", at + 2)
-            if end < 0:
-                raise Refused("the file ends inside a comment")
-            at = end + 2
-            continue
-        if text in (b'"', b"'"):
-            looked_through += len(data) - at if (line_end := data.find(b"\n", at)) < 0 else line_end - at
-            if looked_through > MAX_BYTES:
-                raise Refused("too many quotes that no other closes")
+        assert match is not None  # the last but one takes any byte
+        group = match.lastgroup
+        if group is None:
+            break
+        text = match[group]
+        begin, at = match.span(group)
         if group == "space":
-            fresh_line |= b"\n" in text and not text.startswith(b"\\")
-        else:
-            fresh_line = False
-            if text in _RAW_PREFIXES and (raw := _RAW.match(data, match.end())):
-                end = data.find(b")" + raw[1] + b'"', raw.end())
-                if end < 0:
-                    raise Refused("the file ends inside a raw string")
-                at_end = end + len(raw[1]) + 2
-                found.append(Token(Kind.TEXT, data[at:at_end], at, at_end))
-                at = at_end
+            fresh_line |= b"\n" in text and text[:1] != b"\\"
+            continue
+        if group == "comment":
+            at = data.find(b"*/", at) + 2
+            if at < 2:
+                raise Refused("the file ends inside a comment")
+            continue
+        if group == "punctuation":
+            if text == b"#" and fresh_line and not directive:
+                whole = _DIRECTIVE.match(data, begin)
+                assert whole is not None
+                if whole["open"] is not None:
+                    raise Refused("the file ends inside a comment")
+                found.append(Token(Kind.DIRECTIVE, whole[0], begin, whole.end()))
+                at = whole.end()
                 continue
-            found.append(Token(_KINDS[group or ""], text, at, match.end()))
-        at = match.end()
+            if text in (b'"', b"'"):
+                looked_through += len(data) - begin if (line_end := data.find(b"\n", begin)) < 0 else line_end - begin
+                if looked_through > MAX_BYTES:
+                    raise Refused("too many quotes that no other closes")
+        fresh_line = False
+        if group == "name" and text in _RAW_PREFIXES and (raw := _RAW.match(data, at)):
+            end = data.find(b")" + raw[1] + b'"', raw.end())
+            if end < 0:
+                raise Refused("the file ends inside a raw string")
+            at = end + len(raw[1]) + 2
+            found.append(Token(Kind.TEXT, data[begin:at], begin, at))
+            continue
+        found.append(Token(_KINDS[group], text, begin, at))
     return found
 
 
@@ -124,6 +129,11 @@ class Source:
     @cached_property
     def directives(self) -> list[Token]:
         return [token for token in self._tokens if token.kind is Kind.DIRECTIVE]
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Every identifier, of comments and strings as well: known without tokens, a tenth of the time."""
+        return frozenset(_WORD.findall(self.data))
 
     @cached_property
     def names(self) -> frozenset[bytes]:
