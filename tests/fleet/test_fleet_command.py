@@ -1,0 +1,48 @@
+"""``linemate audit --format parquet`` as a user types it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from linemate.cli import cli
+
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install -r requirements-fleet.txt")
+ROOT = Path(__file__).parents[2]
+
+
+def test_processes_of_this_machine_write_and_the_command_sums_up(tree: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    options = ["--format", "parquet", "-j", "1", "-o", str(results)]
+    command = [sys.executable, "-m", "linemate", "audit", str(tree), *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 3, done.stderr  # half could not be read
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"5 files: 4 audited, 0 incomplete, 1 failed, 0 lost, 0 left out; results in {results}"
+    assert lines[1] == "results of 1 file were there, or are those of another with the same bytes"
+    worst = [line.split()[-1] for line in lines if line.startswith("  ")]
+    assert sorted(worst) == [str(tree / name) for name in ("copy", "one", "two")]
+    assert lines[-1].startswith(f"not audited: {tree}/below/half: offset 0xbb8: ")
+    assert {path.name for path in results.iterdir()} == {
+        "files", "images", "findings", "variables", "lines", "accesses", "linemate-dataset.json"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--format", "parquet"), "name a folder with -o DIR"),
+        (("--format", "parquet", "-o", "out", "--scheduler", "tcp://head:8786"), "--scheduler is of --engine dask"),
+        (("--format", "parquet", "-o", "out", "--samples", "perf.data"), "are of one binary"),
+        (("--engine", "dask"), "are of --format parquet"),
+        (("--format", "json", "--scheduler", "tcp://head:8786"), "are of --format parquet"),
+    ],
+)
+def test_what_cannot_be_asked_is_bad_usage(tree: Path, arguments: tuple[str, ...], why: str) -> None:
+    done = CliRunner().invoke(cli, ["audit", str(tree), *arguments])
+    assert done.exit_code == 2
+    assert why in done.output
