@@ -95,6 +95,8 @@ def _along(at: int, rows: Rows, locals_: Locals, kind: int, offset: int, variabl
             core = types.strip(kind)[0]
             if core < 0 or types[core].kind not in RECORD_KINDS or not (0 <= offset < size or _ends(types, core)):
                 return None
+            if indexed and variable.name == "this" and (offset := _in_array(types, kind, offset % size)) < 0:
+                return None
             # Behind the object are others like it.
             return Reached(kind, offset % size, not indexed, variable)
         kind = locals_.pointees.get(_word(locals_, kind, offset), -1)
@@ -106,6 +108,20 @@ def _ends(types: TypeTable, core: int) -> bool:
     """Whether a record has no array of open length at its end."""
     members = types[core].members
     return not members or types.size(members[-1].type) > 0
+
+
+def _in_array(types: TypeTable, kind: int, offset: int) -> int:
+    """Where in an object an index leads: ``this`` is one object, so to an element of the one array in it, -1 none.
+
+    Compilers add a constant part of the address to the index, so that the rest may be that of another member.
+    """
+    leaf = types.leaf(kind, offset)
+    if leaf is not None and leaf.stride > 0:
+        return offset
+    series = [one for one in types.flatten(kind) if one.stride > 0]
+    if len({one.stride for one in series}) != 1:
+        return -1
+    return series[0].offset + (offset - series[0].offset) % series[0].stride
 
 
 def _word(locals_: Locals, kind: int, offset: int, depth: int = 0) -> int:

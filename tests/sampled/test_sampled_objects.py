@@ -102,6 +102,13 @@ def test_elements_that_an_index_chooses_are_known_as_such() -> None:
     assert one(known(pointer("t", DI, TO_STATS)), origin(DI, 40, indexed=True)) == ("stats", 8, False)
 
 
+def test_an_index_from_this_leads_to_the_array_in_the_object() -> None:
+    """The compiler may have put the array's own offset into the index."""
+    assert one(known(pointer("this", DI)), origin(DI, 0, indexed=True)) == ("session", 24, False)
+    assert one(known(pointer("s", DI)), origin(DI, 0, indexed=True)) == ("session", 0, False), "of an array of sessions"
+    assert one(known(pointer("this", DI, TO_STATS)), origin(DI, 0, indexed=True)) is None, "it has no array"
+
+
 def test_an_address_that_was_loaded_is_followed_to_the_variable() -> None:
     slot = Local("s", "serve", TO_SESSION, SP, 24, in_memory=True)
     chain = origin(DI, 8), origin(SP, 24, ip=BEFORE, parent=0)
