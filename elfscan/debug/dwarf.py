@@ -75,7 +75,8 @@ class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     ``problems`` are (ordinal of the unit in the file, offset in .debug_info, reason); what they concern is missing
     from the tables, the rest is sound.  ``locals`` are those asked for; ``pointees`` are (row of a type of pointers,
-    row of what they point to), of the units with locals.
+    row of what they point to), of the units with locals; ``functions`` are those around each instruction that was
+    asked for, inlined ones first.
     """
 
     version: int
@@ -86,6 +87,7 @@ class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
     problems: list[tuple[int, int, str]]
     locals: list[DwarfLocal] = []
     pointees: list[tuple[int, int]] = []
+    functions: list[tuple[int, list[str]]] = []
 
 
 # Made here: msgspec looks at a type when it first decodes one, and two threads that do so at once crash the process.

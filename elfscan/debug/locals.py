@@ -50,4 +50,5 @@ def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
         types=TypeTable(document.types),
         pointees={pointer: target for pointer, target in document.pointees if pointer >= 0 <= target},
         files=tuple(document.files),
+        functions={ip: tuple(name for name in names if name) for ip, names in document.functions},
     )

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+from elfscan.debug.locals import read_locals
 from linemate.sampled.sources import places_of
 from pmu.heaplog import heap_of, read_notes
 from pmu.profilefile import digest
 from pmu.sidecar import read_sidecar, sidecar_of
 from sharing.model.attribution import Attribution, Region
-from sharing.model.errors import Unrecognized
+from sharing.model.errors import LinemateError, Unrecognized
 from sharing.model.image import Image
 from sharing.model.operands import MappedFiles
 from sharing.sampled.heap import Allocation, Allocations, Frame
@@ -99,7 +100,13 @@ class _Frames:
             module = self._files.files[number].module
             placed.append((module.path, (address - int(self._files.bias[mapping])) % 2**64, module.target))
         sources = places_of([(path, link) for path, link, _ in placed])
-        return [Frame(self._function(*one), sources.get(one[:2], ""), one[2]) for one in placed]
+        inlined = _inlined([(path, link) for path, link, target in placed if target])
+        frames: list[Frame] = []
+        for path, link, target in placed:
+            names = [*inlined.get((path, link), ())[:-1], self._function(path, link, target)]
+            # The line is that of the innermost function; where the others were inlined is not looked up.
+            frames += [Frame(n, sources.get((path, link), "") if i == 0 else "", target) for i, n in enumerate(names)]
+        return frames
 
     def _function(self, path: str, link: int, target: bool) -> str:
         table = self._image.functions
@@ -110,3 +117,15 @@ class _Frames:
                 name_of = self._image.names[name]
                 return self._readable([name_of])[name_of]
         return f"{os.path.basename(path)}+{link:#x}"
+
+
+def _inlined(code: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, ...]]:
+    """The functions around instructions of one file by its debug information, inlined ones first."""
+    if not code:
+        return {}
+    path = code[0][0]
+    try:
+        functions = read_locals(path, np.array(sorted({link for _, link in code}), np.uint64)).functions
+    except (LinemateError, OSError):
+        return {}
+    return {(path, link): names for link, names in functions.items()}

@@ -45,3 +45,4 @@ class Locals:
     types: TypeTable = field(default_factory=TypeTable)
     pointees: Mapping[int, int] = field(default_factory=dict)
     files: tuple[str, ...] = ()  # of the types
+    functions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # as ``at``: inlined ones first

@@ -20,9 +20,10 @@ SOURCE = """
 struct stats { long hits, misses; };
 struct session { int fd; struct stats stats; struct session *next; };
 struct session *current;
+static inline __attribute__((always_inline)) long weigh(volatile struct stats *of) { return of->hits * 3; }
 __attribute__((noinline)) long serve(struct session *s, long n) {
   volatile struct stats mine = {n, n};
-  for (long i = 0; i < n; i++) s->next->stats.hits += mine.hits + current->fd;
+  for (long i = 0; i < n; i++) s->next->stats.hits += weigh(&mine) + current->fd;
   return s->stats.misses;
 }
 int main(void) { return serve(current, 3); }
@@ -66,6 +67,11 @@ def test_with_optimization_they_are_in_registers_for_a_while(at: At, compiler: s
     assert found.types.name(target) == "session"
     assert [m.path for m in found.types.flatten(target)] == ["fd", "stats.hits", "stats.misses", "next"]
     assert [(one.name, found.types.name(found.pointees[one.type])) for one in found.statics] == [("current", "session")]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_inlined_functions_are_named_before_the_one_around_them(at: At, compiler: str) -> None:
+    assert set(at(compiler, "-O2").functions.values()) == {("serve",), ("weigh", "serve")}
 
 
 def test_a_file_without_debug_information_has_none(at: At) -> None:

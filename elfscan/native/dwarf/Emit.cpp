@@ -98,7 +98,7 @@ public:
     if (AllRecords)
       for (const RecordNode &R : M.Records)
         Types.row(R.Row);
-    Out.writeArraySize(WithLocals ? 8 : 6);
+    Out.writeArraySize(WithLocals ? 9 : 6);
     Out.write(Version);
     writeUnits();
     writeFiles();
@@ -108,6 +108,7 @@ public:
     if (WithLocals) {
       writeLocals();
       writePointees();
+      writeFunctions();
     }
   }
 
@@ -220,6 +221,16 @@ private:
       Out.write(L.Place.Where.Register);
       integer(L.Place.Where.Offset);
       Out.write(L.Place.InMemory);
+    }
+  }
+  void writeFunctions() {
+    Out.writeArraySize(static_cast<uint32_t>(M.Functions.size()));
+    for (const NamedFunctions &F : M.Functions) {
+      Out.writeArraySize(2);
+      Out.write(F.Ip);
+      Out.writeArraySize(static_cast<uint32_t>(F.Names.size()));
+      for (StringRef Name : F.Names)
+        text(Name);
     }
   }
   void writePointees() {

@@ -171,11 +171,11 @@ void LocalFinder::collect(DWARFDie Parent, uint64_t Ip, uint64_t Function,
   }
 }
 
-std::vector<LocalPlace> LocalFinder::at(uint64_t Ip) {
-  std::vector<LocalPlace> Out;
+FunctionsAt LocalFinder::at(uint64_t Ip, std::vector<LocalPlace> &Out) {
+  FunctionsAt Found = {Ip, {}};
   DWARFCompileUnit *Unit = Context->getCompileUnitForCodeAddress(Ip);
   if (!Unit)
-    return Out;
+    return Found;
   std::vector<DWARFDie> Around;
   DWARFDie Entry = Unit->getSubroutineForAddress(Ip);
   for (unsigned Depth = 0; Entry && Depth < MaxDepth; ++Depth) {
@@ -186,11 +186,15 @@ std::vector<LocalPlace> LocalFinder::at(uint64_t Ip) {
     Entry = Entry.getParent();
   }
   if (Around.empty())
-    return Out;
+    return Found;
   std::optional<RegisterPlus> Frame = frameBase(Around.back(), Ip);
-  for (DWARFDie Function : Around)
-    collect(Function, Ip, Function.getOffset(), Frame, 0, Out);
-  return Out;
+  std::vector<LocalPlace> Here;
+  for (DWARFDie Function : Around) {
+    Found.Entries.push_back(Function.getOffset());
+    collect(Function, Ip, Function.getOffset(), Frame, 0, Here);
+  }
+  Out.insert(Out.end(), Here.begin(), Here.end());
+  return Found;
 }
 
 } // namespace linemate::dwarf

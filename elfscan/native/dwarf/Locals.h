@@ -45,6 +45,13 @@ struct LocalPlace {
   bool InMemory; ///< Where is its address, else its value
 };
 
+/// The functions that an instruction is part of: inlined ones first, by their
+/// offsets in .debug_info.
+struct FunctionsAt {
+  uint64_t Ip;
+  std::vector<uint64_t> Entries;
+};
+
 class LocalFinder {
 public:
   /// \p Frames is the file whose unwind rows tell where frames are: a separate
@@ -52,8 +59,9 @@ public:
   LocalFinder(const Object &File, const Object &Frames);
   ~LocalFinder();
 
-  /// The variables in scope at \p Ip, innermost function first.
-  std::vector<LocalPlace> at(uint64_t Ip);
+  /// The functions around \p Ip.  Adds the variables in scope there to \p Out,
+  /// those of the innermost function first.
+  FunctionsAt at(uint64_t Ip, std::vector<LocalPlace> &Out);
 
 private:
   void collect(llvm::DWARFDie Parent, uint64_t Ip, uint64_t Function,

@@ -42,6 +42,7 @@ void Merged::add(Worker &W) {
   }
   for (PointeeNode P : W.Pointees)
     Pointees.push_back({Row(P.Pointer), Row(P.Target)});
+  Functions.insert(Functions.end(), W.Functions.begin(), W.Functions.end());
   for (RecordNode R : W.Records)
     if (R.Row >= 0)
       Records.push_back({Row(R.Row), R.Unit, R.Offset});
@@ -50,6 +51,7 @@ void Merged::add(Worker &W) {
   W.Variables.clear();
   W.Locals.clear();
   W.Pointees.clear();
+  W.Functions.clear();
   W.Records.clear();
   W.Problems.clear();
 }

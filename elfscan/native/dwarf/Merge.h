@@ -32,6 +32,7 @@ public:
   std::vector<VariableNode> Variables;
   std::vector<LocalNode> Locals;
   std::vector<PointeeNode> Pointees;
+  std::vector<NamedFunctions> Functions;
   std::vector<RecordNode> Records;
   std::map<uint32_t, UnitInfo> Units;
   std::vector<ProblemNode> Problems;

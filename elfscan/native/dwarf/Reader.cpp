@@ -85,14 +85,25 @@ static Error readLocals(Worker &W, const Options &Opts, const Object &Main,
     Frames = std::move(*File);
   }
   LocalFinder Finder(Main, Frames ? *Frames : Main);
-  std::map<const Unit *, std::vector<LocalPlace>> ByUnit;
-  for (uint64_t Ip : *Opts.Locals)
-    for (const LocalPlace &Place : Finder.at(Ip))
-      if (const Unit *U = Units.find(Place.Entry))
-        ByUnit[U].push_back(Place);
+  struct InUnit {
+    std::vector<FunctionsAt> Functions;
+    std::vector<LocalPlace> Places;
+  };
+  std::map<const Unit *, InUnit> ByUnit;
+  for (uint64_t Ip : *Opts.Locals) {
+    std::vector<LocalPlace> Places;
+    FunctionsAt Functions = Finder.at(Ip, Places);
+    if (Functions.Entries.empty())
+      continue;
+    if (const Unit *U = Units.find(Functions.Entries.front())) {
+      InUnit &Here = ByUnit[U];
+      Here.Functions.push_back(std::move(Functions));
+      Here.Places.insert(Here.Places.end(), Places.begin(), Places.end());
+    }
+  }
   for (const Unit &U : Units.Units) // in the order of the file
     if (auto It = ByUnit.find(&U); It != ByUnit.end())
-      W.readLocals(U, It->second);
+      W.readLocals(U, It->second.Places, It->second.Functions);
   return Error::success();
 }
 

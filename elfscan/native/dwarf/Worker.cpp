@@ -258,7 +258,8 @@ void Worker::addVariable(UnitView &View, const FoundVariable &Found) {
   Variables.push_back(V);
 }
 
-void Worker::readLocals(const Unit &U, ArrayRef<LocalPlace> Places) {
+void Worker::readLocals(const Unit &U, ArrayRef<LocalPlace> Places,
+                        ArrayRef<FunctionsAt> Around) {
   UnitView *View = open(U);
   if (!View)
     return;
@@ -274,6 +275,12 @@ void Worker::readLocals(const Unit &U, ArrayRef<LocalPlace> Places) {
     addVariable(*View, Variable);
   for (const LocalPlace &Place : Places)
     addLocal(*View, Place);
+  for (const FunctionsAt &At : Around) {
+    NamedFunctions Named = {At.Ip, {}};
+    for (uint64_t Entry : At.Entries)
+      Named.Names.push_back(functionName(*View, Entry));
+    Functions.push_back(std::move(Named));
+  }
   followPointers();
   close();
 }

@@ -47,6 +47,12 @@ struct LocalNode {
   VariableNode Variable; ///< its name, function and type
 };
 
+/// The functions around an instruction, inlined ones first.
+struct NamedFunctions {
+  uint64_t Ip;
+  std::vector<llvm::StringRef> Names;
+};
+
 /// What a type of pointers points to.
 struct PointeeNode {
   TypeRow Pointer;
@@ -85,12 +91,15 @@ public:
                    const llvm::StringSet<> &WantedBase);
   /// Reads the static variables of \p U, its local ones at \p Places, and
   /// what their types point to.
-  void readLocals(const Unit &U, llvm::ArrayRef<LocalPlace> Places);
+  /// Names the functions \p Around them as well.
+  void readLocals(const Unit &U, llvm::ArrayRef<LocalPlace> Places,
+                  llvm::ArrayRef<FunctionsAt> Around);
 
   TypeStore Types;
   std::vector<VariableNode> Variables;
   std::vector<LocalNode> Locals;
   std::vector<PointeeNode> Pointees;
+  std::vector<NamedFunctions> Functions;
   std::vector<RecordNode> Records;
   std::map<uint32_t, UnitInfo> Units;
   std::vector<ProblemNode> Problems;
