@@ -12,6 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from elfscan.debug.demangle import demangle
+from elfscan.fileformat.elf import map_file
 from linemate.auditing.image import line_sizes
 from linemate.explaining.run import ExplainRequest, explain, only_image
 from linemate.history.builds import Builds, Built
@@ -19,13 +20,14 @@ from linemate.history.store import DamagedStore, Store
 from linemate.pipeline import vocabulary
 from linemate.version import __version__
 from reports.jsontext import compact
+from sharing.explain.same import loaded_digest
 from sharing.history.busy import Busy, Layout, layout_of, whole_variable
 from sharing.model.comparison import CauseKind, Comparison
 from sharing.model.image import Image
 from sharing.model.project import ProjectConfig
 
 Kept = TypeVar("Kept")
-_FORM = 3  # of what is kept; another one is made anew
+_FORM = 4  # of what is kept; another one is made anew
 MAX_CAUSES = 8
 
 
@@ -68,7 +70,8 @@ class Layouts:
             return _decoded(kept, Layout, self.store.path)
         image = self._image(built)
         size, pair = line_sizes(self.line_size, image)
-        made = layout_of(image, vocabulary(self.project), size, pair, demangle)
+        loads = loaded_digest(image, map_file(image.path))
+        made = layout_of(image, vocabulary(self.project), size, pair, demangle, loads)
         self.store.put_layout(built.row.digest, self._maker, compact(made))
         return made
 

@@ -5,7 +5,6 @@ Owns the order of the stages and the document.  Each stage is a module of ``line
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from contextlib import closing
 
@@ -22,11 +21,11 @@ from linemate.history.options import HistoryOptions
 from linemate.history.progress import watched
 from linemate.history.store import Store
 from sharing.history.coincide import Moves, change_of, moves, pairs_along, step_of
-from sharing.history.judge import Judged, judge
+from sharing.history.judge import Judged
+from sharing.history.pooled import judged_once
 from sharing.history.series import Series
 from sharing.model.errors import LinemateError
 from sharing.model.history import History, LayoutChange, Step
-from sharing.model.plural import count
 
 
 def history_of(options: HistoryOptions) -> History:
@@ -78,7 +77,8 @@ def _series(
         series = series_of(options, commits, made, bench)
         if any(cell for row in series.values for cell in row):
             keys = [made[at].row.key for at in range(len(commits))]
-            judged = judged_once(series, keys, options.alpha)
+            loads = [found[at].loads if at in found else key for at, key in enumerate(keys)]
+            judged = judged_once(series, keys, loads, options.alpha)
         else:
             series = Series(series.metric, series.revisions, (), tuple(() for _ in commits), options.less)
         notes = bench.notes(good)
@@ -107,38 +107,6 @@ def series_of(options: HistoryOptions, commits: Sequence[Commit], made: dict[int
     )
     cells = tuple((("level", level),) if level else () for level in conditions)
     return Series(options.metric_name, tuple(c.id for c in commits), cells, values, options.less)
-
-
-def judged_once(series: Series, keys: Sequence[str], alpha: float) -> Judged:
-    """The series judged with each measurement in it once: revisions of equal files have the same build (``keys``).
-
-    One with the files of the revision before it is no observation of its own, and cannot have made a step.  Files that
-    come back later (a revert) share out the rounds, so that both places have values of their own.
-    """
-    places: dict[str, list[int]] = {}
-    repeats = {at for at in range(1, len(keys)) if keys[at] == keys[at - 1]}
-    for at, key in enumerate(keys):
-        if at not in repeats:
-            places.setdefault(key, []).append(at)
-    turn = {at: (number, len(among)) for among in places.values() for number, at in enumerate(among)}
-    values = tuple(
-        tuple(() if at in repeats else cell[turn[at][0] :: turn[at][1]] for cell in row)
-        for at, row in enumerate(series.values)
-    )
-    judged = judge(dataclasses.replace(series, values=values), alpha)
-
-    def cleared(step: Step) -> Step:
-        return msgspec.structs.replace(step, suspects=tuple(at for at in step.suspects if at not in repeats))
-
-    best = cleared(judged.best) if judged.best is not None else None
-    notes = judged.notes
-    if repeats:
-        have = "has" if len(repeats) == 1 else "have"
-        notes = (
-            *notes,
-            f"{count(len(repeats), 'revision')} {have} the files of the one before: measured and counted once",
-        )
-    return dataclasses.replace(judged, steps=tuple(cleared(s) for s in judged.steps), best=best, notes=notes)
 
 
 def _change(found: Moves, steps: Sequence[Step], made: dict[int, Built], layouts: Layouts) -> LayoutChange:

@@ -122,10 +122,19 @@ def step_lines(history: History, step: Step, *, suspected: bool = False) -> Iter
         names = [revision_name(history, i) for i in step.suspects[:12]]
         more = f" and {len(step.suspects) - 12} more" if len(step.suspects) > 12 else ""
         yield f"not measured one by one: {'; '.join(names)}{more}"
+    if len(step.places) > 1:
+        names = [revision_name(history, i) for i in step.places]
+        shown = "; ".join(names) if len(names) <= 6 else f"{names[0]} to {names[-1]}"
+        yield f"may as well be at one of {len(names)} revisions (95 %): {shown}"
     clear = [c for c in step.conditions if c.clear]
     if len(step.conditions) > 1 and clear and not suspected:
-        shown = "; ".join(f"{labels_text(c.labels)} {percent(c.change.change)}" for c in clear[:8])
-        yield f"clear in {len(clear)} of {count(len(step.conditions), 'condition')}: {shown}"
+        slower = [c for c in clear if (c.change.change > 0) == history.less_is_better]
+        parts = []
+        for word, those in (("slower", slower), ("faster", [c for c in clear if c not in slower])):
+            if those:
+                shown = "; ".join(f"{labels_text(c.labels)} {percent(c.change.change)}" for c in those[:8])
+                parts.append(f"{word} in {len(those)} of {count(len(step.conditions), 'condition')}: {shown}")
+        yield f"clearly {', '.join(parts)}"
     for cause in step.causes[:3]:
         yield visible(cause)
     for still in step.not_ruled_out:

@@ -6,6 +6,11 @@ builds with other comments in their source differ in nothing else.
 
 from __future__ import annotations
 
+import hashlib
+
+import numpy as np
+import numpy.typing as npt
+
 from sharing.explain.causes.base import is_file
 from sharing.model.comparison import FileTraits
 from sharing.model.image import Image
@@ -30,6 +35,18 @@ def same_build(old: Image, old_traits: FileTraits, new: Image, new_traits: FileT
         for one, other in zip(old.sections, new.sections, strict=True)
         if one.name not in _IDENTITIES
     )
+
+
+def loaded_digest(image: Image, data: npt.NDArray[np.uint8]) -> str:
+    """What is loaded of a file, as a digest: of two files that run the same it is equal."""
+    seen = hashlib.sha256(image.arch.name.encode())
+    for section in image.sections:
+        if section.name in _IDENTITIES:
+            continue
+        seen.update(f"\0{section.name}\0{section.address}\0{section.size}\0".encode("utf-8", "surrogateescape"))
+        if section.file_offset is not None:
+            seen.update(data[section.file_offset : section.file_offset + section.size].data)
+    return seen.hexdigest()
 
 
 def _equal(old: memoryview, old_start: int | None, new: memoryview, new_start: int | None, size: int) -> bool:

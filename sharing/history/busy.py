@@ -31,19 +31,25 @@ class Busy(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """What is kept of one build.  ``threaded``: it starts a second thread.  ``notes`` say what could not be read."""
+    """What is kept of one build.  ``threaded``: it starts a second thread.  ``notes`` say what could not be read.
+
+    ``loads`` is a digest of all that is loaded of it.
+    """
 
     busy: tuple[Busy, ...]
     threaded: bool
     line_size: int
     pair_size: int
     known: bool
+    loads: str
     incomplete: bool = False
     notes: tuple[str, ...] = ()
 
 
-def layout_of(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, demangle: Demangle) -> Layout:
-    """The layout of a build's busy variables."""
+def layout_of(
+    image: Image, knowledge: Knowledge, line_size: int, pair_size: int, demangle: Demangle, loads: str
+) -> Layout:
+    """The layout of a build's busy variables.  ``loads`` is the digest of what it loads."""
     activity = observe(image, knowledge, line_size, pair_size, demangle)
     actors = _actors(activity)
     return Layout(
@@ -52,6 +58,7 @@ def layout_of(image: Image, knowledge: Knowledge, line_size: int, pair_size: int
         line_size,
         pair_size,
         activity.known,
+        loads,
         image.incomplete,
         image.notes[:10],
     )

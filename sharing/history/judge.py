@@ -18,7 +18,9 @@ from sharing.explain import numbers as explain_numbers
 from sharing.explain.statistics import holm, paired_change
 from sharing.explain.tables.base import Labels
 from sharing.history import numbers
+from sharing.history.dependence import clearness
 from sharing.history.normal import normal_step
+from sharing.history.place import possible_places
 from sharing.history.series import Floats, Ids, Series
 from sharing.history.steps import Segmentation, Split, common_level, segment, smallest_chance
 from sharing.model.history import Basis, Change, ConditionChange, Contrast, Outlier, Slope, Step
@@ -153,7 +155,11 @@ def _step(series: Series, logs: Floats, measured: Ids, start: int, split: Split,
         change = difference(level[:cut], level[cut:])
     change = change or Change(0.0, 0.0, 0.0, 0.0)
     slower = change.change > 0 if series.less_is_better else change.change < 0
-    return Step((before, after), tuple(range(before + 1, after + 1)), split.chance, slower, change, conditions)
+    suspects = tuple(range(before + 1, after + 1))
+    places: tuple[int, ...] = ()
+    if basis is Basis.REVISIONS:
+        places = tuple(int(measured[start + at]) for at in possible_places(level, cut, clearness(common_level(logs))))
+    return Step((before, after), suspects, split.chance, slower, change, conditions, places=places)
 
 
 def _both_sides(logs: Floats, start: int, at: int, end: int) -> npt.NDArray[np.bool_]:

@@ -19,12 +19,37 @@ FEWEST_RESULTS: Annotated[int, About("results", Origin.CHOSEN, "fewer leave too 
 MIN_REVISIONS: Annotated[
     int, About("revisions on each side of a step", Origin.CHOSEN, "one alone is an outlier as likely")
 ] = 2
+LONG_SERIES: Annotated[
+    int,
+    About(
+        "results",
+        Origin.CHOSEN,
+        "fewer show neither how neighbours depend on each other nor a level that comes back; to look costs power",
+    ),
+] = 20
+FITTED_AWAY: Annotated[
+    float,
+    About(
+        "correlation times results",
+        Origin.MEASURED,
+        "what leaving out the clearest stretch takes from the correlation of simulated series of 20 to 80",
+    ),
+] = 6.0
+MOST_CORRELATION: Annotated[
+    float, About("correlation", Origin.CHOSEN, "above it a series has no level that a step could change")
+] = 0.9
+ALL_STRETCHES: Annotated[
+    int, About("revisions", Origin.CHOSEN, "of more, only some lengths of stretches are compared: time grows squared")
+] = 120
 CLIP: Annotated[
     float,
     About(
         "standard deviations by the median", Origin.PAPER, "Huber's bend, out where 98 % of normal noise stays as it is"
     ),
 ] = 2.5
+BEND: Annotated[
+    float, About("standard deviations", Origin.PAPER, "Huber's bend of 95 % efficiency where the noise is normal")
+] = 1.345
 SIGMA: Annotated[
     float,
     About("median deviations in a standard deviation", Origin.PAPER, "the normal distribution: 1 / 0.6745"),

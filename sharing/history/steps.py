@@ -5,8 +5,9 @@ revision that stands apart is an outlier, a level that slides is a slope, and ne
 
 The statistic is the CUSUM of logarithms, each condition scaled by its median deviation and clipped (Huber), so that
 one wild value weighs as much as any other that is far off.  Two views of it are tested together: all conditions in
-common, and the single clearest one.  The chance is that of whole permuted revisions (Westfall and Young's
-min-p over both views and all positions), so conditions of one revision may depend on each other in any way.
+common, and the single clearest one; and for a level that comes back, the clearest stretch.  The chance is that of whole
+permuted revisions (Westfall and Young's min-p over all views and positions), so conditions of one revision may depend
+on each other in any way.  Revisions that depend on their neighbours make every split less clear (``dependence``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import numpy.typing as npt
 
 from sharing.explain import numbers as explain_numbers
 from sharing.history import numbers
+from sharing.history.dependence import clearest_stretch, clearness, less_clear, stretch_contrasts
+from sharing.history.place import place
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -30,8 +33,8 @@ FEWEST_RESAMPLES = 400
 MOST_WORK = 20_000_000  # values that the resamples of one test hold, in all
 CHUNK = 4_000_000
 EXACT_ROWS = 7  # 5040 orders are enumerated
-SETTLING = 10  # rounds in which steps are placed between their neighbours; two mostly do
 PLACES = 60  # positions that are compared for the place of one step
+SETTLING = 10  # rounds in which steps are placed between their neighbours; two mostly do
 _SEED = 20081114
 
 
@@ -68,7 +71,8 @@ def segment(logs: Floats, alpha: float = explain_numbers.ALPHA, groups: Sequence
     that was split is searched further at half the level on either side, so that the level holds over all.
     """
     edges = np.cumsum([0, *groups]) if groups is not None else np.arange(len(logs) + 1)
-    search = _Search(logs, edges, 1 if groups is not None else numbers.MIN_REVISIONS)
+    least, factor = (1, 1.0) if groups is not None else (numbers.MIN_REVISIONS, clearness(common_level(logs)))
+    search = _Search(logs, edges, least, factor)
     best = search.clearest(0, len(logs))
     found = search.settled(search.all_below(0, len(logs), alpha))
     splits, slopes = _without_slopes(logs, found) if groups is None else (found, [])
@@ -90,11 +94,15 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """``edges`` are where steps may be, ``least`` the number of stretches between edges on each side of one."""
+    """``edges`` are where steps may be, ``least`` the number of stretches between edges on each side of one.
+
+    ``clearness`` is what dependence between neighbours leaves of it.
+    """
 
     logs: Floats
     edges: Ids
     least: int
+    clearness: float
     known: dict[tuple[int, int], Split | None] = field(default_factory=dict)
 
     def clearest(self, start: int, end: int) -> Split | None:
@@ -109,8 +117,10 @@ class _Search:
         scores, cells = _scores(part) if len(allowed) else (part, allowed)
         if not len(cells):
             return None
-        chance = _chance(scores, allowed)
-        at = _place(part[:, cells], scores, allowed)
+        chance, stretch = _chance(scores, allowed, self.least, self.clearness)
+        allowed = np.array(stretch or allowed)
+        clear = _cusum(scores, allowed)
+        at = place(part[:, cells], np.maximum(clear.max(axis=0) ** 2 - numbers.BLUR, 1.0), _most(clear, allowed))
         alone = _alone(scores, at)
         return Split(start + at, chance, int(cells[alone]) if alone >= 0 else -1)
 
@@ -189,31 +199,48 @@ def _cusum(rows: Floats, allowed: Ids) -> Floats:
     return out
 
 
-def _views(rows: Floats, allowed: Ids) -> tuple[Floats, Floats]:
-    """The largest CUSUM of all cells in common, and of the clearest cell, for each order of the rows."""
+def _views(rows: Floats, allowed: Ids, least: int) -> list[Floats]:
+    """For each order of the rows: the largest CUSUM of all cells in common, that of the clearest of several, and in
+    long series the contrast of the clearest stretch, again of all cells in common.
+    """
     common = rows.sum(axis=-1, keepdims=True) / math.sqrt(rows.shape[-1])
-    return _cusum(common, allowed).max(axis=(-1, -2)), _cusum(rows, allowed).max(axis=(-1, -2))
+    views = [_cusum(common, allowed).max(axis=(-1, -2))]
+    if rows.shape[-1] > 1:
+        views.append(_cusum(rows, allowed).max(axis=(-1, -2)))
+    if rows.shape[-2] >= numbers.LONG_SERIES:
+        views.append(stretch_contrasts(*_sums(common, allowed), least))
+    return views
 
 
-def _chance(scores: Floats, allowed: Ids) -> float:
-    """Chance of a split as clear in rows of any order."""
+def _sums(common: Floats, allowed: Ids) -> tuple[Floats, Ids]:
+    """Partial sums in front of the first row, at the allowed positions and behind the last row; and where these are."""
+    places = np.array([0, *allowed.tolist(), common.shape[-2]])
+    sums = np.cumsum(common[..., 0], axis=-1)[..., places[1:] - 1]
+    return np.concatenate([np.zeros((*sums.shape[:-1], 1)), sums], axis=-1), places
+
+
+def _chance(scores: Floats, allowed: Ids, least: int, factor: float) -> tuple[float, tuple[int, ...]]:
+    """Chance of a split as clear in rows of any order; the ends of a stretch, where it is clearer than any split."""
     n, cells = scores.shape
-    common, single = [], []
-    for chunk in _orders(n, cells):
-        base = scores if n <= EXACT_ROWS else scores[_plain_order(scores)]
-        views = _views(base[chunk], allowed)
-        common.append(views[0])
-        single.append(views[1])
-    seen = _views(scores[None], allowed)
-    # The order seen is one of those that are possible (Phipson and Smyth 2010); enumerated, it is there already.
-    drawn = [np.concatenate([*part, own] if n > EXACT_ROWS else [own, *part]) for part, own in
-             ((common, seen[0]), (single, seen[1]))]  # fmt: skip
-    own = len(drawn[0]) - 1 if n > EXACT_ROWS else 0
+    base = scores if n <= EXACT_ROWS else scores[_plain_order(scores)]
+    parts = [_views(base[chunk], allowed, least) for chunk in _orders(n, cells)]
+    common = scores.sum(axis=1, keepdims=True) / math.sqrt(cells)
+    power = float((common**2).sum())
+    squares = (power, float(n), power) if cells > 1 else (power, power)
+    views = _views(scores[None], allowed, least)
+    seen = [less_clear(own, square, factor) for own, square in zip(views, squares, strict=False)]
+    # The order seen is one of those that are possible (Phipson and Smyth 2010); of those enumerated it is the first.
+    drawn = [np.concatenate([own, *view]) for own, view in zip(seen, zip(*parts, strict=True), strict=True)]
     if n <= EXACT_ROWS:
-        drawn = [values[1:] for values in drawn]  # the first order enumerated is the one seen
+        drawn = [values[1:] for values in drawn]
     shares = [_upper_share(np.round(values, 9)) for values in drawn]
-    joint = np.minimum(shares[0], shares[1]) if cells > 1 else shares[0]
-    return float((joint <= joint[own] + 1e-12).mean())
+    joint = np.minimum.reduce(shares)
+    chance = float((joint <= joint[0] + 1e-12).mean())
+    if n < numbers.LONG_SERIES or shares[-1][0] >= min(view[0] for view in shares[:-1]):
+        return chance, ()
+    stretch = clearest_stretch(*_sums(common, allowed), least)
+    ends = tuple(at for at in stretch if 0 < at < n)
+    return chance, ends if len(ends) == 2 else ()
 
 
 def _plain_order(scores: Floats) -> Ids:
@@ -224,6 +251,13 @@ def _plain_order(scores: Floats) -> Ids:
     values = np.sort(scores, axis=1)
     out: Ids = np.lexsort((*scores.T[::-1], *values.T[::-1]))
     return out
+
+
+def _most(clear: Floats, allowed: Ids) -> Ids:
+    """The positions at which a split is clearest."""
+    if len(allowed) <= PLACES:
+        return allowed
+    return np.sort(allowed[np.argsort(-np.round(clear.sum(axis=1), 9), kind="stable")[:PLACES]])
 
 
 def _alone(scores: Floats, at: int) -> int:
@@ -247,32 +281,6 @@ def _upper_share(values: Floats) -> Floats:
     order = np.sort(values)
     out: Floats = (len(values) - np.searchsorted(order, values, "left")) / len(values)
     return out
-
-
-def _place(part: Floats, scores: Floats, allowed: Ids) -> int:
-    """The split that leaves the smallest absolute deviations from the medians of both sides.
-
-    Cells count by how clear their own clearest split is: those that do not step would only blur the place.
-    """
-    if len(allowed) > PLACES:
-        clear = _cusum(scores, allowed).sum(axis=1)
-        allowed = np.sort(allowed[np.argsort(-np.round(clear, 9), kind="stable")[:PLACES]])
-    spread = np.maximum(np.nanmedian(np.abs(part - np.nanmedian(part, axis=0)), axis=0), 1e-9)
-    clear = _cusum(scores, allowed).max(axis=0)
-    spread /= np.maximum(clear**2 - numbers.BLUR, 1.0)
-    n = len(part)
-    costs = [(round(_left_over(part, at, spread), 9), abs(2 * at - n), at) for at in allowed.tolist()]
-    best: int = min(costs)[2]
-    return best
-
-
-def _left_over(part: Floats, at: int, spread: Floats) -> float:
-    total = 0.0
-    for side in (part[:at], part[at:]):
-        known = np.isfinite(side).any(axis=0)
-        kept = side[:, known]
-        total += float(np.nansum(np.abs(kept - np.nanmedian(kept, axis=0)) / spread[known])) if known.any() else 0.0
-    return total
 
 
 def _without_slopes(logs: Floats, found: list[Split]) -> tuple[list[Split], list[tuple[int, int]]]:

@@ -95,7 +95,8 @@ class Step(msgspec.Struct, frozen=True):
 
     ``chance`` is that of a step as clear anywhere in the series by chance.  ``suspects`` are the indexes of revisions
     that may have made it.  ``causes`` are sentences about the two builds, the best first, with their kind in front;
-    ``not_ruled_out`` are other kinds that too little of the two was recognised to exclude, and why.
+    ``not_ruled_out`` are other kinds that too little of the two was recognised to exclude, and why.  ``places`` are the
+    first revisions behind the step that the figures do not exclude at 95 %, none where that was not computed.
     """
 
     between: tuple[int, int]
@@ -106,6 +107,7 @@ class Step(msgspec.Struct, frozen=True):
     conditions: tuple[ConditionChange, ...]
     causes: tuple[str, ...] = ()
     not_ruled_out: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
 
 
 class Slope(msgspec.Struct, frozen=True):

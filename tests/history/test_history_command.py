@@ -36,7 +36,7 @@ def test_a_slowdown_ends_with_1_unless_asked_never_to_fail(stepping: Path, capsy
     assert main(["history", "--table", str(stepping)]) == 1
     out = capsys.readouterr().out
     assert out.startswith("slower since r10: tps -4.9 % (")
-    assert "clear in 2 of 2 conditions: threads 2 -" in out
+    assert "clearly slower in 2 of 2 conditions: threads 2 -" in out
     assert "← step" in out
     assert main(["history", "--table", str(stepping), "--fail-on", "never"]) == 0
     assert main(["history", "--table", str(stepping), "--better", "less"]) == 0

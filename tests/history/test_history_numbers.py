@@ -10,7 +10,9 @@ import pytest
 
 from sharing.basics.numbers import described
 from sharing.history import numbers
+from sharing.history.dependence import clearness
 from sharing.history.judge import judge
+from sharing.history.place import possible_places
 from sharing.history.series import Series
 from sharing.history.steps import segment, smallest_chance
 
@@ -44,6 +46,33 @@ def judged(*values: float) -> object:
     return found.basis, found.outliers
 
 
+def correlated() -> Floats:
+    """Noise that lasts, and no step."""
+    rng = np.random.default_rng(3)
+    level = np.zeros(40)
+    for at in range(1, 40):
+        level[at] = 0.8 * level[at - 1] + 0.01 * rng.normal()
+    return level[:, None]
+
+
+def two_states() -> Floats:
+    rng = np.random.default_rng(6)
+    level = np.where(rng.random(30) < 0.5, 0.01, -0.01) + 0.004 * rng.normal(size=30)
+    level[15:] -= 0.03
+    return level
+
+
+def judge_places(level: Floats) -> object:
+    return possible_places(level, 15, 1.0)
+
+
+def coming_back() -> Floats:
+    """A loss of few revisions that is mended."""
+    logs = np.log(1000) + 0.01 * np.random.default_rng(5).normal(size=(40, 1))
+    logs[17:24] -= 0.025
+    return logs
+
+
 LEVEL = (1000.0, 1001.0, 999.0, 1000.5, 999.5)
 
 Row = tuple[str, float, Callable[[], object]]
@@ -56,6 +85,11 @@ ROWS: list[Row] = [
     ("CLIP", 0.1, far_off),
     ("ALONE", 0.0, lambda: segment(stepped(cells=6, only=3, size=0.06)).splits),
     ("BLUR", 1e6, blurred),
+    ("BEND", 1e-6, lambda: judge_places(two_states())),
+    ("LONG_SERIES", 100, lambda: segment(correlated()).splits),
+    ("FITTED_AWAY", 30.0, lambda: clearness(correlated()[:, 0])),
+    ("MOST_CORRELATION", 0.3, lambda: clearness(correlated()[:, 0])),
+    ("ALL_STRETCHES", 8, lambda: segment(coming_back()).splits),
 ]
 
 

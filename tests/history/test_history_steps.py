@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from linemate.history.run import judged_once
 from sharing.history.judge import judge
+from sharing.history.pooled import judged_once
 from sharing.history.series import Series
 from sharing.history.steps import segment, smallest_chance
 
@@ -200,9 +200,9 @@ def test_revisions_of_equal_files_are_one_observation() -> None:
     builds = ["a"] * 5 + ["b"] * 5
     values = [(float(old),)] * 5 + [(float(new),)] * 5
     assert judge(single(values)).steps
-    judged = judged_once(single(values), builds, 0.05)
+    judged = judged_once(single(values), builds, builds, 0.05)
     assert judged.steps == ()
-    assert "8 revisions have the files of the one before: measured and counted once" in judged.notes
+    assert "8 revisions load the same bytes as the one before: counted as one build" in judged.notes
 
 
 def test_a_revision_of_the_same_files_is_no_suspect() -> None:
@@ -210,7 +210,7 @@ def test_a_revision_of_the_same_files_is_no_suspect() -> None:
     keys = [str(i) for i in range(20)]
     values = [tuple(rng.normal(1000 if i < 10 else 900, 2, 3).tolist()) for i in range(20)]
     keys[10], values[10] = keys[9], values[9]
-    (step,) = judged_once(single(values), keys, 0.05).steps
+    (step,) = judged_once(single(values), keys, keys, 0.05).steps
     assert (step.between, step.suspects) == ((9, 11), (11,))
 
 
@@ -219,5 +219,77 @@ def test_files_that_come_back_share_out_the_rounds() -> None:
     rng = np.random.default_rng(5)
     keys = [str(i) for i in range(12)] + [f"slow{i}" for i in range(12)] + [str(i) for i in range(12)]
     by_key = {k: tuple(rng.normal(900 if k.startswith("slow") else 1000, 2, 6).tolist()) for k in keys}
-    steps = judged_once(single([by_key[k] for k in keys]), keys, 0.05).steps
+    steps = judged_once(single([by_key[k] for k in keys]), keys, keys, 0.05).steps
     assert {(12,), (24,)} <= {s.suspects for s in steps}
+
+
+def measured(logs: Floats) -> Series:
+    return single([(float(np.exp(v)),) for v in logs])
+
+
+def test_noise_that_lasts_is_rarely_called_a_step() -> None:
+    """Correlation of 0.6 from one revision to the next: of such series, permutations alone call every second a step."""
+    rng = np.random.default_rng(14)
+    alarms = 0
+    for _ in range(12):
+        level = np.zeros(40)
+        for at in range(1, 40):
+            level[at] = 0.6 * level[at - 1] + 0.008 * rng.normal()
+        alarms += bool(segment(level[:, None]).splits)
+    assert alarms <= 4
+
+
+def test_a_step_far_above_noise_that_lasts_is_found() -> None:
+    rng = np.random.default_rng(15)
+    level = np.zeros(40)
+    for at in range(1, 40):
+        level[at] = 0.6 * level[at - 1] + 0.008 * rng.normal()
+    level[22:] -= 0.06
+    assert [s.at for s in segment(level[:, None]).splits] == [22]
+
+
+def test_a_loss_that_is_mended_is_two_steps_though_no_split_in_two_shows_it() -> None:
+    rng = np.random.default_rng(16)
+    found = 0
+    for _ in range(5):
+        logs = noise(rng, 40, 1)
+        logs[14:24] -= 0.04
+        found += [s.at for s in segment(logs).splits] == [14, 24]
+    assert found >= 3
+
+
+def test_the_places_that_are_possible_hold_the_true_one_and_are_few_where_the_step_is_clear() -> None:
+    rng = np.random.default_rng(17)
+    held = 0
+    for _ in range(8):
+        logs = noise(rng, 30, 1)[:, 0]
+        logs[12:] -= 0.045
+        held += any(12 in s.places for s in judge(measured(logs)).steps)
+    assert held >= 7
+    logs[12:] -= 0.1
+    assert [s.places for s in judge(measured(logs)).steps] == [(12,)]
+
+
+def test_builds_that_load_the_same_are_one_build_with_the_figures_of_all() -> None:
+    """Two comments make three builds that differ in nothing: no step can stand between them, and none is wasted."""
+    rng = np.random.default_rng(18)
+    keys = [str(at) for at in range(12)]
+    loads = [str(max(at, 8)) if 6 <= at <= 8 else str(at) for at in range(12)]
+    values = [tuple(rng.normal(1000 if at < 8 else 930, 2, 2).tolist()) for at in range(12)]
+    judged = judged_once(single(values), keys, loads, 0.05)
+    assert not {7, 8} & {at for s in judged.steps for at in (*s.suspects, s.between[1])}
+    assert "2 revisions load the same bytes as the one before: counted as one build" in judged.notes
+    # The first of the three has the six figures of all of them.
+    pooled = judged_once(single(values[6:9] * 4), [*keys], ["a"] * 12, 0.05)
+    assert pooled.steps == ()
+    assert pooled.best is None
+
+
+def test_a_failed_build_between_two_that_load_the_same_parts_nothing() -> None:
+    rng = np.random.default_rng(19)
+    values = [tuple(rng.normal(1000, 2, 3).tolist()) for _ in range(10)]
+    values[5] = ()
+    loads = [str(at) for at in range(10)]
+    loads[6] = loads[4]
+    judged = judged_once(single(values), [str(at) for at in range(10)], loads, 0.05)
+    assert any(note.startswith("1 revision loads the same bytes") for note in judged.notes)

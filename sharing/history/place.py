@@ -1,0 +1,85 @@
+"""Where in a stretch of revisions a step is: the place that fits best, and all that fit nearly as well.
+
+Owns the cost of a place.  Whether there is a step at all is ``steps``'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.explain import numbers as explain_numbers
+from sharing.history import numbers
+
+Floats = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+
+def place(part: Floats, weight: Floats, allowed: Ids) -> int:
+    """The split of rows that leaves the smallest deviations from the medians of both sides.
+
+    ``weight`` says how much each cell counts: those that do not step would only blur the place.  How far off a value is
+    is told by the spread on both sides of a first place, and counts squared up to Huber's bend.
+    """
+    spread = _spread(part)
+    first = _best(part, allowed, _costs(part, allowed, lambda off: off / spread * weight))
+    return _best(part, allowed, _costs(part, allowed, _squares(part, first, weight)))
+
+
+def possible_places(level: Floats, at: int, clearness: float) -> tuple[int, ...]:
+    """The splits of a level that its values do not exclude, where ``at`` fits best.
+
+    Those that cost little more than the best (Siegmund 1988): were the noise normal, the larger of two independent
+    exponential variables bounds how much more the true place costs.  Dependence between neighbours widens that.
+    """
+    rows = level[:, None]
+    allowed = np.arange(numbers.MIN_REVISIONS, len(level) - numbers.MIN_REVISIONS + 1)
+    costs = _costs(rows, allowed, _squares(rows, at, np.ones(1)))
+    bound = -math.log(1 - math.sqrt(explain_numbers.LEVEL)) / clearness**2
+    return tuple(sorted({at, *allowed[costs <= costs.min() + bound].tolist()}))
+
+
+def _squares(part: Floats, at: int, weight: Floats) -> Callable[[Floats], Floats]:
+    """The cost of deviations, in units of the spread on both sides of a place."""
+    whole = _spread(part)
+    sides = np.concatenate([_off(part[:at]), _off(part[at:])])
+    spread = np.maximum(numbers.SIGMA * _spread(sides), whole / (100 * numbers.SIGMA))
+    return lambda off: _bent(off / spread) * weight
+
+
+def _costs(part: Floats, allowed: Ids, cost: Callable[[Floats], Floats]) -> Floats:
+    return np.array(
+        [sum(float(np.nansum(cost(np.abs(_off(side))))) for side in (part[:at], part[at:])) for at in allowed.tolist()]
+    )
+
+
+def _best(part: Floats, allowed: Ids, costs: Floats) -> int:
+    """The cheapest place; of equals the one nearest to the middle."""
+    n = len(part)
+    rounded = np.round(costs, 9).tolist()
+    _, _, at = min(zip(rounded, np.abs(2 * allowed - n).tolist(), allowed.tolist(), strict=True))
+    return int(at)
+
+
+def _off(side: Floats) -> Floats:
+    """Deviations from the median of each cell, NaN where not measured."""
+    known = np.isfinite(side).any(axis=0)
+    out = np.full_like(side, np.nan)
+    out[:, known] = side[:, known] - np.nanmedian(side[:, known], axis=0)
+    return out
+
+
+def _spread(part: Floats) -> Floats:
+    """Median deviations of the cells."""
+    out: Floats = np.maximum(np.nanmedian(np.abs(part - np.nanmedian(part, axis=0)), axis=0), 1e-9)
+    return out
+
+
+def _bent(deviations: Floats) -> Floats:
+    """Huber's loss."""
+    bend = numbers.BEND
+    out: Floats = np.where(deviations <= bend, deviations**2 / 2, bend * deviations - bend**2 / 2)
+    return out
