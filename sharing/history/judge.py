@@ -84,10 +84,12 @@ def judge(series: Series, alpha: float = explain_numbers.ALPHA) -> Judged:
             "needed, or repetitions of each"
         )
     edges = [0, *(s.at for s in found.splits), n]
-    made = [_step(plain, logs, measured, edges[i], s, edges[i + 2], basis) for i, s in enumerate(found.splits)]
+    # Where repetitions were compared they give the size, too: of two builds there are no more medians than two.
+    told = _Told(rows, np.cumsum([0, *counts])) if basis is Basis.REPETITIONS else _Told(logs, np.arange(n + 1))
+    made = [_step(plain, told, measured, edges[i], s, edges[i + 2], basis) for i, s in enumerate(found.splits)]
     best = None
     if not made and found.best is not None and found.best.chance < 0.5:
-        best = _step(plain, logs, measured, 0, found.best, n, basis)
+        best = _step(plain, told, measured, 0, found.best, n, basis)
     level = common_level(logs)
     slopes = tuple(
         Slope(int(measured[a]), int(measured[b - 1]), math.expm1(_line_change(level[a:b]))) for a, b in found.slopes
@@ -137,20 +139,30 @@ def _by_spread(logs: Floats, alpha: float) -> Segmentation:
     return Segmentation((split,) if split is not None and split.chance < alpha else (), (), split)
 
 
-def _step(series: Series, logs: Floats, measured: Ids, start: int, split: Split, end: int, basis: Basis) -> Step:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Rows of logarithms that tell the size of a step; ``first`` is the first row of each revision, and the end."""
+
+    logs: Floats
+    first: Ids
+
+
+def _step(series: Series, told: _Told, measured: Ids, start: int, split: Split, end: int, basis: Basis) -> Step:
     before, after = int(measured[split.at - 1]), int(measured[split.at])
+    logs = told.logs
+    start, at, end = (int(told.first[edge]) for edge in (start, split.at, end))
     conditions = tuple(
         made
         for j, labels in enumerate(series.cells)
-        if (made := _condition(labels, logs[start : split.at, j], logs[split.at : end, j])) is not None
+        if (made := _condition(labels, logs[start:at, j], logs[at:end, j])) is not None
     )
     if split.cell >= 0:
         level = logs[start:end, split.cell]
     else:
-        level = common_level(logs[start:end][:, _both_sides(logs, start, split.at, end)])
-    cut = split.at - start
+        level = common_level(logs[start:end][:, _both_sides(logs, start, at, end)])
+    cut = at - start
     if basis is Basis.CONDITIONS:
-        change = _over_conditions(logs[split.at - 1], logs[split.at])[0]
+        change = _over_conditions(logs[at - 1], logs[at])[0]
     else:
         change = difference(level[:cut], level[cut:])
     change = change or Change(0.0, 0.0, 0.0, 0.0)
@@ -158,7 +170,7 @@ def _step(series: Series, logs: Floats, measured: Ids, start: int, split: Split,
     suspects = tuple(range(before + 1, after + 1))
     places: tuple[int, ...] = ()
     if basis is Basis.REVISIONS:
-        places = tuple(int(measured[start + at]) for at in possible_places(level, cut, clearness(common_level(logs))))
+        places = tuple(int(measured[start + row]) for row in possible_places(level, cut, clearness(common_level(logs))))
     return Step((before, after), suspects, split.chance, slower, change, conditions, places=places)
 
 

@@ -56,7 +56,8 @@ def test_the_step_is_at_the_commit_that_adds_the_global(whole: History) -> None:
     assert step.suspects == (CULPRIT,)
     assert whole.revisions[CULPRIT].subject == "Keep a buffer for names"
     assert step.slower
-    assert step.change.low < -0.099 < step.change.high < -0.09
+    assert step.change.change == pytest.approx(-0.1, abs=0.002)
+    assert -0.105 < step.change.low < step.change.high < -0.095
     assert all(c.clear for c in step.conditions)
     assert len(step.conditions) == 3
     assert whole.slowdown
