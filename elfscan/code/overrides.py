@@ -1,13 +1,15 @@
 """Virtual functions of classes that derive from a class of another file, by their type information.
 
-Owns what C++ leaves of classes in a stripped file: a type information object names its base's, and a table of virtual
-functions begins with the type information of its class.  A library that starts threads calls a virtual function of the
-objects that it is handed; which one that is says no symbol.  The layout is the Itanium C++ ABI's (2.5.2, 2.9.5).  Says
-nothing of what the functions are for.
+Owns what C++ leaves of classes in a stripped file: a type information object names its class and its base's, and a
+table of virtual functions begins with the type information of its class.  A library that starts threads calls a virtual
+function of the objects that it is handed; which one that is says no symbol.  A base may come with a library's headers:
+then its type information is here, and its namespace is called like a library that the file needs.  The layout is the
+Itanium C++ ABI's (2.5.2, 2.9.5).  Says nothing of what the functions are for.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -23,13 +25,15 @@ TYPE_INFORMATION = "_ZTI"
 BASE = 2  # words of type information before that of the base: its own table, the name
 MOST_DERIVED = 8  # classes from one of another file down to the one that is made
 MOST_SLOTS = 64  # virtual functions of a class
+MOST_NAME_BYTES = 256
+_NAMESPACE = re.compile(r"N(\d{1,3})(?=[A-Za-z_])")
 
 
 def overrides(program: Program) -> tuple[Override, ...]:
-    """The functions in the tables of classes whose base, or base's base, is another file's; relocated files only."""
+    """The functions in the tables of classes whose base, or base's base, is another library's; relocated files only."""
     names = program.import_names()
     imports = program.linkage.placeholders["slot"]
-    if ONE_BASE not in names or not any(name.startswith(TYPE_INFORMATION) for name in names):
+    if ONE_BASE not in names:
         return ()
     size = np.uint64(program.elf.arch.pointer_size)
     slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
@@ -44,22 +48,45 @@ def overrides(program: Program) -> tuple[Override, ...]:
     # Beyond an import's placeholder is the next one: what has no name behind it is no type information.
     begin = begin[word(begin + size) != 0]
     bases = dict(zip(begin.tolist(), word(begin + np.uint64(BASE) * size).tolist(), strict=True))
+    needed = program.needed()
+    roots = sorted(set(bases.values()) - set(bases) - set(known))
+    for root in roots:
+        if name := _of_library(program, int(word(np.array([root], np.uint64) + size)[0]), needed):
+            known[root] = name
     of = {information: name for information in bases if (name := _base(information, bases, known))}
     tables = np.flatnonzero(np.isin(value, np.array(list(of), np.uint64)))
     # Before the type information stands the distance to the whole object: 0, which nothing relocates.
     tables = tables[word(slot[tables] - size) == 0]
     found = []
+    ends = np.append(begin, np.array(roots, np.uint64))
     steps = np.arange(1, MOST_SLOTS + 1, dtype=np.uint64) * size
     for table, information in zip(slot[tables], value[tables].tolist(), strict=True):
         places = table + steps
-        functions = np.where(np.isin(places, begin), np.uint64(0), word(places)).tolist()
+        functions = np.where(np.isin(places, ends), np.uint64(0), word(places)).tolist()
         end = functions.index(0) if 0 in functions else MOST_SLOTS
         found += [Override(of[information], number, functions[number]) for number in range(end)]
     return tuple(found)
 
 
+def _of_library(program: Program, address: int, needed: tuple[str, ...]) -> str:
+    """The symbol of a class whose name stands here, if its namespace is that of a needed library; "" otherwise."""
+    offset = program.elf.offset_of(address)
+    if offset is None:
+        return ""
+    text = program.elf.data[offset : offset + MOST_NAME_BYTES].tobytes().partition(b"\0")[0].decode("latin-1")
+    found = _NAMESPACE.match(text)
+    if found is None or text[found.end() :][: int(found[1])] not in {_library_name(name) for name in needed}:
+        return ""
+    return TYPE_INFORMATION + text
+
+
+def _library_name(file: str) -> str:
+    """``tbb`` of ``libtbb.so.12``."""
+    return file.partition(".so")[0].removeprefix("lib")
+
+
 def _base(information: int, bases: dict[int, int], known: dict[int, str]) -> str:
-    """Name of the type information of the nearest base that is another file's, "" where none is."""
+    """Name of the type information of the nearest base that is another library's, "" where none is."""
     for _ in range(MOST_DERIVED):
         information = bases.get(information, 0)
         name = known.get(information, "")

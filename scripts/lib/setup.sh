@@ -45,6 +45,7 @@ has dwz|dwz
 has bear|bear
 has valgrind|valgrind
 has rustc|rustc
+[ -e /usr/include/tbb ]|libtbb-dev
 has strace|strace
 '
 

@@ -1,8 +1,8 @@
-"""Thread entries that arrive as function values of Go: the address of a word, or of an object that begins with one.
+"""Thread entries that arrive in objects made for the call: function values of Go, ``std::function`` of C++.
 
 Owns that pattern.  A closure is made on the way to the call that is handed it: code takes the address of its function
-and stores it into a new object.  The object is not followed.  What the same function of Go took last before the call
-is what it hands over.
+and stores it into a new object (Go also hands over the address of a word that holds it).  The object is not followed.
+What the same function took last before the call is what it hands over.
 """
 
 from __future__ import annotations
@@ -36,19 +36,28 @@ def made_values(
         shown = (args["arg"] == argument) & (args["kind"] == ArgKind.ADDRESS)
         shown &= function_at(image, args["value"].astype(np.uint64)) >= 0
         handing &= ~np.isin(calls["ip"], args["ip"][shown])
-    rows = np.flatnonzero(handing)
-    taken = _taken(image)
+    yield from _before(image, np.flatnonzero(handing), 1)
+
+
+def function_objects(image: Image, callees: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
+    """The same for calls that are handed a ``std::function``: what runs, and what copies it, as both are stored."""
+    return _before(image, np.flatnonzero(np.isin(image.calls["callee"], callees)), 2)
+
+
+def _before(image: Image, rows: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """(row of a function, row of a call) for so many functions at most that a caller took last before each call.
+
+    ``rows`` are those of the calls.  What is taken is for one call.
+    """
+    calls, taken = image.calls, _taken(image)
     if not len(taken) or not len(rows):
         return
     last = np.searchsorted(taken["ip"], calls["ip"][rows]) - 1
-    before = np.maximum(last, 0)
-    made = (last >= 0) & (taken["function"][before] == calls["function"][rows])
-    # One value is for one call.
-    made &= np.append(True, before[1:] != before[:-1])
-    values = function_at(image, taken["target"][before])
-    for row, call, known in zip(values.tolist(), rows.tolist(), (made & (values >= 0)).tolist(), strict=True):
-        if known:
-            yield row, call
+    earlier = np.append(-1, last[:-1])
+    for place in (last - back for back in range(most)):
+        made = (place > earlier) & (taken["function"][place] == calls["function"][rows])
+        values = function_at(image, taken["target"][place])
+        yield from zip(values[made].tolist(), rows[made].tolist(), strict=True)
 
 
 def _taken(image: Image) -> Table:

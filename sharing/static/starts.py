@@ -20,7 +20,7 @@ from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
-from sharing.static.functionvalues import by_go, made_values
+from sharing.static.functionvalues import by_go, function_objects, made_values
 from sharing.static.indirectentries import calls_what_it_is_handed, handed_on
 from sharing.static.objectentries import object_entries
 
@@ -61,6 +61,9 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for callee, argument in sorted(wanted):
         for row, call in made_values(image, callees[callee : callee + 1], argument):
             start(row, int(image.calls["function"][call]), several=bool(looped[call]))
+    for row, call in function_objects(image, _handed_objects(image, knowledge)):
+        if "_M_manager" not in function_name(image, row):
+            start(row, int(image.calls["function"][call]), several=True)
     for at, key, wrapper in passed_on(image, callees, inverse, wanted):
         if wrapper is None:
             start_argument(at, several=many.get(key, False))
@@ -129,7 +132,17 @@ def _asked(image: Image, knowledge: Knowledge, callees: npt.NDArray[Any]) -> tup
             many[(i, row.entry_argument)] = row.many
         elif knowledge.takes_entry(name):
             wanted.update((i, argument) for argument in range(1, 6))
+        elif row is not None and name.startswith("_Z"):  # a callable object whose place varies
+            wanted.update((i, argument) for argument in range(6))
+            many.update(((i, argument), row.many) for argument in range(6))
     return wanted, many
+
+
+def _handed_objects(image: Image, knowledge: Knowledge) -> npt.NDArray[np.uint64]:
+    """Addresses of imported functions that start threads and are handed a ``std::function``."""
+    names = image.callee_names.items()
+    found = [at for at, name in names if "St8function" in name and knowledge.starts_thread(name)]
+    return np.array(found, np.uint64)
 
 
 def _pointed(image: Image) -> npt.NDArray[np.int64]:

@@ -47,6 +47,22 @@ def test_the_functions_of_a_class_by_their_number(build: Build, compiler: str) -
     assert named["_ZN4Both3runEv"] not in {o.function for o in found}
 
 
+@pytest.mark.parametrize(("namespace", "found"), [("pool", {("_ZTIN4pool4taskE", 2)}), ("pond", set())])
+def test_a_base_in_a_librarys_header_is_known_by_its_namespace(
+    build: Build, namespace: str, found: set[tuple[str, int]]
+) -> None:
+    library = build("void *pool_start;", "gcc", "-shared", "-Wl,-soname,libpool.so.2", name="libpool.so")
+    text = f"""
+namespace {namespace} {{ struct task {{ virtual ~task() = default; virtual void execute() = 0; }}; }}
+struct Mine : {namespace}::task {{ void execute() override; }};
+void Mine::execute() {{}}
+int main() {{ Mine mine; return 0; }}
+"""
+    options = ("-O1", "-s", "-Wl,--no-as-needed", str(library))
+    path = str(build(text, "g++", *options, suffix=".cc"))
+    assert {(o.base, o.slot) for o in overrides(open_program(ElfFile(path, map_file(path)))) if o.slot > 1} == found
+
+
 def test_a_file_without_classes_of_others_has_none(build: Build) -> None:
     path = str(build("int main(void) { return 0; }", "gcc"))
     assert overrides(open_program(ElfFile(path, map_file(path)))) == ()

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.debug.demangle import demangle
-from elfscan.image import read_images
-from sharing.judge.static import JudgeOptions, judge
-from sharing.knowledge import default_knowledge
-from sharing.model.finding import Finding, Severity
+from sharing.model.finding import Severity
+from tests.languages.conftest import audited
 
 # Of three words in a row two are on one line, wherever the linker puts them.  PAD is what the remedy says to add.
 PROGRAM = """
@@ -63,12 +60,6 @@ def go(tmp_path_factory: pytest.TempPathFactory) -> Path:
             command = [tool, "build", *flags, "-o", f"{name}{suffix}", f"{name}.go"]
             subprocess.run(command, cwd=folder, check=True, capture_output=True, env=environment)
     return folder
-
-
-def audited(program: Path) -> list[Finding]:
-    image = next(read_images(str(program)))
-    found = judge(image, JudgeOptions(64, 128, demangle=demangle), default_knowledge()).findings
-    return [f for f in found if f.severity.rank >= Severity.LOW.rank]
 
 
 def test_words_of_goroutines_come_first_with_an_edit_in_go(go: Path) -> None:

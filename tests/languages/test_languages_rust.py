@@ -10,11 +10,9 @@ import pytest
 
 from elfscan.debug.demangle import demangle
 from elfscan.debug.rustnames import readable_rust, told_apart
-from elfscan.image import read_images
-from sharing.judge.static import JudgeOptions, judge
-from sharing.knowledge import default_knowledge
 from sharing.knowledge.names import rust_path
-from sharing.model.finding import Finding, Severity
+from sharing.model.finding import Severity
+from tests.languages.conftest import audited
 
 # Two words in one structure; WRAP is what the remedy of the finding says to do.
 PROGRAM = """
@@ -103,12 +101,6 @@ def rust(tmp_path_factory: pytest.TempPathFactory) -> Path:
             command = ["rustc", "-O", *flags, "-o", f"{name}{suffix}", f"{name}.rs"]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return folder
-
-
-def audited(program: Path) -> list[Finding]:
-    image = next(read_images(str(program)))
-    found = judge(image, JudgeOptions(64, 128, demangle=demangle), default_knowledge()).findings
-    return [f for f in found if f.severity.rank >= Severity.LOW.rank]
 
 
 @pytest.mark.parametrize("form", ["", "-v0"])
