@@ -169,6 +169,11 @@ def _remarks(machine: Machine) -> Iterator[str]:
         )
     if len(machine.cpus) == 1:
         yield "there is one processor: nothing can be shared between caches, recordings show no false sharing"
+    if machine.autogroup:
+        yield (
+            "sessions share the processors (kernel.sched_autogroup_enabled): a priority ranks only inside of one, so "
+            "what compares speed raises the group of its session meanwhile, where it may"
+        )
     if len(machine.nodes) > 1:
         yield "there are several memory nodes: a line that moves between them costs several times as much"
 

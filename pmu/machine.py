@@ -60,6 +60,7 @@ class Machine:
     nodes: tuple[tuple[int, tuple[int, ...]], ...] = ()
     caches: tuple[Cache, ...] = ()
     devices: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    autogroup: bool = False  # sessions share the processors, and priorities rank inside of one
 
     @property
     def line_bytes(self) -> int:
@@ -100,6 +101,7 @@ def read_machine(root: Path = Path("/")) -> Machine:
         nodes=tuple(_nodes(sys / "devices/system/node")),
         caches=_caches(cpu_root, cpus),
         devices=dict(_devices(sys / "bus/event_source/devices")),
+        autogroup=_number(proc / "sys/kernel/sched_autogroup_enabled") == 1,
     )
 
 

@@ -22,6 +22,7 @@ HIGHEST_PRIORITY = -20
 _POLL_S = 0.02
 _EXEC_FAILED = 127
 _GRACE_S = 2.0
+_GROUP = "/proc/self/autogroup"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Workload:
         self._kept = bytearray()
         self._started = 0.0
         self._ended: Ended | None = None
+        # The child is of our session, and so of our group: what it raises stays raised when it ends.
+        self._group = _group_priority() if priority else None
         self.pid = os.fork()
         if self.pid == 0:
             try:
@@ -89,6 +92,8 @@ class Workload:
             self.signal(signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self.pid, 0)
+        if self._group is not None:
+            _set_group_priority(self._group)
         for descriptor in (self._gate, self._errors, self._output):
             if descriptor >= 0:
                 with contextlib.suppress(OSError):
@@ -192,6 +197,19 @@ def raise_priority() -> None:
     """The highest that this process may have; not everyone may have any."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, HIGHEST_PRIORITY)
-    # Where sessions share the processors (sched(7), autogroup), niceness only counts within one.
-    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as file:
-        file.write(str(HIGHEST_PRIORITY))
+    _set_group_priority(HIGHEST_PRIORITY)
+
+
+# Where sessions share the processors (sched(7), autogroup), niceness only counts within one.
+def _group_priority() -> int | None:
+    """That of our session's group, None where there is none: ``/autogroup-25 nice 0``."""
+    try:
+        with open(_GROUP) as file:
+            return int(file.read().rpartition(" ")[2])
+    except (OSError, ValueError):
+        return None
+
+
+def _set_group_priority(nice: int) -> None:
+    with contextlib.suppress(OSError), open(_GROUP, "w") as file:
+        file.write(str(nice))

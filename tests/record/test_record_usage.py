@@ -233,6 +233,10 @@ def test_doctor_of_an_intel_machine(intel: Any, fake_perf: Any, linemate: Run) -
     assert any("adjacent-line" in remark for remark in found["remarks"])
     assert any("threads of one core" in remark for remark in found["remarks"])
     assert found["advice"] == [], "nothing is better than what it has"
+    assert not any("sched_autogroup_enabled" in remark for remark in found["remarks"])
+    intel.put("proc/sys/kernel/sched_autogroup_enabled", "1")
+    _, grouped = doctor(linemate, intel.root)
+    assert any("sched_autogroup_enabled" in remark for remark in grouped["remarks"])
 
 
 def test_doctor_lists_what_works_before_what_does_not(intel: Any, fake_perf: Any, linemate: Run) -> None:
