@@ -18,7 +18,7 @@ from reports import EMITTERS
 from reports.emitters import Emitter
 from reports.explain import EXPLAIN_EMITTERS
 from reports.history import HISTORY_EMITTERS
-from sharing.model.comparison import EXPLAIN_SCHEMA, Comparison, LineMates, Moved, ShiftRun, Straddle
+from sharing.model.comparison import EXPLAIN_SCHEMA, Comparison, LineMates, Moved, ShiftRun, Straddle, SymbolChange
 from sharing.model.errors import LinemateError, Malformed
 from sharing.model.finding import SCHEMA, Finding, LinePicture, LineRef, Participant, Report, SourceEdit
 from sharing.model.history import HISTORY_SCHEMA, History
@@ -166,6 +166,12 @@ def _moved(moved: Moved, path: str) -> None:
     _address(moved.shift, f"{path}.shift", _SHIFT)
 
 
+def _change(change: SymbolChange, path: str) -> None:
+    for name in ("old_address", "new_address"):
+        if text := getattr(change, name):
+            _address(text, f"{path}.{name}")
+
+
 def _mates(mates: LineMates, path: str) -> None:
     _address(mates.line, f"{path}.line")
     _require(0 < mates.line_size <= MAX_LINE_BYTES, f"{path}.line_size", f"is {mates.line_size}")
@@ -220,6 +226,7 @@ _CHECKS: dict[type, Callable[[Any, str], None]] = {
     Comparison: _comparison,
     SourceEdit: _edit,
     Moved: _moved,
+    SymbolChange: _change,
     LineMates: _mates,
     Straddle: _straddle,
     ShiftRun: _run,

@@ -71,15 +71,3 @@ def shown(value: Any) -> Any:
             return value  # a column of numbers
         return [shown(item) for item in value]
     return value
-
-
-def render_template(template: str, **values: object) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(template).render(values)

@@ -27,6 +27,7 @@ class Commit:
     tree: str
     name: str
     subject: str
+    author: str
 
 
 def commits_of(top: str, revisions: str) -> list[Commit]:
@@ -41,7 +42,7 @@ def commits_of(top: str, revisions: str) -> list[Commit]:
     if _git(top, "merge-base", "--is-ancestor", old, new, check=False)[0] != 0:
         raise LinemateError(f"{first} is not an ancestor of {last}")
     limit = f"--max-count={MAX_COMMITS + 1}"
-    form = "--format=%H%x00%T%x00%h%x00%s%x00"
+    form = "--format=%H%x00%T%x00%h%x00%s%x00%an%x00"
     _, text = _git(top, "log", "--first-parent", "--no-show-signature", limit, form, f"{old}..{new}", "--")
     found = _parsed(text)
     if len(found) > MAX_COMMITS:
@@ -53,8 +54,8 @@ def commits_of(top: str, revisions: str) -> list[Commit]:
 def _parsed(text: str) -> list[Commit]:
     fields = text.split("\0")
     return [
-        Commit(fields[i].strip(), fields[i + 1], fields[i + 2], fields[i + 3][:200])
-        for i in range(0, len(fields) - 4, 4)
+        Commit(fields[i].strip(), fields[i + 1], fields[i + 2], fields[i + 3][:200], fields[i + 4][:80])
+        for i in range(0, len(fields) - 5, 5)
     ]
 
 

@@ -77,7 +77,7 @@ def revisions_of(
             state, why, log = RevisionState.FAILED, failed[at], ""
         else:
             state, why, log = RevisionState.BUILT, "", ""
-        out.append(Revision(commit.id, commit.name, state, commit.subject, why, log))
+        out.append(Revision(commit.id, commit.name, state, commit.subject, why, log, commit.author))
     return tuple(out)
 
 

@@ -1,4 +1,4 @@
-"""The comparison as one HTML page that needs nothing else: no scripts, no fonts, no requests.
+"""The comparison as one HTML page that needs nothing else; what it says, it says without scripts.
 
 Owns what the template gets; the template owns the looks.  Jinja2 escapes every value, and names have passed
 ``visible`` before.
@@ -10,7 +10,8 @@ from typing import Any
 
 from reports.escape import name_list, visible
 from reports.explain import wording
-from reports.htmltemplate import render_template
+from reports.explain.layouts import pair_pictures, section_pictures
+from reports.htmltemplate import render_page
 from reports.options import RenderOptions
 from reports.page import NAME_WIDTH
 from reports.wording import target_name, target_text
@@ -25,16 +26,20 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
     """The page.  Without ``options.summary`` the causes only."""
     counts = comparison.coverage.counts
     runs = wording.moved_runs(comparison)[:RUNS_SHOWN]
-    return render_template(
+    return render_page(
         "explain.html.j2",
+        ("look.css", "explain.css"),
+        ("base.js", "explain.js"),
+        {},
         title=f"{comparison.causes[0].kind.value}" if comparison.causes else "",
         targets=[(visible(target_name(t)), visible(target_text(t))) for t in comparison.targets],
         matched=wording.matched(comparison),
         notes=[visible(note) for note in comparison.coverage.notes],
         incomplete=comparison.incomplete,
-        causes=[_cause(cause) for cause in comparison.causes],
+        causes=[_cause(comparison, cause) for cause in comparison.causes],
         ruled_out=[(r.kind.value, visible(r.why)) for r in comparison.ruled_out]
         + [(f"{r.kind.value} not", visible(r.why)) for r in comparison.not_ruled_out],
+        sections=[(visible(section), picture) for section, picture in section_pictures(comparison)],
         tables=[table for table in _tables(comparison) if table["rows"]],
         runs=[
             (
@@ -53,7 +58,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
     )
 
 
-def _cause(cause: Cause) -> dict[str, Any]:
+def _cause(comparison: Comparison, cause: Cause) -> dict[str, Any]:
     return {
         "kind": cause.kind.value,
         "title": wording.title(cause),
@@ -64,6 +69,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
             for lead, pairs in wording.pairs_of(cause)
             for mates in pairs
         ],
+        "pictures": list(pair_pictures(comparison, cause)),
         "moved": [(visible(m.name), m.old, m.new, m.shift) for m in cause.moved],
         "evidence": [visible(text) for text in cause.evidence],
         "checks": [

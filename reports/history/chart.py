@@ -1,28 +1,33 @@
-"""The series as a picture: one SVG for each condition, drawn by hand and without scripts.
+"""The series as a picture: one SVG for each condition, readable without scripts.
 
-Owns coordinates only; every text in it is a number or was made visible and escaped before.
+Owns coordinates.  A revision's column leads to its row of the table and says on a touch what it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Callable, Iterator
 from statistics import median
 
-from reports.escape import visible
+from markupsafe import Markup
+
+from reports.history.wording import labels_text, revision_name
+from reports.svg import drawing, element
 from sharing.model.history import History, Points
 
-WIDTH, HEIGHT = 720, 160
-LEFT, RIGHT, TOP, BOTTOM = 70, 12, 10, 22
-LABELS = 12  # names of revisions below the axis
+WIDTH, HEIGHT = 760.0, 210.0
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 12.0, 30.0
+LABELS = 8  # names of revisions below the axis: more would run into each other
+LABEL_CHARACTERS = 11
 MOST_POINTS = 20_000  # repetitions that are drawn, beyond that medians alone
 
+Place = Callable[[float], float]
 
-def chart(history: History, points: Points) -> str:
-    """Repetitions as dots, medians as a line, steps as upright lines."""
+
+def chart(history: History, points: Points, rows: int) -> Markup:
+    """Repetitions as dots, medians as a line, steps as upright lines; the first ``rows`` revisions are links."""
     known = [i for i, values in enumerate(points.values) if values]
     if not known:
-        return ""
+        return Markup("")
     every = sum(len(v) for v in points.values) <= MOST_POINTS
     drawn = [v for i in known for v in (points.values[i] if every else (median(points.values[i]),))]
     low, high = min(drawn), max(drawn)
@@ -30,42 +35,39 @@ def chart(history: History, points: Points) -> str:
     low, high = low - margin, high + margin
     count = max(len(points.values) - 1, 1)
 
-    def x(at: float) -> str:
-        return f"{LEFT + at / count * (WIDTH - LEFT - RIGHT):.1f}"
+    def x(at: float) -> float:
+        return LEFT + at / count * (WIDTH - LEFT - RIGHT)
 
-    def y(value: float) -> str:
-        return f"{TOP + (high - value) / (high - low) * (HEIGHT - TOP - BOTTOM):.1f}"
+    def y(value: float) -> float:
+        return TOP + (high - value) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
-    parts = [
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(_title(history, points))}">',
-        *_axis(history, low, high, x, y),
-    ]
+    parts = list(_axis(history, low, high, x, y))
     for step in history.steps:
         style = "slower" if step.slower else "faster"
         at = x((step.between[0] + step.between[1]) / 2)
-        parts.append(f'<line class="{style}" x1="{at}" x2="{at}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-    line = " ".join(f"{x(i)},{y(median(points.values[i]))}" for i in known)
-    parts.append(f'<polyline class="median" points="{line}"/>')
+        parts.append(element("line", class_=style, x1=at, x2=at, y1=TOP, y2=HEIGHT - BOTTOM))
+        parts.append(element("text", style, class_=style, x=at + 4, y=TOP + 10))
+    line = " ".join(f"{x(i):.1f},{y(median(points.values[i])):.1f}" for i in known)
+    parts.append(element("polyline", class_="median", points=line))
     if every:
-        parts += [f'<circle cx="{x(i)}" cy="{y(v)}" r="2"/>' for i in known for v in points.values[i]]
-    return "".join([*parts, "</svg>"])
+        parts += [element("circle", cx=x(i), cy=y(v), r=2.5) for i in known for v in points.values[i]]
+    wide = (WIDTH - LEFT - RIGHT) / count
+    for i in known:
+        if i < rows:
+            title = element("title", f"{revision_name(history, i)}: {median(points.values[i]):,.6g}")
+            column = element("rect", x=x(i) - wide / 2, y=TOP, width=wide, height=HEIGHT - TOP, class_="column")
+            parts.append(element("a", title + column, href=f"#r{i}", tabindex="-1"))
+    return drawing(WIDTH, HEIGHT, f"{history.metric} {labels_text(points.labels)} by revision", *parts, links=True)
 
 
-def _title(history: History, points: Points) -> str:
-    labels = ", ".join(f"{name} {text}" for name, text in points.labels)
-    return visible(f"{history.metric} {labels}".strip())
-
-
-def _axis(history: History, low: float, high: float, x: object, y: object) -> Sequence[str]:
-    assert callable(x)
-    assert callable(y)
-    out = []
+def _axis(history: History, low: float, high: float, x: Place, y: Place) -> Iterator[Markup]:
     for value in (low + (high - low) * share for share in (0.1, 0.5, 0.9)):
-        at = y(value)
-        out.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at}" y2="{at}"/>')
-        out.append(f'<text x="{LEFT - 6}" y="{at}" dy="4" text-anchor="end">{value:,.4g}</text>')
+        yield element("line", class_="grid", x1=LEFT, x2=WIDTH - RIGHT, y1=y(value), y2=y(value))
+        yield element("text", f"{value:,.4g}", x=LEFT - 6, y=y(value) + 4, text_anchor="end")
     stride = max(1, -(-len(history.revisions) // LABELS))
+    last = len(history.revisions) - 1
     for i in range(0, len(history.revisions), stride):
-        name = escape(visible(history.revisions[i].name)[-10:])
-        out.append(f'<text x="{x(i)}" y="{HEIGHT - 6}" text-anchor="middle">{name}</text>')
-    return out
+        anchor = "end" if i == last else "middle"
+        name = history.revisions[i].name
+        name = name if len(name) <= LABEL_CHARACTERS else f"…{name[1 - LABEL_CHARACTERS :]}"
+        yield element("text", name, x=x(i), y=HEIGHT - 8, text_anchor=anchor)

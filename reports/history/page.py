@@ -1,13 +1,11 @@
-"""The history as one HTML page that needs nothing else: no scripts, no fonts, no requests.
+"""The history as one HTML page that needs nothing else; what it says, it says without scripts.
 
-Owns what the template gets.  Jinja2 escapes every value; the charts alone come as markup, from ``history_chart``.
+Owns what the template gets.  Jinja2 escapes every value; the charts alone come as markup, from ``chart``.
 """
 
 from __future__ import annotations
 
 from statistics import median
-
-from markupsafe import Markup
 
 from reports.escape import visible
 from reports.history.chart import chart
@@ -20,7 +18,7 @@ from reports.history.wording import (
     step_lines,
     verdict,
 )
-from reports.htmltemplate import render_template
+from reports.htmltemplate import render_page
 from reports.options import RenderOptions
 from sharing.model.history import History
 
@@ -39,8 +37,11 @@ def render(history: History, options: RenderOptions) -> str:
         for number, step in enumerate(history.steps)
     ]
     suspected = list(step_lines(history, history.best, suspected=True)) if history.best is not None else []
-    return render_template(
+    return render_page(
         "history.html.j2",
+        ("look.css", "history.css"),
+        ("base.js", "history.js"),
+        {},
         verdict=verdict(history),
         slowdown=history.slowdown,
         source=visible(history.source),
@@ -48,11 +49,12 @@ def render(history: History, options: RenderOptions) -> str:
         steps=steps,
         suspected=suspected,
         alone=[list(layout_lines(history, c)) for c in history.layout_changes if c.step < 0],
-        # Numbers and escaped names only.
-        charts=[(labels_text(p.labels), Markup(chart(history, p))) for p in history.series[:CHARTS]],
+        metric=visible(history.metric),
+        charts=[(labels_text(p.labels), chart(history, p, ROWS)) for p in history.series[:CHARTS]],
         more_charts=max(0, len(history.series) - CHARTS),
         heads=[labels_text(p.labels) for p in history.series[:CHARTS]],
         rows=_rows(history),
+        named=any(revision.subject or revision.author for revision in history.revisions),
         pairs=[
             (
                 visible(pair.first),
@@ -78,12 +80,13 @@ def render(history: History, options: RenderOptions) -> str:
     )
 
 
-def _rows(history: History) -> list[tuple[str, str, bool, list[str]]]:
+def _rows(history: History) -> list[tuple[str, str, str, bool, list[str]]]:
     steps = {s.between[1] for s in history.steps}
     return [
         (
             visible(revision.name),
             visible(revision.subject),
+            visible(revision.author),
             i in steps,
             [f"{median(p.values[i]):,.6g}" if p.values[i] else "" for p in history.series[:CHARTS]],
         )

@@ -40,6 +40,7 @@ class Revision(msgspec.Struct, frozen=True):
     subject: str = ""
     why: str = ""
     log: str = ""
+    author: str = ""
 
     @property
     def left_out(self) -> bool:

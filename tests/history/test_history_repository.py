@@ -55,6 +55,7 @@ def test_the_step_is_at_the_commit_that_adds_the_global(whole: History) -> None:
     assert whole.basis is Basis.REPETITIONS
     assert step.suspects == (CULPRIT,)
     assert whole.revisions[CULPRIT].subject == "Keep a buffer for names"
+    assert whole.revisions[CULPRIT].author == "A"
     assert step.slower
     assert step.change.change == pytest.approx(-0.1, abs=0.002)
     assert -0.105 < step.change.low < step.change.high < -0.095

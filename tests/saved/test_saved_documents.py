@@ -54,6 +54,7 @@ def test_what_was_written_is_written_again(tmp_path: Path, kind: str) -> None:
         ("findings", (*PICTURE, "slices", 0, "end"), 1 << 15, "leave a gap or overlap at"),
         ("findings", ("hidden",), 1 << 70, "hidden does not fit into 64 bits"),
         ("comparison", ("causes",), [], "causes is empty"),
+        ("comparison", ("changes", 0, "new_address"), "8", "changes[0].new_address is no address: '8'"),
         ("comparison", ("causes", 0, "moved", 0, "shift"), "8", "causes[0].moved[0].shift is no address: '8'"),
         ("history", ("steps", 0, "between"), [1, 4], "steps[0] names revision 4 of 4"),
         ("history", ("series", 0, "values"), [], "series[0].values has 0 of 4 revisions"),
