@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from sharing.model.errors import LinemateError
-from sharing.model.inputs import NotReadable, read_input
+from sharing.model.inputs import read_input
 from sharing.model.process.wholefile import write_whole
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://")
@@ -44,13 +44,8 @@ class _Local:
         self._top = top
 
     def read(self, name: str) -> bytes | None:
-        try:
-            return read_input(self._top / name, _MOST_BYTES)
-        except NotReadable as error:
-            if os.path.lexists(self._top / name):
-                raise
-            del error
-            return None
+        path = self._top / name
+        return read_input(path, _MOST_BYTES) if os.path.lexists(path) else None
 
     def write(self, name: str, data: bytes) -> None:
         path = self._top / name

@@ -45,8 +45,8 @@ class Tally:
         numbers = tuple(stored.numbers.get(severity, 0) for severity in _SEVERITIES)
         if any(numbers):
             self.worst = heapq.nlargest(WORST, [*self.worst, (numbers, file)])
-        if stored.error and len(self.failed) < NAMED:
-            self.failed.append(stored.error)
+        if stored.error:
+            self.failed = heapq.nsmallest(NAMED, [*self.failed, stored.error])
 
     @property
     def incomplete(self) -> bool:
