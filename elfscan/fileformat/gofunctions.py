@@ -25,6 +25,7 @@ _GO_1_2, _GO_1_16, _GO_1_18, _GO_1_20 = 0xFFFF_FFFB, 0xFFFF_FFFA, 0xFFFF_FFF0, 0
 _MAGIC = (_GO_1_20, _GO_1_18, _GO_1_16, _GO_1_2)
 _QUANTA = (1, 2, 4)  # bytes that instructions are multiples of
 _FIELDS = 8  # offset of the header's words, behind magic number, instruction and word size
+_LAST_ADDRESS = (1 << 64) - 1
 _TEXT = 2  # which of them says where code begins, since Go 1.18
 _MODULE, _MODULE_TEXT = ".go.module", 22  # run-time data since Go 1.26, and which of its words is where code begins
 
@@ -119,7 +120,7 @@ class _Table:
         place = int(self._elf.sections["address"][self._row]) + self._at + at
         found = dynamic_relocations(self._elf)
         words = found["addend"][(found["where"] == place) & (found["symbol"] == 0)]
-        return int(words[0]) if len(words) else 0
+        return int(words[0]) & _LAST_ADDRESS if len(words) else 0
 
     def _text(self) -> int:
         """Where the code begins of which a table says only how far each function is from there; 0 for unknown.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sharing.model import FunctionFlag, Image
-from tests.builders.elf import ALLOC, EXEC, PROGBITS, WRITE, ElfBuilder
+from tests.builders.elf import ALLOC, EXEC, PROGBITS, RELA, WRITE, ElfBuilder
 from tests.elf.conftest import Read
 
 TEXT = 0x401000
@@ -96,6 +96,15 @@ class TestWhole:
         assert of_go(image_of(elf, tmp_path, read)) == []
         elf.section(".go.module", struct.pack("<23Q", *[0] * 22, TEXT), flags=ALLOC | WRITE, address=0x510000)
         assert of_go(image_of(elf, tmp_path, read)) == FUNCTIONS
+
+    @pytest.mark.parametrize(("addend", "found"), [(TEXT, FUNCTIONS), (-1, [])])
+    def test_or_what_the_loader_will_say(
+        self, tmp_path: Path, read: Read, addend: int, found: list[tuple[str, int, int]]
+    ) -> None:
+        elf = program(table("1.20", text=0), init=True)
+        place = struct.pack("<QQq", 0x480000 + 24, 8, addend)  # the third word of the header, R_X86_64_RELATIVE
+        elf.section(".rela.dyn", place, type=RELA, flags=ALLOC, address=0x470000, entry_size=24)
+        assert of_go(image_of(elf, tmp_path, read)) == found
 
     def test_a_table_beside_nothing_of_go_is_data(self, tmp_path: Path, read: Read) -> None:
         elf = program(table("1.20"), section=".rodata")
