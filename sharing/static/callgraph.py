@@ -175,7 +175,9 @@ def _by_thread(
     made = perthread.Work(straight, np.bincount(pointers["function"], often * inside, n).astype(np.float64))
     entries = [root.function for root in roots]
     handed = handed_over(image)
-    found = perthread.threads(calls, entries, dispatched, handed, made, perthread.work_of(image), base)
+    called = base & (factor >= 1.0)  # a library's: to set up and to tear down is not what it is called for
+    entered = called if called.any() else base
+    found = perthread.threads(calls, entries, dispatched, handed, made, perthread.work_of(image), entered)
     sleeping = foreign.sleepers(image, found.once)
     some, rest, long = (perthread.mask_of(roots) for roots in (sleeping.some, sleeping.rest, sleeping.long))
     return dataclasses.replace(found, unsure=found.unsure | some, resting=rest, seldom=long)

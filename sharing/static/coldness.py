@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.knowledge.names import rust_path
-from sharing.model.image import FunctionFlag, Image
+from sharing.model.image import FunctionFlag, Image, ImageKind
 from sharing.static import numbers
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -22,17 +22,22 @@ _LENGTH = re.compile(r"(\d+)")
 
 
 def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
-    """Per function, 1 or the factor for cold sections, the run-time's own start-up, and cold first or last words."""
+    """Per function, 1 or the factor for cold sections, the run-time's own start-up, and cold first or last words.
+
+    What a library exports has the library's name before and that of an object behind: there any word tells.
+    """
     factor = np.where(image.functions["flags"] & FunctionFlag.COLD, numbers.COLD, 1.0)
     words, anywhere = knowledge.cold.all, knowledge.cold.anywhere
     runtime = knowledge.runtime_functions
+    exported = (image.functions["flags"] & FunctionFlag.EXPORTED != 0) & (image.kind is ImageKind.SHARED)
     for row, name in enumerate(image.functions["name"].tolist()):
         if name < 0:
             continue
         text = image.names[name]
         parts = _parts(text)
         last = not anywhere.isdisjoint(parts)
-        if not last and not (text in runtime or (parts and (parts[0] in words or parts[-1] in words))):
+        telling = parts if exported[row] else parts[:1] + parts[-1:]
+        if not last and text not in runtime and words.isdisjoint(telling):
             continue
         if knowledge.is_thread_entry(text):
             continue  # whatever it is called

@@ -358,6 +358,33 @@ def test_names_that_speak_of_start_up_or_failure_are_cold(name: str, cold: bool)
         assert frequency(image, graph, name) < frequency(image, graph, "worker")
 
 
+@pytest.mark.parametrize(
+    ("kind", "flags", "cold"),
+    [
+        (ImageKind.SHARED, FunctionFlag.EXPORTED, True),
+        (ImageKind.SHARED, FunctionFlag(0), False),  # its own helper: the words around are not a library's name
+        (ImageKind.EXECUTABLE, FunctionFlag.EXPORTED, False),
+    ],
+)
+def test_what_a_library_exports_may_have_its_word_in_the_middle(
+    kind: ImageKind, flags: FunctionFlag, cold: bool
+) -> None:
+    b = Builder(kind)
+    b.function("queue_register_thread", flags).store("first")
+    b.function("queue_push", FunctionFlag.EXPORTED).store("second")
+    b.function("queue_run").store("second")
+    b.variable("first", 8)
+    b.variable("second", 8)
+    b.function("main").call("pthread_create", None, None, "queue_run")
+    image, graph = build(b)
+    at = row(image, "queue_register_thread")
+    assert bool(graph.cold[at]) is cold
+    if kind is ImageKind.SHARED:
+        assert graph.by_thread is not None
+        assert not graph.by_thread.rates[:, at].any()  # no work that callers are taken to ask for
+        assert graph.by_thread.rates[:, row(image, "queue_push")].any()
+
+
 def test_code_in_a_cold_section_is_cold() -> None:
     b = Builder()
     threads(b, "worker")

@@ -293,10 +293,10 @@ def elements() -> Builder:
     return b
 
 
-def read_often(loads: int, stores: int) -> Builder:
-    """A word is read and written in so many loops, beside a counter."""
+def read_often(loads: int, stores: int, rarity: int = 0) -> Builder:
+    """A word is read and written in so many loops, the latter not always, beside a counter."""
     b = Program()
-    b.function("left").load("mine", loop=loads).store("mine", loop=stores)
+    b.function("left").load("mine", loop=loads).store("mine", loop=stores, rarity=rarity)
     b.counts("right", "theirs", 2)
     return b
 
@@ -356,7 +356,7 @@ ROWS: list[Row] = [
     ("GUARD_SHARE", 2.0, under_a_callers_lock),
     ("WRAPPER_BYTES", 0, lock_with_room),
     ("MAX_ELEMENTS", 0, elements),
-    ("READ_MOSTLY", 1.0, lambda: read_often(2, 1)),
+    ("READ_MOSTLY", 1.0, lambda: read_often(2, 2, 12)),
     ("SELDOM_WRITTEN", 1000.0, lambda: read_often(1, 0)),
     ("COUNTER_FROM", 1.1, plain),
 ]
