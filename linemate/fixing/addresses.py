@@ -107,6 +107,12 @@ def find(image: Image, who: Participant) -> Location | None:
     return Location(start, end, (start, end), align) if re.fullmatch(r"(\[\])+", wanted) else None
 
 
+def lacks_types(image: Image, who: Participant) -> bool:
+    """Whether the binary has the variable and says nothing of its members: it was built without debug information."""
+    rows = [row for row in _rows(image, who) if not _is_local_to_thread(image, row)]
+    return bool(who.member) and len(rows) == 1 and int(image.variables["type"][rows[0]]) < 0
+
+
 def _wrapped(path: str) -> tuple[str, ...]:
     """The path as an edit may have made it, of a wrapped variable or of wrapped elements."""
     index = re.match(r"(\[\])*", path)

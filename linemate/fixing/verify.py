@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elfscan.image import read_images
-from linemate.fixing.addresses import element_bytes, find, line_sharing
+from linemate.fixing.addresses import element_bytes, find, lacks_types, line_sharing
 from linemate.fixing.bench import Benchmark, Measured, compare, last_line
 from linemate.fixing.child import run
 from linemate.fixing.tree import Trees, made_binaries, scratch_copies, tree_root
@@ -131,7 +131,9 @@ def _relevant(made: dict[str, list[Path]], trees: Trees, fixed: Fixed, options: 
         if not (trees.before / relative).is_file():
             continue
         image = _image(trees.before / relative)
-        if options.binaries or (image is not None and any(find(image, who) is not None for who in moved)):
+        if options.binaries or (
+            image is not None and any(find(image, who) is not None or lacks_types(image, who) for who in moved)
+        ):
             found.append(relative)
     return found
 
@@ -186,6 +188,8 @@ def _separated(
     shown = who.name if whole else who.full_name
     was = line_sharing(before, finding, who, line_size, whole=whole)
     now = line_sharing(after, finding, who, line_size, whole=whole)
+    if not was.where and lacks_types(before, who):
+        return [Check(None, f"{name} has no debug information, so nothing tells where {shown} is: build it with -g")]
     if not was.where:
         return [Check(None, f"{name} has no {shown}")]
     if not now.where:

@@ -7,6 +7,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from linemate.fixing.bench import Benchmark, compare
@@ -173,3 +174,15 @@ def test_seconds_are_compared_the_other_way_round(tmp_path: Path) -> None:
 def test_a_benchmark_without_a_figure_is_an_error(tmp_path: Path, command: str, why: str) -> None:
     with pytest.raises(LinemateError, match=why):
         compare(Benchmark(command, "ops", 1), tmp_path, tmp_path)
+
+
+def test_a_member_in_a_build_without_debug_information_asks_for_it(
+    tree: Path, planned: tuple[Finding, Planned]
+) -> None:
+    """The symbol is there, and says nothing of what is in it: no "has no such variable"."""
+    wanted, made = planned
+    part = dataclasses.replace(made, participant=msgspec.structs.replace(made.participant, member="m_mutex"))
+    result = run(tree, [(wanted, [part])], build="make -s OUT=out CXXFLAGS=-O2 out/slow")
+    texts = [check.text for check in result.checks]
+    assert any("out/slow has no debug information" in text and "build it with -g" in text for text in texts)
+    assert not any("has no LOCK_open" in text for text in texts)
