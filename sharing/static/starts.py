@@ -38,7 +38,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     """Thread entries by creation calls, and the names of the imported functions that create threads."""
     creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
     args = image.args
-    callees = np.union1d(args["callee"], image.calls["callee"][by_go(image)])
+    go = by_go(image)
+    callees = np.union1d(args["callee"], image.calls["callee"][go])
     inverse = np.searchsorted(callees, args["callee"])
     wanted, many = _asked(image, knowledge, callees)
     pointed, in_loop = _pointed(image), _in_loop(args)
@@ -58,7 +59,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             start(row, int(args[at]["function"]), several=several or bool(in_loop[at]))
 
     looped = _in_loop(image.calls)
-    for callee, argument in sorted(wanted):
+    for callee, argument in sorted(wanted) if go.any() else ():
         for row, call in made_values(image, callees[callee : callee + 1], argument):
             start(row, int(image.calls["function"][call]), several=bool(looped[call]))
     for row, call in function_objects(image, _handed_objects(image, knowledge)):
