@@ -66,8 +66,12 @@ def with_rarity(image: Image) -> Image:
     table = _table()
     named = _named(image)
 
+    by_name: dict[str, list[int]] = {}
+    for address, name in named:
+        by_name.setdefault(name, []).append(address)
+
     def of(names: frozenset[str]) -> npt.NDArray[np.uint64]:
-        return np.array([a for a, name in named if name in names], np.uint64)
+        return np.array([a for name in sorted(names) for a in by_name.get(name, ())], np.uint64)
 
     told = _told(image, named, table.error_streams)
     telling = np.isin(_blocks(calls), told)
