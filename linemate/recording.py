@@ -123,17 +123,22 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             overhead,
             heap,
         )
-        with held():  # a sidecar of other profiles would be worth nothing
-            for level in kept:
-                put_in_place(files, level, files.part(level))
-            if "solo" not in kept:
-                files.drop_earlier(files.solo)
-            if heap is None:
-                files.drop_earlier(files.heap)
-            else:
-                os.replace(files.part(_NOTES), files.heap)
-            write_sidecar(files.sidecar, recording)
+        _keep(files, recording, list(kept))
     return recording
+
+
+def _keep(files: Files, recording: Recording, levels: Sequence[str]) -> None:
+    """Put all files in place; those of an earlier recording that say nothing about this one are deleted."""
+    with held():  # a sidecar of other profiles would be worth nothing
+        for level in levels:
+            put_in_place(files, level, files.part(level))
+        if "solo" not in levels:
+            files.drop_earlier(files.solo)
+        if recording.heap is None:
+            files.drop_earlier(files.heap)
+        else:
+            os.replace(files.part(_NOTES), files.heap)
+        write_sidecar(files.sidecar, recording)
 
 
 def _check_target(options: RecordOptions) -> None:

@@ -125,16 +125,13 @@ def command(
     )
     inputs = (*paths, debug_file, guards, project.path or None, *facts, *samples, *counts)
     several = len(paths) > 1 or os.path.isdir(paths[0]) or format_name == PARQUET
+    _refuse_contradictions(engine, scheduler, resume=resume, several=several, parquet=format_name == PARQUET)
     if several:
         from linemate.commands.auditmany import Many
 
         many = Many(paths, dataclasses.replace(options, spread=False), output, jobs, resume, quiet)
         if format_name == PARQUET:
             return many.store(engine, scheduler)
-    elif resume:
-        raise click.UsageError("--resume is of several files or folders")
-    if engine != ENGINES[0] or scheduler is not None:
-        raise click.UsageError("--engine and --scheduler are of --format parquet: their workers write the results")
     check_output(output, inputs)
     page = common.format_of(EMITTERS, format_name, output) == "html"
     maps: list[MemoryMap] = []
@@ -157,6 +154,13 @@ def command(
         return common.exit_code(report, limit)
 
     return many.report(finish) if several else finish(_audit(options, maps if page else None, quiet=quiet))
+
+
+def _refuse_contradictions(engine: str, scheduler: str | None, *, resume: bool, several: bool, parquet: bool) -> None:
+    if resume and not several:
+        raise click.UsageError("--resume is of several files or folders")
+    if not parquet and (engine != ENGINES[0] or scheduler is not None):
+        raise click.UsageError("--engine and --scheduler are of --format parquet: their workers write the results")
 
 
 def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, quiet: bool) -> Report:

@@ -6,6 +6,7 @@ import click
 
 from linemate.commands import common
 from linemate.output import check_output, progress
+from linemate.tabletext import split_part
 from reports.escape import visible
 from reports.explain import EXPLAIN_EMITTERS
 from sharing.model.comparison import Comparison
@@ -61,7 +62,8 @@ def command(
     """
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)
-    inputs = (old, new, debug_old, debug_new, *samples_old, *samples_new, *bench_old, *bench_new, project.path or None)
+    parts = (old, new, *samples_old, *samples_new, *bench_old, *bench_new)
+    inputs = (*(split_part(given)[0] for given in parts), debug_old, debug_new, project.path or None)
     check_output(output, inputs)
     common.format_of(EXPLAIN_EMITTERS, format_name, output)
     from linemate.explaining.run import ExplainRequest, explain

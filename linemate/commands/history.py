@@ -6,6 +6,7 @@ import click
 
 from linemate.commands import common
 from linemate.output import check_output
+from linemate.tabletext import split_part
 from reports.escape import visible
 from reports.history import HISTORY_EMITTERS
 from sharing.model.errors import LinemateError
@@ -99,9 +100,9 @@ def command(
         _only_with_repository(revisions, repo, build, binary, bench, levels, store, bisect, pair)
         from linemate.history.table import TableOptions, from_table
 
-        check_output(output, (table,))
+        inputs: tuple[str | None, ...] = (split_part(table)[0],)
+        check_output(output, inputs)
         common.format_of(HISTORY_EMITTERS, format_name, output)
-        inputs: tuple[str | None, ...] = (table,)
         history = from_table(TableOptions(table, metric or "", revision_column or "", newest_first, less, alpha))
     else:
         from linemate.history.options import HistoryOptions
