@@ -49,7 +49,7 @@ void OriginFinder::operand(uint32_t Row, const MemOperand &M,
     return;
   Item Next = From;
   Next.Row = Row;
-  Next.Offset += M.Disp;
+  Next.Offset = wrapAdd(Next.Offset, M.Disp);
   Next.Indexed |= M.Index != NoReg;
   Next.Reg = M.Flags & MemPcRelative ? NoReg : M.Base;
   if (isFollowed(Next.Reg) || M.Flags & MemPcRelative)
@@ -72,11 +72,12 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   Next.Row = Set.Row;
   Next.Indexed |= Set.Stepped;
   Next.Kept = false; // the register may have moved on since
-  for (const KnownValue &V : B.effect(Set.Row).values()) {
+  Effect E = B.effect(Set.Row);
+  for (const KnownValue &V : E.values()) {
     if (V.Dst != From.Reg || (V.Source == NoReg && !V.IsAddress))
       continue;
     Next.Reg = V.Source;
-    Next.Offset += V.Constant;
+    Next.Offset = wrapAdd(Next.Offset, V.Constant);
     Todo.push_back(Next);
     return;
   }
