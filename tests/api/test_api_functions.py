@@ -22,7 +22,8 @@ from linemate.config import find_config
 # Options that say how a document is shown, not what is in it, and the one name that differs.
 SHOWING = {"format", "output", "quiet", "fail_on", "details", "top"}
 SPELLED = {"p": "database", "jobs": "jobs", "rule": "rules", "symbol": "symbols", "no_cache": "cache"}
-COMMAND_ONLY = {"jobs", "write_baseline"}  # a function returns a value and writes nothing
+# A function returns a value and writes nothing: neither datasets nor what a run that was ended leaves.
+COMMAND_ONLY = {"jobs", "write_baseline", "resume", "engine", "scheduler"}
 
 
 def command_json(folder: Path, command: str, *arguments: str) -> Any:

@@ -19,11 +19,12 @@ from pathlib import Path
 
 CLIENT = """\
 #!/bin/bash
-# Asks the process that serves {folder}: number of this process, folder, arguments.
+# Asks the process that serves {folder}: number of this process, folder, arguments.  In a shell of its own, or
+# the standard output that the answer goes to would for a moment be the requests themselves.
 reply={folder}/reply.$$
 mkfifo "$reply"
 printf '%s\\0' "$$" "$PWD" "$@" >{folder}/request.$$
-echo $$ >{folder}/requests
+(echo $$ >{folder}/requests)
 read -r code <"$reply"
 rm -f "$reply" {folder}/request.$$
 exit "$code"

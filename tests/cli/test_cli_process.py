@@ -55,7 +55,7 @@ DEFECT = """
 import sys
 import linemate.pipeline
 from linemate.__main__ import main
-def audit(*arguments):
+def audit(*arguments, **more):
     raise KeyError("row 7")
 linemate.pipeline.audit = audit
 main()

@@ -133,14 +133,13 @@ def test_without_the_library_the_command_names_what_to_install(monkeypatch: pyte
         lsp.command.callback(database=None, binary=None, min_severity="low", config=None)  # type: ignore[misc]
 
 
-def test_columns_are_of_utf_16(tmp_path: Path) -> None:
-    path = tmp_path / "a.c"
-    path.write_text("int a;\n/* 𝛼ß */ long name_1 = 2;\n")
-    data = path.read_bytes()
-    column = data.splitlines()[1].index(b"name_1") + 1
-    assert _word(str(path), 2, column) == Place(1, 15, 21)
-    assert _word(str(path), 2, 0) == Place(1, 0, 26)
-    assert _word(str(path), 9, 4) == Place(8, 0, 0)
+def test_columns_are_of_utf_16() -> None:
+    data = "int a;\n/* 𝛼ß */ long name_1 = 2;\n".encode()
+    rows = data.splitlines()
+    column = rows[1].index(b"name_1") + 1
+    assert _word(rows, 2, column) == Place(1, 15, 21)
+    assert _word(rows, 2, 0) == Place(1, 0, 26)
+    assert _word(rows, 9, 4) == Place(8, 0, 0)
     assert _at(data, data.index(b"name_1")) == Place(1, 15, 15)
 
 
