@@ -11,15 +11,14 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from sharing.model.image import Image, SectionKind
+from sharing.model.image import Image, SectionKind, VariableFlag
 from sharing.static.linemap import variable_name
 
 _INDEX = re.compile(r"\[(\d{1,18})\]")
 _OFFSET = re.compile(r"\+(0[xX][0-9a-fA-F]{1,16}|0|[1-9]\d{0,18})$")
-_KIND = re.compile(r" \(\w+\)$")
-
-
+_KIND = re.compile(r" \([\w ]+\)$")
 _SEPARATORS = ".[+"
+_FEW_WANTED = 4
 
 
 def parts_of(symbol: str) -> int:
@@ -48,16 +47,12 @@ def rows_by_name(image: Image, wanted: frozenset[str] | None = None) -> dict[str
             rows.setdefault(name, []).append(row)
 
     called = image.variables["name"]
-    if wanted is None:
-        named = np.flatnonzero(called >= 0)
-    else:
-        # A name that ends in ")" may be one with a kind behind it.
-        chosen = [at for at, name in enumerate(image.names) if name in wanted or name[-1:] == ")"]
-        named = np.flatnonzero(np.isin(called, np.array(chosen, np.int64)))
-    for row in named.tolist():
+    named = called >= 0 if wanted is None else np.isin(called, _positions(image.names, wanted))
+    for row in np.flatnonzero(named).tolist():
+        put(image.names[int(called[row])], row)
+    # A recovered object is called "bss+0x40 (mutex)": what it is need not be typed.
+    for row in np.flatnonzero(image.variables["flags"] & VariableFlag.RECOVERED).tolist():
         name = image.names[int(called[row])]
-        put(name, row)
-        # A recovered object is called "bss+0x40 (mutex)": what it is need not be typed.
         plain = _KIND.sub("", name)
         if plain != name:
             put(plain, row)
@@ -67,6 +62,19 @@ def rows_by_name(image: Image, wanted: frozenset[str] | None = None) -> dict[str
         for alias in aliases:
             put(alias, row)
     return rows
+
+
+def _positions(names: list[str], wanted: frozenset[str]) -> list[int]:
+    """Where ``wanted`` stand in ``names``: few are compared with all, since to hash millions of names takes longer."""
+    if len(wanted) > _FEW_WANTED:
+        return [at for at, name in enumerate(names) if name in wanted]
+    found = []
+    for name in wanted:
+        at = -1
+        for _ in range(names.count(name)):
+            at = names.index(name, at + 1)
+            found.append(at)
+    return found
 
 
 def spans_of(image: Image, symbols: Iterable[str]) -> dict[str, list[tuple[int, int]]]:

@@ -9,10 +9,12 @@ import pytest
 from elfscan.image import read_images
 from linemate.byname import candidates, rows_by_name, split_member
 from sharing.model import Image
+from sharing.model.image import VariableFlag
 from tests.builders import elf as b
 from tests.builders.elf import ElfBuilder
 
-NAMES = ("plain", "plain.0", "dotted.name", "shared (mutex)", "Box::call(int)", "plain2")
+NAMES = ("plain", "plain.0", "dotted.name", "shared (mutex)", "waited (condition variable)", "Box::call(int)", "plain2")
+RECOVERED = ("shared (mutex)", "waited (condition variable)")
 
 
 @pytest.fixture
@@ -24,13 +26,16 @@ def image(tmp_path: Path) -> Image:
     elf.symbol("zz_alias", data, 0, 8)
     (tmp_path / "names.o").write_bytes(elf.bytes())
     (image,) = read_images(str(tmp_path / "names.o"), types=False, access=False)
+    for variable in image.variables:
+        if image.names[variable["name"]] in RECOVERED:
+            variable["flags"] |= VariableFlag.RECOVERED
     return image
 
 
 @pytest.mark.parametrize(
     "symbol",
     ["plain", "plain.member", "plain.0", "plain[2].x", "plain+0x4", "dotted.name.x", "shared", "shared (mutex)",
-     "Box::call(int)", "zz_alias", "zz_alias.x", "missing", "plain2"],
+     "waited", "Box::call(int)", "zz_alias", "zz_alias.x", "missing", "plain2", "a.b.c.d.e[1].plain"],
 )  # fmt: skip
 def test_few_names_find_what_all_names_find(image: Image, symbol: str) -> None:
     few = rows_by_name(image, candidates([symbol]))
@@ -39,4 +44,4 @@ def test_few_names_find_what_all_names_find(image: Image, symbol: str) -> None:
 
 
 def test_all_names_are_those_of_the_file(image: Image) -> None:
-    assert set(rows_by_name(image)) == {*NAMES, "shared", "zz_alias"}
+    assert set(rows_by_name(image)) == {*NAMES, "shared", "waited", "zz_alias"}
