@@ -53,14 +53,14 @@ class Request(Protocol):
     def tree(self) -> str: ...
 
 
-def run_facts(request: Request, project: ProjectConfig | None = None) -> Path:
-    """Run the tool and return the file with its stream, which is removed when this process ends.
+def run_facts(request: Request, project: ProjectConfig | None = None, within: Path | None = None) -> Path:
+    """Run the tool and return the file with its stream, in a new folder in ``within``, else in that of this run.
 
     Progress goes to standard error if that is a terminal.  Raises ``LinemateError`` when the tool cannot be run or
     gives up; units that fail are lines of the stream.
     """
     tool = tool_path(TOOL)
-    folder = Path(tempfile.mkdtemp(dir=scratch.folder(), prefix="facts-"))
+    folder = Path(tempfile.mkdtemp(dir=within or scratch.folder(), prefix="facts-"))
     stream = folder / "facts.jsonl"
     arguments = [str(tool), *_arguments(request, project or ProjectConfig(), folder)]
     try:

@@ -181,7 +181,7 @@ def check(
         trusts_repository=trust_repository,
         build=build or "",
     )
-    return run(options, against)
+    return run(options, against)[0]
 
 
 @_run_of_its_own

@@ -19,6 +19,7 @@ from sharing.model.arch import find_architecture, target_architecture
 from sharing.model.facts import ACCESS_COLUMNS, AccessFlag, FunctionBits, FunctionFacts
 from sharing.model.folders import walk
 from sharing.model.image import Architecture, Image, ImageKind
+from sharing.model.process.scratch import remove
 from sharing.source.addressing import AddressSpace, exact, predicted
 from sharing.source.emission import Contribution, unit_contributions
 from sharing.source.image import source_image
@@ -34,7 +35,11 @@ def read_program(options: CheckOptions) -> Program:
     """The facts of all units, from streams that were gathered before or by running the Clang tool."""
     if options.streams:
         return read_streams(options.streams)
-    return read_streams((gather_facts(options),))
+    stream = gather_facts(options)
+    try:
+        return read_streams((stream,))
+    finally:
+        remove(stream.parent)  # a server or a watch reads again and again
 
 
 def gather_facts(options: CheckOptions) -> Path:

@@ -61,11 +61,14 @@ def facts_request(
     return FactsRequest(database=str(path), sources=tuple(sources), jobs=jobs, cache=cache)
 
 
-def check(options: CheckOptions, against: Comparison) -> Report:
-    """Check the sources, and keep of the findings those that are new against ``against``, with their edits."""
+def check(options: CheckOptions, against: Comparison) -> tuple[Report, Program]:
+    """Check the sources, and keep of the findings those that are new against ``against``, with their edits.
+
+    The program is what was read.
+    """
     _refuse_contradictions(options, against)
     if not against.base and not against.file and not against.accept:
-        return judged(options)[0]
+        return judged(options)
     # Everything is compared: a note that became severe is new, an accepted one is accepted at its severity.
     whole = dataclasses.replace(options, min_severity=Severity.NOTE)
     if against.base:
@@ -73,7 +76,7 @@ def check(options: CheckOptions, against: Comparison) -> Report:
     else:
         everything, program = _judge(whole)
         report = _against_files(everything, against, options)
-    return _with_edits(report, program, options)
+    return _with_edits(report, program, options), program
 
 
 def judged(options: CheckOptions) -> tuple[Report, Program]:
@@ -167,7 +170,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
     with subfolder("check") as scratch:
 
         def gather(wanted: FactsRequest) -> Path:
-            return _gather(wanted, options.project)
+            return _gather(wanted, options.project, scratch)
 
         current = gather(request)
         ours = dataclasses.replace(options, streams=(str(current),))
@@ -214,7 +217,7 @@ def _entries(request: FactsRequest, here: str) -> tuple[database.Entry, ...]:
     return tuple(entry for entry in entries if os.path.realpath(entry.path) in wanted)
 
 
-def _gather(request: FactsRequest, project: ProjectConfig) -> Path:
+def _gather(request: FactsRequest, project: ProjectConfig, within: Path) -> Path:
     from analyzer.run import run_facts
 
-    return run_facts(request, project)
+    return run_facts(request, project, within)

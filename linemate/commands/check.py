@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from linemate import lastreport
 from linemate.commands import common
 from linemate.output import check_output
 from reports import EMITTERS
-from sharing.model.finding import Confidence
+from sharing.model.finding import Confidence, Report
+
+if TYPE_CHECKING:
+    from sharing.source.program import Program
 
 FLAGS = "linemate.flags"
 
@@ -49,6 +54,7 @@ class WithFlags(click.Command):
     "-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units read in parallel; default: one per core."
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
+@click.option("--watch", is_flag=True, help="Check again at each save, a line a change, until Ctrl-C.")
 @common.threads_option
 @common.finding_options()
 @common.brevity_options
@@ -67,6 +73,7 @@ def command(
     binary: str | None,
     jobs: int,
     no_cache: bool,
+    watch: bool,
     assume_threads: bool,
     format_name: str | None,
     fail_on: str | None,
@@ -93,6 +100,8 @@ def command(
         # A variable that is not set must not turn a gate into another one.
         if value is not None and not value.strip():
             raise click.UsageError(f"{name} is empty")
+    if watch and (output or write_baseline or format_name not in (None, "text")):
+        raise click.UsageError("--watch writes text to standard output: not with -o, --format, --write-baseline")
     recover(common.say)
     project = common.read_project(config)
     limit = common.fail_limit(fail_on, project)
@@ -119,9 +128,21 @@ def command(
     check_output(write_baseline, (request.database or None, *sources, binary, project.path or None))
     # The analyzer shows its own progress.
     against = Comparison(base or "", baseline or "", write_baseline or "", trust_repository, build or "")
-    report = check(options, against)
-    lastreport.keep(report)
-    common.write_document(
-        report, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top, limit=limit
-    )
+
+    def checked() -> tuple[Report, Program]:
+        found, program = check(options, against)
+        lastreport.keep(found)
+        return found, program
+
+    def show(found: Report) -> None:
+        common.write_document(
+            found, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top, limit=limit
+        )
+
+    if watch:
+        from linemate.checking import watching
+
+        watching.watch(checked, show, filter(None, (request.database, binary, baseline)))
+    report, _ = checked()
+    show(report)
     return common.exit_code(report, limit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sharing.model.plural import count
 from sharing.model.reportdiff import Difference, FindingDifference, Judged, ReportDiff
 
@@ -19,6 +21,13 @@ def headline(diff: ReportDiff) -> str:
     if not diff.differences:
         return f"no difference: {count(diff.same, 'finding')} in both"
     return ", ".join(f"{number:,} {kind.value}" for kind, number in numbers.items()) + f"; {diff.same:,} as before"
+
+
+def short_rows(diff: ReportDiff) -> Iterator[str]:
+    """A line a finding: ``new  high  LOCK_open / unused_tables  false sharing, static, line 0x4600  [id]``."""
+    for row in diff.differences:
+        names = " / ".join(row.names)
+        yield f"{row.kind.value:<7}  {severity(row):<6}  {names}  {detail(row)}  [{finding_id(row)}]"
 
 
 def severity(row: FindingDifference) -> str:
