@@ -235,7 +235,8 @@ def _location(participant: Participant, binary: str, root: str, *, virtual: bool
         address["absoluteAddress"] = int(participant.address, 16)
     physical = {"address": address}
     if binary:
-        physical["artifactLocation"] = _artifact(binary, root)
+        # Hosts refuse a result without a region, and a binary has no lines: its first one, where the file is opened.
+        physical |= {"artifactLocation": _artifact(binary, root), "region": {"startLine": 1}}
     return {"physicalLocation": physical, **out}
 
 

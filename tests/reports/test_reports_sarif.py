@@ -79,6 +79,7 @@ def test_without_a_declaration_the_location_is_the_address_in_the_binary(source:
         "kind": "data",
         "absoluteAddress": 0x1074200,
     }
+    assert place["region"] == {"startLine": 1}
 
 
 def test_an_address_that_a_double_cannot_hold_stays_text() -> None:
