@@ -1,8 +1,8 @@
-"""Maps of GNU ld and lld (``elfscan.textlayout``).  Owns the inputs that the target starts with."""
+"""Maps of GNU ld and lld (``elfscan.listing``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
-from elfscan.textlayout import read_listing
+from elfscan.listing import read_listing
 from fuzz.python.engine.target import Target, input_file
 
 _SEEDS = (

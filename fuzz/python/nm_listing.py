@@ -1,8 +1,8 @@
-"""Listings of nm (``elfscan.textlayout``).  Owns the inputs that the target starts with."""
+"""Listings of nm (``elfscan.listing``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
-from elfscan.textlayout import read_listing
+from elfscan.listing import read_listing
 from fuzz.python.engine.target import Target, input_file
 
 _SEEDS = (

@@ -15,7 +15,7 @@ import msgspec
 
 from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
-from elfscan.textlayout import read_listing
+from elfscan.listing import read_listing
 from elfscan.traits import read_traits
 from linemate.auditing.image import line_sizes
 from linemate.explaining.inputs import measurements_of, profiles_of

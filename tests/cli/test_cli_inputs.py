@@ -13,7 +13,7 @@ import pytest
 
 from analyzer.stream import read_facts
 from elfscan.image import read_images
-from elfscan.textlayout import read_listing
+from elfscan.listing import read_listing
 from linemate.baseline import read_baseline
 from linemate.cli import main
 from linemate.config import load_config

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elfscan.textlayout import read_listing
+from elfscan.listing import read_listing
 from sharing.model import Image, LinemateError, Malformed, SectionKind, Unrecognized, VariableFlag
 
 # The listing of seed 002's fast build, as far as the report gives it, among neighbours.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.textlayout import read_listing
+from elfscan.listing import read_listing
 from sharing.explain.compare import ExplainOptions, explain
 from sharing.knowledge import default_knowledge
 from sharing.model.comparison import CauseKind, Comparison, Share
