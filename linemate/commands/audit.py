@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from linemate import lastreport
 from linemate.commands import common
+from linemate.commands.groups import DocumentOptions, FindingOptions, ProjectOptions, grouped
 from linemate.options import AuditOptions
 from linemate.output import check_output, progress
 from reports import EMITTERS
 from reports.escape import visible
-from sharing.model.finding import Confidence, Report
+from sharing.model.finding import Report
 from sharing.model.memorymap import MemoryMap
 
 if TYPE_CHECKING:
@@ -23,6 +25,36 @@ if TYPE_CHECKING:
 
 PARQUET = "parquet"
 ENGINES = ("local", "dask")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What else is known of the binary."""
+
+    samples: tuple[str, ...]
+    counts: tuple[str, ...]
+    facts: tuple[str, ...]
+    debug_file: str | None
+
+    @property
+    def files(self) -> tuple[str | None, ...]:
+        return (self.debug_file, *self.facts, *self.samples, *self.counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadOptions:
+    """Who audits several files."""
+
+    resume: bool
+    engine: str
+    scheduler: str | None
+    jobs: int
+
+    def refuse_contradictions(self, *, several: bool, as_tables: bool) -> None:
+        if self.resume and not several:
+            raise click.UsageError("--resume is of several files or folders")
+        if not as_tables and (self.engine != ENGINES[0] or self.scheduler is not None):
+            raise click.UsageError("--engine and --scheduler are of --format parquet: their workers write the results")
 
 
 @click.command("audit")
@@ -70,30 +102,16 @@ ENGINES = ("local", "dask")
 @common.debug_option
 @common.brevity_options
 @common.common_options
+@grouped(document=DocumentOptions, wanted=FindingOptions, evidence=Evidence, where=ProjectOptions, spread=SpreadOptions)
 def command(
     paths: tuple[str, ...],
-    format_name: str | None,
-    fail_on: str | None,
-    min_severity: str | None,
-    min_confidence: str,
-    rules: tuple[str, ...],
-    symbols: tuple[str, ...],
-    samples: tuple[str, ...],
-    counts: tuple[str, ...],
-    facts: tuple[str, ...],
+    document: DocumentOptions,
+    wanted: FindingOptions,
+    evidence: Evidence,
+    where: ProjectOptions,
+    spread: SpreadOptions,
     guards: str | None,
-    resume: bool,
-    engine: str,
-    scheduler: str | None,
-    jobs: int,
-    line_size: str | None,
     assume_threads: bool,
-    debug_file: str | None,
-    config: str | None,
-    output: str | None,
-    quiet: bool,
-    details: bool,
-    top: int,
 ) -> int:
     """Judge every global by the cache line that it is on: of a binary, of several, or of all below a folder.
 
@@ -102,65 +120,47 @@ def command(
     """
     from linemate.guardfile import read_guards
 
-    project = common.read_project(config)
-    limit = common.fail_limit(fail_on, project)
+    project, line_size = where.read()
+    limit = wanted.limit(project)
     known = common.rule_infos()
-    for rule in rules:
-        common.rule_by_id(known, rule)
+    wanted.check_rules(known)
     options = AuditOptions(
         binary=paths[0],
-        line_size=common.line_size_of(line_size, project),
-        samples=samples,
-        counts=counts,
-        facts=facts,
-        min_confidence=Confidence[min_confidence.upper()],
-        min_severity=common.shown_from(min_severity, fail_on, limit),
-        rules=rules,
-        symbols=symbols,
+        line_size=line_size,
+        samples=evidence.samples,
+        counts=evidence.counts,
+        facts=evidence.facts,
+        min_confidence=wanted.confidence,
+        min_severity=wanted.severity(limit),
+        rules=wanted.rules,
+        symbols=wanted.symbols,
         fail_on=limit,
-        debug_file=debug_file,
+        debug_file=evidence.debug_file,
         project=project,
         assume_threads=assume_threads,
         guards=read_guards(guards) if guards is not None else (),
     )
-    inputs = (*paths, debug_file, guards, project.path or None, *facts, *samples, *counts)
-    several = len(paths) > 1 or os.path.isdir(paths[0]) or format_name == PARQUET
-    _refuse_contradictions(engine, scheduler, resume=resume, several=several, parquet=format_name == PARQUET)
+    inputs = (*paths, guards, project.path or None, *evidence.files)
+    as_tables = document.format_name == PARQUET
+    several = len(paths) > 1 or os.path.isdir(paths[0]) or as_tables
+    spread.refuse_contradictions(several=several, as_tables=as_tables)
     if several:
         from linemate.commands.auditmany import Many
 
-        many = Many(paths, dataclasses.replace(options, spread=False), output, jobs, resume, quiet)
-        if format_name == PARQUET:
-            return many.store(engine, scheduler)
-    check_output(output, inputs)
-    page = common.format_of(EMITTERS, format_name, output) == "html"
+        alone = dataclasses.replace(options, spread=False)
+        many = Many(paths, alone, document.output, spread.jobs, spread.resume, document.quiet)
+        if as_tables:
+            return many.store(spread.engine, spread.scheduler)
+    check_output(document.output, inputs)
+    page = document.format_of(EMITTERS) == "html"
     maps: list[MemoryMap] = []
 
     def finish(report: Report) -> int:
         lastreport.keep(report)
-        common.write_document(
-            report,
-            EMITTERS,
-            format_name,
-            output,
-            inputs,
-            known,
-            quiet=quiet,
-            details=details,
-            top=top,
-            limit=limit,
-            maps=maps,
-        )
+        document.write(report, EMITTERS, inputs, document.render_options(known, limit, maps))
         return common.exit_code(report, limit)
 
-    return many.report(finish) if several else finish(_audit(options, maps if page else None, quiet=quiet))
-
-
-def _refuse_contradictions(engine: str, scheduler: str | None, *, resume: bool, several: bool, parquet: bool) -> None:
-    if resume and not several:
-        raise click.UsageError("--resume is of several files or folders")
-    if not parquet and (engine != ENGINES[0] or scheduler is not None):
-        raise click.UsageError("--engine and --scheduler are of --format parquet: their workers write the results")
+    return many.report(finish) if several else finish(_audit(options, maps if page else None, quiet=document.quiet))
 
 
 def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, quiet: bool) -> Report:

@@ -2,20 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from linemate import lastreport
 from linemate.commands import common
+from linemate.commands.groups import DocumentOptions, FindingOptions, ProjectOptions, grouped
 from linemate.output import check_output
 from reports import EMITTERS
-from sharing.model.finding import Confidence, Report
+from sharing.model.finding import Report
 
 if TYPE_CHECKING:
+    from linemate.checking.run import Comparison
+    from linemate.options import FactsRequest
     from sharing.source.program import Program
 
 FLAGS = "linemate.flags"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitOptions:
+    """Which units are read, and how."""
+
+    sources: tuple[str, ...]
+    database: str | None
+    jobs: int
+    no_cache: bool
+
+    def request(self, flags: tuple[str, ...] | None) -> FactsRequest:
+        """``flags`` compile the sources where there is no compile database."""
+        from linemate.checking.run import facts_request
+
+        return facts_request(self.database, self.sources, flags, self.jobs, cached=not self.no_cache)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstOptions:
+    """What findings are compared with."""
+
+    base: str | None
+    build: str | None
+    trust_repository: bool
+    baseline: str | None
+    write_baseline: str | None
+
+    def refuse_empty(self) -> None:
+        _refuse_empty({"--base": self.base, "--baseline": self.baseline, "--build": self.build})
+
+    def comparison(self) -> Comparison:
+        from linemate.checking.run import Comparison
+
+        return Comparison(
+            self.base or "", self.baseline or "", self.write_baseline or "", self.trust_repository, self.build or ""
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltOptions:
+    """What was compiled or linked of the sources."""
+
+    objects: str | None
+    binary: str | None
+
+    def refuse_empty(self) -> None:
+        _refuse_empty({"--binary": self.binary})
+
+
+def _refuse_empty(given: Mapping[str, str | None]) -> None:
+    """A variable that is not set must not turn a gate into another one."""
+    for option, value in given.items():
+        if value is not None and not value.strip():
+            raise click.UsageError(f"{option} is empty")
 
 
 class WithFlags(click.Command):
@@ -59,90 +119,75 @@ class WithFlags(click.Command):
 @common.finding_options()
 @common.brevity_options
 @common.common_options
+@grouped(
+    units=UnitOptions,
+    document=DocumentOptions,
+    wanted=FindingOptions,
+    where=ProjectOptions,
+    against=AgainstOptions,
+    built=BuiltOptions,
+)
 @click.pass_context
 def command(
     ctx: click.Context,
-    sources: tuple[str, ...],
-    database: str | None,
-    base: str | None,
-    build: str | None,
-    trust_repository: bool,
-    baseline: str | None,
-    write_baseline: str | None,
-    objects: str | None,
-    binary: str | None,
-    jobs: int,
-    no_cache: bool,
+    units: UnitOptions,
+    document: DocumentOptions,
+    wanted: FindingOptions,
+    where: ProjectOptions,
+    against: AgainstOptions,
+    built: BuiltOptions,
     watch: bool,
     assume_threads: bool,
-    format_name: str | None,
-    fail_on: str | None,
-    min_severity: str | None,
-    min_confidence: str,
-    rules: tuple[str, ...],
-    symbols: tuple[str, ...],
-    line_size: str | None,
-    config: str | None,
-    output: str | None,
-    quiet: bool,
-    details: bool,
-    top: int,
 ) -> int:
     """Judge the globals of a program from its source: all units of a compile database, or each SOURCE.
 
     FLAGS after -- compile the SOURCEs where there is no compile database.
     """
-    from linemate.checking.run import Comparison, check, facts_request
+    from linemate.checking.run import check
     from linemate.fixing.journal import recover
     from linemate.options import CheckOptions
 
-    for name, value in (("--base", base), ("--baseline", baseline), ("--binary", binary), ("--build", build)):
-        # A variable that is not set must not turn a gate into another one.
-        if value is not None and not value.strip():
-            raise click.UsageError(f"{name} is empty")
-    if watch and (output or write_baseline or format_name not in (None, "text")):
+    against.refuse_empty()
+    built.refuse_empty()
+    if watch and (document.output or against.write_baseline or document.format_name not in (None, "text")):
         raise click.UsageError("--watch writes text to standard output: not with -o, --format, --write-baseline")
     recover(common.say)
-    project = common.read_project(config)
-    limit = common.fail_limit(fail_on, project)
+    project, line_size = where.read()
+    limit = wanted.limit(project)
     known = common.rule_infos()
-    for rule in rules:
-        common.rule_by_id(known, rule)
-    request = facts_request(database, sources, ctx.meta.get(FLAGS), jobs, cached=not no_cache)
+    wanted.check_rules(known)
+    request = units.request(ctx.meta.get(FLAGS))
     options = CheckOptions(
         facts=request,
-        objects=objects or "",
-        binary=binary or "",
-        line_size=common.line_size_of(line_size, project),
-        min_confidence=Confidence[min_confidence.upper()],
-        min_severity=common.shown_from(min_severity, fail_on, limit),
-        rules=rules,
-        symbols=symbols,
+        objects=built.objects or "",
+        binary=built.binary or "",
+        line_size=line_size,
+        min_confidence=wanted.confidence,
+        min_severity=wanted.severity(limit),
+        rules=wanted.rules,
+        symbols=wanted.symbols,
         fail_on=limit,
         project=project,
         assume_threads=assume_threads,
     )
-    inputs = (request.database or None, *sources, binary, baseline, project.path or None)
-    check_output(output, (*inputs, write_baseline))
-    common.format_of(EMITTERS, format_name, output)
-    check_output(write_baseline, (request.database or None, *sources, binary, project.path or None))
-    # The analyzer shows its own progress.
-    against = Comparison(base or "", baseline or "", write_baseline or "", trust_repository, build or "")
+    read = (request.database or None, *units.sources, built.binary, project.path or None)
+    inputs = (*read, against.baseline)
+    document.check(EMITTERS, (*inputs, against.write_baseline))
+    check_output(against.write_baseline, read)
 
     def checked() -> tuple[Report, Program]:
-        found, program = check(options, against)
+        # The analyzer shows its own progress.
+        found, program = check(options, against.comparison())
         lastreport.keep(found)
         return found, program
 
     def show(found: Report) -> None:
-        common.write_document(
-            found, EMITTERS, format_name, output, inputs, known, quiet=quiet, details=details, top=top, limit=limit
-        )
+        document.write(found, EMITTERS, inputs, document.render_options(known, limit))
 
     if watch:
         from linemate.checking import watching
 
-        watching.watch(checked, show, filter(None, (request.database, binary, baseline)))
+        watching.watch(checked, show, filter(None, (request.database, built.binary, against.baseline)))
     report, _ = checked()
     show(report)
     return common.exit_code(report, limit)

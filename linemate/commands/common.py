@@ -1,31 +1,28 @@
-"""What several commands share: options, the project file, where the report goes, the exit code.
+"""What several commands share: options, the project file, rules by id, the exit code.
 
-Owns the meaning of common flags, so that they mean the same everywhere.
+Owns the spelling of common flags, so that they are the same everywhere; ``linemate.commands.groups`` has what they mean
+together.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from linemate.config import LINE_SIZES, find_config, load_config
-from linemate.output import terminal_width, wants_color, write_text
-from linemate.version import HOMEPAGE, __version__
-from reports import EMITTERS, RenderOptions
-from reports.emitters import Document, Emitter, by_ending
+from reports import EMITTERS
+from reports.emitters import Document, Emitter
 from reports.escape import visible
-from reports.options import DEFAULT_TOP, DEFAULT_WIDTH
+from reports.options import DEFAULT_TOP
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
-from sharing.model.memorymap import MemoryMap
 from sharing.model.project import ProjectConfig
 from sharing.model.rule import RuleInfo
 
-PLAIN = {name: EMITTERS[name] for name in ("text", "json")}  # of commands that have no other
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_INCOMPLETE = 3
@@ -166,13 +163,6 @@ def say(text: str) -> None:
     print(f"linemate: {visible(text)}", file=sys.stderr)
 
 
-def line_size_of(flag: str | None, project: ProjectConfig) -> int | None:
-    """Bytes per line: the flag, else the project's; None, also for ``auto``, leaves it to the architecture."""
-    if flag is None:
-        return project.project.line_size
-    return None if flag == "auto" else int(flag)
-
-
 def read_project(config: str | None) -> ProjectConfig:
     """The project file that was named, else the nearest above the current folder, else none."""
     path = Path(config) if config else find_config(Path.cwd())
@@ -184,28 +174,6 @@ def fail_limit(fail_on: str | None, project: ProjectConfig = NO_PROJECT) -> Seve
     if fail_on == "never":
         return None
     return Severity(fail_on) if fail_on else project.project.fail_on or Severity.HIGH
-
-
-def shown_from(min_severity: str | None, fail_on: str | None, limit: Severity | None) -> Severity:
-    """What fails the run is shown: asking to fail on notes shows notes, unless --min-severity says otherwise."""
-    if min_severity:
-        return Severity(min_severity)
-    if fail_on and limit is not None:
-        return min(Severity.LOW, limit, key=lambda severity: severity.rank)
-    return Severity.LOW
-
-
-def wants_json(format_name: str | None, output: str | None) -> bool:
-    """Of a command that has text and JSON: whether the option, or else the ending of ``output``, says JSON."""
-    return format_of(PLAIN, format_name, output) == "json"
-
-
-def format_of(emitters: Mapping[str, Emitter[Document]], format_name: str | None, output: str | None) -> str:
-    """The format that was asked for.  Raises LinemateError where the ending of ``output`` names none of them.
-
-    Called before the long work too.
-    """
-    return format_name or by_ending(emitters, output)
 
 
 def rule_infos() -> tuple[RuleInfo, ...]:
@@ -226,53 +194,6 @@ def rule_by_id(known: Sequence[RuleInfo], wanted: str) -> RuleInfo:
     nearest = difflib.get_close_matches(wanted, ids, n=1)
     hint = f"did you mean '{nearest[0]}'?" if nearest else f"there are: {', '.join(ids)}"
     raise LinemateError(f"no rule '{wanted}': {hint}")
-
-
-def render_options(
-    output: str | None,
-    quiet: bool,
-    rules: tuple[RuleInfo, ...] = (),
-    *,
-    details: bool = True,
-    top: int = DEFAULT_TOP,
-    limit: Severity | None = Severity.HIGH,
-    maps: Sequence[MemoryMap] = (),
-) -> RenderOptions:
-    """Colour and width of where the text goes."""
-    to_stdout = output is None or output == "-"
-    return RenderOptions(
-        color=to_stdout and wants_color(sys.stdout),
-        width=terminal_width(sys.stdout, DEFAULT_WIDTH) if to_stdout else DEFAULT_WIDTH,
-        summary=not quiet,
-        details=details,
-        top=top,
-        rules=rules,
-        version=__version__,
-        home=HOMEPAGE,
-        source_root=str(Path.cwd()),
-        fail_on=limit,
-        maps=tuple(maps),
-    )
-
-
-def write_document(
-    document: Document,
-    emitters: Mapping[str, Emitter[Document]],
-    format_name: str | None,
-    output: str | None,
-    inputs: Iterable[str | None],
-    rules: tuple[RuleInfo, ...] = (),
-    *,
-    quiet: bool,
-    details: bool = True,
-    top: int = DEFAULT_TOP,
-    limit: Severity | None = Severity.HIGH,
-    maps: Sequence[MemoryMap] = (),
-) -> None:
-    """Render in the asked format, else in the one that the ending of ``output`` names."""
-    emitter = emitters[format_of(emitters, format_name, output)]
-    options = render_options(output, quiet, rules, details=details, top=top, limit=limit, maps=maps)
-    write_text(emitter.render(document, options), output, inputs)
 
 
 def exit_code(report: Report, limit: Severity | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common
-from linemate.output import check_output
+from linemate.commands.groups import DocumentOptions, grouped
 from reports.diff import DIFF_EMITTERS
 from sharing.model.finding import Severity
 from sharing.model.reportdiff import ReportDiff
@@ -18,7 +18,8 @@ from sharing.model.reportdiff import ReportDiff
 @common.format_option(DIFF_EMITTERS)
 @common.output_option
 @common.quiet_option("In text, findings without the summary.")
-def command(old: str, new: str, fail_on: str | None, format_name: str | None, output: str | None, quiet: bool) -> int:
+@grouped(document=DocumentOptions)
+def command(old: str, new: str, fail_on: str | None, document: DocumentOptions) -> int:
     """Say what became of the findings of OLD in NEW: JSON documents of audit or check, of two builds or two days.
 
     A finding is the same one where rule, variables and their files are, wherever it lies.
@@ -26,10 +27,9 @@ def command(old: str, new: str, fail_on: str | None, format_name: str | None, ou
     from linemate.reportdiff import difference
     from linemate.saved import read_report
 
-    check_output(output, (old, new))
-    common.format_of(DIFF_EMITTERS, format_name, output)
+    document.check(DIFF_EMITTERS, (old, new))
     found = difference(read_report(old), read_report(new))
-    common.write_document(found, DIFF_EMITTERS, format_name, output, (old, new), quiet=quiet)
+    document.write(found, DIFF_EMITTERS, (old, new))
     return exit_code(found, common.fail_limit(fail_on))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from linemate.commands import common
+from linemate.commands.groups import DocumentOptions, grouped
 from linemate.output import progress, write_text
 
 
@@ -17,15 +18,16 @@ from linemate.output import progress, write_text
 @common.output_option
 @common.quiet_option("No progress.")
 @click.option("--root", default="/", hidden=True, help="Where proc and sys are.")
-def command(format_name: str | None, output: str | None, quiet: bool, root: str) -> int:
+@grouped(document=DocumentOptions)
+def command(document: DocumentOptions, root: str) -> int:
     """Say what this machine can record, why not more, and what to change.
 
     Tries every event on a short work of its own.  Exits with 1 where nothing can be sampled.
     """
     from linemate.doctor import diagnose
 
-    as_json = common.wants_json(format_name, output)
-    with progress("linemate: trying events", quiet=quiet):
+    as_json = document.as_json
+    with progress("linemate: trying events", quiet=document.quiet):
         found = diagnose(Path(root))
     if as_json:
         import msgspec
@@ -35,5 +37,5 @@ def command(format_name: str | None, output: str | None, quiet: bool, root: str)
         from linemate.doctor_text import render
 
         text = render(found)
-    write_text(text, output, ())
+    write_text(text, document.output, ())
     return common.EXIT_CLEAN if found.best else common.EXIT_FINDINGS

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
 from linemate.commands import common
-from linemate.output import check_output, progress
+from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
+from linemate.output import progress
 from linemate.tabletext import split_part
 from reports.escape import visible
 from reports.explain import EXPLAIN_EMITTERS
 from sharing.model.comparison import Comparison
 from sharing.model.finding import Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairEvidence:
+    """What else is known of the two builds."""
+
+    samples_old: tuple[str, ...]
+    samples_new: tuple[str, ...]
+    bench_old: tuple[str, ...]
+    bench_new: tuple[str, ...]
+    debug_old: str | None
+    debug_new: str | None
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Profiles and measurements, each perhaps a part of its file."""
+        return (*self.samples_old, *self.samples_new, *self.bench_old, *self.bench_new)
 
 
 @click.command("explain", short_help="Say why NEW may be slower than OLD.")
@@ -37,55 +57,46 @@ from sharing.model.finding import Severity
 @common.fail_option("Exit with 1 where the layout explains a slowdown from this severity on.")
 @common.format_option(EXPLAIN_EMITTERS)
 @common.common_options
+@grouped(document=DocumentOptions, where=ProjectOptions, evidence=PairEvidence)
 def command(
     old: str,
     new: str,
-    samples_old: tuple[str, ...],
-    samples_new: tuple[str, ...],
-    bench_old: tuple[str, ...],
-    bench_new: tuple[str, ...],
+    document: DocumentOptions,
+    where: ProjectOptions,
+    evidence: PairEvidence,
     matters: float | None,
     sensitivity: bool,
-    debug_old: str | None,
-    debug_new: str | None,
     fail_on: str | None,
-    format_name: str | None,
-    line_size: str | None,
-    config: str | None,
-    output: str | None,
-    quiet: bool,
 ) -> int:
     """Say why NEW may be slower than OLD: what moved, which variables share a line now, and what else differs.
 
     OLD and NEW are two builds of one program, or listings of them (nm -nS, System.map, a linker's map).  A profile or
     table may be a part of its file: FILE#PART is the listing, or the rows, with that label.
     """
-    project = common.read_project(config)
+    project, line_size = where.read()
     limit = common.fail_limit(fail_on, project)
-    parts = (old, new, *samples_old, *samples_new, *bench_old, *bench_new)
-    inputs = (*(split_part(given)[0] for given in parts), debug_old, debug_new, project.path or None)
-    check_output(output, inputs)
-    common.format_of(EXPLAIN_EMITTERS, format_name, output)
+    parts = (old, new, *evidence.tables)
+    inputs = (*(split_part(given)[0] for given in parts), evidence.debug_old, evidence.debug_new, project.path or None)
+    document.check(EXPLAIN_EMITTERS, inputs)
     from linemate.explaining.run import ExplainRequest, explain
 
-    told = {} if matters is None else {"matters": matters / 100}
     request = ExplainRequest(
         old=old,
         new=new,
-        samples_old=samples_old,
-        samples_new=samples_new,
-        bench_old=bench_old,
-        bench_new=bench_new,
-        debug_old=debug_old,
-        debug_new=debug_new,
+        samples_old=evidence.samples_old,
+        samples_new=evidence.samples_new,
+        bench_old=evidence.bench_old,
+        bench_new=evidence.bench_new,
+        debug_old=evidence.debug_old,
+        debug_new=evidence.debug_new,
         sensitivity=sensitivity,
-        line_size=common.line_size_of(line_size, project),
+        line_size=line_size,
         project=project,
-        **told,
+        **({} if matters is None else {"matters": matters / 100}),
     )
-    with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=quiet):
+    with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=document.quiet):
         comparison = explain(request)
-    common.write_document(comparison, EXPLAIN_EMITTERS, format_name, output, inputs, quiet=quiet)
+    document.write(comparison, EXPLAIN_EMITTERS, inputs)
     return exit_code(comparison, limit)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common
+from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
 from linemate.output import check_output, progress, write_text
 from reports.escape import visible
 from sharing.model.errors import LinemateError
@@ -33,16 +34,15 @@ from sharing.model.finding import Severity
     help="Write static_asserts for members of one variable there, to be included in source.",
 )
 @common.common_options
+@grouped(document=DocumentOptions, where=ProjectOptions)
 def command(
     binary: str,
     ids: tuple[str, ...],
+    document: DocumentOptions,
+    where: ProjectOptions,
     saved: str | None,
     above: str,
     asserts: str | None,
-    line_size: str | None,
-    config: str | None,
-    output: str | None,
-    quiet: bool,
 ) -> int:
     """Write the pairs of findings as a file that audit --guards holds every later link of BINARY against.
 
@@ -53,16 +53,15 @@ def command(
     from linemate.pipeline import audit
     from linemate.saved import read_report
 
-    project = common.read_project(config)
+    project, asked = where.read()
     check_target(asserts)
-    for path in (output, asserts):
+    for path in (document.output, asserts):
         check_output(path, (binary, saved, project.path or None))
-    asked = common.line_size_of(line_size, project)
     if saved is not None:
         report = read_report(saved)
     else:
         options = AuditOptions(binary=binary, line_size=asked, min_severity=Severity.NOTE, project=project)
-        with progress(f"linemate: reading {visible(binary)}", quiet=quiet) as say:
+        with progress(f"linemate: reading {visible(binary)}", quiet=document.quiet) as say:
             report = audit(options, say)
     size = asked or max((target.line_size for target in report.targets), default=DEFAULT_LINE_SIZE)
     findings = chosen(report, ids, Severity(above), saved or binary)
@@ -78,5 +77,5 @@ def command(
         common.say(note)
     if not pairs:
         raise LinemateError(f"{saved or binary}: no finding to guard ({len(report.findings):,} in all; see --above)")
-    write_text(guard_file(pairs), output, ())
+    write_text(guard_file(pairs), document.output, ())
     return common.EXIT_CLEAN

@@ -2,16 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
 from linemate.commands import common
-from linemate.output import check_output
+from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
 from linemate.tabletext import split_part
 from reports.escape import visible
 from reports.history import HISTORY_EMITTERS
 from sharing.model.errors import LinemateError
 from sharing.model.history import History
 from sharing.model.process.stopping import Stopped
+
+DEFAULT_STORE = ".linemate-history.sqlite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """Measurements that exist."""
+
+    table: str | None
+    revision_column: str | None
+    newest_first: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """How revisions are built and measured, and which."""
+
+    repo: str | None
+    build: str | None
+    binary: str | None
+    bench: str | None
+    levels: str | None
+    rounds: int
+    retry_failed: bool
+    bisect: bool
+    pair: tuple[str, str] | None
+    store: str | None
+    timeout: float
+
+    @property
+    def any(self) -> bool:
+        """Whether one that has no default was given."""
+        given = (self.repo, self.build, self.binary, self.bench, self.levels, self.store, self.bisect, self.pair)
+        return any(given)
+
+    @property
+    def file(self) -> str:
+        """Where results are kept."""
+        return self.store or DEFAULT_STORE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOptions:
+    """What is looked at in the measurements."""
+
+    metric: str | None
+    better: str | None
+    alpha: float
+
+    @property
+    def less_is_better(self) -> bool | None:
+        return None if self.better is None else self.better == "less"
 
 
 @click.command("history", short_help="Find the revision at which speed or layout changed.")
@@ -40,7 +94,7 @@ from sharing.model.process.stopping import Stopped
 )
 @click.option("--revision-column", metavar="NAME", help="With --table: the column that names revisions.")
 @click.option("--newest-first", is_flag=True, help="With --table: its first revision is the latest.")
-@click.option("--store", metavar="FILE", help="Results of earlier runs.  [default: .linemate-history.sqlite]")
+@click.option("--store", metavar="FILE", help=f"Results of earlier runs.  [default: {DEFAULT_STORE}]")
 @click.option(
     "--timeout",
     type=click.FloatRange(1),
@@ -65,88 +119,35 @@ from sharing.model.process.stopping import Stopped
 )
 @common.format_option(HISTORY_EMITTERS)
 @common.common_options
+@grouped(document=DocumentOptions, where=ProjectOptions, measured=TableOptions, built=BuildOptions, judged=JudgeOptions)
 def command(
     revisions: str | None,
-    table: str | None,
-    repo: str | None,
-    build: str | None,
-    binary: str | None,
-    bench: str | None,
-    levels: str | None,
-    metric: str | None,
-    rounds: int,
-    retry_failed: bool,
-    bisect: bool,
-    pair: tuple[str, str] | None,
-    better: str | None,
-    revision_column: str | None,
-    newest_first: bool,
-    store: str | None,
-    timeout: float,
-    alpha: float,
+    document: DocumentOptions,
+    where: ProjectOptions,
+    measured: TableOptions,
+    built: BuildOptions,
+    judged: JudgeOptions,
     fail_on: str,
-    format_name: str | None,
-    line_size: str | None,
-    config: str | None,
-    output: str | None,
-    quiet: bool,
 ) -> int:
     """Find the revision at which a program's speed or layout changed.
 
     Builds and measures every revision of REV..REV (the first one included), or reads a table of measurements.
     """
-    less = None if better is None else better == "less"
-    if table is not None:
-        _only_with_repository(revisions, repo, build, binary, bench, levels, store, bisect, pair)
-        from linemate.history.table import TableOptions, from_table
-
-        inputs: tuple[str | None, ...] = (split_part(table)[0],)
-        check_output(output, inputs)
-        common.format_of(HISTORY_EMITTERS, format_name, output)
-        history = from_table(TableOptions(table, metric or "", revision_column or "", newest_first, less, alpha))
+    inputs: tuple[str | None, ...]
+    if measured.table is not None:
+        if revisions or built.any:
+            raise click.UsageError(
+                "--table reads what was measured: REV..REV, --repo, --build, --bench and the like do not go with it"
+            )
+        inputs = (split_part(measured.table)[0],)
+        document.check(HISTORY_EMITTERS, inputs)
+        history = _of_table(measured.table, measured, judged)
     else:
-        from linemate.history.options import HistoryOptions
-        from linemate.history.run import history_of
-
         if revisions is None:
             raise click.UsageError("give REV..REV, or --table FILE")
-        if build is None or binary is None:
-            raise click.UsageError("REV..REV needs --build and --binary")
-        if pair is not None and not bisect:
-            raise click.UsageError("--pair is for --bisect")
-        store = store or ".linemate-history.sqlite"
-        inputs = (store,)
-        check_output(output, inputs)
-        common.format_of(HISTORY_EMITTERS, format_name, output)
-        project = common.read_project(config)
-        options = HistoryOptions(
-            repo=repo or ".",
-            revisions=revisions,
-            build=build,
-            binary=binary,
-            bench=bench or "",
-            levels=_levels(levels, bench),
-            metric=metric or "",
-            rounds=rounds,
-            retry_failed=retry_failed,
-            bisect=bisect,
-            pair=pair,
-            less_is_better=less,
-            store=store,
-            timeout_s=timeout,
-            alpha=alpha,
-            line_size=common.line_size_of(line_size, project),
-            project=project,
-            quiet=quiet,
-        )
-        try:
-            history = history_of(options)
-        except (Stopped, KeyboardInterrupt):
-            click.echo(
-                f"linemate: results so far are kept in {visible(store)}: run the same command to continue", err=True
-            )
-            raise
-    common.write_document(history, HISTORY_EMITTERS, format_name, output, inputs, quiet=quiet)
+        inputs = (built.file,)
+        history = _of_builds(revisions, built, judged, where, document)
+    document.write(history, HISTORY_EMITTERS, inputs)
     return exit_code(history, fails=fail_on != "never")
 
 
@@ -157,11 +158,61 @@ def exit_code(history: History, *, fails: bool) -> int:
     return common.EXIT_INCOMPLETE if history.incomplete else common.EXIT_CLEAN
 
 
-def _only_with_repository(*given: object) -> None:
-    if any(given):
-        raise click.UsageError(
-            "--table reads what was measured: REV..REV, --repo, --build, --bench and the like do not go with it"
+def _of_table(table: str, measured: TableOptions, judged: JudgeOptions) -> History:
+    from linemate.history.table import TableOptions as Request
+    from linemate.history.table import from_table
+
+    return from_table(
+        Request(
+            table,
+            judged.metric or "",
+            measured.revision_column or "",
+            measured.newest_first,
+            judged.less_is_better,
+            judged.alpha,
         )
+    )
+
+
+def _of_builds(
+    revisions: str, built: BuildOptions, judged: JudgeOptions, where: ProjectOptions, document: DocumentOptions
+) -> History:
+    from linemate.history.options import HistoryOptions
+    from linemate.history.run import history_of
+
+    if built.build is None or built.binary is None:
+        raise click.UsageError("REV..REV needs --build and --binary")
+    if built.pair is not None and not built.bisect:
+        raise click.UsageError("--pair is for --bisect")
+    document.check(HISTORY_EMITTERS, (built.file,))
+    project, line_size = where.read()
+    options = HistoryOptions(
+        repo=built.repo or ".",
+        revisions=revisions,
+        build=built.build,
+        binary=built.binary,
+        bench=built.bench or "",
+        levels=_levels(built.levels, built.bench),
+        metric=judged.metric or "",
+        rounds=built.rounds,
+        retry_failed=built.retry_failed,
+        bisect=built.bisect,
+        pair=built.pair,
+        less_is_better=judged.less_is_better,
+        store=built.file,
+        timeout_s=built.timeout,
+        alpha=judged.alpha,
+        line_size=line_size,
+        project=project,
+        quiet=document.quiet,
+    )
+    try:
+        return history_of(options)
+    except (Stopped, KeyboardInterrupt):
+        click.echo(
+            f"linemate: results so far are kept in {visible(built.file)}: run the same command to continue", err=True
+        )
+        raise
 
 
 def _levels(levels: str | None, bench: str | None) -> tuple[str, ...]:

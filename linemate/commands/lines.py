@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common
-from linemate.output import check_output, progress, write_text
+from linemate.commands.groups import PLAIN, DocumentOptions, ProjectOptions, grouped
+from linemate.output import progress, write_text
 from reports.escape import visible
 
 
@@ -24,41 +25,36 @@ from reports.escape import visible
 )
 @common.debug_option
 @common.common_options
+@grouped(document=DocumentOptions, where=ProjectOptions)
 def command(
     binary: str,
     symbols: tuple[str, ...],
-    format_name: str | None,
+    document: DocumentOptions,
+    where: ProjectOptions,
     context: int,
     max_lines: int,
-    line_size: str | None,
     debug_file: str | None,
-    config: str | None,
-    output: str | None,
-    quiet: bool,
 ) -> int:
     """Show the lines of BINARY around each SYMBOL or ADDRESS, byte by byte, or the members of a TYPE on lines.
 
     SYMBOL may go on into the variable: server.lruclock, slots[3].count.  Without one: how crowded the writable
     sections are.
     """
-    project = common.read_project(config)
+    project, line_size = where.read()
     inputs = (binary, debug_file, project.path or None)
-    check_output(output, inputs)
-    as_json = common.wants_json(format_name, output)
+    document.check(PLAIN, inputs)
     from linemate.linequery import LinesOptions, lines
 
-    options = LinesOptions(
-        binary, symbols, common.line_size_of(line_size, project), context, max_lines, debug_file, project
-    )
-    with progress(f"linemate: reading {visible(binary)}", quiet=quiet):
+    options = LinesOptions(binary, symbols, line_size, context, max_lines, debug_file, project)
+    with progress(f"linemate: reading {visible(binary)}", quiet=document.quiet):
         report = lines(options)
-    if as_json:
+    if document.as_json:
         from reports.jsontext import encode
 
         text = encode(report)
     else:
         from reports.linemap import render
 
-        text = render(report, common.render_options(output, quiet))
-    write_text(text, output, inputs)
+        text = render(report, document.render_options())
+    write_text(text, document.output, inputs)
     return common.EXIT_CLEAN

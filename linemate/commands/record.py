@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from linemate.commands import common
+from linemate.commands.groups import PLAIN, DocumentOptions, grouped
 from reports.escape import visible
 from sharing.model.plural import count
 
@@ -16,6 +18,39 @@ if TYPE_CHECKING:
     from sharing.model.recorded import Recording
 
 DEFAULT_OUTPUT = "linemate.data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventOptions:
+    """What makes a sample."""
+
+    event: str
+    frequency: int | None
+    period: int | None
+    user_only: bool
+    kernel_only: bool
+
+    def refuse_contradictions(self) -> None:
+        if self.frequency is not None and self.period is not None:
+            raise click.UsageError("--frequency or --period, not both")
+        if self.user_only and self.kernel_only:
+            raise click.UsageError("--user or --kernel, not both; without either, both are recorded")
+
+    @property
+    def modes(self) -> str:
+        return "user" if self.user_only else "kernel" if self.kernel_only else "both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How often COMMAND runs, and what is noted besides."""
+
+    solo: bool
+    heap: bool
+    runs: int
+    metric: str
+    overhead: bool
+    pairs: int
 
 
 @click.command("record", short_help="Record a profile of COMMAND, of a process or of the machine.")
@@ -51,25 +86,15 @@ DEFAULT_OUTPUT = "linemate.data"
 @click.option("--counters", is_flag=True, help="Do not sample: count generic events of each thread of COMMAND.")
 @click.option("--format", "format_name", type=click.Choice(["text", "json"]), help="Format of --counters.")
 @common.quiet_option("Only errors and warnings.")
+@grouped(document=DocumentOptions, event=EventOptions, runs=RunOptions)
 def command(
     command_line: tuple[str, ...],
-    output: str | None,
+    document: DocumentOptions,
+    event: EventOptions,
+    runs: RunOptions,
     pid: int | None,
     duration: float | None,
-    event: str,
-    frequency: int | None,
-    period: int | None,
-    user_only: bool,
-    kernel_only: bool,
-    solo: bool,
-    heap: bool,
-    runs: int,
-    metric: str,
-    overhead: bool,
-    pairs: int,
     counters: bool,
-    format_name: str | None,
-    quiet: bool,
 ) -> int:
     """Record with the best event that this machine has, and say what that can and cannot show.
 
@@ -77,35 +102,32 @@ def command(
     """
     from linemate.recording import RecordOptions, record
 
-    if frequency is not None and period is not None:
-        raise click.UsageError("--frequency or --period, not both")
-    if user_only and kernel_only:
-        raise click.UsageError("--user or --kernel, not both; without either, both are recorded")
+    event.refuse_contradictions()
     options = RecordOptions(
-        output=Path(output or DEFAULT_OUTPUT),
+        output=Path(document.output or DEFAULT_OUTPUT),
         command=command_line,
         pid=pid,
         duration_s=duration,
-        event=event,
-        frequency_hz=frequency or 0,
-        period=period or 0,
-        modes="user" if user_only else "kernel" if kernel_only else "both",
-        solo=solo,
-        heap=heap,
-        runs=runs,
-        metric=metric,
-        overhead_pairs=pairs if overhead else 0,
+        event=event.event,
+        frequency_hz=event.frequency or 0,
+        period=event.period or 0,
+        modes=event.modes,
+        solo=runs.solo,
+        heap=runs.heap,
+        runs=runs.runs,
+        metric=runs.metric,
+        overhead_pairs=runs.pairs if runs.overhead else 0,
     )
     _check_target(options)
     if counters:
         if options != RecordOptions(output=options.output, command=command_line):
             raise click.UsageError("--counters takes no samples: only -o, --format and -q go with it")
-        return _count(command_line, output, format_name)
-    if format_name is not None:
+        return _count(command_line, document)
+    if document.format_name is not None:
         raise click.UsageError("--format goes with --counters; a profile has one format")
 
     def say(line: str) -> None:
-        if not quiet:
+        if not document.quiet:
             click.echo(f"linemate: {visible(line)}", err=True)
 
     recording = record(options, say, lambda text: click.echo(text, nl=False))
@@ -128,23 +150,22 @@ def _check_target(options: RecordOptions) -> None:
         raise click.UsageError("--solo, --heap, --runs, --metric and --overhead need a COMMAND to run")
 
 
-def _count(command_line: tuple[str, ...], output: str | None, format_name: str | None) -> int:
+def _count(command_line: tuple[str, ...], document: DocumentOptions) -> int:
     """Counts go where output goes; the command's own output is left alone."""
     import os
 
     from linemate.counterreport import check_new, render_json, render_text
-    from linemate.output import check_output, write_text
+    from linemate.output import write_text
     from pmu.counters import count_command
     from pmu.machine import read_machine
     from pmu.workload import find_command
 
     find_command(command_line)
-    check_output(output, ())
-    as_json = common.wants_json(format_name, output)
-    check_new(output)
+    document.check(PLAIN, ())
+    check_new(document.output)
     counted = count_command(command_line, read_machine().cpus or tuple(range(os.cpu_count() or 1)))
-    text = render_json(counted, command_line) if as_json else render_text(counted)
-    write_text(text, output, ())
+    text = render_json(counted, command_line) if document.as_json else render_text(counted)
+    write_text(text, document.output, ())
     if counted.ended.status:
         click.echo(f"linemate: warning: the command {status_words(counted.ended.status)}", err=True)
     return common.EXIT_CLEAN

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common, explain, history
+from linemate.commands.groups import DocumentOptions, grouped
 from linemate.output import check_output
 from reports import EMITTERS
 from sharing.model.comparison import Comparison
@@ -19,29 +20,24 @@ from sharing.model.finding import Report
 @common.brevity_options
 @common.output_option
 @common.quiet_option("In text, findings without the summary.")
-def command(
-    saved: str, fail_on: str | None, format_name: str | None, output: str | None, quiet: bool, details: bool, top: int
-) -> int:
+@grouped(document=DocumentOptions)
+def command(saved: str, fail_on: str | None, document: DocumentOptions) -> int:
     """Render SAVED, the JSON document of audit, check, explain or history, in the format that is asked for.
 
     SAVED may be - for standard input.  The exit code is that of the command that made it.
     """
     from linemate.saved import read_saved
 
-    check_output(output, (saved,))
-    document, kind = read_saved(saved)
-    name = common.format_of(kind.emitters, format_name, output)
+    check_output(document.output, (saved,))
+    read, kind = read_saved(saved)
+    name = document.format_of(kind.emitters)
     if name not in kind.emitters:
-        raise LinemateError(
-            f"{saved}: a document of {document.command} has no format {name}: {', '.join(kind.emitters)}"
-        )
-    rules = common.rule_infos() if isinstance(document, Report) else ()
+        raise LinemateError(f"{saved}: a document of {read.command} has no format {name}: {', '.join(kind.emitters)}")
+    rules = common.rule_infos() if isinstance(read, Report) else ()
     limit = common.fail_limit(fail_on)
-    common.write_document(
-        document, kind.emitters, name, output, (saved,), rules, quiet=quiet, details=details, top=top, limit=limit
-    )
-    if isinstance(document, Report):
-        return common.exit_code(document, limit)
-    if isinstance(document, Comparison):
-        return explain.exit_code(document, limit)
-    return history.exit_code(document, fails=limit is not None)
+    document.write(read, kind.emitters, (saved,), document.render_options(rules, limit))
+    if isinstance(read, Report):
+        return common.exit_code(read, limit)
+    if isinstance(read, Comparison):
+        return explain.exit_code(read, limit)
+    return history.exit_code(read, fails=limit is not None)

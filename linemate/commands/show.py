@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common
-from linemate.output import check_output
+from linemate.commands.groups import DocumentOptions, grouped
 from reports import EMITTERS
 
 
@@ -19,18 +19,21 @@ from reports import EMITTERS
 )
 @common.format_option(EMITTERS)
 @common.output_option
-def command(ids: tuple[str, ...], saved: str | None, format_name: str | None, output: str | None) -> int:
+@grouped(document=DocumentOptions)
+def command(ids: tuple[str, ...], saved: str | None, document: DocumentOptions) -> int:
     """Show findings with all that is known of them.  ID is a finding's, or the beginning of one."""
-    from msgspec.structs import replace
+    from dataclasses import replace
+
+    import msgspec
 
     from linemate.lastreport import last_report
     from linemate.saved import named, read_report
 
-    check_output(output, (saved,))
-    common.format_of(EMITTERS, format_name, output)
+    document.check(EMITTERS, (saved,))
     report, path = last_report() if saved is None else (read_report(saved), saved)
     chosen = {finding.id for wanted in ids for finding in named(report, wanted, path)}
     findings = tuple(finding for finding in report.findings if finding.id in chosen)
-    shown = replace(report, findings=findings)
-    common.write_document(shown, EMITTERS, format_name, output, (path,), common.rule_infos(), quiet=True)
+    shown = msgspec.structs.replace(report, findings=findings)
+    alone = replace(document, quiet=True)
+    alone.write(shown, EMITTERS, (path,), alone.render_options(common.rule_infos()))
     return common.EXIT_CLEAN

@@ -17,12 +17,14 @@ import click
 
 from linemate.commands import common
 from linemate.commands.check import FLAGS, WithFlags
+from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
 from linemate.output import check_output, progress, write_text
 from reports.escape import visible
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, Severity, SourceEdit
 from sharing.model.inputs import read_source
 from sharing.model.plural import count
+from sharing.model.project import ProjectConfig
 
 if TYPE_CHECKING:
     from linemate.fixing.verify import Verified, VerifyOptions
@@ -33,6 +35,53 @@ if TYPE_CHECKING:
 EXIT_FAILED = 1
 _ABI = "changes the layout of a type or variable that others may be compiled against, files that were not analysed too"
 _ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditOptions:
+    """What is to become of the edits; they are shown where nothing else is asked for."""
+
+    write: bool
+    export_fixes: str | None
+    ordering_file: str | None
+    linker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialOptions:
+    """How the edits are tried in a copy, with ``verify``."""
+
+    verify: bool
+    build: str | None
+    binaries: tuple[str, ...]
+    bench: str | None
+    metric: str
+    rounds: int
+    timeout: float
+
+    def refuse_contradictions(self) -> None:
+        """Raises LinemateError for options of --verify without it, and the other way round."""
+        if self.verify != (self.build is not None):
+            raise LinemateError("--verify needs --build CMD" if self.verify else "--build is for --verify")
+        if (self.bench or self.binaries) and not self.verify:
+            raise LinemateError(f"{'--bench' if self.bench else '--binary'} is for --verify")
+
+    def request(self, line_size: int, project: ProjectConfig) -> VerifyOptions | None:
+        """None where nothing is to be tried."""
+        if self.build is None:
+            return None
+        from linemate.fixing.bench import Benchmark
+        from linemate.fixing.verify import VerifyOptions
+
+        return VerifyOptions(
+            build=self.build,
+            folder=Path.cwd(),
+            binaries=self.binaries,
+            bench=Benchmark(self.bench, self.metric, self.rounds, self.timeout) if self.bench else None,
+            line_size=line_size,
+            timeout_s=self.timeout,
+            project=project,
+        )
 
 
 @click.command("fix", cls=WithFlags, short_help="Show, verify or apply the edits that separate.")
@@ -70,30 +119,20 @@ _ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @common.common_options
+@grouped(document=DocumentOptions, where=ProjectOptions, edits=EditOptions, trial=TrialOptions)
 @click.pass_context
 def command(
     ctx: click.Context,
     what: tuple[str, ...],
+    document: DocumentOptions,
+    where: ProjectOptions,
+    edits: EditOptions,
+    trial: TrialOptions,
     above: str | None,
     database: str | None,
     streams: tuple[str, ...],
-    write: bool,
-    export_fixes: str | None,
-    ordering_file: str | None,
-    linker: str,
-    verify: bool,
-    build: str | None,
-    binaries: tuple[str, ...],
-    bench: str | None,
-    metric: str,
-    rounds: int,
-    timeout: float,
     jobs: int,
     no_cache: bool,
-    line_size: str | None,
-    config: str | None,
-    output: str | None,
-    quiet: bool,
 ) -> int:
     """Turn findings of a check into edits, as a unified diff on standard output.
 
@@ -105,95 +144,69 @@ def command(
     from linemate.options import CheckOptions, FactsRequest
 
     recover(common.say)
-    _check_together(verify=verify, build=build, bench=bench, binaries=binaries)
-    for path in (output, export_fixes, ordering_file):
+    trial.refuse_contradictions()
+    for path in (document.output, edits.export_fixes, edits.ordering_file):
         check_output(path, ())
     ids = tuple(word for word in what if _ID.fullmatch(word) and not Path(word).exists())
     sources = tuple(word for word in what if word not in ids)
     limit = Severity(above) if above else None if ids else Severity.HIGH
-    project = common.read_project(config)
+    project, line_size = where.read()
     options = CheckOptions(
         facts=FactsRequest()
         if streams
         else facts_request(database, sources, ctx.meta.get(FLAGS), jobs, cached=not no_cache),
         streams=streams,
-        line_size=common.line_size_of(line_size, project),
+        line_size=line_size,
         min_severity=Severity.NOTE if ids else limit or Severity.HIGH,
         project=project,
     )
-    with progress("linemate: checking", quiet=quiet):
+    with progress("linemate: checking", quiet=document.quiet):
         program, findings, size = _check(options, ids, limit)
     unread = _say_unread(program)
-    if unread and (write or verify):
+    if unread and (edits.write or trial.verify):
         # A use in there would be missed, and the tree would not build.
         return common.EXIT_INCOMPLETE
-    if ordering_file is not None:
-        return _order(program, findings, size, ordering_file, linker, quiet)
-    chosen, edits = _plan(program, findings, options, size)
+    if edits.ordering_file is not None:
+        return _order(program, findings, size, edits.ordering_file, edits.linker, document.quiet)
+    chosen, planned_edits = _plan(program, findings, options, size)
     for line in _explanations(chosen):
         print(visible(line), file=sys.stderr)
-    trial: VerifyOptions | None = None
-    if build is not None:
-        from linemate.fixing.bench import Benchmark
-        from linemate.fixing.verify import VerifyOptions
-
-        trial = VerifyOptions(
-            build=build,
-            folder=Path.cwd(),
-            binaries=binaries,
-            bench=Benchmark(bench, metric, rounds, timeout) if bench else None,
-            line_size=size,
-            timeout_s=timeout,
-            project=project,
-        )
-    held = _deliver(chosen, edits, _Delivery(output, export_fixes, trial, write, quiet))
+    held = _deliver(chosen, planned_edits, edits, trial.request(size, project), document)
     done = common.EXIT_INCOMPLETE if unread else common.EXIT_CLEAN
-    if not edits:
+    if not planned_edits:
         return EXIT_FAILED if chosen else done
     complete = all(planned.plan is not None for _, plans in chosen for planned in plans)
     return done if held and complete else EXIT_FAILED
 
 
-def _check_together(*, verify: bool, build: str | None, bench: str | None, binaries: tuple[str, ...]) -> None:
-    """Raises LinemateError for options of --verify without it, and the other way round."""
-    if verify != (build is not None):
-        raise LinemateError("--verify needs --build CMD" if verify else "--build is for --verify")
-    if (bench or binaries) and not verify:
-        raise LinemateError(f"{'--bench' if bench else '--binary'} is for --verify")
-
-
-@dataclass(frozen=True, slots=True)
-class _Delivery:
-    """What is to become of the edits: exported, tried in copies, written; shown where nothing else is asked for."""
-
-    output: str | None
-    export: str | None
-    trial: VerifyOptions | None
-    write: bool
-    quiet: bool
-
-
-def _deliver(chosen: Chosen, edits: Sequence[SourceEdit], to: _Delivery) -> bool:
+def _deliver(
+    chosen: Chosen,
+    planned: Sequence[SourceEdit],
+    wanted: EditOptions,
+    trial: VerifyOptions | None,
+    document: DocumentOptions,
+) -> bool:
     """Whether the edits held, where they were tried; only then are they written."""
     from linemate.fixing.write import changed_files, refuse_links_out, replacements_yaml, unified_diff
 
-    files = changed_files(edits)
-    if to.export is not None:
-        write_text(replacements_yaml(edits), to.export, tuple(str(path) for path in files))
-    if not edits:
+    files = changed_files(planned)
+    output = document.output
+    if wanted.export_fixes is not None:
+        write_text(replacements_yaml(planned), wanted.export_fixes, tuple(str(path) for path in files))
+    if not planned:
         return True
-    if to.trial is not None:
-        if not _verify(files, chosen, to.trial, to.output, to.quiet):
+    if trial is not None:
+        if not _verify(files, chosen, trial, document):
             return False
-    elif to.export is None and not to.write:
-        for_terminal = (to.output is None or to.output == "-") and sys.stdout.isatty()
-        write_text(unified_diff(files, Path.cwd(), for_terminal=for_terminal), to.output, tuple(map(str, files)))
-    if to.write:
+    elif wanted.export_fixes is None and not wanted.write:
+        for_terminal = (output is None or output == "-") and sys.stdout.isatty()
+        write_text(unified_diff(files, Path.cwd(), for_terminal=for_terminal), output, tuple(map(str, files)))
+    if wanted.write:
         from linemate.fixing.journal import write_all
 
         refuse_links_out(files, Path.cwd())
         write_all(files)
-        print(f"wrote {count(len(edits), 'edit')} to {count(len(files), 'file')}", file=sys.stderr)
+        print(f"wrote {count(len(planned), 'edit')} to {count(len(files), 'file')}", file=sys.stderr)
     return True
 
 
@@ -274,15 +287,15 @@ def _explanations(chosen: Chosen) -> list[str]:
 
 
 def _verify(
-    files: dict[Path, tuple[bytes, bytes]], chosen: Chosen, wanted: VerifyOptions, output: str | None, quiet: bool
+    files: dict[Path, tuple[bytes, bytes]], chosen: Chosen, wanted: VerifyOptions, document: DocumentOptions
 ) -> bool:
     from linemate.fixing.verify import verify
 
     say: Callable[[str], None] = (
-        (lambda text: None) if quiet else lambda text: print(f"linemate: {text}", file=sys.stderr, flush=True)
+        (lambda text: None) if document.quiet else lambda text: print(f"linemate: {text}", file=sys.stderr, flush=True)
     )
     result = verify(files, chosen, wanted, say)
-    write_text(_verdict(result), output, tuple(map(str, files)))
+    write_text(_verdict(result), document.output, tuple(map(str, files)))
     return result.holds
 
 

@@ -122,9 +122,10 @@ class TestReport:
         self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str], format_name: str
     ) -> None:
         from linemate.commands import common
+        from linemate.commands.groups import DocumentOptions
 
         main(["report", save("saved.json", REPORT), "--format", format_name, "--details"])
-        options = common.render_options(None, quiet=False, rules=common.rule_infos())
+        options = DocumentOptions().render_options(common.rule_infos())
         assert capsys.readouterr().out == EMITTERS[format_name].render(REPORT, options)
 
     def test_the_exit_code_is_that_of_the_command(self, save: Callable[[str, Report], str]) -> None:
