@@ -1,12 +1,12 @@
 """Facts of the base revision: parsed again only where the change can be seen, the rest taken over.
 
-Owns which units a change affects, their commands, and one stream of facts.  The base is read in the place of the
-working tree, so that the same things have the same names on both sides.
+Owns which units a change affects, and their commands.  The base is read in the place of the working tree, so that the
+same things have the same names on both sides.
 
 A unit is affected when it or a file that it read differs, when it read a file of the name of a deleted one (it may have
-read that one before), or when it could not be analysed.  The commands are today's: what an old build file said is not
-known.  What a build generates and what submodules hold is today's too; a file that is new and not yet added to git is
-not in the base.
+read that one before), or when it could not be analysed.  The commands are those of the working tree: what an old build
+file said is not known.  What a build generates and what submodules hold is the working tree's too; a file that is new
+and not yet added to git is not in the base.
 """
 
 from __future__ import annotations
@@ -14,21 +14,17 @@ from __future__ import annotations
 import dataclasses
 import os
 import posixpath
-import re
-from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import msgspec
 
 from linemate import database
-from linemate.checking import gitbase
+from linemate.checking import factstream, gitbase
+from linemate.checking.topfolder import TopFolder
 from linemate.options import FactsRequest
 from sharing.model.errors import LinemateError
-from sharing.model.facts import FactsEnd
-from sharing.model.inputs import open_input
 
 SOURCE_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cp"})
 HEADER_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".def"})
@@ -37,26 +33,6 @@ NAMES_SHOWN = 5
 
 # Runs the analyzer: a request in, the file with its stream out.
 Gather = Callable[[FactsRequest], Path]
-
-
-class _Head(msgspec.Struct, frozen=True):
-    """What of a line of facts decides here; other fields are skipped."""
-
-    kind: str
-    path: str = ""
-    directory: str = ""
-    files: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
-
-    @property
-    def place(self) -> str:
-        """The unit's absolute path."""
-        return posixpath.join(self.directory, self.path)
-
-    @property
-    def broken(self) -> bool:
-        """Nothing or not all is known of the unit."""
-        return self.kind == "failure" or bool(self.errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +44,31 @@ class BaseFacts:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Roots:
-    """Spellings of the top of the working tree: git's, and those that a compile database uses (through links)."""
+@dataclass(frozen=True, slots=True)
+class CurrentFacts:
+    """The working tree: the commands of the units that ``request`` asked for, and the stream of their facts."""
 
-    top: str
-    aliases: list[str] = field(default_factory=list)
-    known: dict[str, str | None] = field(default_factory=dict)
+    entries: tuple[database.Entry, ...]
+    request: FactsRequest
+    stream: Path
 
-    def relative(self, path: str) -> str | None:
-        """The path below the top, None for one outside."""
-        if path not in self.known:
-            self.known[path] = self._relative(path)
-        return self.known[path]
 
-    def _relative(self, path: str) -> str | None:
-        clean = posixpath.normpath(path)
-        for root in (self.top, *self.aliases):
-            if clean.startswith(root + "/"):
-                return clean[len(root) + 1 :]
-        real = os.path.realpath(clean)
-        if not real.startswith(self.top + "/"):
-            return None
-        below = real[len(self.top) + 1 :]
-        if clean.endswith("/" + below):
-            self.aliases.append(clean[: -len(below) - 1])
-        return below
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """``scratch`` is for new files of this run; ``trees`` keeps base trees between runs, None to keep none."""
 
-    @property
-    def home(self) -> str:
-        """The top as facts name it: as the compile database does."""
-        return self.aliases[0] if self.aliases else self.top
+    scratch: Path
+    trees: Path | None
 
-    @property
-    def all(self) -> list[str]:
-        return [self.top, *self.aliases]
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Units by path: those that the change cannot have touched, those of which not all is known.  And files below the
+    top that any of them read."""
+
+    kept: set[str]
+    broken: set[str]
+    read: set[str]
 
 
 def find_repository(entries: Iterable[database.Entry], here: str, *, trusted: bool = False) -> gitbase.Repository:
@@ -120,100 +86,91 @@ def find_repository(entries: Iterable[database.Entry], here: str, *, trusted: bo
 
 
 def base_facts(
-    repository: gitbase.Repository,
-    commit: str,
-    entries: tuple[database.Entry, ...],
-    request: FactsRequest,
-    current: Path,
-    folders: tuple[Path, Path | None],
-    gather: Gather,
+    repository: gitbase.Repository, commit: str, current: CurrentFacts, folders: Folders, gather: Gather
 ) -> BaseFacts:
-    """The facts of ``commit``, from the stream of the working tree and what has to be parsed again.
-
-    ``entries`` are the commands of the units that ``request`` asked for, ``current`` is the stream of their facts.
-    ``folders`` are one for new files of this run, and one that keeps base trees between runs, None to keep none.
-    """
-    scratch, trees = folders
-    roots = _Roots(repository.top)
-    for entry in entries:
-        roots.relative(entry.path)
+    """The facts of ``commit``, from those of the working tree and what has to be parsed again."""
+    # 1. what differs, as git and the units say
+    top = TopFolder(repository.top)
+    for entry in current.entries:
+        top.relative(entry.path)
     tracked = repository.tracked()
-    new = _new_files(repository, tracked, entries, roots)
+    new = _new_files(repository, tracked, current.entries, top)
     changes = repository.changes(commit)
     changes = dataclasses.replace(changes, changed=changes.changed | new)
-    kept, broken, read = _sort_units(current, changes, roots)
-    again = [entry for entry in entries if os.path.realpath(entry.path) not in kept]
-    lost = [] if request.sources else _deleted_units(entries, changes, roots)
-    modules = [path for path in sorted(changes.changed) if os.path.isdir(os.path.join(repository.top, path))]
-    notes = tuple(f"base: {path} is a submodule that differs, its current files are used" for path in modules)
+    units = _sort_units(current.stream, changes, top)
+    again = [entry for entry in current.entries if os.path.realpath(entry.path) not in units.kept]
+    lost = [] if current.request.sources else _deleted_units(current.entries, changes, top)
+    notes = _submodules(repository, changes)
     if not again and not lost:
-        return BaseFacts(current, 0, notes)
-    with gitbase.base_tree(repository, commit, trees) as tree:
-        gitbase.link_into(
-            tree, repository.top, _generated(repository, tracked | new, read, roots.relative(str(trees or scratch)))
-        )
-        home = roots.home
-        found = [old for entry in again if (old := _in_base(entry, tree, changes, roots)) is not None]
-        guessed = {f"{home}/{path}" for _, path in lost}
-        found += [_as_unit(donor, f"{home}/{path}") for donor, path in lost]
-        stream = scratch / "base.jsonl"
+        return BaseFacts(current.stream, 0, notes)
+    with gitbase.base_tree(repository, commit, folders.trees) as tree:
+        # 2. the base's files and commands
+        ours = top.relative(str(folders.trees or folders.scratch))
+        gitbase.link_into(tree, repository.top, _generated(repository, tracked | new, units.read, ours))
+        found = [old for entry in again if (old := _in_base(entry, tree, changes, top)) is not None]
+        guessed = {f"{top.home}/{path}" for _, path in lost}
+        found += [_as_unit(donor, f"{top.home}/{path}") for donor, path in lost]
+        # 3. their facts among those that are kept
+        out = folders.scratch / "base.jsonl"
         if not found:
-            return BaseFacts(_join(current, None, kept, stream, lambda line: line), 0, notes)
-        _make_folders(tree, found, roots)
-        commands = scratch / "base" / database.FILE_NAME
-        commands.parent.mkdir(exist_ok=True)
-        database.write_database(commands, found)
-        made = gather(
-            FactsRequest(
-                database=str(commands),
-                jobs=request.jobs,
-                cache=request.cache,
-                tops=tuple(roots.all),
-                tree=str(tree),
-            )
-        )
-        failed = [path for path in _failures(made) if path not in guessed and os.path.realpath(path) not in broken]
-        _join(current, made, kept, stream, _renaming(changes, home))
-    return BaseFacts(stream, len(found), notes + _notes([os.path.relpath(path, home) for path in failed]))
+            return BaseFacts(factstream.join(current.stream, units.kept, None, lambda line: line, out), 0, notes)
+        _make_folders(tree, found, top)
+        parsed = gather(_request(found, current.request, folders.scratch, tree, top))
+        renamed = factstream.renaming(changes, top.home)
+        factstream.join(current.stream, units.kept, parsed, renamed, out)
+    failed = [
+        os.path.relpath(path, top.home)
+        for path in factstream.broken_units(parsed)
+        if path not in guessed and os.path.realpath(path) not in units.broken
+    ]
+    return BaseFacts(out, len(found), notes + _notes(failed))
 
 
-def _heads(stream: Path) -> Iterator[tuple[bytes, _Head]]:
-    decode = msgspec.json.Decoder(_Head).decode
-    with open_input(stream) as lines:
-        for line in lines:
-            if line.strip():
-                yield line, decode(line)
+def _request(
+    units: list[database.Entry], like: FactsRequest, scratch: Path, tree: Path, top: TopFolder
+) -> FactsRequest:
+    """The request that parses ``units`` from the base's tree in the place of the working tree."""
+    commands = scratch / "base" / database.FILE_NAME
+    commands.parent.mkdir(exist_ok=True)
+    database.write_database(commands, units)
+    return FactsRequest(
+        database=str(commands), jobs=like.jobs, cache=like.cache, tops=tuple(top.spellings), tree=str(tree)
+    )
 
 
-def _sort_units(stream: Path, changes: gitbase.Changes, roots: _Roots) -> tuple[set[str], set[str], set[str]]:
-    """Paths of units that the change cannot have touched, of broken ones, and all files read below the top."""
+def _submodules(repository: gitbase.Repository, changes: gitbase.Changes) -> tuple[str, ...]:
+    paths = [path for path in sorted(changes.changed) if os.path.isdir(os.path.join(repository.top, path))]
+    return tuple(f"base: {path} is a submodule that differs, its current files are used" for path in paths)
+
+
+def _sort_units(stream: Path, changes: gitbase.Changes, top: TopFolder) -> _Sorted:
     names = {posixpath.basename(path) for path in changes.deleted}
     kept: set[str] = set()
     touched: set[str] = set()
     broken: set[str] = set()
     read: set[str] = set()
-    for _, head in _heads(stream):
+    for _, head in factstream.heads(stream):
         if head.broken:
-            broken.add(os.path.realpath(head.place))
+            broken.add(head.key)
         if head.kind != "unit":
             continue
         affected = False
         for file in (head.path, *head.files):
-            below = roots.relative(posixpath.join(head.directory, file))
+            below = top.relative(posixpath.join(head.directory, file))
             if below is not None:
                 read.add(below)
                 affected |= below in changes.changed or posixpath.basename(below) in names
-        (touched if affected else kept).add(os.path.realpath(head.place))
+        (touched if affected else kept).add(head.key)
     # One file may be compiled several times; if one of them is affected, all are read again.
-    return kept - touched, broken, read
+    return _Sorted(kept - touched, broken, read)
 
 
 def _new_files(
-    repository: gitbase.Repository, tracked: frozenset[str], entries: Iterable[database.Entry], roots: _Roots
+    repository: gitbase.Repository, tracked: frozenset[str], entries: Iterable[database.Entry], top: TopFolder
 ) -> frozenset[str]:
     """Files that somebody wrote and did not yet add: neither ignored nor in a build folder, which nobody writes in."""
     folders = {folder for path in tracked for folder in _folders(path)}
-    compiled_in = {roots.relative(posixpath.join(entry.directory, "x")) for entry in entries}
+    compiled_in = {top.relative(posixpath.join(entry.directory, "x")) for entry in entries}
     build = {posixpath.dirname(path) for path in compiled_in if path is not None} - folders - {""}
     untracked = repository.untracked(ignored=False)
     return frozenset(path for path in untracked if build.isdisjoint(_folders(path)))
@@ -228,7 +185,7 @@ def _folders(path: str) -> Iterator[str]:
 def _generated(
     repository: gitbase.Repository, not_generated: frozenset[str], read: set[str], ours: str | None
 ) -> list[str]:
-    """Files that the base may need and git cannot give: read by today's units, or headers that a build made.
+    """Files that the base may need and git cannot give: what units of the working tree read, and headers of a build.
 
     ``ours`` is where base trees are, if that is below the top: they hold headers too.
     """
@@ -240,37 +197,37 @@ def _generated(
 
 
 def _deleted_units(
-    entries: Iterable[database.Entry], changes: gitbase.Changes, roots: _Roots
+    entries: Iterable[database.Entry], changes: gitbase.Changes, top: TopFolder
 ) -> list[tuple[database.Entry, str]]:
     """Sources that are gone, each with the command of a neighbour: a folder's units are compiled alike."""
     donors: dict[tuple[str, str], database.Entry] = {}
     for entry in entries:
-        below = roots.relative(entry.path)
+        below = top.relative(entry.path)
         if below is not None:
             donors.setdefault((posixpath.dirname(below), posixpath.splitext(below)[1]), entry)
     gone = sorted(changes.deleted - set(changes.renamed.values()))
     return [
-        (donors[place], path)
+        (donors[alike], path)
         for path in gone
-        if (place := (posixpath.dirname(path), posixpath.splitext(path)[1]))[1] in SOURCE_SUFFIXES and place in donors
+        if (alike := (posixpath.dirname(path), posixpath.splitext(path)[1]))[1] in SOURCE_SUFFIXES and alike in donors
     ]
 
 
-def _in_base(entry: database.Entry, tree: Path, changes: gitbase.Changes, roots: _Roots) -> database.Entry | None:
+def _in_base(entry: database.Entry, tree: Path, changes: gitbase.Changes, top: TopFolder) -> database.Entry | None:
     """The command as it compiles the base, None for a unit that the base lacks."""
-    below = roots.relative(entry.path)
+    below = top.relative(entry.path)
     if below is None:
         return entry
     old = changes.renamed.get(below, below)
     if not (tree / old).exists():
         return None
-    return entry if old == below else _as_unit(entry, f"{roots.home}/{old}")
+    return entry if old == below else _as_unit(entry, f"{top.home}/{old}")
 
 
-def _make_folders(tree: Path, entries: Iterable[database.Entry], roots: _Roots) -> None:
+def _make_folders(tree: Path, entries: Iterable[database.Entry], top: TopFolder) -> None:
     """Folders to compile in: mostly a build's, which git does not know."""
     for folder in dict.fromkeys(entry.directory for entry in entries):
-        below = roots.relative(posixpath.join(folder, "x"))
+        below = top.relative(posixpath.join(folder, "x"))
         if below is not None and Path(os.path.realpath(made := tree / below)).is_relative_to(tree):
             made.parent.mkdir(parents=True, exist_ok=True)
 
@@ -279,84 +236,6 @@ def _as_unit(entry: database.Entry, path: str) -> database.Entry:
     """The command with another source."""
     arguments = tuple(path if entry.names_source(argument) else argument for argument in entry.arguments)
     return msgspec.structs.replace(entry, file=path, arguments=arguments)
-
-
-def _failures(stream: Path) -> list[str]:
-    return [head.place for _, head in _heads(stream) if head.broken]
-
-
-def _renaming(changes: gitbase.Changes, home: str) -> Callable[[bytes], bytes]:
-    """Turns names of files in a line of facts into those that they have today, below ``home``."""
-    renamed = {_in_json(f"{home}/{old}"): _in_json(f"{home}/{new}") for new, old in changes.renamed.items()}
-    longest = sorted(renamed, key=len, reverse=True)
-    if not renamed:
-        return lambda line: line
-    pattern = re.compile(b"(" + b"|".join(map(re.escape, longest)) + rb')(?=["\\:@])')
-    return lambda line: pattern.sub(lambda found: renamed[found[1]], line)
-
-
-def _in_json(text: str) -> bytes:
-    return msgspec.json.encode(os.fsencode(text).decode("utf-8", "replace"))[1:-1]
-
-
-def _join(current: Path, made: Path | None, kept: set[str], out: Path, change: Callable[[bytes], bytes]) -> Path:
-    """One stream: the units of ``current`` that are kept and those of ``made``, changed, in the order of ``current``.
-
-    The order of units decides the predicted layout: a unit that was parsed again stands where it stands today, or an
-    edit of a comment would move it and what it meets.  Units that today lacks come last.
-    """
-    units = 0
-    with out.open("wb") as stream, _ParsedAgain(made, change) as again:
-        for line, head in _heads(current):
-            if head.kind == "header":
-                stream.write(line)
-            elif head.kind in ("unit", "failure"):
-                place = os.path.realpath(head.place)
-                found = line if head.kind == "unit" and place in kept else again.take(place)
-                if found is not None:
-                    stream.write(found)
-                    units += 1
-        for line in again.rest():
-            stream.write(line)
-            units += 1
-        stream.write(msgspec.json.encode(FactsEnd(units=units, failed=0, cached=0)) + b"\n")
-    return out
-
-
-class _ParsedAgain:
-    """The units of a stream by their place in the working tree; their lines stay in the file until they are taken."""
-
-    def __init__(self, stream: Path | None, change: Callable[[bytes], bytes]) -> None:
-        self._change = change
-        self._file = open_input(stream) if stream is not None else None
-        self._places: dict[str, deque[tuple[int, int]]] = defaultdict(deque)
-        begin = 0
-        for line in self._file or ():
-            if line.strip() and (head := msgspec.json.decode(change(line), type=_Head)).kind == "unit":
-                self._places[os.path.realpath(head.place)].append((begin, len(line)))
-            begin += len(line)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def take(self, place: str) -> bytes | None:
-        """The next unit of that path: a source may be compiled more than once."""
-        waiting = self._places.get(place)
-        return self._read(*waiting.popleft()) if waiting else None
-
-    def rest(self) -> Iterator[bytes]:
-        """What nobody took, in the order of the stream."""
-        for begin, size in sorted(span for waiting in self._places.values() for span in waiting):
-            yield self._read(begin, size)
-
-    def _read(self, begin: int, size: int) -> bytes:
-        assert self._file is not None
-        self._file.seek(begin)
-        return self._change(self._file.read(size))
 
 
 def _notes(names: list[str]) -> tuple[str, ...]:

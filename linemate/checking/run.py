@@ -175,8 +175,13 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
         current = gather(request)
         ours = dataclasses.replace(options, streams=(str(current),))
         report, program = _judge(dataclasses.replace(ours, edits=False))
-        trees = bases_folder() if request.cache else None
-        base = basefacts.base_facts(repository, commit, entries, request, current, (scratch, trees), gather)
+        base = basefacts.base_facts(
+            repository,
+            commit,
+            basefacts.CurrentFacts(entries, request, current),
+            basefacts.Folders(scratch, bases_folder() if request.cache else None),
+            gather,
+        )
         before = report
         if built or base.stream != current or options.symbols or options.min_confidence is not Confidence.LAYOUT:
             everything = dataclasses.replace(

@@ -18,7 +18,7 @@ import pytest
 
 from linemate import database
 from linemate.checking import basefacts
-from linemate.checking.basefacts import BaseFacts, base_facts, find_repository
+from linemate.checking.basefacts import BaseFacts, CurrentFacts, Folders, base_facts, find_repository
 from linemate.options import FactsRequest
 from sharing.model import LinemateError
 from tests.check.repositories import Project, make_project
@@ -99,7 +99,8 @@ class Case:
         analyzer.asked.clear()
         found = find_repository(entries, str(self.project.top))
         base_id = found.resolve(base)
-        made = base_facts(found, base_id, entries, request, current, (self.scratch, self.scratch / "bases"), analyzer)
+        folders = Folders(self.scratch, self.scratch / "bases")
+        made = base_facts(found, base_id, CurrentFacts(entries, request, current), folders, analyzer)
         lines = [json.loads(line) for line in made.stream.read_text().splitlines()]
         assert [lines[0]["kind"], lines[-1]["kind"]] == ["header", "end"]
         rows = [line for line in lines if line["kind"] == "unit"]
