@@ -9,13 +9,13 @@ Config settings: ``prebuilt=DIR`` takes the native tools from a build folder ins
 from __future__ import annotations
 
 import platform
-import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from glibc import oldest_that_runs
 from relocating import moved
 from scikit_build_core import build as _build
 from scikit_build_core.build import (
@@ -37,7 +37,6 @@ DOCUMENTED = STAGED.parent  # CMakeLists.txt names its folder share
 PARENT = "linemate"
 MOVED = ("analyzer", "elfscan", "pmu", "reports", "sharing")
 _NATIVE = ("*.c", "*.cpp", "*.h", "CMakeLists.txt", "__pycache__")
-_GLIBC = re.compile(rb"\bGLIBC_(\d+)\.(\d+)")
 
 Settings = dict[str, list[str] | str] | None
 
@@ -76,10 +75,5 @@ def stage(target: Path) -> None:
 
 def platform_tag(files: Iterable[Path]) -> str:
     """The oldest C library that the files run on, as a platform tag: ``manylinux_2_34_x86_64``."""
-    needed = (0, 0)
-    for path in files:
-        shown = subprocess.run(["objdump", "-p", str(path)], capture_output=True, check=True).stdout
-        needed = max([needed, *((int(major), int(minor)) for major, minor in _GLIBC.findall(shown))])
-    if needed == (0, 0):
-        raise RuntimeError("no native tool needs a C library: not built?")
-    return f"manylinux_{needed[0]}_{needed[1]}_{platform.machine()}"
+    major, minor = oldest_that_runs(files)
+    return f"manylinux_{major}_{minor}_{platform.machine()}"

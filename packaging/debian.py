@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from glibc import oldest_that_runs
+
 ROOT = Path(__file__).resolve().parent.parent
-_GLIBC = re.compile(rb"\bGLIBC_(\d+)\.(\d+)")
 
 LAUNCHER = """\
 #!/usr/bin/python3 -IS
@@ -128,18 +130,13 @@ def _describe(tree: Path, version: str, architecture: str) -> None:
         installed_kib=sum(-(-path.stat().st_size // 1024) for path in files),
         python=f"{major}.{minor}",
         python_after=f"{major}.{minor + 1}",
-        glibc=_oldest_glibc([path for path in files if path.read_bytes()[:4] == b"\x7fELF"]),
+        glibc="{}.{}".format(*oldest_that_runs(path for path in files if path.read_bytes()[:4] == b"\x7fELF")),
     )
     _write(tree / "DEBIAN/control", control)
     _write(tree / "DEBIAN/md5sums", "".join(sums))
     _write(tree / "DEBIAN/postinst", POSTINST, 0o755)
     _write(tree / "DEBIAN/prerm", PRERM, 0o755)
     _write(tree / "DEBIAN/postrm", POSTRM, 0o755)
-
-
-def _oldest_glibc(files: list[Path]) -> str:
-    shown = subprocess.run(["objdump", "-p", *map(str, files)], capture_output=True, check=True).stdout
-    return "{}.{}".format(*max((int(major), int(minor)) for major, minor in _GLIBC.findall(shown)))
 
 
 def _write(path: Path, text: str, mode: int = 0o644) -> None:
