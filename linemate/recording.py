@@ -23,7 +23,7 @@ from pmu.perftool import Perf, Sampling, check_version, find_perf, trials, try_o
 from pmu.profilefile import Files, check_replaceable, digest, put_in_place, replacing
 from pmu.record import Plan, Recorded, record_command, record_running, run_watched
 from pmu.sidecar import write_sidecar
-from pmu.workload import find_command
+from pmu.workload import Processors, find_command
 from sharing.judge.numbers import MIN_TIMED
 from sharing.model.errors import LinemateError
 from sharing.model.native import native_file
@@ -62,6 +62,7 @@ class RecordOptions:
     period: int = 0
     modes: str = "both"
     solo: bool = False
+    ignore_affinity: bool = False  # of what COMMAND asks for, in the runs on one processor
     runs: int = 1
     metric: str = ""
     overhead_pairs: int = 0
@@ -85,7 +86,8 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     chosen, refused = choose(perf, machine, options.event, options.modes)
     sampling = Sampling(frequency_of(options, chosen.choice, machine), options.period, options.modes)
     recorder = _heap_recorder() if options.heap else None
-    plan = Plan(perf, machine, chosen, sampling, clock="CLOCK_MONOTONIC" if recorder else "")
+    clock = "CLOCK_MONOTONIC" if recorder else ""
+    plan = Plan(perf, machine, chosen, sampling, priority=options.solo, clock=clock)  # levels are compared by time
     for line in event_lines(chosen, sampling):
         say(line)
     overhead = _measure_overhead(options, plan, say) if options.overhead_pairs else ()
@@ -122,6 +124,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             tuple(runs),
             overhead,
             heap,
+            options.ignore_affinity,
         )
         _keep(files, recording, list(kept))
     return recording
@@ -321,15 +324,19 @@ def _run_all(
     runs: list[RecordedRun] = []
     for number in range(options.runs):
         for level, cpus in list(levels.items() if number % 2 == 0 else reversed(levels.items())):
-            within_s = _most_alone_s(runs) if level == "solo" else math.inf
+            alone = level == "solo"
+            within_s = _most_alone_s(runs) if alone else math.inf
+            on = Processors(cpus, stays=alone and options.ignore_affinity)
             background, capture = BackgroundLoad(), bool(options.metric)
             if level in kept:
-                recorded = run_watched(options.command, cpus=cpus, capture=capture, within_s=within_s)
+                recorded = run_watched(
+                    options.command, on=on, capture=capture, priority=plan.priority, within_s=within_s
+                )
             else:
-                env = _noting(files, recorder) if recorder is not None and level == "spread" else None
+                env = _noting(files, recorder) if recorder is not None and not alone else None
                 part = files.part(level)
                 recorded = record_command(
-                    plan, options.command, part, cpus=cpus, capture=capture, env=env, within_s=within_s
+                    plan, options.command, part, on=on, capture=capture, env=env, within_s=within_s
                 )
                 kept[level] = (recorded, len(runs))
             if recorded.late:

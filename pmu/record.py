@@ -21,7 +21,7 @@ from types import FrameType
 from pmu.events import Candidate
 from pmu.machine import Machine
 from pmu.perftool import Perf, Sampling, reason, sampling_options
-from pmu.workload import Ended, Workload, end, raise_priority
+from pmu.workload import Ended, Processors, Workload, end, raise_priority
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch
 from sharing.model.process.stopping import SIGNALS
@@ -70,13 +70,13 @@ def record_command(
     command: Sequence[str],
     out: Path,
     *,
-    cpus: Sequence[int] | None = None,
+    on: Processors | None = None,
     capture: bool = False,
     env: Mapping[str, str] | None = None,
     within_s: float = math.inf,
 ) -> Recorded:
     """Run the command under perf.  ``out`` is perf's to write.  Raises LinemateError where perf cannot."""
-    with Workload(command, cpus=cpus, capture=capture, priority=plan.priority, env=env) as work:
+    with Workload(command, on=on, capture=capture, priority=plan.priority, env=env) as work:
         target = ["-a"] if plan.candidate.choice.whole_machine else ["-p", str(work.pid)]
         with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
             perf.ready()
@@ -99,11 +99,9 @@ def _wait(work: Workload, interrupted: Callable[[], bool], within_s: float = mat
     return ended
 
 
-def run_command(
-    command: Sequence[str], *, cpus: Sequence[int] | None = None, capture: bool = False, priority: bool = False
-) -> Ended:
+def run_command(command: Sequence[str], *, capture: bool = False, priority: bool = False) -> Ended:
     """The same without perf."""
-    with Workload(command, cpus=cpus, capture=capture, priority=priority) as work:
+    with Workload(command, capture=capture, priority=priority) as work:
         work.release()
         ended = work.wait()
     assert ended is not None
@@ -113,12 +111,13 @@ def run_command(
 def run_watched(
     command: Sequence[str],
     *,
-    cpus: Sequence[int] | None = None,
+    on: Processors | None = None,
     capture: bool = False,
+    priority: bool = False,
     within_s: float = math.inf,
 ) -> Recorded:
     """A run without perf that an interrupt, or the end of its time, ends as it ends a recording."""
-    with Workload(command, cpus=cpus, capture=capture) as work, watching_interrupts() as interrupted:
+    with Workload(command, on=on, capture=capture, priority=priority) as work, watching_interrupts() as interrupted:
         work.release()
         ended = _wait(work, interrupted, within_s)
         late = ended is None and not interrupted()

@@ -11,10 +11,11 @@ import os
 import selectors
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from shutil import which
 
+from pmu.staying import Staying
 from sharing.model.errors import LinemateError
 
 MAX_OUTPUT_BYTES = 4 << 20  # the last ones are kept
@@ -34,6 +35,14 @@ class Ended:
     user_s: float
     system_s: float
     output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Processors:
+    """Where a command may run.  ``stays``: it does not leave them by binding its threads to others."""
+
+    cpus: tuple[int, ...]
+    stays: bool = False
 
 
 def find_command(command: Sequence[str]) -> str:
@@ -57,12 +66,13 @@ class Workload:
         self,
         command: Sequence[str],
         *,
-        cpus: Iterable[int] | None = None,
+        on: Processors | None = None,
         capture: bool = False,
         priority: bool = False,
         env: Mapping[str, str] | None = None,
     ) -> None:
         path = find_command(command)
+        staying = Staying() if on is not None and on.stays else None
         gate_read, self._gate = os.pipe()
         self._errors, errors_write = os.pipe()
         self._output, output_write = os.pipe() if capture else (-1, -1)
@@ -74,7 +84,7 @@ class Workload:
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                _prepare(gate_read, self._gate, output_write, cpus, priority)
+                _prepare(gate_read, self._gate, output_write, on, staying, priority)
                 os.execve(path, list(command), {**os.environ, **(env or {})})
             except BaseException as error:
                 os.write(errors_write, (getattr(error, "strerror", None) or str(error) or "failed").encode()[:200])
@@ -166,11 +176,20 @@ def _wait_for_child(pid: int, for_s: float) -> None:
         os.close(descriptor)
 
 
-def _prepare(gate_read: int, gate_write: int, output_write: int, cpus: Iterable[int] | None, priority: bool) -> None:
+def _prepare(
+    gate_read: int,
+    gate_write: int,
+    output_write: int,
+    on: Processors | None,
+    staying: Staying | None,
+    priority: bool,
+) -> None:
     """In the child: everything before exec, and the wait for the start."""
     os.close(gate_write)
-    if cpus is not None:
-        os.sched_setaffinity(0, cpus)
+    if on is not None:
+        os.sched_setaffinity(0, on.cpus)
+    if staying is not None:
+        staying.apply()
     if priority:
         raise_priority()
     # Python ignores these, which exec would keep; what it handles goes back to its default with exec.

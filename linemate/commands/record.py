@@ -46,6 +46,7 @@ class RunOptions:
     """How often COMMAND runs, and what is noted besides."""
 
     solo: bool
+    ignore_affinity: bool
     heap: bool
     runs: int
     metric: str
@@ -75,6 +76,11 @@ class RunOptions:
 @click.option("--kernel", "kernel_only", is_flag=True, help="Only what runs in the kernel.")
 @click.option(
     "--solo", is_flag=True, help="Run COMMAND again on one processor, into FILE.solo: nothing is shared there."
+)
+@click.option(
+    "--ignore-affinity",
+    is_flag=True,
+    help="With --solo: stay there though COMMAND binds its threads by number, which is answered as done.",
 )
 @click.option(
     "--heap", is_flag=True, help="Note where COMMAND allocates memory, into FILE.heap, so that audit names it."
@@ -113,6 +119,7 @@ def command(
         period=event.period or 0,
         modes=event.modes,
         solo=runs.solo,
+        ignore_affinity=runs.ignore_affinity,
         heap=runs.heap,
         runs=runs.runs,
         metric=runs.metric,
@@ -145,6 +152,8 @@ def _check_target(options: RecordOptions) -> None:
         raise click.UsageError("COMMAND or --pid and --duration: a command is recorded until it ends")
     if not options.command and not running:
         raise click.UsageError("what to record: -- COMMAND, --pid PID, or --duration S for the whole machine")
+    if options.ignore_affinity and not options.solo:
+        raise click.UsageError("--ignore-affinity goes with --solo: elsewhere threads are bound as COMMAND wants")
     needy = options.solo or options.heap or options.runs > 1 or options.metric or options.overhead_pairs
     if not options.command and needy:
         raise click.UsageError("--solo, --heap, --runs, --metric and --overhead need a COMMAND to run")
@@ -197,7 +206,10 @@ def _warnings(recording: Recording) -> list[str]:
             total = profile.samples + profile.lost_samples
             lines.append(f"{profile.file}: {profile.lost_samples:,} of {total:,} samples were lost; lower --frequency")
         if profile.level == "solo" and len(profile.cpus_seen) > 1:
-            lines.append(f"{profile.file}: the command left its processor: this is not a run without sharing")
+            lines.append(
+                f"{profile.file}: the command left its processor: this is not a run without sharing "
+                "(--ignore-affinity keeps it there)"
+            )
     for number, run in enumerate(recording.runs, 1):
         if run.status:
             which = f"run {number} ({run.level})" if len(recording.runs) > 1 else "the command"

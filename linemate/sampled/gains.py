@@ -75,12 +75,14 @@ class GainsOf:
         if not file.is_file() or digest(file) != profile.sha256:
             why = f"its run on one processor, {file.name}, is not there"
         elif len(profile.cpus_seen) > 1:
-            why = "the run for one processor left it"
+            why = "the run for one processor left it (record with --ignore-affinity)"
         elif any(run.status for run in recording.runs):
             why = "a run of the command failed"
         if why:
             self.notes.append(f"{path}: {why}: gains are upper bounds")
             return None
+        if recording.affinity_ignored:
+            self.notes.append(f"{path}: on one processor, what the command binds its threads to was ignored")
         return _level(place(str(file)), recording, "solo")
 
 

@@ -105,6 +105,7 @@ class Recording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs: tuple[RecordedRun, ...]
     overhead: tuple[MeasuredOverhead, ...]
     heap: RecordedHeap | None = None
+    affinity_ignored: bool = False  # in the runs on one processor: what the command bound its threads to
 
     def profile(self, level: str) -> RecordedProfile | None:
         return next((profile for profile in self.profiles if profile.level == level), None)

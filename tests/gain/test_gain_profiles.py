@@ -127,6 +127,14 @@ def test_a_run_that_is_no_comparison_is_refused_with_a_note(profile: Path, facts
     assert why in notes[0]
 
 
+def test_a_run_that_was_kept_on_its_processor_counts_and_is_said(profile: Path) -> None:
+    write_sidecar(sidecar_of(profile), msgspec.structs.replace(recording(), affinity_ignored=True))
+    gain, notes = estimate(profile)
+    assert gain.measured
+    assert len(notes) == 1
+    assert "binds its threads to was ignored" in notes[0]
+
+
 def test_a_missing_run_on_one_processor_is_said(profile: Path) -> None:
     write_sidecar(sidecar_of(profile), recording())
     solo_of(profile).unlink()

@@ -40,6 +40,7 @@ def out(tmp_path: Path, fake_perf: Any) -> Path:
         (["--frequency", "0", "--", "true"], "frequency"),
         (["--user", "--kernel", "--", "true"], "not both"),
         (["--solo", "--pid", "1"], "need a COMMAND"),
+        (["--ignore-affinity", "--", "true"], "goes with --solo"),
         (["--runs", "2", "--duration", "1"], "need a COMMAND"),
         (["--metric", "x", "--duration", "1"], "need a COMMAND"),
         (["--overhead", "--pid", "1"], "need a COMMAND"),

@@ -1,13 +1,15 @@
-"""A command as a held child: what it does to the session that it is part of."""
+"""A command as a held child: what it does to the session that it is part of, and where it runs."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from pmu import workload
-from pmu.workload import Workload
+from pmu.workload import Processors, Workload
 
 
 @pytest.mark.parametrize(("priority", "meanwhile"), [(True, "-20"), (False, "/autogroup-25 nice 3\n")])
@@ -22,3 +24,28 @@ def test_the_group_of_the_session_is_raised_for_the_run_alone(
         work.wait()
     assert seen.read_text() == meanwhile
     assert group.read_text().split()[-1] == "3"
+
+
+BINDS = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+if os.fork() == 0:
+    os.sched_setaffinity(0, {int(sys.argv[1])})
+    print(*os.sched_getaffinity(0), "later", flush=True)
+    os._exit(0)
+os.wait()
+print(*os.sched_getaffinity(0))
+"""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor to be on")
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_command_stays_on_its_processor_only_where_it_must(stays: bool) -> None:
+    wanted, *_, given = sorted(os.sched_getaffinity(0))
+    command = [sys.executable, "-I", "-S", "-c", BINDS, str(wanted)]
+    with Workload(command, on=Processors((given,), stays=stays), capture=True) as work:
+        work.release()
+        ended = work.wait()
+    assert ended is not None
+    on = given if stays else wanted
+    assert (ended.status, ended.output) == (0, f"{on} later\n{on}\n")

@@ -79,7 +79,7 @@ ROWS = (
             landing_size=24,
         ),
         perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS, _NAMES[:32]),
-        calls=SystemCalls(98, 241, "x8", _ARGUMENTS[:6]),
+        calls=SystemCalls(98, 241, 122, 277, "x8", _ARGUMENTS[:6]),
         # mov x8, #220 (clone) or #435 (clone3); svc #0.
         threads=ThreadCalls(
             rb"(?:\x88\x1b|\x68\x36)\x80[\x52\xd2](?:.{4}){0,3}?\x01\x00\x00\xd4", rb"\x00\x24\xa0[\x72\xf2]"

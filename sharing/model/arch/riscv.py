@@ -75,7 +75,7 @@ ROWS = (
         # auipc t3, upper; ld t3, lower(t3); jalr t1, t3; nop.
         plt=PltStub(SlotOperand.PC_PLUS_PARTS, 16, words=((0xFFF, 0xE17), (0xFFFFF, 0xE3E03))),
         perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS, ("", *_NAMES[1:])),
-        calls=SystemCalls(98, 241, "a7", _ARGUMENTS[:6]),
+        calls=SystemCalls(98, 241, 122, 277, "a7", _ARGUMENTS[:6]),
         # li a7, 220 (clone) or 435 (clone3); ecall.  The flags of fork begin with lui 0x1200.
         derives=True,
         threads=ThreadCalls(

@@ -65,6 +65,8 @@ class SystemCalls:
 
     futex: int
     perf_event_open: int
+    sched_setaffinity: int
+    seccomp: int
     number: str
     arguments: tuple[str, ...]
 

@@ -28,7 +28,7 @@ _OPERANDS_386 = _NAMES_386[:10]
 _OPERANDS = (*_OPERANDS_386, *_NAMES[16:])
 _DWARF = ("ax", "dx", "cx", "bx", "si", "di", "bp", "sp", *_NAMES[16:])  # psABI, table 3.38
 _REGISTERS = PerfRegisters(_NAMES, _OPERANDS, "ip", "sp", ("di", "si", "dx", "cx", "r8", "r9"), _DWARF)
-_CALLS = SystemCalls(202, 298, "ax", ("di", "si", "dx", "r10", "r8", "r9"))
+_CALLS = SystemCalls(202, 298, 203, 317, "ax", ("di", "si", "dx", "r10", "r8", "r9"))
 
 _ABS, _REL = Formula.ABSOLUTE, Formula.RELATIVE
 _OBJECTS = {
@@ -96,6 +96,6 @@ ROWS = (
         dynamic=DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=42),
         gcc=GccAlignment.BY_SIZE,
         perf=PerfRegisters(_NAMES_386, _OPERANDS_386, "ip", "sp"),  # arguments are on the stack
-        calls=SystemCalls(240, 336, "ax", ("bx", "cx", "dx", "si", "di", "bp")),
+        calls=SystemCalls(240, 336, 241, 354, "ax", ("bx", "cx", "dx", "si", "di", "bp")),
     ),
 )
