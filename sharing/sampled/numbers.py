@@ -113,6 +113,9 @@ WORTH_FIXING: Annotated[
     float,
     About("speed-up", Origin.CHOSEN, "below, an edit costs more attention than it gives, and no benchmark shows it"),
 ] = 1.02
+UNCERTAIN: Annotated[
+    float, About("an end of the interval over what is expected, or the reverse", Origin.CHOSEN, "beyond, it is said")
+] = 1.3
 LEAST_SPREAD: Annotated[
     float,
     About(

@@ -55,6 +55,7 @@ FIXPOINTS = {
 EXACTNESS = {
     "explain": "BLOCKS DRAWN EXACT EXACT_LIMIT PERMUTATIONS _SEED _STEPS",
     "history": "DRAWN EXACT_ROWS FEWEST_RESAMPLES RESAMPLES _SEED",
+    "sampled": "_T_90",
 }
 # How much of a list is printed.
 SHOWN = {

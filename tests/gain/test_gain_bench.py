@@ -43,7 +43,16 @@ def test_what_is_not_proposed_counts_for_no_limit_and_is_judged_by_what_padding_
     slower = a_round((1.0,), (4.0,), NOTHING, name="memory")
     missed = a_round((3.0,), (2.0,), NOTHING, name="silent")
     lines = table(rows_of([good, slower, missed]))
-    assert any("largest error: 0.00" in line and "held" in line for line in lines)
+    assert any("largest error of estimates" in line and "held" in line for line in lines)
     assert any(line.split()[0] == "memory" and "right" in line for line in lines)
     assert any(line.split()[0] == "silent" and "50% missed" in line for line in lines)
     assert any("1 of 2" in line for line in lines)
+
+
+def test_an_error_that_was_said_to_be_possible_counts_for_the_median_alone() -> None:
+    good = a_round((2.0,), (1.0,), predicted(2.0))
+    doubtful = a_round((2.0,), (1.0,), Estimate(4.0, 1.0, 9.0, proposed=True, uncertain=True), name="doubtful")
+    lines = table(rows_of([good, doubtful]))
+    assert any("largest error of estimates" in line and "held" in line for line in lines)
+    assert any("median error: 0.50" in line and "MISSED" in line for line in lines)
+    assert any(line.split()[0] == "doubtful" and "uncertain" in line for line in lines)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from sharing.model.image import AccessKind
@@ -217,6 +220,38 @@ def test_a_bound_that_says_nothing_asks_for_what_would_tell() -> None:
     assert told.sentence == "estimated speed-up at most 2.90×: upper bound; `record --solo` measures it"
     assert vague.sentence == "speed-up not known from this recording; `record --solo` measures it"
     assert "37" in Gain(30.0, 20.0, 37.85, "measured").sentence
+
+
+def test_a_gain_that_may_be_another_says_so_and_why() -> None:
+    sure, unsure = (Gain(1.5, 1.5 / by, 1.5 * by, "measured", doubt="what there is") for by in (1.25, 1.35))
+    assert "uncertain" not in sure.sentence
+    assert (
+        unsure.sentence == "estimated speed-up 1.50× (1.11–2.03×): measured; uncertain, mostly because of what there is"
+    )
+
+
+def test_runs_that_differ_make_a_gain_uncertain_the_more_the_fewer_they_are() -> None:
+    def gain(*user_s: float) -> Gain:
+        one = level(two_counters(0.55))
+        runs = tuple(msgspec.structs.replace(one.runs[0], user_s=seconds) for seconds in user_s)
+        lines = lines_of(one).lines
+        found = Gains(replace(one, runs=runs), lines, level(two_counters(0.05), solo=True)).of(lines[0])
+        assert found is not None
+        return found
+
+    alike, few, many = gain(2.1, 2.1, 2.1), gain(1.5, 2.1, 2.8), gain(*(1.5, 2.1, 2.8) * 4)
+    assert not alike.uncertain
+    assert few.low < many.low < alike.low
+    assert "runs differ" in few.sentence
+
+
+def test_threads_may_wait_in_the_kernel_as_long_after_a_fix() -> None:
+    def program(stalled_s: float, waiting_s: float) -> list[Spent]:
+        return [*two_counters(stalled_s), *(Spent(t, "futex", 0x9000, waiting_s, kernel=True) for t in (1, 2))]
+
+    gain = gain_of(program(0.55, 0.8), program(0.05, 0.0))
+    assert gain.ratio == pytest.approx(1.85 / 0.55, rel=0.02)
+    assert gain.low < 1.85 / 1.35 * 1.02, "what is waited for may be something else"
 
 
 def test_few_samples_may_hide_what_was_not_seen() -> None:

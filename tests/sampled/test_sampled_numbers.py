@@ -221,6 +221,7 @@ OF_SAMPLES: list[Row] = [
     ("USUAL_ATOMIC_CYCLES", 50.0, lambda: floor_of([(100, AccessKind.RMW, True)] * 10, [])),
     ("TELLING", 1.5, lambda: Gain(None, 1.0, 2.0, "").text),
     ("WORTH_FIXING", 1.2, lambda: Gain(1.05, 1.0, 1.1, "").worth_fixing),
+    ("UNCERTAIN", 1.01, lambda: Gain(1.2, 1.1, 1.3, "", doubt="a reason").sentence),
     ("LEAST_SPREAD", 0.5, gain),
     ("MIN_CARRIED", 4, lambda: tuple(found(two_accesses(), [lost(), told(), told(), told()]))),
     ("ODDS", 1.0, partly_shared),

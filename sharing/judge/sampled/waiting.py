@@ -49,7 +49,8 @@ def estimated(lines: Sequence[SampledLine], gains: Gains | None) -> tuple[list[S
         # The set's own doubt, around what this line adds as the last one.
         low, high = max(last * every.low / every.ratio, 1.0), max(last * every.high / every.ratio, last)
         with_others = f"with {count(len(others), 'other line')} that it waits beside fixed as well"
-        alone[i] = replace(alone[i], gain=Gain(last, low, high, every.how, own.ask, f"{with_others}; alone {own.text}"))
+        given = f"{with_others}; alone {own.text}"
+        alone[i] = replace(alone[i], gain=Gain(last, low, high, every.how, own.ask, given, every.doubt))
     return alone, replace(every, given=f"for {len(tried)} lines at once")
 
 

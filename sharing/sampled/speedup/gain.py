@@ -53,6 +53,7 @@ class Gain:
     how: str
     ask: str = ""  # what would tell more
     given: str = ""  # what else must be done for it
+    doubt: str = ""  # what makes the interval as wide as it is, mostly
 
     @property
     def measured(self) -> bool:
@@ -69,6 +70,11 @@ class Gain:
         return self.measured and self.low >= numbers.WORTH_FIXING
 
     @property
+    def uncertain(self) -> bool:
+        """So wide an interval: the gain may well be another one."""
+        return self.ratio is not None and max(self.high / self.ratio, self.ratio / self.low) > numbers.UNCERTAIN
+
+    @property
     def saved(self) -> tuple[float, float, float]:
         """Share of the run's time that a fix saves: at the least, expected, at the most."""
         least, most = 1 - 1 / self.low, 1 - 1 / self.high
@@ -79,7 +85,8 @@ class Gain:
         """What is estimated and from what, or what would tell."""
         if self.ratio is None and self.high > numbers.TELLING:
             return f"speed-up {self.text}; {self.ask}" if self.ask else f"speed-up {self.text}"
-        return f"estimated speed-up {self.text}: {self.how}{'; ' if self.ask else ''}{self.ask}"
+        doubt = f"uncertain, mostly because of {self.doubt}" if self.uncertain and self.doubt else ""
+        return f"estimated speed-up {self.text}: {'; '.join(filter(None, (self.how, doubt, self.ask)))}"
 
     @property
     def text(self) -> str:
@@ -91,16 +98,32 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class _Variation:
-    """One combination of what is uncertain: factors on both levels, on the odds of what remains, and the model."""
+    """One combination of what is uncertain: factors on both levels, ends of intervals, and the model."""
 
     spread: float = 1.0
     solo: float = 1.0
-    odds: float = 1.0
-    deviations: float = 0.0  # of the count of samples
+    odds: int = 0  # of what remains: 1 and -1 are the ends
+    count: int = 0  # of samples: likewise
     unexplained: bool = False  # excess that no sample explains counts
     seen_only: bool = False  # what only code says does not
     in_step: bool = False
     by_stores: bool = False  # what waits are stores, though it shows on what comes after them
+    waits_stay: bool = False  # time in the kernel
+
+
+_RUNS_DIFFER = "how much runs differ"
+# What is uncertain of every estimate, in words, and both ends of it or the one.
+_DOUBTS = (
+    ("how much of the sharing is meant", _Variation(odds=1)),
+    ("how much of the sharing is meant", _Variation(odds=-1)),
+    ("how few samples there are", _Variation(count=-1)),
+    ("how few samples there are", _Variation(count=1)),
+    ("how threads wait for each other", _Variation(in_step=True)),
+    ("accesses that only the code tells of", _Variation(seen_only=True)),
+    ("time at no shared line", _Variation(unexplained=True)),
+    ("stores, whose waits show elsewhere", _Variation(by_stores=True)),
+    ("waits in the kernel", _Variation(waits_stay=True)),
+)
 
 
 class Gains:
@@ -164,27 +187,22 @@ class Gains:
         if self._solo is None or not self._scale.how:
             return self._bound(known)
         assert self._solo_level is not None
-        down, up = _spread_of(self._level, 0.0)
-        solo_down, solo_up = _spread_of(self._solo_level, self._scale.doubt)
+        up, solo_up = _spread_of(self._level, 0.0), _spread_of(self._solo_level, self._scale.doubt)
         middle = self._ratio(left, _Variation())
-        variations = (
-            _Variation(spread=1 - down),
-            _Variation(spread=1 + up),
-            _Variation(solo=1 + solo_up),
-            _Variation(solo=1 - solo_down),
-            _Variation(odds=numbers.ODDS),
-            _Variation(odds=1 / numbers.ODDS),
-            _Variation(deviations=-shared.Z_95),
-            _Variation(deviations=shared.Z_95),
-            _Variation(in_step=True),
-            _Variation(seen_only=True),
-            _Variation(unexplained=True),
-            _Variation(by_stores=True),
+        of_runs = (
+            _Variation(spread=1 / up),
+            _Variation(spread=up),
+            _Variation(solo=solo_up),
+            _Variation(solo=1 / solo_up),
         )
-        away = [math.log(self._ratio(left, one) / middle) for one in variations]
+        away = {
+            (why, one): math.log(self._ratio(left, one) / middle)
+            for why, one in (*((_RUNS_DIFFER, one) for one in of_runs), *_DOUBTS)
+        }
         how = f"against the run on one processor, {self._scale.how}"
-        low, high = (middle * math.exp(sign * _together(away, sign)) for sign in (-1, 1))
-        return Gain(middle, max(low, 1.0), high, how)
+        low, high = (middle * math.exp(sign * _together(away.values(), sign)) for sign in (-1, 1))
+        doubt, _ = max(away, key=lambda key: abs(away[key]))
+        return Gain(middle, max(low, 1.0), high, how, doubt=doubt)
 
     def _by_code(self) -> tuple[Column, Column]:
         """Cells of lines and functions that touch them, on threads that were sampled there, and which by stores."""
@@ -263,12 +281,12 @@ class Gains:
             here = line_of == line
             freed[here] = 1.0
             for thread, rest in by_thread.items():
-                freed[here & (group // self._size == thread)] = 1 - with_odds(rest, variation.odds)
+                freed[here & (group // self._size == thread)] = 1 - with_odds(rest, numbers.ODDS**variation.odds)
         if variation.seen_only:
             freed[weight < 100 * CODE_WEIGHT_S] = 0.0
         own = np.bincount(group, weight * freed, self._groups)
         before = self._before * variation.spread
-        counted = variation.deviations * self._deviation_s(excess, total > 0)
+        counted = variation.count * shared.Z_95 * self._deviation_s(excess, total > 0)
         excess = np.clip(excess + counted, 0.0, before)
         saved = excess * own / np.maximum(total, 1e-12)
         if variation.unexplained:
@@ -278,7 +296,7 @@ class Gains:
         freed_of = saved.reshape(-1, self._size).sum(axis=1) / np.maximum(
             excess.reshape(-1, self._size).sum(axis=1), 1e-12
         )
-        kernel = np.clip(1 - self._kernel_excess() * freed_of, 0.0, 1.0)
+        kernel = np.clip(1 - self._kernel_excess() * freed_of * (not variation.waits_stay), 0.0, 1.0)
         return self._speedup(np.concatenate([kept, kernel]), in_step=variation.in_step)
 
     def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
@@ -342,7 +360,7 @@ class Gains:
         return Gain(None, 1.0, most, how, ask)
 
 
-def _together(away: Sequence[float], sign: int) -> float:
+def _together(away: Iterable[float], sign: int) -> float:
     """How far all deviations of one direction lead: they have different reasons, so that they add up as squares."""
     return math.sqrt(sum(one * one for one in away if one * sign > 0))
 
@@ -403,11 +421,10 @@ def _line_of(rows: Column, lines: Sequence[LineUse], size: int) -> Column:
     return out
 
 
-def _spread_of(level: Level, doubt: float) -> tuple[float, float]:
-    """Shares by which the user time of a level may be less and more."""
-    least, usual, most = level.range_of("user_s")
-    floor = max(numbers.LEAST_SPREAD if len(level.runs) < 3 else numbers.LEAST_SPREAD / 2, doubt)
-    return (max(1 - least / usual, floor), max(most / usual - 1, floor)) if usual > 0 else (floor, floor)
+def _spread_of(level: Level, doubt: float) -> float:
+    """The factor by which the user time of a level may be more, or less, in the usual run."""
+    floor = numbers.LEAST_SPREAD if len(level.runs) < 3 else numbers.LEAST_SPREAD / 2
+    return max(level.doubt_of("user_s"), 1 + floor, 1 + doubt)
 
 
 def _key(line: LineUse) -> tuple[int, bool]:

@@ -24,6 +24,7 @@ from sharing.model.samples import Mode
 from sharing.sampled import numbers
 from sharing.sampled.distinct import unique_inverse
 from sharing.sampled.eventcosts import sample_costs
+from sharing.sampled.interval import median_within
 from sharing.sampled.speedup.rates import instruction_keys
 
 Column = npt.NDArray[Any]
@@ -60,6 +61,15 @@ class Level:
         """(least, median, most) of a figure of the runs that ended well."""
         values = [getattr(run, name) for run in self.runs if run.status == 0] or [0.0]
         return min(values), median(values), max(values)
+
+    def doubt_of(self, name: str) -> float:
+        """The factor within which the usual run's figure lies (90 %): by how much runs differ, and how few there are.
+
+        The run that was profiled is one of them: where samples change how long a program takes, that is a doubt.
+        """
+        runs = (*self.runs, *((self.profiled,) if self.profiled is not None else ()))
+        values = {id(run): getattr(run, name) for run in runs if run.status == 0}.values()
+        return median_within(tuple(values))
 
 
 @dataclass(frozen=True, slots=True)
