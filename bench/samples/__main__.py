@@ -1,4 +1,7 @@
-"""``python -m bench.samples [SOURCE…]``: build, record and judge the small programs of ``testdata/samples``."""
+"""``python -m bench.samples [SOURCE…]``: build, record and judge the small programs of ``testdata/samples``.
+
+With ``--gain``, what is predicted for those that have a mended twin against what that gains.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ import datetime
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+from bench import gain
 from bench.measure import Unavailable
-from bench.samples.programs import build, programs
+from bench.samples.programs import Program, build, programs
 from bench.samples.score import Scored, record_and_score
 
 
@@ -18,30 +23,58 @@ def main() -> int:
     """A row for each build, and the sums."""
     parser = argparse.ArgumentParser(prog="python -m bench.samples", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="files of testdata/samples; all without one")
-    chosen = parser.parse_args().sources
+    parser.add_argument("--gain", action="store_true", help="measure what mended twins gain, and what is predicted")
+    parser.add_argument("--rounds", type=int, default=5, help="of --gain: both builds in turns (default: 5)")
+    options = parser.parse_args()
     table = programs()
-    if unknown := sorted(set(chosen) - {one.source for one in table}):
+    if unknown := sorted(set(options.sources) - {one.source for one in table}):
         parser.error(f"{', '.join(unknown)}: not in the table")
+    chosen = [one for one in table if not options.sources or one.source in options.sources]
     load, day = os.getloadavg()[0], datetime.datetime.now(tz=datetime.UTC).date()
+    with tempfile.TemporaryDirectory(prefix="samples-") as name:
+        lines = _gains(chosen, Path(name), options.rounds) if options.gain else [_scores(chosen, Path(name))]
+    print(f"{day}, load {load:.1f}:", *lines, sep=" " if len(lines) == 1 else "\n")
+    return 0
+
+
+def _scores(chosen: Sequence[Program], folder: Path) -> str:
+    """Prints a row for each build; the sums."""
     scored: list[Scored] = []
-    with tempfile.TemporaryDirectory(prefix="samples-") as folder:
-        for program in table:
-            for options in program.builds if not chosen or program.source in chosen else ():
-                try:
-                    scored.append(record_and_score(program, build(program, options, Path(folder))))
-                except Unavailable as error:
-                    print(f"{program.source}, {options}: {error}", file=sys.stderr)
-                    continue
-                print(f"{program.source:12} {options:28} {scored[-1].words}", flush=True)
+    for program in chosen:
+        for options in program.builds:
+            binary = folder / Path(program.source).stem
+            try:
+                build(program, options, binary)
+                scored.append(record_and_score(program, binary))
+            except Unavailable as error:
+                print(f"{program.source}, {options}: {error}", file=sys.stderr)
+                continue
+            print(f"{program.source:12} {options:28} {scored[-1].words}", flush=True)
     shared = [one for one in scored if one.found is not None]
     found = [one for one in shared if one.found]
     made = [one for one in found if one.allocation is not None]
-    print(
-        f"{day}, load {load:.1f}: {len(found)} of {len(shared)} found, {sum(one.named for one in found)} named, "
+    return (
+        f"{len(found)} of {len(shared)} found, {sum(one.named for one in found)} named, "
         f"{sum(bool(one.allocation) for one in made)} of {len(made)} with their allocation; "
         f"{sum(bool(one.others) for one in scored)} of {len(scored)} with something accused that is innocent"
     )
-    return 0
+
+
+def _gains(chosen: Sequence[Program], folder: Path, rounds: int) -> list[str]:
+    """The table of bench.gain, of the first build of each program that has a twin."""
+    names = []
+    for program in chosen:
+        if not program.mended:
+            continue
+        first, name = program.builds[0], Path(program.source).stem
+        try:
+            build(program, first, folder / name)
+            build(program, f"{first} {program.mended}", folder / f"{name}.padded")
+        except Unavailable as error:
+            print(f"{program.source}: {error}", file=sys.stderr)
+            continue
+        names.append(name)
+    return gain.table(gain.rows_of(gain.rounds_of(names, rounds, folder)))
 
 
 if __name__ == "__main__":

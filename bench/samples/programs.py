@@ -14,17 +14,24 @@ from bench.measure import Unavailable, run
 from bench.places import REPOSITORY
 
 FOLDER = REPOSITORY / "testdata" / "samples"
+_OF_LANGUAGE = {
+    ".c": ("-g", "-pthread"),
+    ".cc": ("-std=c++17", "-g", "-pthread"),
+    ".rs": ("--edition=2021", "-g"),
+    ".go": (),
+}
 
 
 class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``apart``: what must be on lines of its own, empty where nothing must.  ``allocated``: the function that made
-    it.  ``builds``: compilers with their options.
+    it.  ``builds``: compilers with their options; ``mended`` is the one more that parts it, "" where there is none.
     """
 
     source: str
     builds: tuple[str, ...]
     apart: tuple[str, ...] = ()
     allocated: str = ""
+    mended: str = ""
 
 
 def programs() -> list[Program]:
@@ -32,14 +39,12 @@ def programs() -> list[Program]:
     return msgspec.json.decode((FOLDER / "programs.json").read_bytes(), type=list[Program])
 
 
-def build(program: Program, options: str, folder: Path) -> Path:
-    """One build of a program.  Raises Unavailable where there is no such compiler."""
+def build(program: Program, options: str, out: Path) -> None:
+    """One build of a program into a file.  Raises Unavailable where there is no such compiler."""
     compiler, *rest = options.split()
     if not shutil.which(compiler):
         raise Unavailable(f"no {compiler}")
-    standard = ["-std=c++17"] if program.source.endswith(".cc") else []
-    out = folder / Path(program.source).stem
-    done = run([compiler, *standard, "-g", "-pthread", *rest, str(FOLDER / program.source), "-o", str(out)])
+    source = FOLDER / program.source
+    done = run([compiler, *rest, *_OF_LANGUAGE[source.suffix], "-o", str(out), str(source)])
     if done.returncode:
         raise Unavailable(f"{program.source} is not built by {options}: {done.stderr.strip()[:200]}")
-    return out

@@ -70,7 +70,7 @@ def score(program: Program, report: dict[str, Any]) -> Scored:
     ]
     wanted = sorted(_plain(name) for name in program.apart)
     right = [finding for finding in accused if wanted and _is_about(finding, wanted)]
-    of_them = [finding for finding in right if set(wanted) <= set(_names(finding))]
+    of_them = [finding for finding in right if all(_tells(finding, name) for name in wanted)]
     texts = [evidence["text"] for finding in right for evidence in finding["evidence"]]
     allocated = any(text.startswith("allocated: ") and program.allocated in text for text in texts)
     return Scored(
@@ -87,8 +87,13 @@ def _is_sampled(finding: dict[str, Any]) -> bool:
 
 def _is_about(finding: dict[str, Any], wanted: list[str]) -> bool:
     """It names what is to be parted, or memory that has no name: then it can be nothing else."""
-    names = list(_names(finding))
-    return bool(set(names) & set(wanted)) or not any(re.fullmatch(r"[\w.]+", name) for name in names)
+    named = any(_tells(finding, name) for name in wanted)
+    return named or not any(re.fullmatch(r"[\w.]+", name) for name in _names(finding))
+
+
+def _tells(finding: dict[str, Any], wanted: str) -> bool:
+    """It names that, or a part of it: what goes on behind the name."""
+    return any(re.match(rf"{re.escape(wanted)}(?!\w)", name) for name in _names(finding))
 
 
 def _names(finding: dict[str, Any]) -> Iterator[str]:
