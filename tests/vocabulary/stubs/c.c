@@ -50,6 +50,19 @@ void PR_Lock(PRLock *); int PR_Unlock(PRLock *); void PR_EnterMonitor(PRMonitor 
 void *PR_CreateThread(int, void (*)(void *), void *, int, int, int, unsigned);
 static PRLock prlock; static PRMonitor prmonitor;
 
+typedef struct { long ticks; } k_timeout_t; struct k_mutex { void *q[2]; void *owner; unsigned count; int prio; };
+struct k_spinlock { long locked; }; typedef struct { int key; } k_spinlock_key_t; struct k_thread { long t[20]; };
+struct k_sem { void *q[2]; unsigned count, limit; }; struct k_condvar { void *q[2]; };
+int k_mutex_lock(struct k_mutex *, k_timeout_t); int k_mutex_unlock(struct k_mutex *);
+k_spinlock_key_t k_spin_lock(struct k_spinlock *); int k_spin_trylock(struct k_spinlock *, k_spinlock_key_t *);
+void k_spin_unlock(struct k_spinlock *, k_spinlock_key_t); int k_spin_is_locked(struct k_spinlock *);
+void z_impl_k_sem_give(struct k_sem *); int k_condvar_wait(struct k_condvar *, struct k_mutex *, k_timeout_t);
+void *k_thread_create(struct k_thread *, void *, unsigned long, void (*)(void *, void *, void *), void *, void *, void *, int,
+                      unsigned, k_timeout_t);
+int k_thread_join(struct k_thread *, k_timeout_t);
+static struct k_mutex kmutex; static struct k_spinlock kspin; static struct k_sem ksem; static struct k_condvar kcondvar;
+static struct k_thread kthread; static k_timeout_t forever; static k_spinlock_key_t kkey;
+
 typedef struct SDL_mutex { long m[5]; } SDL_mutex;
 int SDL_LockMutex(SDL_mutex *); void *SDL_CreateThread(int (*)(void *), const char *, void *);
 static SDL_mutex sdl;
@@ -74,6 +87,7 @@ void plain_entry(void *a) { (void)a; }
 void prepare(void) {}
 void pool_entry(void *a, void *b) { (void)a; (void)b; }
 int idle(void *a) { return !a; }
+void k_entry(void *a, void *b, void *c) { (void)a; (void)b; (void)c; }
 void on_work(uv_work_t *w) { (void)w; }
 void after_work(uv_work_t *w, int s) { (void)w; (void)s; }
 void on_timer(uv_timer_t *t) { (void)t; }
@@ -155,3 +169,13 @@ void pg_lock(void) { LWLockAcquire(&lwlock, 0); }              // lock LWLock
 void pg_try(void) { LWLockConditionalAcquire(&lwlock, 0); }    // try LWLock
 void pg_unlock(void) { LWLockRelease(&lwlock); }               // unlock LWLock
 void pg_asks(void) { LWLockHeldByMe(&lwlock); }                // nothing
+void zephyr_lock(void) { k_mutex_lock(&kmutex, forever); }     // lock k_mutex
+void zephyr_unlock(void) { k_mutex_unlock(&kmutex); }          // unlock k_mutex
+void zephyr_spin(void) { kkey = k_spin_lock(&kspin); }         // lock k_spinlock
+void zephyr_try(void) { k_spin_trylock(&kspin, &kkey); }       // try k_spinlock
+void zephyr_spin_done(void) { k_spin_unlock(&kspin, kkey); }   // unlock k_spinlock
+void zephyr_asks(void) { k_spin_is_locked(&kspin); }           // nothing
+void zephyr_give(void) { z_impl_k_sem_give(&ksem); }           // lock k_sem
+void zephyr_wait(void) { k_condvar_wait(&kcondvar, &kmutex, forever); } // lock k_condvar, lock k_mutex
+void zephyr_start(void) { k_thread_create(&kthread, 0, 0, k_entry, 0, 0, 0, 0, 0, forever); } // start k_entry
+void zephyr_join(void) { k_thread_join(&kthread, forever); }   // join
