@@ -19,7 +19,6 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page, ROOT)]
 RECORDS = "records with perf and needs its events: tests/record runs it where there are any"
 # What a page has that cannot run here, by how it begins, and why.  Options are parsed all the same.
 NOT_RUN = {
-    ("README.md", "scripts/test"): "is the run of which this test is a part",
     ("README.md", "make -f testdata"): "takes long: tests/e2e runs it and compares what the page shows",
     ("README.md", "linemate doctor"): "tries every event of the machine: tests/record runs it",
     ("README.md", "linemate record"): RECORDS,

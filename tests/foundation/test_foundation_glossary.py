@@ -13,7 +13,6 @@ from sharing.model.comparison import CauseKind
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Role
 from sharing.model.vocabulary import LockKind
-from sharing.rules import DECLARATION_RULES, LINE_RULES, SAMPLED_RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRY = re.compile(r"^ *- ((?:\*\*[^*]+\*\*(?: \([^)]*\))?(?:, )?)+):[ ]+(\S.*)$", re.MULTILINE)
@@ -34,11 +33,6 @@ def values(kind: type[StrEnum]) -> Iterable[str]:
 @pytest.mark.parametrize("kind", [Verdict, Severity, Confidence, Role, LockKind, CauseKind])
 def test_every_value_that_a_report_shows_has_an_entry(kind: type[StrEnum]) -> None:
     assert [value for value in values(kind) if value not in GLOSSARY] == []
-
-
-def test_every_rule_has_an_entry_that_says_what_the_rule_says() -> None:
-    rules = (*LINE_RULES, *DECLARATION_RULES, *SAMPLED_RULES)
-    assert {rule.id: GLOSSARY.get(rule.id) for rule in rules} == {rule.id: rule.summary for rule in rules}
 
 
 def test_ladders_stand_in_their_order() -> None:

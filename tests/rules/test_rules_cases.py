@@ -127,8 +127,3 @@ def test_page_says_what_why_example_and_use_instead(rule: Any) -> None:
     for part in ("What it does:", "Why is this bad?", "Example", "Use instead:"):
         assert part in rule.page, part
     assert rule.page.startswith(rule.name)
-
-
-@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.id)
-def test_the_readme_names_each_rule(rule: Any, repository: Path) -> None:
-    assert f"`{rule.id}`" in (repository / "README.md").read_text()
