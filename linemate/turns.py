@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sharing.model.errors import LinemateError
+from sharing.model.recorded import RESOLUTION_S
 
-# What background load may take of one processor before a run counts as disturbed, and the resolution of the figure.
+# What background load may take of one processor before a run counts as disturbed.
 DISTURBED_SHARE = 0.05
-_RESOLUTION_S = 0.03
 _MOST_ROUNDS = 3  # times the rounds asked for
 _CLEAR = 0.1  # a difference that background load does not explain, if all rounds agree on it
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -34,7 +34,7 @@ class BackgroundLoad:
 
 def background_share(background_s: float, wall_s: float) -> float:
     """Of one processor; what is below the resolution of the figure is none."""
-    return 0.0 if background_s <= _RESOLUTION_S else background_s / max(wall_s, _RESOLUTION_S)
+    return 0.0 if background_s <= RESOLUTION_S else background_s / max(wall_s, RESOLUTION_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,6 +183,7 @@ def _count(command_line: tuple[str, ...], document: DocumentOptions) -> int:
 def _summary(output: Path, recording: Recording) -> list[str]:
     from linemate.sampled.notes import few_samples
     from sharing.judge.numbers import MIN_TIMED
+    from sharing.sampled.numbers import CROWDED
 
     lines = []
     for profile in recording.profiles:
@@ -192,6 +193,11 @@ def _summary(output: Path, recording: Recording) -> list[str]:
         lines.append(f"{where}: {count(profile.samples, 'sample')} in {seconds:.2f} s on {on}")
         if 0 < profile.samples < MIN_TIMED and profile.level == "spread":
             lines.append(few_samples(profile.samples, recording.event.frequency_hz))
+        if recording.runs and (run := recording.runs[profile.run]).processors_left < CROWDED < len(run.cpus):
+            lines.append(
+                f"other programs left {max(run.processors_left, 0):.1f} of {len(run.cpus)} processors: turns that "
+                "threads took may be the scheduler's, and clear nothing"
+            )
     if recording.interrupted:
         lines.append("stopped by an interrupt; what was recorded until then is kept")
     return lines

@@ -1,7 +1,6 @@
 """The gains that a report states: the profiles that lie beside a profile, and which of them say what.
 
-Owns finding the sidecar of ``record`` and the profile of the run on one processor.  The estimate is
-``sharing.sampled.speedup.gain``'s.
+Owns finding the profile of the run on one processor.  The estimate is ``sharing.sampled.speedup.gain``'s.
 """
 
 from __future__ import annotations
@@ -9,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from linemate.sampled.sidecars import Sidecar
 from pmu.profilefile import digest
-from pmu.sidecar import read_sidecar, sidecar_of, solo_of
+from pmu.sidecar import sidecar_of, solo_of
 from sharing.model.attribution import Attribution
-from sharing.model.errors import Unrecognized
 from sharing.model.recorded import Recording
 from sharing.sampled.lineuse.blame import Item
 from sharing.sampled.lineuse.use import LineUse, SampledRun
@@ -35,13 +34,14 @@ def _is_solo(path: str) -> bool:
 class GainsOf:
     """Gains of lines by the profiles of one audit: the first that has a run on one processor beside it, else bounds."""
 
-    def __init__(self, paths: Sequence[str], placed: Sequence[Attribution], runs: Sequence[SampledRun], place: Place):
-        self.notes: list[str] = []
+    def __init__(
+        self, sidecars: Sequence[Sidecar], placed: Sequence[Attribution], runs: Sequence[SampledRun], place: Place
+    ):
+        self.notes = [sidecar.note for sidecar in sidecars if sidecar.note]
         self._gains: list[Gains] = []
-        for path, one, run in zip(paths, placed, runs, strict=True):
-            recording = self._recording(path)
-            spread = _level(one, recording, "spread")
-            solo = self._solo(path, recording, place)
+        for sidecar, one, run in zip(sidecars, placed, runs, strict=True):
+            spread = _level(one, sidecar.recording, "spread")
+            solo = self._solo(sidecar.profile, sidecar.recording, place)
             gains = Gains(spread, run.lines, solo)
             if solo is not None:
                 self._gains.insert(0, gains)
@@ -51,21 +51,6 @@ class GainsOf:
     def __call__(self, lines: Sequence[tuple[LineUse, Sequence[Item]]]) -> Gain | None:
         """What fixing some lines together gains."""
         return next((gain for gains in self._gains if (gain := gains.of_all(lines)) is not None), None)
-
-    def _recording(self, path: str) -> Recording | None:
-        """The sidecar of a profile; another tool's file of that name is none, and neither is one of another profile."""
-        sidecar = sidecar_of(Path(path))
-        if not sidecar.is_file():
-            return None
-        try:
-            recording = read_sidecar(sidecar)
-        except Unrecognized:
-            return None
-        profile = recording.profile("spread")
-        if profile is None or digest(Path(path)) != profile.sha256:
-            self.notes.append(f"{path}: {sidecar.name} is of another recording: gains are upper bounds")
-            return None
-        return recording
 
     def _solo(self, path: str, recording: Recording | None, place: Place) -> Level | None:
         if recording is None or (profile := recording.profile("solo")) is None:

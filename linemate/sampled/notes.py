@@ -138,7 +138,8 @@ def _time_sliced(verdicts: Verdicts) -> list[str]:
         return []
     names = ", ".join(dict.fromkeys(a.name for line in lines for a in line.actors[:2]))
     return [
-        f"threads that use {count(len(lines), 'line')} ({_cut(names)}) shared one processor: this profile cannot show "
+        f"threads that use {count(len(lines), 'line')} ({_cut(names)}) had to take turns on a processor, or on those "
+        f"that other programs left: this profile cannot show "
         f"what they would cost each other on several; record while each of them has a processor of its own"
     ]
 

@@ -23,6 +23,7 @@ from linemate.sampled.notes import profile_notes
 from linemate.sampled.objects import Objects
 from linemate.sampled.programs import of_program
 from linemate.sampled.reading import Profiles
+from linemate.sampled.sidecars import sidecar_beside
 from linemate.sampled.sources import sources_of
 from sharing.basics.naming import readable_names, without_parameters
 from sharing.judge.remedy import Style
@@ -89,9 +90,13 @@ def with_samples(
         placed.append(_placed(samples, files, image, knowledge))
         heaps.add(path, placed[-1], files, image)
         mapped.append(files)
-    runs = [profile_lines(one, line_size, ImageCode(judgement.image, one)) for one in placed]
+    sidecars = [sidecar_beside(path) for path in paths]
+    runs = [
+        profile_lines(one, line_size, ImageCode(judgement.image, one), crowded=sidecar.crowded)
+        for one, sidecar in zip(placed, sidecars, strict=True)
+    ]
     run = merged(runs)
-    gains = GainsOf(paths, placed, runs, lambda path: _read(profiles, path, image, knowledge))
+    gains = GainsOf(sidecars, placed, runs, lambda path: _read(profiles, path, image, knowledge))
     names = Names(
         judgement.image, knowledge, judgement.actors, heaps, Objects(run.lines, mapped), Libraries(mapped, knowledge)
     )

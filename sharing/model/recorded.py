@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 SCHEMA = "linemate-recording-2"
+RESOLUTION_S = 0.03  # of the system's account of processor time: ticks on some processors
 
 
 class RecordedEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +66,12 @@ class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     background_s: float  # processor time that everything else took meanwhile
     status: int  # exit code, or minus the signal that ended it
     metric: float | None
+
+    @property
+    def processors_left(self) -> float:
+        """What everything else left to the command of those that it was allowed to use."""
+        known = self.background_s > RESOLUTION_S and self.wall_s > 0
+        return len(self.cpus) - self.background_s / self.wall_s if known else len(self.cpus)
 
 
 class MeasuredOverhead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -65,6 +65,10 @@ CLEAR_PHASES: Annotated[
         "phases of twenty samples and more have fewer",
     ),
 ] = 0.1
+CROWDED: Annotated[
+    float,
+    About("processors", Origin.CHOSEN, "that others left to the run: with fewer, two threads seldom have one each"),
+] = 1.5
 BY_CHANCE: Annotated[
     float,
     About("probability", Origin.CHOSEN, "that threads which only get the processor now and then never meet"),

@@ -2,53 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from linemate.sampled.gains import GainsOf, without_solo
+from linemate.sampled.sidecars import sidecar_beside
 from pmu.sidecar import sidecar_of, solo_of, write_sidecar
 from sharing.model.attribution import Attribution
 from sharing.model.errors import Malformed
-from sharing.model.recorded import SCHEMA, RecordedEvent, RecordedProfile, RecordedRun, Recording
+from sharing.model.recorded import Recording
 from sharing.sampled.lineuse.blame import items_of
 from sharing.sampled.speedup.gain import Gain
 from tests.builders.levels import LINE, Spent, level, lines_of
+from tests.builders.recordings import recording
 
-EMPTY = hashlib.sha256(b"").hexdigest()
 SPREAD = [Spent(t, "f", 0x1000 + 16 * i, 0.25, i and LINE + 8 * t) for t in (0, 1) for i in (0, 1)]
 ALONE = [Spent(t, "f", 0x1000 + 16 * i, 0.05 if i else 0.25, i and LINE + 8 * t) for t in (0, 1) for i in (0, 1)]
-
-
-def recording(*, cpus: tuple[int, ...] = (1,), status: int = 0, solo: bool = True) -> Recording:
-    profiles, runs = [], []
-    for number, (name, seen) in enumerate((("spread", (0, 1)), ("solo", cpus))[: 1 + solo]):
-        file = "p.data" if name == "spread" else "p.data.solo"
-        profiles.append(RecordedProfile(name, file, 0, EMPTY, 1, 0, seen, number))
-        wall_s, user_s = (0.5, 1.0) if name == "spread" else (0.6, 0.6)
-        runs.append(RecordedRun(name, seen, wall_s, user_s, 0.0, 0.0, status, None))
-    event = RecordedEvent("cpu-clock", ("cpu-clock",), "derived", "", "", 1000, 0, "both")
-    return Recording(
-        schema=SCHEMA,
-        linemate="1",
-        perf="6.1",
-        kernel="6.1",
-        architecture="x86_64",
-        line_bytes=64,
-        target="command",
-        command=("./p",),
-        pid=None,
-        wall_s=0.5,
-        interrupted=False,
-        event=event,
-        refused=(),
-        profiles=tuple(profiles),
-        metric="",
-        runs=tuple(runs),
-        overhead=(),
-    )
 
 
 @pytest.fixture
@@ -68,7 +39,7 @@ def estimate(profile: Path) -> tuple[Gain, list[str]]:
         assert Path(path) == solo_of(profile)
         return level(ALONE, solo=True).attribution
 
-    gains = GainsOf([str(profile)], [one], [run], place)
+    gains = GainsOf([sidecar_beside(str(profile))], [one], [run], place)
     gain = gains([(run.lines[0], items_of(run.lines[0]))])
     assert gain is not None
     return gain, gains.notes
@@ -170,3 +141,17 @@ def test_a_run_on_one_processor_is_not_searched_for_sharing(profile: Path) -> No
     write_sidecar(sidecar_of(profile), recording())
     assert without_solo([str(profile), solo]) == [str(profile)]
     assert without_solo([solo]) == [solo]  # asked for alone, it is what the user wants to see
+
+
+@pytest.mark.parametrize(("background_s", "crowded"), [(0.1, False), (0.4, True)])
+def test_threads_that_others_left_too_little_had_to_take_turns(
+    profile: Path, background_s: float, crowded: bool
+) -> None:
+    made = recording(solo=False)
+    runs = (msgspec.structs.replace(made.runs[0], background_s=background_s),)
+    write_sidecar(sidecar_of(profile), msgspec.structs.replace(made, runs=runs))
+    assert sidecar_beside(str(profile)).crowded is crowded
+
+
+def test_what_others_took_is_not_known_without_a_sidecar(profile: Path) -> None:
+    assert not sidecar_beside(str(profile)).crowded

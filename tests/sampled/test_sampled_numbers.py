@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from linemate.sampled.sidecars import Sidecar
 from sharing.basics import numbers as shared
 from sharing.basics.numbers import described
 from sharing.model.attribution import Module, Region
@@ -24,6 +25,7 @@ from tests.attribution.test_attribution_carried import found, lost, told, two_ac
 from tests.builders.levels import LINE as SHARED_LINE
 from tests.builders.levels import Spent, level, lines_of
 from tests.builders.recorded import LINE, One, Recorded, attribution, ticks
+from tests.builders.recordings import recording
 from tests.gain.test_gain_estimate import Code as WaitingCode
 from tests.gain.test_gain_estimate import gain_of, slots, two_counters
 from tests.gain.test_gain_latency import floor_of
@@ -212,6 +214,7 @@ OF_SAMPLES: list[Row] = [
     ("ALTERNATE", 1000.0, beside),
     ("CLEAR_PHASES", 0.0, in_turns),
     ("BY_CHANCE", 1.0, now_and_then),
+    ("CROWDED", 3.0, lambda: Sidecar("p.data", recording()).crowded),
     ("CLOSE", 100.0, lambda: said(short_threads(60, apart_ms=0.65))),
     ("CODE_WEIGHT", 1e6, by_code),
     ("CODE_SHARE", 0.001, by_code),

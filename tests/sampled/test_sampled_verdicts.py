@@ -119,6 +119,15 @@ def test_threads_with_one_processor_between_them_are_time_sliced_and_not_phased(
     assert verdicts.counts == {"sampled lines": 1, "sampled lines, on one processor": 1}
 
 
+@pytest.mark.parametrize(("phases", "outcome"), [(12, "sampled lines, on one processor"), (2, "sampled lines, phased")])
+def test_where_others_left_no_processor_for_each_thread_turns_may_be_the_schedulers(phases: int, outcome: str) -> None:
+    recorded = Recorded()
+    for phase in range(phases):
+        recorded.loop(phase % 2, ticks(40, start=phase * 12), at=8 * (phase % 2))
+    verdicts = judge_lines(profile_lines(attribution(recorded), 64, crowded=True), Names(), 64)
+    assert verdicts.counts == {"sampled lines": 1, outcome: 1}
+
+
 def test_the_same_turns_on_a_processor_each_are_a_finding() -> None:
     recorded = Recorded([replace(one, cpu=one.thread) for one in time_sliced(0).samples])
     assert rules_of(recorded) == ["sampled-false-sharing"]

@@ -182,7 +182,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         return _noted(finding, f"by function: {time.text} of {totals.measure} {where}")
     outcomes = {j.outcome for j in seen}
     if Outcome.ONE_PROCESSOR in outcomes:
-        return _noted(finding, "this run shows nothing about it: its threads shared one processor")
+        return _noted(finding, "this run shows nothing about it: its threads had to take turns on a processor")
     # What was not placed may have been on this line.
     unplaced = wilson(coverage.unplaced, totals.timed)
     if coverage.unplaced > numbers.WEAK_FROM * coverage.samples and unplaced.value >= numbers.CLEARED_BELOW:

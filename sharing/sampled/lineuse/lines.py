@@ -57,14 +57,21 @@ class _Profile:
     runs: _Runs
     code: CodeSites | None
     period_ns: float  # from one sample of a thread to its next, as long as it runs; 0 unknown
+    crowded: bool
 
 
 def profile_lines(
-    attribution: Attribution, line_size: int, code: CodeSites | None = None, *, limit: int | None = None
+    attribution: Attribution,
+    line_size: int,
+    code: CodeSites | None = None,
+    *,
+    limit: int | None = None,
+    crowded: bool = False,
 ) -> SampledRun:
     """1. cost of each sample; 2. the costliest lines; 3. witnesses; 4. touches and overlaps of each; 5. footprints.
 
-    ``line_size`` in bytes, a power of two: a line, or a pair of lines that are fetched together.
+    ``line_size`` in bytes, a power of two: a line, or a pair of lines that are fetched together.  ``crowded``: other
+    programs left the threads less than a processor each, so that turns may be the scheduler's.
     """
     rows = attribution.rows
     costs = sample_costs(attribution.samples)
@@ -82,7 +89,8 @@ def profile_lines(
     names, runs = _thread_names(attribution), _Runs(attribution)
     table = attribution.samples.samples
     time, cpu = np.ascontiguousarray(table["time"]), np.ascontiguousarray(table["cpu"])
-    profile = _Profile(attribution, costs.cost, time, cpu, names, line_size, runs, code, _period_ns(attribution))
+    period_ns = _period_ns(attribution)
+    profile = _Profile(attribution, costs.cost, time, cpu, names, line_size, runs, code, period_ns, crowded)
     lines = []
     for i in range(len(chosen)):
         own = here[bounds[i] : bounds[i + 1]]
@@ -304,7 +312,7 @@ def _moments(
 
 def _in_turn(profile: _Profile, threads: list[int]) -> list[int]:
     """The threads of a line, where each came after the one before."""
-    if len(threads) < numbers.SEVERAL or profile.period_ns <= 0:
+    if len(threads) < numbers.SEVERAL or profile.period_ns <= 0 or profile.crowded:
         return []
     rows = profile.runs.of(np.array(threads, np.int64))
     who = profile.attribution.rows["thread"][rows]
@@ -358,6 +366,8 @@ def _overlaps(
             one, other = (_in_code(profile, own, thread_of[k]) for k in (i, j))
             if overlap(one[0], other[0], one[1], other[1]).concurrency is Concurrency.CONCURRENT:
                 result = replace(result, concurrency=Concurrency.UNKNOWN)
+        if profile.crowded and result.concurrency is Concurrency.PHASED and result.alternations > 1:
+            result = replace(result, concurrency=Concurrency.TIME_SLICED)
         out[i, j] = result
     return out
 
