@@ -5,7 +5,7 @@ Owns which findings are one row, the columns, and the words of the short blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from reports import picture as pictures
@@ -72,10 +72,11 @@ def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Lin
         return
     yield from _table(rows, width)
     yield from _files(report, width)
-    shown = rows[: options.top]
-    for number, row in enumerate(shown, 1):
+    explained: set[Confidence] = set()
+    for number, row in enumerate(rows[: options.top], 1):
         yield []
-        yield from _block(number, row, width)
+        yield from _block(number, row, width, explained)
+        explained.add(row.worst.confidence)
     yield []
     show = f"linemate show {visible(rows[0].worst.id)} has all evidence of one finding, --details that of all"
     yield from wrapped(show, width, "")
@@ -150,7 +151,8 @@ def _place(finding: Finding) -> str:
     return ""
 
 
-def _block(number: int, row: Row, width: int) -> Iterator[Line]:
+def _block(number: int, row: Row, width: int, explained: Container[Confidence]) -> Iterator[Line]:
+    """What to do about one line; what makes it surer is said of the first block of each confidence."""
     finding = row.worst
     severity = finding.severity.value
     names = " / ".join(
@@ -167,11 +169,14 @@ def _block(number: int, row: Row, width: int) -> Iterator[Line]:
             yield [(" " * (LEAD + len(INDENT) + 5), ""), (line, "bold")]
         if remedy.edits:
             yield from _said("", f"linemate fix {finding.id} shows it as a diff", width)
+        elif more := len(finding.remedies) - 1:
+            yield from _said("", f"and {count(more, 'more edit')} on this line: linemate show {finding.id}", width)
     else:
         yield from _said("do", "no edit is proposed; the sentence above and all evidence say what is known", width)
     for at, why in enumerate(_why(finding)):
         yield from _said("" if at else "why", why.text, width)
-    yield from _said("sure", f"{finding.confidence.value}: {_SURER[finding.confidence]}", width)
+    surer = "as above" if finding.confidence in explained else _SURER[finding.confidence]
+    yield from _said("sure", f"{finding.confidence.value}: {surer}", width)
     if row.others:
         yield from _said("also", ", ".join(other.id for other in row.others), width)
     yield from _picture(finding)

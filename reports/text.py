@@ -70,9 +70,7 @@ def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Lin
         yield from wrapped("incomplete: not all could be analysed, see above", width, INDENT, style="bold yellow")
     yield from wrapped(tally(report), width, INDENT, hang=2, style="bold")
     if (options.details or options.top) and any(finding.picture for finding in report.findings):
-        key = (
-            "pictures: a character for each byte, a letter for each owner; UPPER CASE is hot, '.' padding, '?' unknown"
-        )
+        key = "pictures: a character a byte, a letter an owner; UPPER CASE is hot, '.' padding, '?' unknown"
         yield from wrapped(key, width, INDENT, style="dim")
 
 

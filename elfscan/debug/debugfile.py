@@ -15,6 +15,7 @@ from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model import LinemateError, Malformed, Unrecognized
 from sharing.model.inputs import open_input
 
+_ROOTS = ["/usr/lib/debug"]
 _MAX_BUILD_ID_BYTES = 64
 _MAX_LINK_BYTES = 4096
 _MAX_SUMMED_BYTES = 16 << 30
@@ -53,15 +54,16 @@ def find_debug(
     altlink: tuple[str, str] | None,
     has_dwarf: bool,
     explicit: str | None = None,
-    roots: Iterable[str] = ("/usr/lib/debug",),
+    roots: Iterable[str] | None = None,
 ) -> DebugFiles:
     """Find the debug files of the ELF file ``path``.
 
     ``build_id`` is in hex, ``debuglink`` the (file name, CRC-32) of .gnu_debuglink, ``altlink`` the (path, build-id
     in hex) of .gnu_debugaltlink, ``has_dwarf`` whether the file itself has .debug_info.  ``explicit`` is the user's
-    own choice: it must exist and match, else ``Malformed``.  ``roots`` are the system's debug directories.
+    own choice: it must exist and match, else ``Malformed``.  ``roots`` are the debug directories, None the system's and
+    what ``search_also`` added.
     """
-    directories = tuple(roots)
+    directories = tuple(_ROOTS if roots is None else roots)
     problems: list[str] = []
     main: str | None = None
     how = ""
@@ -80,6 +82,39 @@ def find_debug(
             problems.append(f"{candidate}: {reason}")
     alt = _find_alt(main, altlink, directories, problems) if main and altlink else None
     return DebugFiles(main, alt, _find_package(path, main), how, tuple(problems))
+
+
+def search_also(root: str) -> None:
+    """Search a folder as the system's debug directory, for the rest of this process."""
+    if root not in _ROOTS:
+        _ROOTS.append(root)
+
+
+def build_id_file(root: str, build_id: str) -> str:
+    """Where a debug directory has the file of that build-id (in hex)."""
+    return os.path.join(root, ".build-id", build_id[:2], f"{build_id[2:]}.debug")
+
+
+def missing_debug(path: str) -> str | None:
+    """The build-id of a debug file of the ELF file ``path`` that no folder has: its own, or dwz' common one.
+
+    None where nothing is missing, and where it has no name.  Raises LinemateError where ``path`` cannot be read.
+    """
+    elf = ElfFile(path, map_file(path))
+    links = elf.debug_link(), elf.alt_link()
+    found = find_debug(path, build_id=elf.build_id, debuglink=links[0], altlink=links[1], has_dwarf=elf.has_dwarf)
+    if found.main is None:
+        return elf.build_id
+    common = links[1] if found.main == path else _facts(found.main).altlink
+    return common[1] if common is not None and found.alt is None and _is_hex(common[1]) else None
+
+
+def build_id_of(path: str) -> str | None:
+    """The build-id of a file in hex, None where it has none or is no sound ELF file."""
+    try:
+        return _facts(path).build_id
+    except (OSError, _Unreadable):
+        return None
 
 
 def _explicit(explicit: str, build_id: str | None, debuglink: tuple[str, int] | None) -> str:
@@ -107,7 +142,7 @@ def _candidates(
     own = os.path.realpath(path)
     if build_id and _is_hex(build_id):
         for root in roots:
-            candidate = os.path.join(root, ".build-id", build_id[:2], f"{build_id[2:]}.debug")
+            candidate = build_id_file(root, build_id)
             if os.path.isfile(candidate):
                 yield candidate, "build-id"
     if not debuglink or not _is_plain_name(debuglink[0]):
@@ -150,7 +185,7 @@ def _find_alt(main: str, altlink: tuple[str, str], roots: tuple[str, ...], probl
         if not name.startswith("/"):
             places += [os.path.join(root, ".dwz", os.path.basename(name)) for root in roots]
     if _is_hex(wanted):
-        places += [os.path.join(root, ".build-id", wanted[:2], f"{wanted[2:]}.debug") for root in roots]
+        places += [build_id_file(root, wanted) for root in roots]
     for candidate in places:
         if not os.path.isfile(candidate):
             continue

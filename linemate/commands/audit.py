@@ -35,6 +35,7 @@ class Evidence:
     counts: tuple[str, ...]
     facts: tuple[str, ...]
     debug_file: str | None
+    debuginfod: bool
 
     @property
     def files(self) -> tuple[str | None, ...]:
@@ -100,6 +101,7 @@ class SpreadOptions:
 @click.option("-j", "--jobs", type=click.IntRange(0, 64), default=0, help="Files at once; default: one a core.")
 @common.threads_option
 @common.debug_option
+@common.debuginfod_option
 @common.brevity_options
 @common.common_options
 @grouped(document=DocumentOptions, wanted=FindingOptions, evidence=Evidence, where=ProjectOptions, spread=SpreadOptions)
@@ -144,6 +146,8 @@ def command(
     as_tables = document.format_name == PARQUET
     several = len(paths) > 1 or os.path.isdir(paths[0]) or as_tables
     spread.refuse_contradictions(several=several, as_tables=as_tables)
+    if several and evidence.debuginfod:
+        raise click.UsageError("--debuginfod is of one file: audit the worst again with it")
     if several:
         from linemate.commands.auditmany import Many
 
@@ -160,11 +164,16 @@ def command(
         document.write(report, EMITTERS, inputs, document.render_options(known, limit, maps))
         return common.exit_code(report, limit)
 
-    return many.report(finish) if several else finish(_audit(options, maps if page else None, quiet=document.quiet))
+    return (
+        many.report(finish)
+        if several
+        else finish(_audit(options, maps if page else None, asked=evidence.debuginfod, quiet=document.quiet))
+    )
 
 
-def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, quiet: bool) -> Report:
-    """The report; ``maps`` gets the map of each image."""
+def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, asked: bool, quiet: bool) -> Report:
+    """The report; ``maps`` gets the map of each image.  ``asked``: servers may be asked for debug information."""
+    from linemate.debuginfod import find_debug_files
     from linemate.pipeline import audit
 
     def seen(passes: Passes, audited: AuditedImage) -> None:
@@ -174,4 +183,11 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, quiet: bool) 
         maps.append(page_map(passes, audited))
 
     with progress(f"linemate: reading {visible(options.binary)}", quiet=quiet) as say:
-        return audit(options, say, seen=None if maps is None else seen)
+        if options.debug_file is None:
+            find_debug_files((options.binary,), asked=asked, say=common.say)
+        report = audit(options, say, seen=None if maps is None else seen)
+    if any(target.debug for target in report.targets):
+        return report
+    from linemate.distribution import where_names_are
+
+    return common.with_notes(report, filter(None, (where_names_are(options.binary),)))

@@ -7,17 +7,19 @@ together.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from linemate.config import LINE_SIZES, find_config, load_config
 from reports import EMITTERS
 from reports.emitters import Document, Emitter
 from reports.escape import visible
 from reports.options import DEFAULT_TOP
+from sharing.model.comparison import Comparison
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
@@ -29,6 +31,7 @@ EXIT_INCOMPLETE = 3
 NO_PROJECT = ProjectConfig()
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Analysed = TypeVar("Analysed", Report, Comparison)
 
 
 def _apply(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
@@ -92,6 +95,12 @@ def debug_option(command: Command) -> Command:
     """Where a binary's debug information is."""
     meaning = "Where the debug information is, if not in the usual places."
     return click.option("--debug-file", metavar="FILE", help=meaning)(command)
+
+
+def debuginfod_option(command: Command) -> Command:
+    """Whether servers are asked for debug information; ``linemate.debuginfod`` asks them."""
+    meaning = "Fetch debug information that is missing, from DEBUGINFOD_URLS or the distribution's server."
+    return click.option("--debuginfod", is_flag=True, help=meaning)(command)
 
 
 def threads_option(command: Command) -> Command:
@@ -194,6 +203,12 @@ def rule_by_id(known: Sequence[RuleInfo], wanted: str) -> RuleInfo:
     nearest = difflib.get_close_matches(wanted, ids, n=1)
     hint = f"did you mean '{nearest[0]}'?" if nearest else f"there are: {', '.join(ids)}"
     raise LinemateError(f"no rule '{wanted}': {hint}")
+
+
+def with_notes(document: Analysed, notes: Iterable[str]) -> Analysed:
+    """The document with notes in front of its own."""
+    coverage = msgspec.structs.replace(document.coverage, notes=(*notes, *document.coverage.notes))
+    return msgspec.structs.replace(document, coverage=coverage)
 
 
 def exit_code(report: Report, limit: Severity | None) -> int:

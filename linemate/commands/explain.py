@@ -26,6 +26,7 @@ class PairEvidence:
     bench_new: tuple[str, ...]
     debug_old: str | None
     debug_new: str | None
+    debuginfod: bool
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -54,6 +55,7 @@ class PairEvidence:
 @click.option("--sensitivity", is_flag=True, help="Say which other insertions would join or part busy pairs.")
 @click.option("--debug-old", metavar="FILE", help="Debug information of OLD, if not in the usual places.")
 @click.option("--debug-new", metavar="FILE", help="Debug information of NEW.")
+@common.debuginfod_option
 @common.fail_option("Exit with 1 where the layout explains a slowdown from this severity on.")
 @common.format_option(EXPLAIN_EMITTERS)
 @common.common_options
@@ -78,6 +80,8 @@ def command(
     parts = (old, new, *evidence.tables)
     inputs = (*(split_part(given)[0] for given in parts), evidence.debug_old, evidence.debug_new, project.path or None)
     document.check(EXPLAIN_EMITTERS, inputs)
+    from linemate.debuginfod import find_debug_files
+    from linemate.distribution import where_names_are
     from linemate.explaining.run import ExplainRequest, explain
 
     request = ExplainRequest(
@@ -95,7 +99,12 @@ def command(
         **({} if matters is None else {"matters": matters / 100}),
     )
     with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=document.quiet):
+        bare = [file for file, named in ((old, evidence.debug_old), (new, evidence.debug_new)) if named is None]
+        find_debug_files(bare, asked=evidence.debuginfod, say=common.say)
         comparison = explain(request)
+    unnamed = (target.path for target in comparison.targets if not target.debug)
+    hints = (f"{path}: {where_to_look}" for path in unnamed if (where_to_look := where_names_are(path)))
+    comparison = common.with_notes(comparison, hints)
     document.write(comparison, EXPLAIN_EMITTERS, inputs)
     return exit_code(comparison, limit)
 

@@ -24,6 +24,7 @@ from reports.escape import visible
     "--max-lines", type=click.IntRange(1, 65536), default=64, show_default=True, help="Lines shown per symbol."
 )
 @common.debug_option
+@common.debuginfod_option
 @common.common_options
 @grouped(document=DocumentOptions, where=ProjectOptions)
 def command(
@@ -34,6 +35,7 @@ def command(
     context: int,
     max_lines: int,
     debug_file: str | None,
+    debuginfod: bool,
 ) -> int:
     """Show the lines of BINARY around each SYMBOL or ADDRESS, byte by byte, or the members of a TYPE on lines.
 
@@ -43,10 +45,13 @@ def command(
     project, line_size = where.read()
     inputs = (binary, debug_file, project.path or None)
     document.check(PLAIN, inputs)
+    from linemate.debuginfod import find_debug_files
     from linemate.linequery import LinesOptions, lines
 
     options = LinesOptions(binary, symbols, line_size, context, max_lines, debug_file, project)
     with progress(f"linemate: reading {visible(binary)}", quiet=document.quiet):
+        if debug_file is None:
+            find_debug_files((binary,), asked=debuginfod, say=common.say)
         report = lines(options)
     if document.as_json:
         from reports.jsontext import encode

@@ -23,7 +23,7 @@ from linemate.config import find_config
 SHOWING = {"format", "output", "quiet", "fail_on", "details", "top"}
 SPELLED = {"p": "database", "jobs": "jobs", "rule": "rules", "symbol": "symbols", "no_cache": "cache"}
 # A function returns a value and writes nothing: neither datasets nor what a run that was ended leaves.
-COMMAND_ONLY = {"jobs", "write_baseline", "resume", "engine", "scheduler", "watch"}
+COMMAND_ONLY = {"jobs", "write_baseline", "resume", "engine", "scheduler", "watch", "debuginfod"}
 
 
 def command_json(folder: Path, command: str, *arguments: str) -> Any:

@@ -1,0 +1,113 @@
+"""Debug information from debuginfod servers: asked for by build-id, over HTTP, kept in the cache.
+
+Owns the protocol and its bounds, and whether anybody is asked at all: only where the user said so, by an option or by
+DEBUGINFOD_URLS.  The cache is a debug directory like the system's, so whatever looks for debug information finds it.
+What talks HTTP is imported late: hardly any run does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from elfscan.debug.debugfile import build_id_file, build_id_of, missing_debug, search_also
+from linemate.cachedir import quiet_folder
+from linemate.distribution import distribution
+from sharing.model.errors import LinemateError
+from sharing.model.process.scratch import beside
+
+URLS = "DEBUGINFOD_URLS"
+MAX_BYTES = 8 << 30  # of one file; the debug information of a browser has 4 GB
+_TIMEOUT_S = 10.0  # for each step of a conversation
+_BLOCK_BYTES = 1 << 20
+_NOT_FOUND = 404
+_MAX_FILES = 2  # of one program: its own, and the one that dwz moved common parts to
+
+
+def servers(asked: bool) -> tuple[str, ...]:
+    """Whom to ask: DEBUGINFOD_URLS, else the distribution's server where the user asked for that; else nobody."""
+    named = os.environ.get(URLS, "").split()
+    if not named and asked:
+        named = [distribution().debuginfod]
+    for url in named:
+        if not url.startswith(("http://", "https://")):
+            raise LinemateError(f"{URLS}: {url} is no address of http or https")
+    return tuple(url.rstrip("/") for url in named)
+
+
+def find_debug_files(paths: Sequence[str], *, asked: bool, say: Callable[[str], None]) -> None:
+    """Have the debug information of ``paths`` where it is looked for, as far as servers have it.
+
+    What was fetched before is found without asking anybody.  ``say`` is told what could not be fetched.
+    """
+    folder = quiet_folder("debug")
+    if folder is not None:
+        search_also(str(folder))
+    urls = servers(asked)
+    if not urls:
+        return
+    if folder is None:
+        say("debuginfod: there is no cache folder to keep what is fetched in")
+        return
+    for path in paths:
+        for _ in range(_MAX_FILES):
+            try:
+                wanted = missing_debug(path)
+            except (LinemateError, OSError):
+                break  # whoever reads the file says it
+            if wanted is None:
+                break
+            if (why := _fetch(wanted, urls, Path(build_id_file(str(folder), wanted)))) is not None:
+                say(f"debuginfod: {path}: {why}")
+                break
+
+
+def _fetch(build_id: str, urls: Sequence[str], target: Path) -> str | None:
+    """Fetch a file from the first server that has it; None, or why there is none."""
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+
+    reasons = []
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for url in urls:
+        try:
+            with beside(target) as making:
+                _download(f"{url}/buildid/{build_id}/debuginfo", making)
+                if build_id_of(str(making)) == build_id:
+                    os.replace(making, target)
+                    return None
+                reasons.append(f"{url} sent a file of another build-id")
+        except HTTPError as error:
+            reasons.append(
+                f"{url} has nothing for build-id {build_id}" if error.code == _NOT_FOUND else f"{url}: {error}"
+            )
+        except URLError as error:
+            reasons.append(f"{url}: {error.reason}")
+        except (OSError, HTTPException, LinemateError) as error:
+            reasons.append(f"{url}: {error}")
+    return "; ".join(reasons)
+
+
+def _download(url: str, target: Path) -> None:
+    from urllib import request
+
+    # HTTP alone: neither files nor FTP, wherever a server sends us.
+    opener = request.OpenerDirector()
+    for handler in (
+        request.ProxyHandler,
+        request.HTTPHandler,
+        request.HTTPSHandler,
+        request.HTTPRedirectHandler,
+        request.HTTPDefaultErrorHandler,
+        request.HTTPErrorProcessor,
+    ):
+        opener.add_handler(handler())
+    asked = request.Request(url, headers={"User-Agent": "linemate"})
+    with opener.open(asked, timeout=_TIMEOUT_S) as answer, target.open("wb") as file:
+        left = MAX_BYTES
+        while block := answer.read(_BLOCK_BYTES):
+            left -= len(block)
+            if left < 0:
+                raise LinemateError(f"sends more than {MAX_BYTES >> 30} GiB")
+            file.write(block)
