@@ -34,6 +34,7 @@ from sharing.model import (
     CALL_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
+    ZERO_RANGE_DTYPE,
     FunctionFlag,
     Image,
     ImageKind,
@@ -146,6 +147,7 @@ def read_image(
             calls=accesses.tables["calls"],
             args=accesses.tables["args"],
             params=accesses.tables["params"],
+            zero_ranges=accesses.tables["zero_ranges"],
         )
 
 
@@ -230,7 +232,7 @@ def _with_types(debug: DebugRun | None, program: Program, named: _Named) -> _Typ
 
 @dataclass(frozen=True, slots=True)
 class _Accesses:
-    """What the access scan found: the image's ``sites``, ``calls``, ``args`` and ``params``."""
+    """What the access scan found: the image's ``sites``, ``calls``, ``args``, ``params`` and ``zero_ranges``."""
 
     tables: dict[str, Array]
     counts: dict[str, int] = field(default_factory=dict)
@@ -242,6 +244,7 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
     """Calls of own stubs lead to their functions; functions whose address code takes are flagged."""
     if scan is None:
         tables = {"sites": SITE_DTYPE, "calls": CALL_DTYPE, "args": ARG_DTYPE, "params": PARAM_DTYPE}
+        tables["zero_ranges"] = ZERO_RANGE_DTYPE
         return _Accesses({name: np.zeros(0, dtype) for name, dtype in tables.items()})
     result = scan.result()
     _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
@@ -250,6 +253,7 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
         "calls": _through_own_stubs(result.calls, code.own_stubs),
         "args": _through_own_stubs(result.args, code.own_stubs),
         "params": result.params,
+        "zero_ranges": result.zero_ranges,
     }
     return _Accesses(found, result.counts, result.notes, result.failed)
 

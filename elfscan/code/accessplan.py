@@ -19,6 +19,7 @@ from sharing.model import (
     CALL_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
+    ZERO_RANGE_DTYPE,
     AccessKind,
     ArgKind,
     LinemateError,
@@ -37,8 +38,8 @@ _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8"), ("flags", "<u4"), ("row", "<i4")])
 SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
-_TABLES_MAGIC = b"LMACCS1\0"
-_TABLES_HEADER = struct.Struct("<8sQQQQQQ")
+_TABLES_MAGIC = b"LMACCS2\0"
+_TABLES_HEADER = struct.Struct("<8sQQQQQQQ")
 _COUNTER_DTYPE = np.dtype([("name", "S32"), ("value", "<u8")])
 
 _ELF_TYPE_OFFSET = 16
@@ -71,12 +72,13 @@ class AccessPlan:
 
 @dataclass(frozen=True)
 class ScanResult:
-    """The tables of ``sharing.model.image``, each sorted by ``ip``; ``address_taken`` sorted, unique."""
+    """The tables of ``sharing.model.image``, those with an ``ip`` sorted by it; ``address_taken`` sorted, unique."""
 
     sites: Table
     calls: Table
     args: Table
     params: Table
+    zero_ranges: Table
     address_taken: Table
     counts: dict[str, int]
 
@@ -159,7 +161,7 @@ def read_tables(raw: bytes, plan: AccessPlan) -> ScanResult:
         raise Malformed(plan.path, None, "the access scanner's output has an unknown format")
     tables: list[Table] = []
     at = _TABLES_HEADER.size
-    dtypes = (SITE_DTYPE, CALL_DTYPE, ARG_DTYPE, PARAM_DTYPE, np.dtype("<u8"), _COUNTER_DTYPE)
+    dtypes = (SITE_DTYPE, CALL_DTYPE, ARG_DTYPE, PARAM_DTYPE, ZERO_RANGE_DTYPE, np.dtype("<u8"), _COUNTER_DTYPE)
     for dtype, length in zip(dtypes, lengths, strict=True):
         if length > (len(raw) - at) // dtype.itemsize:
             raise Malformed(plan.path, None, "the access scanner's output is truncated")
@@ -167,24 +169,27 @@ def read_tables(raw: bytes, plan: AccessPlan) -> ScanResult:
         at += length * dtype.itemsize
     if at != len(raw):
         raise Malformed(plan.path, None, "the access scanner's output has a tail")
-    sites, calls, args, params, taken, counters = tables
+    sites, calls, args, params, zero_ranges, taken, counters = tables
     for name, table in (("sites", sites), ("calls", calls), ("args", args), ("params", params)):
-        _check_table(plan, name, table)
+        _check_order(plan, name, table)
+        _check_functions(plan, name, table)
+    _check_functions(plan, "zero ranges", zero_ranges)
     _check_kinds(plan, "sites", sites, max(AccessKind))
     _check_kinds(plan, "params", params, max(AccessKind))
     _check_kinds(plan, "args", args, max(ArgKind))
     counts = {name.decode("ascii", "replace"): int(value) for name, value in counters.tolist()}
-    return ScanResult(sites, calls, args, params, taken, counts)
+    return ScanResult(sites, calls, args, params, zero_ranges, taken, counts)
 
 
-def _check_table(plan: AccessPlan, name: str, table: Table) -> None:
-    if len(table) == 0:
-        return
+def _check_order(plan: AccessPlan, name: str, table: Table) -> None:
     ips = table["ip"]
     if bool(np.any(ips[1:] < ips[:-1])):
         raise Malformed(plan.path, None, f"the access scanner's {name} are not in order")
+
+
+def _check_functions(plan: AccessPlan, name: str, table: Table) -> None:
     rows = table["function"]
-    if int(rows.min()) < -1 or int(rows.max()) >= len(plan.functions):
+    if len(rows) and (int(rows.min()) < -1 or int(rows.max()) >= len(plan.functions)):
         raise Malformed(plan.path, None, f"the access scanner's {name} name a function that does not exist")
 
 

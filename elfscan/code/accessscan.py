@@ -16,7 +16,7 @@ from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from elfscan.relocation.dynamic import PLACEHOLDER_BYTES
 from elfscan.tools import Starter, ToolJob
-from sharing.model import ARG_DTYPE, CALL_DTYPE, PARAM_DTYPE, SITE_DTYPE, LinemateError, SectionKind
+from sharing.model import ARG_DTYPE, CALL_DTYPE, PARAM_DTYPE, SITE_DTYPE, ZERO_RANGE_DTYPE, LinemateError, SectionKind
 
 if TYPE_CHECKING:
     from elfscan.code.accessplan import ScanJob
@@ -40,6 +40,7 @@ class Accesses:
     calls: Array = field(default_factory=lambda: np.zeros(0, CALL_DTYPE))
     args: Array = field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
     params: Array = field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
+    zero_ranges: Array = field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
     address_taken: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
     counts: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -71,7 +72,15 @@ class AccessScan:
             scanned, given = self._names
             reason = str(error).removeprefix(f"{scanned}: ").removeprefix("access sites: ").replace(scanned, given)
             return Accesses(notes=(f"{given}: access sites not read: {reason}",), failed=True)
-        return Accesses(found.sites, found.calls, found.args, found.params, found.address_taken, dict(found.counts))
+        return Accesses(
+            found.sites,
+            found.calls,
+            found.args,
+            found.params,
+            found.zero_ranges,
+            found.address_taken,
+            dict(found.counts),
+        )
 
 
 def start_access(program: Program, functions: Array, starter: Starter = ToolJob) -> AccessScan:

@@ -63,7 +63,7 @@ class SiteFlag(IntFlag):
     TRACKED = 4  # the base register was followed within the function
     VIA_CALL = 8  # done by a callee to an address that this function passed
     RELOCATED = 16  # the operand has a relocation: the target is exact
-    GUARDED = 32  # reached only behind a branch away from the straight path (unlikely block)
+    CLEARS = 32  # stores zero
     WALKS = 64  # the unknown index moves on from element to element (known from source only)
     OWN = 128  # the unknown index is the running thread's: from its storage, or (source only) told by a function
 
@@ -155,6 +155,17 @@ PARAM_DTYPE = np.dtype(
         ("kind", "u1"),
         ("flags", "u1"),
         ("loop_depth", "u1"),
+    ]
+)
+
+# Code that runs only where a variable was found to be zero right before.
+ZERO_RANGE_DTYPE = np.dtype(
+    [
+        ("variable", "<u8"),
+        ("begin", "<u8"),  # instructions in [begin, end)
+        ("end", "<u8"),
+        ("function", "<i4"),
+        ("size", "<u4"),  # bytes of the variable that were tested
     ]
 )
 
@@ -305,6 +316,7 @@ class Image:
     args: Table
     params: Table
     types: TypeTable
+    zero_ranges: Table = field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
     units: tuple[Unit, ...] = ()
     files: tuple[str, ...] = ()
     aliases: dict[int, tuple[str, ...]] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.static import numbers, rarefunctions
 from sharing.static.callees import function_at
 from sharing.static.executions import in_loop
+from sharing.static.firstuse import first_uses
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -58,7 +59,7 @@ def with_rarity(image: Image) -> Image:
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
     3. entries of once functions, signal handlers, exit handlers and logs, which are marked as cold; 4. what functions
-    set that read options.
+    set that read options; 5. code behind a variable that it alone sets (``firstuse``).
     """
     calls, sites = image.calls, image.sites
     if not len(calls) or not len(image.functions):
@@ -99,6 +100,9 @@ def with_rarity(image: Image) -> Image:
         seldom_calls |= np.isin(calls["function"], entries)
         functions = functions.copy()
         functions["flags"][entries] |= np.uint32(FunctionFlag.COLD)
+    once = first_uses(image, functions)
+    seldom_sites |= _between(sites["ip"], once)
+    seldom_calls |= _between(calls["ip"], once)
     return dataclasses.replace(
         image, functions=functions, sites=_raised(sites, seldom_sites), calls=_raised(calls, seldom_calls)
     )
@@ -211,7 +215,7 @@ def _before(rows: Table, blocks: npt.NDArray[np.uint64], ends: npt.NDArray[Any])
 
 
 def _once_ranges(calls: Table, begin: npt.NDArray[np.uint64], end: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Of guarded code: address of the call that begins it, and of the function's next one that ends it."""
+    """[begin, end) of guarded code: from the call that begins it to the function's next one that ends it."""
     none = np.zeros((0, 2), np.uint64)
     if not len(begin) or not len(end):
         return none
@@ -225,16 +229,16 @@ def _once_ranges(calls: Table, begin: npt.NDArray[np.uint64], end: npt.NDArray[n
         if opens[row]:
             opened = (ip, function)
         elif opened is not None and opened[1] == function:
-            found.append((opened[0], ip))
+            found.append((opened[0] + 1, ip))
             opened = None  # a release ends it; what aborts stands apart
     return np.array(found, np.uint64) if found else none
 
 
 def _between(ips: npt.NDArray[Any], ranges: npt.NDArray[np.uint64]) -> Bools:
-    """Which addresses lie within a range."""
+    """Which addresses lie in a range [begin, end)."""
     order = np.argsort(ips, kind="stable")
     depth = np.zeros(len(ips) + 1, np.int64)
-    np.add.at(depth, np.searchsorted(ips[order], ranges[:, 0], "right"), 1)
+    np.add.at(depth, np.searchsorted(ips[order], ranges[:, 0], "left"), 1)
     np.add.at(depth, np.searchsorted(ips[order], ranges[:, 1], "left"), -1)
     inside = np.zeros(len(ips), bool)
     inside[order] = np.cumsum(depth[:-1]) > 0

@@ -225,6 +225,8 @@ void AArch64Decoder::transferred(const MemoryForm &F, Op &Out) {
     }
     [[fallthrough]];
   case Access::Store:
+    if (!F.IsVector)
+      Out.StoredAny = First.Number;
     if (First.Width == 8 && !F.UnitBytes)
       Out.Stored = First.Number;
     if (F.Elements == 2 && First.Width == 8)
@@ -242,6 +244,9 @@ void AArch64Decoder::computation(Op &Out) {
     return;
   switch (Insn->id) {
   case ARM64_INS_CMP:
+    if (A.operands[1].type == ARM64_OP_IMM && A.operands[1].imm == 0)
+      Out.Tested = Dst.Number;
+    return;
   case ARM64_INS_CMN:
   case ARM64_INS_TST:
   case ARM64_INS_CCMP:
@@ -339,6 +344,11 @@ void AArch64Decoder::computation(Op &Out) {
   }
 }
 
+/// Not a bit of a set: the lowest is all that there is of a truth value.
+static bool testsWhole(const cs_arm64 &A) {
+  return A.op_count == 2 || A.operands[1].imm == 0;
+}
+
 bool AArch64Decoder::control(Op &Out) {
   const cs_arm64 &A = Insn->detail->arm64;
   const cs_arm64_op *Last = A.op_count ? &A.operands[A.op_count - 1] : nullptr;
@@ -350,6 +360,10 @@ bool AArch64Decoder::control(Op &Out) {
             ? Flow::Jump
             : Flow::Branch;
     Out.Imm = Target;
+    if (A.cc == ARM64_CC_EQ)
+      Out.Zero = OnZero::Branches;
+    else if (A.cc == ARM64_CC_NE)
+      Out.Zero = OnZero::Continues;
     return true;
   case ARM64_INS_CBZ:
   case ARM64_INS_CBNZ:
@@ -357,6 +371,12 @@ bool AArch64Decoder::control(Op &Out) {
   case ARM64_INS_TBNZ:
     Out.Next = Flow::Branch;
     Out.Imm = Target;
+    if (testsWhole(A)) {
+      Out.Tested = info(A.operands[0]).Number;
+      Out.Zero = Insn->id == ARM64_INS_CBZ || Insn->id == ARM64_INS_TBZ
+                     ? OnZero::Branches
+                     : OnZero::Continues;
+    }
     return true;
   case ARM64_INS_BL:
     Out.Next = Flow::Call;

@@ -121,6 +121,7 @@ void RiscVDecoder::store(uint32_t Word, Op &Out) const {
   memory(Word, immediateS(Word), Out);
   Out.Mem[0].Kind = Access::Store;
   Out.Mem[0].Size = 1u << Width;
+  Out.StoredAny = followed(rs2(Word));
   if (Width == 3)
     Out.Stored = followed(rs2(Word));
 }
@@ -364,6 +365,10 @@ bool RiscVDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   case Branch:
     Out.Next = Flow::Branch;
     Out.Imm = wrapAdd(int64_t(Ip), immediateB(Word));
+    if (rs2(Word) == Zero && funct3(Word) <= 1) { // beqz, bnez
+      Out.Tested = followed(rs1(Word));
+      Out.Zero = funct3(Word) == 0 ? OnZero::Branches : OnZero::Continues;
+    }
     break;
   case Jalr:
     indirect(Word, Out);

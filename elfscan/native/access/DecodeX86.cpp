@@ -53,6 +53,7 @@ private:
   void arithmetic(const cs_x86 &X, X86Class C, Op &Out);
   void stack(const cs_x86 &X, X86Class C, Op &Out);
   void control(const cs_x86 &X, X86Class C, Op &Out);
+  void tested(const cs_x86 &X, Op &Out);
 };
 
 GeneralReg general(const cs_x86_op &Operand) {
@@ -159,6 +160,7 @@ void X86Decoder::moved(const cs_x86 &X, Op &Out) {
   }
   if (To.type != X86_OP_MEM)
     return;
+  Out.StoredAny = From.type == X86_OP_IMM ? ImmReg : Src.Number;
   if (From.type == X86_OP_IMM) {
     Out.Stored = ImmReg;
     Out.Imm = From.imm;
@@ -325,6 +327,10 @@ void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
   case X86Class::Branch:
     Out.Next = Flow::Branch;
     Out.Imm = Target && Target->type == X86_OP_IMM ? Target->imm : 0;
+    if (Insn->id == X86_INS_JE)
+      Out.Zero = OnZero::Branches;
+    else if (Insn->id == X86_INS_JNE)
+      Out.Zero = OnZero::Continues;
     return;
   case X86Class::Return:
     Out.Next = Flow::Return;
@@ -333,6 +339,15 @@ void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
     Out.Next = Flow::Stop;
     return;
   }
+}
+
+/// cmp with 0, and test of a register with itself.
+void X86Decoder::tested(const cs_x86 &X, Op &Out) {
+  const cs_x86_op &Left = X.operands[0], &Right = X.operands[1];
+  if (Insn->id == X86_INS_CMP
+          ? Right.type == X86_OP_IMM && Right.imm == 0
+          : Right.type == X86_OP_REG && Right.reg == Left.reg)
+    Out.Tested = Left.type == X86_OP_MEM ? MemReg : general(Left).Number;
 }
 
 bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
@@ -353,6 +368,8 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   Out.Ip = Ip;
   Out.Length = Insn->size;
   operands(X, C, Out);
+  if (Insn->id == X86_INS_CMP || Insn->id == X86_INS_TEST)
+    tested(X, Out);
   switch (C) {
   case X86Class::Mov:
     moved(X, Out);

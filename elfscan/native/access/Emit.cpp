@@ -77,6 +77,12 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     Flags |= SiteFlag::Own;
   if (M.Flags & MemAtomic)
     Flags |= SiteFlag::Atomic;
+  if (M.Kind == Access::Store && O.StoredAny != NoReg) {
+    Value Stored = reg(O, O.StoredAny);
+    if (Stored.isNumber() && !Stored.IsAddress && Stored.isExact() &&
+        Stored.Base == 0)
+      Flags |= SiteFlag::Clears;
+  }
   bool LoadExclusive = M.Flags & MemExclusive && M.Kind == Access::Load;
   if (IsParam) {
     if (V.Arg >= MaxParam || V.Base >= MaxParamOffset ||
@@ -98,6 +104,31 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
       O.Ip,  uint64_t(V.Base), Current.Row, Size,      narrowed(Stride),
       Order, uint8_t(M.Kind),  Flags,       LoopDepth, Rarity};
   (LoadExclusive ? ExclusiveSites : Out->Sites).push_back(Row);
+}
+
+/// What a memory operand names, where that is one variable.
+ZeroRanges::Variable FunctionFlow::variableAt(const MemOperand &M,
+                                              const Effective &E) const {
+  const Value &V = E.Where;
+  bool IsOne = V.isNumber() && V.IsAddress && V.isExact() &&
+               !(M.Flags & (MemSegment | MemRepeated)) && M.Size <= 8 &&
+               P.inData(V.Base) && !P.slot(V.Base);
+  return IsOne ? ZeroRanges::Variable{uint64_t(V.Base), M.Size}
+               : ZeroRanges::Variable();
+}
+
+void FunctionFlow::zeroTest(const Op &O, uint32_t Index, const Effective &E) {
+  if (O.How == Transfer::Load && O.Second == NoReg)
+    if (auto From = variableAt(O.Mem[0], E); From.Size)
+      Zeros.loads(Index, From);
+  ZeroRanges::Variable What;
+  if (O.Tested == MemReg && O.MemCount)
+    What = variableAt(O.Mem[0], E);
+  else if (isFollowed(O.Tested) &&
+           Now.Regs[O.Tested].Kind == ValueKind::Unknown &&
+           Now.Regs[O.Tested].Origin)
+    What = Zeros.loadedBy(Now.Regs[O.Tested].Origin - 1);
+  Zeros.sees(O, Index, BlockNumber, What);
 }
 
 void FunctionFlow::call(const Op &O, uint32_t Index) {

@@ -58,6 +58,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Escapes.clear();
   ExclusiveSites.clear();
   ExclusiveParams.clear();
+  Zeros.clear();
   size_t Sites = Out->Sites.size(), Params = Out->Params.size();
   std::span<const Block> Blocks = G.blocks();
   for (size_t B = 0; B < Blocks.size(); ++B) {
@@ -66,9 +67,11 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
     LoopDepth = Blocks[B].LoopDepth;
     Rarity = Blocks[B].Rarity;
     Order = Blocks[B].Order;
+    BlockNumber = B;
     walk(Blocks[B], Ops);
   }
   finish(Ops);
+  Zeros.finish(G, Ops, What.Row, Out->ZeroRanges);
   std::sort(Out->Sites.begin() + Sites, Out->Sites.end());
   std::sort(Out->Params.begin() + Params, Out->Params.end());
   Emitting = false;
@@ -210,6 +213,8 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   }
   if (Emitting && O.Next != Flow::Next)
     call(O, Index);
+  if (Emitting)
+    zeroTest(O, Index, E[0]);
   Value Result = computed(O, Origin, E);
   if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend) {
     // The upper half becomes zero.

@@ -12,6 +12,7 @@
 #include "Graph.h"
 #include "Tables.h"
 #include "Value.h"
+#include "ZeroRanges.h"
 
 #include <array>
 #include <vector>
@@ -89,6 +90,8 @@ private:
   std::vector<Escape> Escapes;
   std::vector<SiteRow> ExclusiveSites;
   std::vector<ParamRow> ExclusiveParams;
+  ZeroRanges Zeros;
+  uint32_t BlockNumber = 0;
   uint8_t LoopDepth = 0;
   uint8_t Rarity = 0;
   uint16_t Order = 0;
@@ -121,6 +124,9 @@ private:
 
   // Emit.cpp: what is reported.
   void access(const Op &O, const MemOperand &M, const Effective &E);
+  ZeroRanges::Variable variableAt(const MemOperand &M,
+                                  const Effective &E) const;
+  void zeroTest(const Op &O, uint32_t Index, const Effective &E);
   void call(const Op &O, uint32_t Index);
   void arguments(const Op &O, uint64_t Callee);
   void made(uint32_t Index, const Value &V);

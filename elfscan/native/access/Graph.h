@@ -38,6 +38,9 @@ public:
     return std::span(Edges).subspan(B.FirstEdge, B.LastEdge - B.FirstEdge);
   }
 
+  /// Every block before those that lead to it, back edges aside.
+  std::span<const uint32_t> postOrder() const { return PostOrder; }
+
   /// Does the op at this position jump through a table that was read?
   bool isSwitch(uint32_t Op) const;
 

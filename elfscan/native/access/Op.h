@@ -28,6 +28,8 @@ inline constexpr int8_t OtherReg = 33;
 inline constexpr int8_t ImmReg = 34;
 /// The same, for memory that becomes its old content plus Imm.
 inline constexpr int8_t StepReg = 35;
+/// Stands for the content of Mem[0] where a tested register is named.
+inline constexpr int8_t MemReg = 36;
 inline constexpr unsigned MaxRegs = 32;
 
 /// How a general register gets its value.  Registers that an instruction
@@ -65,6 +67,9 @@ enum class Flow : uint8_t {
   Return,
   Stop, ///< nothing that is known follows
 };
+
+/// Where a conditional branch goes when what was tested last is zero.
+enum class OnZero : uint8_t { Unknown, Branches, Continues };
 
 enum MemFlag : uint16_t {
   MemPcRelative = 1, ///< Disp is the whole address, before an index
@@ -122,6 +127,9 @@ struct Op {
   int8_t Stored2 = NoReg; ///< and the next 8 bytes (stp)
   int8_t Second = NoReg;  ///< loaded from the 8 bytes after Dst's (ldp)
   uint8_t StoredTo = 0;
+  int8_t StoredAny = NoReg; ///< as Stored, of any width
+  int8_t Tested = NoReg;    ///< register that is compared with zero
+  OnZero Zero = OnZero::Unknown;
   bool ImmIsValue = false; ///< Imm is a full-width operand: may be an address
   int8_t Written = NoReg;  ///< base register that is moved by Step afterwards
   int32_t Step = 0;

@@ -15,11 +15,11 @@ namespace linemate {
 
 namespace {
 
-constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '1', '\0'};
+constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '2', '\0'};
 
 struct TablesHeader {
   char Magic[8];
-  uint64_t Sites, Calls, Args, Params, AddressTaken, Counters;
+  uint64_t Sites, Calls, Args, Params, ZeroRanges, AddressTaken, Counters;
 };
 
 struct Counter {
@@ -99,13 +99,15 @@ bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
   Head.Calls = total(Parts, &Tables::Calls);
   Head.Args = total(Parts, &Tables::Args);
   Head.Params = total(Parts, &Tables::Params);
+  Head.ZeroRanges = total(Parts, &Tables::ZeroRanges);
   Head.AddressTaken = Taken.size();
   Head.Counters = Counters.size();
   return std::fwrite(&Head, sizeof Head, 1, Out) == 1 &&
          writeAll(Out, Parts, &Tables::Sites) &&
          writeAll(Out, Parts, &Tables::Calls) &&
          writeAll(Out, Parts, &Tables::Args) &&
-         writeAll(Out, Parts, &Tables::Params) && writeRows(Out, Taken) &&
+         writeAll(Out, Parts, &Tables::Params) &&
+         writeAll(Out, Parts, &Tables::ZeroRanges) && writeRows(Out, Taken) &&
          writeRows(Out, Counters) && std::fflush(Out) == 0;
 }
 

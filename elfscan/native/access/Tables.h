@@ -16,7 +16,13 @@ namespace linemate {
 
 enum class Access : uint8_t { None, Load, Store, Rmw, Address };
 
-enum SiteFlag : uint8_t { Atomic = 1, Indexed = 2, Tracked = 4, Own = 128 };
+enum SiteFlag : uint8_t {
+  Atomic = 1,
+  Indexed = 2,
+  Tracked = 4,
+  Clears = 32,
+  Own = 128
+};
 
 enum class ArgKind : uint8_t { Address = 1, Param = 2, Constant = 3 };
 
@@ -58,6 +64,13 @@ struct ParamRow {
 };
 static_assert(sizeof(ParamRow) == 32);
 
+struct ZeroRangeRow {
+  uint64_t Variable, Begin, End;
+  int32_t Function;
+  uint32_t Size;
+};
+static_assert(sizeof(ZeroRangeRow) == 32);
+
 /// What was read and what could not be.
 struct Counts {
   uint64_t Functions = 0;
@@ -79,6 +92,7 @@ struct Tables {
   std::vector<CallRow> Calls;
   std::vector<ArgRow> Args;
   std::vector<ParamRow> Params;
+  std::vector<ZeroRangeRow> ZeroRanges;
   std::vector<uint64_t> AddressTaken;
   Counts Seen;
 };

@@ -28,7 +28,7 @@ class ImageCode:
             np.maximum.at(deepest, events["function"], events["loop_depth"])
         keep = np.isin(table["kind"], _KINDS) & (table["function"] >= 0) & (table["size"] <= MAX_SITE_BYTES)
         keep &= (table["loop_depth"] > 0) | (deepest[table["function"]] == 0)
-        keep &= table["flags"] & (SiteFlag.INDEXED | SiteFlag.GUARDED) == 0  # which element, and whether, is not known
+        keep &= table["flags"] & SiteFlag.INDEXED == 0  # which element is not known
         table = table[keep]
         self._sites: Table = table[np.argsort(table["target"], kind="stable")]
         self._functions = _functions_of(image, attribution)

@@ -1,0 +1,164 @@
+//===- ZeroRanges.cpp - Code behind a variable that is zero ---------------===//
+//
+// Owns the pairing of tests with branches and the blocks that a branch alone
+// leads to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ZeroRanges.h"
+
+#include <algorithm>
+
+namespace linemate {
+
+namespace {
+
+/// Ops between a test and its branch, which compilers put there.
+constexpr uint32_t MaxApart = 4;
+/// Of a region; one in more pieces is mostly what follows an early return.
+constexpr size_t MaxRanges = 16;
+/// Blocks that are looked at for all tests of a function, for each block.
+constexpr uint64_t WorkPerBlock = 32;
+
+bool keepsFlags(const Op &O) {
+  switch (O.How) {
+  case Transfer::Move:
+  case Transfer::Extend:
+  case Transfer::Lea:
+  case Transfer::Load:
+    return true;
+  case Transfer::Constant:
+    return O.ImmIsValue;
+  case Transfer::None:
+    return !O.Clobbers && !(O.Traits & Compares) &&
+           (!O.MemCount || O.Mem[0].Kind != Access::Rmw);
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+void ZeroRanges::clear() {
+  Loads.clear();
+  Tests.clear();
+  Pending = {};
+}
+
+ZeroRanges::Variable ZeroRanges::loadedBy(uint32_t Index) const {
+  auto It = std::lower_bound(
+      Loads.begin(), Loads.end(), Index,
+      [](const Load &L, uint32_t Wanted) { return L.Index < Wanted; });
+  return It != Loads.end() && It->Index == Index ? It->From : Variable();
+}
+
+void ZeroRanges::sees(const Op &O, uint32_t Index, uint32_t Block,
+                      Variable What) {
+  if (O.Tested != NoReg) {
+    Pending = What;
+    PendingAt = Index;
+  }
+  if (O.Zero != OnZero::Unknown) {
+    if (Pending.Size && Index - PendingAt <= MaxApart)
+      Tests.push_back({Pending, Block, O.Zero, uint64_t(O.Imm)});
+    Pending = {};
+  } else if (O.Tested == NoReg && !keepsFlags(O)) {
+    Pending = {};
+  }
+}
+
+void ZeroRanges::findPredecessors(const Graph &G) {
+  std::span<const Block> Blocks = G.blocks();
+  PredStart.assign(Blocks.size() + 1, 0);
+  for (const Block &B : Blocks)
+    for (uint32_t To : G.successors(B))
+      ++PredStart[To + 1];
+  for (size_t B = 0; B < Blocks.size(); ++B)
+    PredStart[B + 1] += PredStart[B];
+  Fill.assign(PredStart.begin(), PredStart.end() - 1);
+  Preds.resize(PredStart.back());
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    for (uint32_t To : G.successors(Blocks[B]))
+      Preds[Fill[To]++] = B;
+  Position.assign(Blocks.size(), 0);
+  std::span<const uint32_t> Last = G.postOrder();
+  for (uint32_t I = 0; I < Last.size(); ++I)
+    Position[Last[I]] = Last.size() - 1 - I;
+}
+
+/// Where each test leads when its variable is zero, by variable and block: a
+/// compiler that repeats code lets several tests lead to one place.
+void ZeroRanges::findWays(const Graph &G, std::span<const Op> Ops) {
+  std::span<const Block> Blocks = G.blocks();
+  Ways.clear();
+  for (const Test &T : Tests) {
+    std::span<const uint32_t> Next = G.successors(Blocks[T.Block]);
+    if (Next.size() != 2)
+      continue;
+    bool FirstIsTarget = Ops[Blocks[Next[0]].First].Ip == T.Target;
+    uint32_t To = Next[FirstIsTarget == (T.Zero == OnZero::Branches) ? 0 : 1];
+    Ways.push_back({T.What, To, T.Block});
+  }
+  std::sort(Ways.begin(), Ways.end());
+}
+
+/// Region: the blocks that every way from the function's start comes to through
+/// \p First.  In a graph whose loops have one head these are the blocks all of
+/// whose predecessors are in it, back edges aside.
+void ZeroRanges::follow(const Graph &G, uint32_t First, uint32_t Number) {
+  std::span<const uint32_t> Last = G.postOrder();
+  Region.clear();
+  uint32_t Reach = Position[First];
+  for (uint32_t At = Reach; At <= Reach; ++At) {
+    uint32_t B = Last[Last.size() - 1 - At];
+    bool Inside = B == First || PredStart[B] != PredStart[B + 1];
+    if (B != First)
+      for (uint32_t P = PredStart[B]; Inside && P < PredStart[B + 1]; ++P) {
+        Inside = Mark[Preds[P]] == Number || Position[Preds[P]] >= At;
+        ++Work;
+      }
+    ++Work;
+    if (!Inside)
+      continue;
+    Mark[B] = Number;
+    Region.push_back(B);
+    for (uint32_t To : G.successors(G.blocks()[B]))
+      Reach = std::max(Reach, Position[To]);
+  }
+}
+
+void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
+                        int32_t Function, std::vector<ZeroRangeRow> &Out) {
+  if (Tests.empty())
+    return;
+  std::span<const Block> Blocks = G.blocks();
+  findPredecessors(G);
+  Mark.assign(Blocks.size(), 0);
+  Work = 0;
+  findWays(G, Ops);
+  for (size_t I = 0, Next = 0; I < Ways.size(); I = Next) {
+    const Way &W = Ways[I];
+    while (Next < Ways.size() && Ways[Next].What == W.What &&
+           Ways[Next].To == W.To)
+      ++Next;
+    if (Work > WorkPerBlock * Blocks.size())
+      return;
+    if (!W.To || PredStart[W.To + 1] - PredStart[W.To] != Next - I)
+      continue; // something else leads there as well
+    follow(G, W.To, I + 1);
+    std::sort(Region.begin(), Region.end());
+    size_t Before = Out.size();
+    for (uint32_t B : Region) {
+      uint64_t Begin = Ops[Blocks[B].First].Ip;
+      uint64_t End = Ops[Blocks[B].Last - 1].end();
+      if (Out.size() > Before && Out.back().End == Begin)
+        Out.back().End = End;
+      else
+        Out.push_back({W.What.Address, Begin, End, Function, W.What.Size});
+    }
+    if (Out.size() - Before > MaxRanges)
+      Out.resize(Before);
+  }
+}
+
+} // namespace linemate

@@ -1,0 +1,73 @@
+//===- ZeroRanges.h - Code behind a variable that is zero -------*- C++ -*-===//
+//
+// Owns which code of a function runs only where a variable of static storage
+// was just found to be zero, which is how most programs do a thing once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_ZERORANGES_H
+#define LINEMATE_ACCESS_ZERORANGES_H
+
+#include "Graph.h"
+#include "Op.h"
+#include "Tables.h"
+
+#include <span>
+#include <vector>
+
+namespace linemate {
+
+/// Fed with the ops of one function in their order; keeps its memory.
+class ZeroRanges {
+public:
+  struct Variable {
+    uint64_t Address = 0;
+    uint32_t Size = 0; ///< 0: no variable
+    auto operator<=>(const Variable &) const = default;
+  };
+
+  void clear();
+  /// Op number \p Index loads \p From into a register.
+  void loads(uint32_t Index, Variable From) { Loads.push_back({Index, From}); }
+  /// \p O, which is op number \p Index of block \p Block, tests \p What.
+  void sees(const Op &O, uint32_t Index, uint32_t Block, Variable What);
+  /// What the op numbered \p Index loaded.
+  Variable loadedBy(uint32_t Index) const;
+  /// Appends a row for each run of instructions that a test leads to.
+  void finish(const Graph &G, std::span<const Op> Ops, int32_t Function,
+              std::vector<ZeroRangeRow> &Out);
+
+private:
+  struct Load {
+    uint32_t Index;
+    Variable From;
+  };
+  struct Test {
+    Variable What;
+    uint32_t Block;
+    OnZero Zero;
+    uint64_t Target;
+  };
+  struct Way {
+    Variable What;
+    uint32_t To, From; ///< blocks
+    auto operator<=>(const Way &) const = default;
+  };
+
+  std::vector<Load> Loads;
+  std::vector<Test> Tests;
+  std::vector<Way> Ways;
+  Variable Pending; ///< tested, and no flag has changed since
+  uint32_t PendingAt = 0;
+
+  std::vector<uint32_t> PredStart, Preds, Fill, Position, Mark, Region;
+  uint64_t Work = 0;
+
+  void findPredecessors(const Graph &G);
+  void findWays(const Graph &G, std::span<const Op> Ops);
+  void follow(const Graph &G, uint32_t First, uint32_t Number);
+};
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_ZERORANGES_H

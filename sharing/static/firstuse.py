@@ -1,0 +1,100 @@
+"""What a program does once: code behind a variable that is zero until that code has set it.
+
+Owns which variables are so.  ``if (!ready) { prepare(); ready = 1; }`` is the usual form, with a lock and a second look
+inside where several threads can come there, or with a compare-and-swap in place of the store.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.static.callees import function_at
+
+Bools = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+Addresses = npt.NDArray[np.uint64]
+
+_CHANGES = (AccessKind.STORE, AccessKind.RMW, AccessKind.ADDRESS)
+_ASIDE = FunctionFlag.INIT | FunctionFlag.COLD
+_FROM_OUTSIDE = FunctionFlag.EXPORTED | FunctionFlag.ADDRESS_TAKEN
+MAX_PAIRS = 1 << 24  # of a write or a call and a variable: no program has so many
+
+
+def first_uses(image: Image, functions: Table) -> Addresses:
+    """[begin, end) of code that runs once, shape (n, 2): it alone sets the variable that it is behind.
+
+    ``functions`` are the image's with all flags known: what is written before the work begins, or at its end, does not
+    count.  A variable whose address is taken elsewhere may be written anywhere.
+    """
+    ranges, sites = image.zero_ranges, image.sites
+    none = np.zeros((0, 2), np.uint64)
+    if not len(ranges) or not len(sites):
+        return none
+    variables, of_range = np.unique(ranges["variable"], return_inverse=True)
+    sizes = np.ones(len(variables), np.uint64)
+    np.maximum.at(sizes, of_range, ranges["size"].astype(np.uint64))
+    flags = np.append(functions["flags"], np.uint32(0))
+    counted = np.isin(sites["kind"], _CHANGES) & (flags[sites["function"]] & _ASIDE == 0)
+    pairs = _reached(sites, np.flatnonzero(counted), variables, sizes)
+    if pairs is None:
+        return none
+    site, variable = pairs
+    places = _Places(ranges, of_range)
+    changes = sites["kind"][site] != AccessKind.ADDRESS
+    sets = changes & (sites["flags"][site] & SiteFlag.CLEARS == 0)
+    there = places.hold(sites["ip"][site], variable)
+    away = np.flatnonzero(sets & ~there)
+    there[away] = _called_from(image, flags, places, sites["function"][site[away]].astype(np.int64), variable[away])
+    once = np.bincount(variable[there], minlength=len(variables)) > 0
+    once[variable[~there | (changes & ~sets)]] = False
+    chosen = ranges[once[of_range]]
+    return np.column_stack([chosen["begin"], chosen["end"]])
+
+
+def _reached(sites: Table, rows: Rows, variables: Addresses, sizes: Addresses) -> tuple[Rows, Rows] | None:
+    """Pairs of a row of ``sites`` and a variable that shares bytes with it; None where there are too many."""
+    target, size = sites["target"][rows], np.maximum(sites["size"][rows], 1).astype(np.uint64)
+    first = np.searchsorted(variables, target, "right").astype(np.int64) - 1
+    first += (first < 0) | (variables[first] + sizes[first] <= target)
+    count = np.maximum(np.searchsorted(variables, target + size, "left") - first, 0)
+    if int(count.sum()) > MAX_PAIRS:
+        return None
+    begins = np.cumsum(count) - count
+    return np.repeat(rows, count), np.repeat(first - begins, count) + np.arange(int(count.sum()))
+
+
+class _Places:
+    """Which addresses are behind which variable."""
+
+    def __init__(self, ranges: Table, variable: Rows) -> None:
+        self._edges = np.unique(np.append(ranges["begin"], ranges["end"]))
+        self._begins = np.sort(self._keys(ranges["begin"], variable))
+        self._ends = np.sort(self._keys(ranges["end"], variable))
+
+    def _keys(self, ips: Addresses, variable: Rows) -> Rows:
+        return (variable.astype(np.int64) << 32) | np.searchsorted(self._edges, ips, "right")
+
+    def hold(self, ips: Addresses, variable: Rows) -> Bools:
+        """For each address whether it is in a range of the variable beside it."""
+        keys = self._keys(ips, variable)
+        inside: Bools = np.searchsorted(self._begins, keys, "right") > np.searchsorted(self._ends, keys, "right")
+        return inside
+
+
+def _called_from(image: Image, flags: npt.NDArray[np.uint32], places: _Places, function: Rows, variable: Rows) -> Bools:
+    """Functions that are called behind the variable, and nowhere else."""
+    calls = image.calls
+    callee = function_at(image, calls["callee"])
+    order = np.argsort(callee, kind="stable")
+    first, last = (np.searchsorted(callee[order], function, side) for side in ("left", "right"))
+    count = np.where((function >= 0) & (flags[function] & _FROM_OUTSIDE == 0), last - first, 0)
+    if int(count.sum()) > MAX_PAIRS:
+        count[:] = 0
+    pair = np.repeat(np.arange(len(function)), count)
+    call = order[np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))]
+    aside = flags[calls["function"][call]] & _ASIDE != 0
+    elsewhere = ~aside & ~places.hold(calls["ip"][call], variable[pair])
+    result: Bools = (count > 0) & (np.bincount(pair[elsewhere], minlength=len(function)) == 0)
+    return result

@@ -1,0 +1,109 @@
+"""Code behind a variable that it alone sets runs once; behind one that is reset, or set elsewhere, it does not."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from elfscan.image import read_images
+from sharing.model import ZERO_RANGE_DTYPE, AccessKind, FunctionFlag, Image
+from sharing.static.firstuse import first_uses
+from sharing.static.numbers import SELDOM
+from sharing.static.rarecode import with_rarity
+from tests.builders.image import Builder
+from tests.sharing.conftest import Compile
+
+COMPILERS = [(tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")]
+COMPILERS += [("aarch64-linux-gnu-gcc", "-O2"), ("riscv64-linux-gnu-gcc", "-O2")]
+
+# once_*: set in the code that runs while it is zero, and nowhere else.
+# often_*: the near misses.
+USES = """
+#include <pthread.h>
+#include <stdlib.h>
+volatile long seen_once, seen_locked, seen_called, seen_busy, seen_elsewhere, seen_counted, seen_taken;
+static int once_plain, once_locked, once_called, often_busy, often_elsewhere, often_counted, often_taken;
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) static void prepare(void) { seen_called++; once_called = 1; }
+__attribute__((noinline)) static void drop(void) { often_elsewhere = rand(); }
+__attribute__((noinline)) void hand_out(int *where) { *where = rand(); }
+__attribute__((noinline)) int work(int n) {
+  if (!once_plain) { seen_once++; once_plain = 1; }
+  if (!__atomic_load_n(&once_locked, __ATOMIC_ACQUIRE)) {
+    pthread_mutex_lock(&guard);
+    if (!once_locked) { seen_locked++; __atomic_store_n(&once_locked, 1, __ATOMIC_RELEASE); }
+    pthread_mutex_unlock(&guard);
+  }
+  if (!once_called) prepare();
+  if (!often_busy) { often_busy = 1; seen_busy += n; rand(); often_busy = 0; }
+  if (!often_elsewhere) { seen_elsewhere++; often_elsewhere = 1; }
+  if (!often_counted) { seen_counted++; }
+  often_counted++;
+  if (!often_taken) { seen_taken++; often_taken = 1; }
+  return n;
+}
+int main(int n, char **v) {
+  while (n--) { work(n); if (n == 7) drop(); if (n == 9) hand_out(&often_taken); }
+  return 0;
+}
+"""
+ONCE = {"seen_once", "seen_locked", "prepare"}
+OFTEN = {"seen_called", "seen_busy", "seen_elsewhere", "seen_counted", "seen_taken"}  # the first is prepare's own
+
+
+def rarities(image: Image) -> dict[str, int]:
+    """The rarity of what changes each variable that is called seen_*, and of the call of ``prepare``."""
+    names = {int(row["address"]): image.names[row["name"]] for row in (*image.variables, *image.functions)}
+    changed = image.sites[np.isin(image.sites["kind"], [AccessKind.STORE, AccessKind.RMW])]
+    found = {names.get(int(site["target"]), ""): int(site["rarity"]) for site in changed}
+    found |= {names.get(int(call["callee"]), ""): int(call["rarity"]) for call in image.calls}
+    return {name: rarity for name, rarity in found.items() if name.startswith("seen_") or name == "prepare"}
+
+
+@pytest.mark.parametrize(("tool", "level"), COMPILERS)
+def test_what_is_done_while_a_variable_is_zero_is_done_once(compiled: Compile, tool: str, level: str) -> None:
+    (image,) = read_images(str(compiled(tool, "c", USES, level)), types=False)
+    found = rarities(with_rarity(image))
+    assert found.keys() == {*ONCE, *OFTEN}
+    assert {name for name, rarity in found.items() if rarity >= SELDOM} == ONCE
+
+
+def test_a_program_without_such_code_has_no_ranges() -> None:
+    b = Builder()
+    b.variable("count", 8)
+    b.function("work").store("count")
+    assert len(first_uses(b.image(), b.image().functions)) == 0
+
+
+def image_with(*, exported: bool = False, cleared_by: FunctionFlag | None = None) -> Image:
+    """``work`` calls ``prepare``, which sets ``ready``, behind a test of it."""
+    b = Builder()
+    b.variable("ready", 4)
+    b.function("prepare", flags=FunctionFlag.EXPORTED if exported else FunctionFlag(0)).store("ready")
+    b.function("work").load("ready").call("prepare")
+    if cleared_by is not None:
+        b.function("finish", flags=cleared_by).store("ready")
+    image = b.image()
+    ranges = np.zeros(1, ZERO_RANGE_DTYPE)
+    ranges["variable"], ranges["size"] = image.variables["address"], 4
+    ranges["begin"], ranges["end"] = image.calls["ip"], image.calls["ip"] + 1
+    return dataclasses.replace(image, zero_ranges=ranges)
+
+
+def test_a_function_that_sets_it_is_called_from_there_only() -> None:
+    image = image_with()
+    assert len(first_uses(image, image.functions)) == 1
+
+
+def test_a_function_that_others_may_call_as_well_does_not_count() -> None:
+    image = image_with(exported=True)
+    assert len(first_uses(image, image.functions)) == 0
+
+
+def test_what_the_end_of_a_program_resets_was_done_once_all_the_same() -> None:
+    cold = image_with(cleared_by=FunctionFlag.COLD)
+    assert len(first_uses(cold, cold.functions)) == 1
+    often = image_with(cleared_by=FunctionFlag(0))
+    assert len(first_uses(often, often.functions)) == 0
