@@ -25,7 +25,7 @@ from sharing.explain.samples import Profile
 from sharing.explain.tables.base import Measurement
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
-from sharing.model.samples import LOAD_DTYPE, Event, Rows, Samples, load_biases
+from sharing.model.samples import LOAD_DTYPE, Event, Field, Rows, Samples, load_biases
 
 MAX_EVENTS_SHOWN = 8
 # What tells most about lines first; an event is known by a word of its name.
@@ -118,7 +118,8 @@ def _sampled(path: str, part: str, image: Image, other: Image) -> Sampled:
                 + ", ".join(repr(heading) for heading in headings)
             )
         total = max(event.listed_total, sum(counts.values()))
-        out[event.name] = Profile(event.name, counts, total, blocks, found.sum(axis=0))
+        rates = (_per_second(samples.samples[rows], event),)
+        out[event.name] = Profile(event.name, counts, total, blocks, found.sum(axis=0), rates=rates)
         numbers[event.name] = number
     if not out:
         labels = ", ".join(repr(event.label) for event in samples.events if event.label)
@@ -126,6 +127,14 @@ def _sampled(path: str, part: str, image: Image, other: Image) -> Sampled:
             f"{path}: no samples" + (f" under {part!r}; listings are {labels or 'unnamed'}" if part else "")
         )
     return Sampled(path, samples, out, numbers)
+
+
+def _per_second(rows: npt.NDArray[Any], event: Event) -> float:
+    """Events a second of the recording, 0 where it has no times."""
+    if not event.fields & Field.TIME:
+        return 0.0
+    seconds = float(rows["time"].max() - rows["time"].min()) / 1e9
+    return float(rows["period"].sum()) / seconds if seconds > 0 else 0.0
 
 
 def _counts(rows: npt.NDArray[Any], event: Event, *, listing: bool) -> npt.NDArray[np.int64]:

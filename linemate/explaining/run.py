@@ -72,11 +72,21 @@ def explain(request: ExplainRequest) -> Comparison:
     options = ExplainOptions(size, pair, demangle)
     knowledge = vocabulary(request.project)
     builds = compare(old, new, knowledge, options, old_traits, new_traits)
+    placed = None
+    notes: list[str] = []
+    if profiles is not None:
+        from linemate.explaining.samples import place, with_samples
+        from sharing.explain.seenpairs import decided
+
+        placed, notes = place(builds, (old, new), profiles[:2], knowledge)
+        if placed is not None:
+            builds = decided(builds, placed[0].verdicts, placed[1].verdicts)
     found = document(builds, request.project.fix.align_macro or "")
     if profiles is not None:
-        from linemate.explaining.samples import with_samples
+        from sharing.explain.bench import pace_of
 
-        found = with_samples(found, builds, (old, new), profiles, knowledge)
+        pace = pace_of(before, after) if request.bench_old else None
+        found = _noted(with_samples(found, builds, profiles, placed, pace), tuple(notes))
     if request.bench_old:
         from sharing.explain.bench import with_measurements
 

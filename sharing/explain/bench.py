@@ -17,10 +17,11 @@ from sharing.explain import numbers
 from sharing.explain.causes.base import ranked
 from sharing.explain.contention import of_machine
 from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
-from sharing.explain.losses import Answer, Loss, is_work, loss_of
+from sharing.explain.losses import Answer, Loss, is_time, is_work, loss_of
 from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import Effect, Floats, compare_samples, finite, holm, paired_change
 from sharing.explain.tables.base import Labels, Measurement, repetition_labels
+from sharing.explain.work import Pace
 from sharing.model.comparison import Cause, CauseKind, Comparison, MeasuredChange
 
 MAX_NOTES = 12
@@ -123,6 +124,25 @@ def paired(
     if len(a) < 2 or not (a > 0).all() or not (b > 0).all():
         return None
     return paired_change(a, b)
+
+
+def pace_of(old: Sequence[Measurement], new: Sequence[Measurement]) -> Pace | None:
+    """How much more the new build does in a second, by work done or else by time taken, over all conditions together.
+
+    None where nothing was repeated, or no metric is known to be one of these.
+    """
+    cells = compare_measurements(old, new)
+    alone = [c for c in cells if sum(other.metric == c.metric for other in cells) == 1]
+    found = [c for c in (*over_conditions(old, new), *alone) if c.effect.low is not None and c.effect.high is not None]
+    for is_kind in (is_work, is_time):
+        for change in found:
+            low, middle, high = (
+                1 + (value or 0.0) for value in (change.effect.low, change.effect.change, change.effect.high)
+            )
+            if is_kind(change.metric) and 0 < low <= middle <= high:
+                of = (middle, low, high) if is_kind is is_work else (1 / middle, 1 / high, 1 / low)
+                return Pace(change.metric, *of)
+    return None
 
 
 def with_measurements(

@@ -16,8 +16,9 @@ from sharing.explain import mates
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Objects, Words
 from sharing.explain.match import Matching
+from sharing.explain.members import Members
 from sharing.model.comparison import LineMates, Straddle
-from sharing.model.finding import Severity
+from sharing.model.finding import Confidence, Severity
 from sharing.model.image import SectionKind
 from sharing.model.profile import Actor, Heat
 from sharing.static import numbers as static_numbers
@@ -25,6 +26,24 @@ from sharing.static import numbers as static_numbers
 MAX_EXAMINED = 120  # pairs of variables whose actors are looked at, busiest first
 MAX_SHOWN = 20
 MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Relaid:
+    """A member that is at byte ``here`` of its variable ``owner``, and at ``there`` of it in the other build."""
+
+    name: str
+    owner: str
+    here: int
+    there: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """That threads were seen to take the line from each other, in words, and by which addresses."""
+
+    confidence: Confidence
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +55,8 @@ class LinePair:
     severity: Severity | None
     matched: bool  # both variables are in both builds
     together: bool  # the same functions use both, so that a common line saves them one
+    relaid: tuple[Relaid, ...] = ()
+    seen: Sight | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +77,16 @@ class _Side:
     there: Objects
     partner: npt.NDArray[np.int64]
     line_size: int
+    members: Members
 
 
 def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> LinePairs:
     """What meets in the new build (``new_side``), or in the old one, and not in the other."""
     here, there = (matching.new, matching.old) if new_side else (matching.old, matching.new)
-    partner = _partners(matching, new_side=new_side)
+    partner = partners(matching, new_side=new_side)
     if not activity.known:
         return _by_layout(here, there, partner, line_size)
-    side = _Side(activity, here, there, partner, line_size)
+    side = _Side(activity, here, there, partner, line_size, Members(here.image, there.image))
     told = matching.absence_shows_new if new_side else matching.absence_shows_old
     # Of an object that the other side may merely not name, nobody can say where it would be.
     slots = activity.slots[(partner >= 0)[activity.slots["row"]] | told[activity.slots["row"]]]
@@ -72,8 +94,9 @@ def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_si
     spans["row"] = slots["row"]
     spans["here"] = here.address[slots["row"]].view(np.int64) + slots["offset"]
     other = partner[slots["row"]]
-    base = _addresses(there.address, other)
-    spans["there"] = np.where(other >= 0, base + slots["offset"], mates.MISSING)
+    offset = side.members.offsets(slots["row"], other, slots["offset"])
+    found_there = (other >= 0) & (offset != mates.MISSING)
+    spans["there"] = np.where(found_there, _addresses(there.address, other) + offset, mates.MISSING)
     spans["extent"] = slots["extent"]
     found = mates.gained(spans, line_size)
     total = slots["write"] + slots["read"]
@@ -109,7 +132,7 @@ def _rank(pair: LinePair) -> tuple[int, bool, float, str, str]:
     return (-severity, not mates.hot, -mates.weight, mates.first, mates.second)
 
 
-def _partners(matching: Matching, *, new_side: bool) -> npt.NDArray[np.int64]:
+def partners(matching: Matching, *, new_side: bool) -> npt.NDArray[np.int64]:
     """For each row of a side the row of the other side, -1 none."""
     of, column = (matching.of_new, "old") if new_side else (matching.of_old, "new")
     rows = np.append(matching.pairs[column].astype(np.int64), -1)
@@ -134,9 +157,17 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
     if place is None:
         return None
     others = [int(side.partner[row]) for row in rows]
-    matched = min(others) >= 0
+    offsets = [a.span[0] - int(here.image.variables["address"][row]) for a, row in zip(actors, rows, strict=True)]
+    places = [
+        side.members.offset(row, other, offset) if other >= 0 else mates.MISSING
+        for row, other, offset in zip(rows, others, offsets, strict=True)
+    ]
+    matched = min(places) != mates.MISSING
     if matched:
-        moved = [int(there.address[o]) - int(here.address[r]) for o, r in zip(others, rows, strict=True)]
+        moved = [
+            int(there.address[o]) + place - int(here.address[r]) - offset
+            for o, r, place, offset in zip(others, rows, places, offsets, strict=True)
+        ]
         before = [tuple((s + m, e + m) for s, e in ranges) for ranges, m in zip(touched, moved, strict=True)]
         if _common(before[0], before[1], line_size) is not None:
             return None
@@ -162,7 +193,12 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
         finding=draft.rule if draft is not None else "",
         severity=draft.severity.value if draft is not None else "",
     )
-    return LinePair(pair, rows, draft.severity if draft is not None else None, matched, bool(shared))
+    relaid = tuple(
+        Relaid(actor.name, here.label(row), offset, place)
+        for actor, row, offset, place in zip(actors, rows, offsets, places, strict=True)
+        if place not in (offset, mates.MISSING)
+    )
+    return LinePair(pair, rows, draft.severity if draft is not None else None, matched, bool(shared), relaid)
 
 
 def _delta(objects: Objects, row: int) -> int:

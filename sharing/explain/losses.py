@@ -13,11 +13,12 @@ from enum import StrEnum
 
 from sharing.explain.statistics import Effect
 
-# Of these figures less is better; of all others more is, as far as anything is.
-_LESS = re.compile(
-    r"latency|seconds?|\bs\b|\bms\b|\bus\b|\bns\b|duration|elapsed|response|\btime\b|wall|misses|deadlocks|errors",
-    re.IGNORECASE,
+# Of times and failures less is better; of all others, and of whatever is counted for each second, more is.
+_TIME = re.compile(
+    r"latency|seconds?|\bs\b|\bms\b|\bus\b|\bns\b|duration|elapsed|response|\btime\b|wall", re.IGNORECASE
 )
+_RATE = re.compile(r"(?:per|/)[\W_]?s(?:ec(?:onds?)?)?(?![a-z])", re.IGNORECASE)
+_FAILURES = re.compile(r"misses|deadlocks|errors", re.IGNORECASE)
 # Figures of work done, of which more is better.
 _MORE = re.compile(
     r"tps|qps|rps|iops|ops|transactions|quer(y|ies)|requests|throughput|rate\b|score|bandwidth|commits|inserts|"
@@ -48,7 +49,12 @@ class Loss:
 
 def is_less_better(metric: str) -> bool:
     """Whether less is better of a metric, by its name."""
-    return _LESS.search(metric) is not None
+    return is_time(metric) or _FAILURES.search(metric) is not None
+
+
+def is_time(metric: str) -> bool:
+    """Whether a metric says how long something took."""
+    return _TIME.search(metric) is not None and _RATE.search(metric) is None
 
 
 def is_work(metric: str) -> bool:

@@ -26,6 +26,10 @@ RISE: Annotated[
     float,
     About("ratio of two shares", Origin.CHOSEN, "that there was none says something only where as much would be seen"),
 ] = 1.25
+MAIN_PART: Annotated[
+    float,
+    About("share of the loss", Origin.CHOSEN, "from here on the cause of it, though all else became dearer, too"),
+] = 0.5
 LEAST_PLACED: Annotated[
     float, About("share of all samples", Origin.CHOSEN, "below, those with a place are no picture of the rest")
 ] = 0.05

@@ -18,7 +18,8 @@ from sharing.explain.causes.base import quoted, ranked
 from sharing.explain.contention import kind_of, of_profiles
 from sharing.explain.dispersion import BLOCKS, ONE_EACH, Counts, Spread, inflation
 from sharing.explain.identity import base_name
-from sharing.explain.statistics import CountChange, compare_counts, finite, times
+from sharing.explain.statistics import CountChange, compare_counts, finite, rise_text, times
+from sharing.explain.work import Work
 from sharing.model.comparison import Cause, CauseKind, Comparison, ShareChange
 from sharing.model.finding import Confidence
 
@@ -32,7 +33,8 @@ class Profile:
     """Samples of one event by function, as the profile names them; ``total`` are all samples, listed or not.
 
     ``blocks`` has the counts of each function in BLOCKS columns, ``totals`` all samples of these: the recordings, if
-    there are several ``runs``, else stretches of the one.  A listing has none.
+    there are several ``runs``, else stretches of the one.  A listing has none.  ``rates``: events a second of each
+    recording, 0 unknown.
     """
 
     event: str
@@ -41,6 +43,7 @@ class Profile:
     blocks: Mapping[str, Counts] = field(default_factory=dict)
     totals: Counts = field(default_factory=lambda: np.zeros(BLOCKS, np.int64))
     runs: int = 1
+    rates: tuple[float, ...] = (0.0,)
 
 
 def together(profiles: Sequence[Profile]) -> Profile:
@@ -55,7 +58,8 @@ def together(profiles: Sequence[Profile]) -> Profile:
         for name, count in profile.counts.items():
             counts[name] = counts.get(name, 0) + count
             blocks.setdefault(name, np.zeros(BLOCKS, np.int64))[number % BLOCKS] += count
-    return Profile(profiles[0].event, counts, int(totals.sum()), blocks, totals, len(profiles))
+    rates = tuple(rate for profile in profiles for rate in profile.rates)
+    return Profile(profiles[0].event, counts, int(totals.sum()), blocks, totals, len(profiles), rates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,8 @@ class FunctionChange:
     kind: str
 
 
-def compare_profiles(old: Profile, new: Profile) -> tuple[FunctionChange, ...]:
-    """Functions by how much their share rose, significant ones first.
+def compare_profiles(old: Profile, new: Profile, work: Work | None = None) -> tuple[FunctionChange, ...]:
+    """Functions by how much their share rose, significant ones first.  ``work`` makes costs of shares.
 
     A function that one listing lacks counts as not sampled there only if that listing is complete; else it is left
     out, since the end of a listing says nothing of what is behind it.
@@ -82,7 +86,7 @@ def compare_profiles(old: Profile, new: Profile) -> tuple[FunctionChange, ...]:
     )
     factors = inflation(_spread(old, names), _spread(new, names))
     rows = [[side.get(name, 0) for name in names] for side in (before, after)]
-    changes = compare_counts(rows[0], rows[1], old.total, new.total, factors)
+    changes = compare_counts(rows[0], rows[1], old.total, new.total, factors, work)
     out = [FunctionChange(n, c, kind_of(n)) for n, c in zip(names, changes, strict=True)]
     return tuple(sorted(out, key=lambda f: (not f.change.significant, -_rise(f.change), f.function)))
 
@@ -114,24 +118,55 @@ def _folded(counts: Mapping[str, int]) -> dict[str, int]:
     return out
 
 
-def with_profiles(comparison: Comparison, old: Profile, new: Profile, *, weigh: bool = True) -> Comparison:
+@dataclass(frozen=True, slots=True)
+class _Profiles:
+    """Two profiles of one event, compared.  ``changes`` are their functions by name."""
+
+    old: Profile
+    new: Profile
+    changes: Mapping[str, FunctionChange]
+    work: Work | None
+
+    @property
+    def single(self) -> bool:
+        return max(self.old.runs, self.new.runs) == 1
+
+    @property
+    def event(self) -> str:
+        return self.old.event or "the samples"
+
+    def dearer(self, function: FunctionChange) -> bool:
+        """Whether a function costs more than before: of the same work where that is known."""
+        change = function.change
+        return change.dearer if self.work is not None else change.significant and change.low > 1
+
+    def together(self, names: Sequence[str]) -> CountChange:
+        """The change of some functions' sum: of two that share all the time, neither can rise in its share."""
+        sides = [Spread(_spread(side, names).counts.sum(axis=0, keepdims=True), side.totals, side.runs)
+                 for side in (self.old, self.new)]  # fmt: skip
+        old, new = ([sum(getattr(self.changes[name].change, side) for name in names)] for side in ("old", "new"))
+        return compare_counts(old, new, self.old.total, self.new.total, inflation(*sides), self.work)[0]
+
+
+def with_profiles(
+    comparison: Comparison, old: Profile, new: Profile, *, work: Work | None = None, weigh: bool = True
+) -> Comparison:
     """The comparison with the profiles' evidence: a layout cause whose pair the risen functions touch is confirmed.
 
-    Its strength rises where a function that touches the new pair rose, and falls where all of them were seen and none
-    did; its confidence becomes SAMPLED in both cases.  A rise of lock and count functions, with no pair to explain it,
+    Its strength rises where what touches the new pair became dearer, and falls where all of that was seen and did not;
+    its confidence becomes SAMPLED in both cases.  A rise of lock and count functions, with no pair to explain it,
     is contention.  Of changed code those functions are named first that have most samples.  ``weigh`` False lists what
     changed and leaves the causes as they are: of several events of one run, each would count the same evidence again.
     """
-    changes = compare_profiles(old, new)
+    changes = compare_profiles(old, new, work)
     rose = [f for f in changes if f.change.significant and f.change.low > 1]
-    by_name = {f.function: f for f in changes}
-    single = max(old.runs, new.runs) == 1
+    seen = _Profiles(old, new, {f.function: f for f in changes}, work)
     causes = comparison.causes
     if weigh:
-        causes = ranked(_weighed(c, by_name, old.event, single=single) for c in comparison.causes)
+        causes = ranked(_weighed(c, seen) for c in comparison.causes)
         causes = _with_contention(causes, rose, old.event)
     notes = list(comparison.coverage.notes)
-    if single and ONE_EACH not in notes:
+    if seen.single and ONE_EACH not in notes:
         notes.append(ONE_EACH)
     if not rose:
         notes.append(f"{old.event or 'samples'}: no function's share rose by more than chance")
@@ -174,25 +209,25 @@ def _with_contention(causes: tuple[Cause, ...], rose: Sequence[FunctionChange], 
     return ranked((*(c for c in causes if c.kind is not CauseKind.NONE), found))
 
 
-def _code(cause: Cause, by_name: dict[str, FunctionChange], event: str, *, single: bool) -> Cause:
-    """Changed code, as busy as the samples say, by their weight; likelier where it costs more per unit of all else."""
+def _code(cause: Cause, profiles: _Profiles) -> Cause:
+    """Changed code, as busy as the samples say, by their weight; likelier where it costs more than before."""
     by_key = {function_key(name): name for name in reversed(cause.symbols)}  # a split function has parts of one name
-    seen = {name: by_name[key] for key, name in by_key.items() if key in by_name}
+    seen = {name: profiles.changes[key] for key, name in by_key.items() if key in profiles.changes}
     sampled = sorted(seen, key=lambda name: -_share(seen[name].change))
     told = [name for name in sampled if _share(seen[name].change) >= numbers.SAMPLED_CODE]
     if not told:
         return cause
     share = min(1.0, sum(_share(seen[name].change) for name in told))
     strength = numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share
-    rose = [name for name in told if seen[name].change.significant and seen[name].change.least_cost > numbers.RISE]
-    if rose:
-        strength = raised(strength, single=single)
+    known = profiles.work is not None
+    if any((known or seen[name].change.significant) and seen[name].change.dearer for name in told):
+        strength = raised(strength, single=profiles.single)
     named = ", ".join(f"{quoted(name)} {100 * _share(seen[name].change):.1f}%" for name in told[:3])
     return msgspec.structs.replace(
         cause,
         confidence=Confidence.SAMPLED,
         strength=round(max(strength, cause.strength), 3),
-        summary=f"{cause.summary}; of the samples of {event or 'the profile'}: {named}",
+        summary=f"{cause.summary}; of the samples of {profiles.old.event or 'the profile'}: {named}",
         symbols=(*told, *(name for name in cause.symbols if name not in told)),
         evidence=(*(f"{name}: {_shares(seen[name])}, changed" for name in told[:MAX_NAMED]), *cause.evidence),
     )
@@ -202,42 +237,43 @@ def _share(change: CountChange) -> float:
     return max(change.old_share, change.new_share)
 
 
-def _weighed(cause: Cause, by_name: dict[str, FunctionChange], event: str, *, single: bool) -> Cause:
+def _weighed(cause: Cause, profiles: _Profiles) -> Cause:
     if cause.kind is CauseKind.CODE and not cause.improves:
-        return _code(cause, by_name, event, single=single)
+        return _code(cause, profiles)
     if cause.kind is not CauseKind.LAYOUT or not cause.new_line_mates or cause.improves:
         return cause
     touching = {function_key(f) for mates in cause.new_line_mates[:3] for f in mates.functions}
-    seen = [by_name[name] for name in sorted(touching & by_name.keys())]
-    if not seen:
+    names = sorted(touching & profiles.changes.keys())
+    if not names:
         return cause
-    rose = [f for f in seen if f.change.significant and f.change.low > 1]
-    if rose:
-        worst = max(rose, key=lambda f: _rise(f.change))
+    seen = [profiles.changes[name] for name in names]
+    rose = [f for f in seen if profiles.dearer(f)]
+    whole = profiles.together(names)
+    if rose or whole.dearer:
+        worst = max(rose or seen, key=lambda f: _rise(f.change))
+        what, change = (worst.function, worst.change) if rose else (" and ".join(names[:3]), whole)
         return msgspec.structs.replace(
             cause,
             confidence=Confidence.SAMPLED,
-            strength=raised(cause.strength, single=single),
-            summary=f"{cause.summary}; the share of {worst.function} in {event or 'the samples'} rose "
-            f"from {100 * worst.change.old_share:.1f}% to {100 * worst.change.new_share:.1f}%",
-            evidence=(*(f"{f.function}: {_shares(f)}" for f in rose[:MAX_NAMED]), *cause.evidence),
+            strength=raised(cause.strength, single=profiles.single),
+            summary=f"{cause.summary}; {rise_text(what, change, profiles.event)}",
+            evidence=(*(f"{f.function}: {_shares(f)}" for f in (rose or seen)[:MAX_NAMED]), *cause.evidence),
         )
-    elsewhere = _lock_rise(cause, by_name)
+    elsewhere = _lock_rise(cause, profiles.changes)
     if elsewhere:
         return msgspec.structs.replace(cause, evidence=(elsewhere, *cause.evidence))
-    telling = [f for f in seen if _would_show(f.change)]
-    if not telling:
-        few = f"{', '.join(f.function for f in seen[:3])}: too few samples, or too large a share, to show a rise"
+    if not whole.as_dear:
+        few = f"{', '.join(names[:3])}: too few samples, or too large a share, to show a rise"
         return msgspec.structs.replace(cause, evidence=(*cause.evidence, few))
     return msgspec.structs.replace(
         cause,
         confidence=Confidence.SAMPLED,
         strength=cause.strength / 2,
-        evidence=(*(f"{f.function}: {_shares(f)}, no rise by a quarter" for f in telling[:MAX_NAMED]), *cause.evidence),
+        evidence=(*(f"{f.function}: {_shares(f)}, no rise by a quarter" for f in seen[:MAX_NAMED]), *cause.evidence),
     )
 
 
-def _lock_rise(cause: Cause, by_name: dict[str, FunctionChange]) -> str:
+def _lock_rise(cause: Cause, by_name: Mapping[str, FunctionChange]) -> str:
     """Time on a lock is spent in the library that takes it: a rise there is none against a pair with a lock."""
     worst = cause.new_line_mates[0]
     if not {worst.first_role, worst.second_role} & LOCK_ROLES:
@@ -248,11 +284,6 @@ def _lock_rise(cause: Cause, by_name: dict[str, FunctionChange]) -> str:
         return ""
     most = max(there, key=lambda f: _rise(f.change))
     return f"{most.function}: {_shares(most)}, where locks may be taken"
-
-
-def _would_show(change: CountChange) -> bool:
-    """Whether the samples are enough to exclude a rise that matters of what it costs per unit of all else."""
-    return change.most_cost <= numbers.RISE
 
 
 def _shares(function: FunctionChange) -> str:

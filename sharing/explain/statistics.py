@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.explain import numbers
+from sharing.explain.work import Work
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -36,6 +37,7 @@ class CountChange:
 
     ``p`` is the chance of a difference at least as large if the shares were equal; ``adjusted`` is that after
     correction for all rows (Benjamini–Hochberg: of rows called significant at q, a share of q at most is false).
+    ``work`` is what a unit of work takes as a whole, where that is known.
     """
 
     old: int
@@ -47,21 +49,52 @@ class CountChange:
     high: float
     p: float
     adjusted: float
+    work: Work | None = None
 
     @property
     def significant(self) -> bool:
         return self.adjusted < numbers.ALPHA
 
     @property
-    def least_cost(self) -> float:
-        """``low`` of the cost per unit of all else: what has nearly all samples cannot rise in its share."""
-        return self._cost(self.low)
+    def cost(self) -> tuple[float, float]:
+        """Between what its cost may have become, new over old: of a unit of work, else per unit of all else.
+
+        What has nearly all samples cannot rise in its share.
+        """
+        if self.work is None:
+            return self._to_all_else(self.low), self._to_all_else(self.high)
+        if not 0 < self.ratio < math.inf:
+            return self.low * self.work.low, self.high * self.work.high
+        below = math.hypot(math.log(self.ratio / self.low), math.log(self.work.ratio / self.work.low))
+        above = math.hypot(math.log(self.high / self.ratio), math.log(self.work.high / self.work.ratio))
+        middle = self.ratio * self.work.ratio
+        return middle * math.exp(-below), middle * math.exp(above)
 
     @property
-    def most_cost(self) -> float:
-        return self._cost(self.high)
+    def part_of_loss(self) -> float:
+        """How much of what the program lost is here, 0 where that is not known."""
+        return self.work.part(self.old_share, self.new_share) if self.work is not None else 0.0
 
-    def _cost(self, ratio: float) -> float:
+    @property
+    def dearer(self) -> bool:
+        """Its cost rose by more than RISE and than chance, and not only as that of everything else did."""
+        own = self.work is None or self.part_of_loss >= numbers.MAIN_PART or self._to_all_else(self.low) > numbers.RISE
+        return own and self.cost[0] > numbers.RISE
+
+    @property
+    def cheaper(self) -> bool:
+        """Its cost fell as clearly."""
+        return self.cost[1] < 1 / numbers.RISE
+
+    @property
+    def as_dear(self) -> bool:
+        """The samples are enough to exclude that it became dearer."""
+        if self.cost[1] <= numbers.RISE:
+            return True
+        with_all_else = self._to_all_else(self.high) <= numbers.RISE and self.part_of_loss < numbers.MAIN_PART
+        return self.work is not None and with_all_else
+
+    def _to_all_else(self, ratio: float) -> float:
         left = 1 - ratio * self.old_share
         return ratio * (1 - self.old_share) / left if left > 0 else math.inf
 
@@ -72,6 +105,7 @@ def compare_counts(
     old_total: int | None = None,
     new_total: int | None = None,
     inflation: Floats | None = None,
+    work: Work | None = None,
 ) -> tuple[CountChange, ...]:
     """Rows of two profiles that changed their share of all samples.
 
@@ -95,7 +129,7 @@ def compare_counts(
     for x, y, row, chance, q in zip(a.tolist(), b.tolist(), thin, p.tolist(), adjusted.tolist(), strict=True):
         _, low, high = ratio_of_shares(*row)
         ratio = ratio_of_shares(x, n, y, m)[0]
-        out.append(CountChange(x, y, x / n if n else 0.0, y / m if m else 0.0, ratio, low, high, chance, q))
+        out.append(CountChange(x, y, x / n if n else 0.0, y / m if m else 0.0, ratio, low, high, chance, q, work))
     return tuple(out)
 
 
@@ -104,6 +138,20 @@ def times(change: CountChange) -> str:
     if not change.old or not change.new:
         return "new" if change.new else "gone" if change.old else "in neither"
     return f"×{change.ratio:.2f} ({change.low:.2f}–{change.high:.2f})"
+
+
+def rise_text(what: str, change: CountChange, event: str, verb: str = "rose") -> str:
+    """The change of a share; where that says less than the cost of a unit of work, that."""
+    cost = change.ratio * change.work.ratio if change.work is not None else 0.0
+    if change.work is None or not math.isfinite(cost):
+        return (
+            f"the share of {what} in {event} {verb} from {100 * change.old_share:.1f}% to {100 * change.new_share:.1f}%"
+        )
+    low, high = change.cost
+    return (
+        f"{what} takes {cost:.2f} times as much for the same work ({low:.2f} to {high:.2f}, {event} by "
+        f"{change.work.metric}), {100 * change.old_share:.1f}% of the samples and now {100 * change.new_share:.1f}%"
+    )
 
 
 def two_proportions(x: int, n: int, y: int, m: int) -> float:

@@ -20,7 +20,8 @@ from sharing.explain.causes.base import Builds, quoted, ranked
 from sharing.explain.dispersion import BLOCKS, Spread, inflation, stretches
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.samples import MAX_LISTED, listed_counts, raised
-from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, times
+from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, rise_text, times
+from sharing.explain.work import Work
 from sharing.model.attribution import Attribution, Basis, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, PlaceChange, PlaceKind
 from sharing.model.finding import Confidence
@@ -134,7 +135,9 @@ class SampleChange:
         return self.change.new_share - self.change.old_share
 
 
-def compare_variables(builds: Builds, old: VariableSamples, new: VariableSamples) -> tuple[SampleChange, ...]:
+def compare_variables(
+    builds: Builds, old: VariableSamples, new: VariableSamples, work: Work | None = None
+) -> tuple[SampleChange, ...]:
     """Members, variables of several members, and lines of pairs that met or parted: the clearest change first.
 
     All are corrected together.  Samples of one run come in clusters, and runs differ: see ``dispersion``.
@@ -153,7 +156,7 @@ def compare_variables(builds: Builds, old: VariableSamples, new: VariableSamples
     n, m = int(old.totals.sum()), int(new.totals.sum())
     # Groups overlap: each is a row of its own against all samples, so that the sum of the rows says nothing.
     changes = [
-        compare_counts([x], [y], n, m, factor)[0]
+        compare_counts([x], [y], n, m, factor, work)[0]
         for x, y, factor in zip(
             columns[0].sum(axis=1).tolist(), columns[1].sum(axis=1).tolist(), factors.reshape(-1, 1), strict=True
         )
@@ -213,15 +216,22 @@ def _groups(builds: Builds, before: Mapping[Key, _Member], after: Mapping[Key, _
 
 
 def with_variable_samples(
-    comparison: Comparison, builds: Builds, old: VariableSamples, new: VariableSamples, *, weigh: bool = True
+    comparison: Comparison,
+    builds: Builds,
+    old: VariableSamples,
+    new: VariableSamples,
+    *,
+    work: Work | None = None,
+    weigh: bool = True,
 ) -> tuple[Comparison, bool]:
     """The comparison with what variables gained and lost in samples; whether that says something of the layout.
 
-    A layout cause is confirmed where the samples on its pair, or on the line that the pair came to, rose by more than a
-    quarter and more than chance: two runs of one build differ, too, and one run each does not show by how much.  It
-    loses half its strength where there are enough samples to see such a rise and there was none.
+    A layout cause is confirmed where its pair, or what is on the line that the pair came to, became dearer by more than
+    a quarter and more than chance: of the same work where ``work`` is known, else of all else that the program does.
+    Two runs of one build differ, too, and one run each does not show by how much.  It loses half its strength where
+    there are enough samples to see such a rise and there was none.
     """
-    places = compare_variables(builds, old, new)
+    places = compare_variables(builds, old, new, work)
     confidence = Confidence.DERIVED if new.derived or old.derived else Confidence.SAMPLED
     single = max(old.runs, new.runs) == 1
     judged = [_weighed(c, places, new.event, confidence, single=single) if weigh else c for c in comparison.causes]
@@ -238,34 +248,35 @@ def _weighed(
     if cause.kind is not CauseKind.LAYOUT or not pairs:
         return cause
     about = [p for p in places if any(_is_of(p, mates) for mates in pairs)]
-    shown = [
-        p
-        for p in about
-        if p.clear and (p.change.most_cost < 1 / numbers.RISE if cause.improves else p.change.least_cost > numbers.RISE)
-    ]
+    known = [p for p in about if p.clear or p.change.work is not None]
+    shown = [p for p in known if (p.change.cheaper if cause.improves else p.change.dearer)]
     if shown:
         told = max(shown, key=lambda p: (abs(p.difference), p.kind is PlaceKind.LINE))
-        verb = "fell" if cause.improves else "rose"
         what = "what is on that line" if told.kind is PlaceKind.LINE else quoted(told.name)
+        verb = "fell" if cause.improves else "rose"
         return msgspec.structs.replace(
             cause,
             confidence=confidence,
             strength=raised(cause.strength, single=single),
-            summary=f"{cause.summary}; the share of {what} in the samples of {event} {verb} "
-            f"from {100 * told.change.old_share:.1f}% to {100 * told.change.new_share:.1f}%",
+            summary=f"{cause.summary}; {rise_text(what, told.change, f'the samples of {event}', verb)}",
             evidence=(*(_words(p) for p in shown[:MAX_EVIDENCE]), *cause.evidence),
         )
     if cause.improves:
         return cause
     worst = pairs[0]
-    both = [p for p in about if p.kind is not PlaceKind.LINE and p.name in (worst.first, worst.second)]
-    if len(both) < 2 or any(p.change.most_cost > numbers.RISE for p in both):
+    # Of two that share all the time neither can rise: what is on their line decides.
+    decide = [p for p in about if p.kind is PlaceKind.LINE and p.line == worst.line]
+    if not decide:
+        decide = [p for p in about if p.kind is not PlaceKind.LINE and p.name in (worst.first, worst.second)]
+        if len(decide) < 2:
+            return cause
+    if not all(p.change.as_dear for p in decide):
         return cause
     return msgspec.structs.replace(
         cause,
         confidence=confidence,
         strength=cause.strength / 2,
-        evidence=(*(f"{_words(p)}, no rise by a quarter" for p in both), *cause.evidence),
+        evidence=(*(f"{_words(p)}, no rise by a quarter" for p in decide), *cause.evidence),
     )
 
 

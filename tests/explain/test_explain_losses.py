@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from sharing.explain.bench import with_measurements
-from sharing.explain.losses import Answer, loss_of
+from sharing.explain.losses import Answer, is_less_better, loss_of
 from sharing.explain.statistics import Effect
 from sharing.explain.tables.base import Measurement
 from sharing.model.comparison import Cause, CauseKind, Comparison
@@ -17,6 +17,17 @@ from tests.explain.test_explain_bench import FOUR, repeated, runs
 
 def effect(change: float, low: float, high: float, *, p: float = 0.5) -> Effect:
     return Effect(100.0, 100.0 * (1 + change), change, low, high, p, (8, 8))
+
+
+@pytest.mark.parametrize(
+    ("metric", "less"),
+    [
+        *((m, False) for m in ("requests per second", "ops_per_second", "ops/s", "MB/s", "events/sec", "tps", "q/s")),
+        *((m, True) for m in ("ns/op", "us per call", "seconds per request", "time (s)", "elapsed", "errors/s")),
+    ],
+)
+def test_what_is_counted_for_each_second_is_no_time(metric: str, less: bool) -> None:
+    assert is_less_better(metric) is less
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ from sharing.explain.dispersion import BLOCKS
 from sharing.explain.losses import loss_of
 from sharing.explain.samples import Profile, compare_profiles, with_profiles
 from sharing.explain.signature import read_signature
-from sharing.explain.statistics import Effect, compare_samples
+from sharing.explain.statistics import Effect, compare_counts, compare_samples
 from sharing.explain.tables.base import Measurement
 from sharing.explain.variablesamples import variable_samples
+from sharing.explain.work import Work
 from sharing.knowledge import default_knowledge
 from sharing.model.comparison import Cause, CauseKind, Comparison, FileTraits, SegmentTrait
 from sharing.model.finding import Confidence
@@ -276,6 +277,7 @@ ROWS: list[Row] = [
     ("LEVEL", 0.5, samples),
     ("MIN_PAIRS", 100, lambda: cells(8)),
     ("RISE", 1.0001, without_a_rise),
+    ("MAIN_PART", 0.05, lambda: compare_counts([900], [900], 9000, 9000, work=Work("qps", 2.0, 1.9, 2.1))[0].as_dear),
     ("MATTERS", 0.01, lost),
     ("CONTENDED", 0.2, contended),
     ("CONTENTION", 0.1, contended),

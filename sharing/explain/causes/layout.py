@@ -15,7 +15,7 @@ from sharing.explain import blame, numbers, recognised
 from sharing.explain.causes import toolchain
 from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.linepairs import LinePair, LinePairs
+from sharing.explain.linepairs import LinePair, LinePairs, Relaid, Sight
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
 from sharing.model.finding import Confidence, Severity
@@ -189,7 +189,10 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
     """The cause, told by the worst of the pairs shown, or by ``text`` where there is none."""
     lead = next((m for m in shown if m.matched), shown[0] if shown else None)
     contributions, pairs = _blame(builds, lead, improves=improves)
-    symbols = tuple(dict.fromkeys(c.name for c in contributions if c.share in SYMBOL_SHARES and c.name))
+    relaid = lead.relaid if lead is not None else ()
+    symbols = tuple(dict.fromkeys([
+        *(one.owner for one in relaid), *(c.name for c in contributions if c.share in SYMBOL_SHARES and c.name)
+    ]))  # fmt: skip
     rows = list(dict.fromkeys(row for m in shown for row in m.rows))  # the worst pair's first
     known = builds.new.known
     text = text or _sentence(builds, lead, contributions, pairs, improves=improves)
@@ -204,18 +207,19 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         confirm = (
             f"perf c2c record -a -- {slower}; perf c2c report --stdio: HITM on the bytes of line {lead.mates.line}"
         )
+    seen = lead.seen if lead is not None else None
     return Cause(
         kind=CauseKind.LAYOUT,
-        confidence=Confidence.STATIC if known else Confidence.LAYOUT,
+        confidence=seen.confidence if seen else Confidence.STATIC if known else Confidence.LAYOUT,
         strength=round(strength, 3),
         summary=text,
         symbols=symbols[:MAX_PAIRS],
         moved=_moved(builds, rows, improves=improves),
         new_line_mates=gained[: 2 * MAX_PAIRS],
         lost_line_mates=lost[: 2 * MAX_PAIRS],
-        evidence=tuple(_words(c) for c in contributions),
+        evidence=(*([seen.text] if seen else []), *(_words(c) for c in contributions)),
         improves=improves,
-        follows=None if symbols and _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
+        follows=None if relaid or _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
         confirm=confirm,
         refute=_refutation(contributions, lead, new, improves=improves),
     )
@@ -260,6 +264,8 @@ def _blame(
         return (), ()
     of = builds.variables.of_old if improves else builds.variables.of_new
     pairs = tuple(int(of[row]) for row in lead.rows)
+    if lead.relaid:
+        return (), pairs
     shifts = builds.shifts
     kept = [k for pair in pairs if pair >= 0 and (k := shifts.kept_number(pair)) >= 0]
     if len(kept) == 2 and kept[0] != kept[1]:
@@ -289,7 +295,9 @@ def _sentence(
     parts = []
     named = [c for c in contributions if c.share in SYMBOL_SHARES and c.name]
     alone = [(m, p) for m, p in zip((mates.first, mates.second), pairs, strict=False) if _moved_alone(builds.shifts, p)]
-    if len(alone) == 1:
+    if lead.relaid:
+        parts += [_relaid(one, improves=improves) for one in lead.relaid]
+    elif len(alone) == 1:
         name, pair = alone[0]
         parts.append(
             f"{quoted(name)} itself is at another place than before, moved by {_shift_text(builds.shifts, pair)}"
@@ -323,6 +331,11 @@ def _sentence(
     elif mates.functions:
         parts.append(f"they are touched by {', '.join(mates.functions[:3])}")
     return "; ".join(parts)
+
+
+def _relaid(one: Relaid, *, improves: bool) -> str:
+    old, new = (one.here, one.there) if improves else (one.there, one.here)
+    return f"{quoted(one.name)} is at byte {new} of {quoted(one.owner)}, before at byte {old}"
 
 
 def _other_sentence(straddles: tuple[Straddle, ...], *, improves: bool) -> str:
@@ -395,3 +408,18 @@ def _words(contribution: Contribution) -> str:
     where = ", ".join(part for part in (contribution.source, reach) if part)
     where = f" ({where})" if where else ""
     return f"{signed_bytes(contribution.bytes)}: {what}{where}"
+
+
+def in_memory(names: tuple[str, str], severity: Severity, seen: Sight, functions: tuple[str, ...], new: str) -> Cause:
+    """The cause that two things in memory are that no variable is of: threads take them from each other since."""
+    return Cause(
+        kind=CauseKind.LAYOUT,
+        confidence=seen.confidence,
+        strength=_strengths()[severity],
+        summary=f"threads take {quoted(names[0])} and {quoted(names[1])} from each other, which they were not seen to "
+        f"do in the old build: {seen.text}",
+        symbols=names,
+        evidence=(f"touched by {', '.join(functions)}",) if functions else (),
+        confirm=f"perf c2c record -a -- {new}; perf c2c report --stdio: HITM on the line of {names[0]}",
+        refute=f"rebuild with {names[0]} alone on its line, then perf stat -r 10 -- {new}: still slow",
+    )

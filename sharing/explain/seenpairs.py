@@ -1,0 +1,176 @@
+"""Pairs that threads were seen to take from each other in a profile of one build, and that the other build keeps apart.
+
+Owns the join of verdicts on sampled lines with the pairs that met or parted: what was seen decides which of them it is,
+and how bad it is.  The verdicts are those of ``audit --samples``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from sharing.explain import mates
+from sharing.explain.activity import Activity
+from sharing.explain.causes.base import Builds
+from sharing.explain.identity import Objects
+from sharing.explain.linepairs import LinePair, LinePairs, Sight, partners
+from sharing.explain.members import Members
+from sharing.judge.sampled.findings import confidence_of
+from sharing.judge.sampled.verdict import Verdicts
+from sharing.model.comparison import LineMates
+from sharing.model.finding import Severity, Verdict
+from sharing.rules.sampled.base import SampledDraft, SampledLine, functions_of
+
+_OF_LAYOUT = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Seen:
+    """Two things on one line, of which threads were seen to wait for each other: a draft and its line."""
+
+    line: SampledLine
+    draft: SampledDraft
+
+    @property
+    def names(self) -> tuple[str, str]:
+        one, two = (self.line.actors[i].name for i in self.draft.items[:2])
+        return one, two
+
+    @property
+    def bytes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        one, two = ((self.line.items[i].start, self.line.items[i].end) for i in self.draft.items[:2])
+        return one, two
+
+    @property
+    def named(self) -> bool:
+        """Whether types say what both are."""
+        objects = self.line.objects
+        return bool(objects) and all(objects[i] is not None for i in self.draft.items[:2])
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        touches = tuple(t for i in self.draft.items[:2] for t in self.line.items[i].touches)
+        return functions_of(touches, 6)
+
+
+def seen_in(verdicts: Verdicts) -> Iterator[Seen]:
+    """What of a profile another layout would cure, costliest first."""
+    for judged in verdicts.judged:
+        for draft in judged.drafts:
+            if draft.verdict in _OF_LAYOUT and len(draft.items) > 1 and draft.severity is not Severity.NOTE:
+                yield Seen(judged.line, draft)
+
+
+def decided(builds: Builds, old: Verdicts, new: Verdicts) -> Builds:
+    """The builds with the pairs of variables first that were seen to disturb each other in one of them only.
+
+    Where there is such a pair, others of that build are no more than notes: this load did not come to them.
+    """
+    gained = _decided(builds, builds.gained, new, new_side=True)
+    lost = _decided(builds, builds.lost, old, new_side=False)
+    return dataclasses.replace(builds, gained=gained, lost=lost)
+
+
+def _decided(builds: Builds, met: LinePairs, verdicts: Verdicts, *, new_side: bool) -> LinePairs:
+    side = _Side(builds, new_side=new_side)
+    seen = [pair for one in seen_in(verdicts) if (pair := side.pair(one, met)) is not None]
+    if not seen:
+        return met
+    known = {_key(pair) for pair in seen}
+    others = [dataclasses.replace(pair, severity=None if pair.severity is None else Severity.NOTE,
+                                  mates=msgspec.structs.replace(pair.mates, severity="", finding=""))
+              for pair in met.pairs if _key(pair) not in known]  # fmt: skip
+    return dataclasses.replace(met, pairs=(*seen, *others), total=max(met.total, len(seen)))
+
+
+def _key(pair: LinePair) -> tuple[str, frozenset[str]]:
+    return pair.mates.line, frozenset((pair.mates.first, pair.mates.second))
+
+
+class _Side:
+    """One build, seen from which pairs met: places in it and in the other one."""
+
+    def __init__(self, builds: Builds, *, new_side: bool) -> None:
+        matching = builds.variables
+        self.activity: Activity = builds.new if new_side else builds.old
+        self.here: Objects = matching.new if new_side else matching.old
+        self.there: Objects = matching.old if new_side else matching.new
+        self._partner = partners(matching, new_side=new_side)
+        self._members = Members(self.here.image, self.there.image)
+        self._line_size = builds.line_size
+
+    def pair(self, seen: Seen, met: LinePairs) -> LinePair | None:
+        """The pair that was seen, None where it is none of static variables, or on one line in the other build, too."""
+        use, draft = seen.line.use, seen.draft
+        if not use.target or use.link < 0:
+            return None
+        places = [use.link + start for start, _ in seen.bytes]
+        rows = [_row_at(self.here, place) for place in places]
+        if min(rows) < 0:
+            return None
+        there = [self._there(row, place) for row, place in zip(rows, places, strict=True)]
+        matched = min(there) != mates.MISSING
+        if matched and len({place // self._line_size for place in there}) == 1:
+            return None
+        names, spans = seen.names, seen.bytes
+        known = next((p for p in met.pairs if p.mates.line == f"{use.link:#x}" and
+                      {p.mates.first, p.mates.second} == set(names)), None)  # fmt: skip
+        how = Sight(confidence_of(seen.line), draft.message)
+        if known is not None:
+            severity = max(known.severity or Severity.NOTE, draft.severity, key=lambda severity: severity.rank)
+            told = msgspec.structs.replace(known.mates, finding=draft.rule, severity=severity.value)
+            return dataclasses.replace(known, mates=told, severity=severity, seen=how)
+        told = LineMates(
+            *names,
+            f"{use.link:#x}",
+            self._line_size,
+            *spans,
+            hot=True,
+            first_role=seen.line.actors[draft.items[0]].role.value,
+            second_role=seen.line.actors[draft.items[1]].role.value,
+            functions=seen.functions,
+            finding=draft.rule,
+            severity=draft.severity.value,
+        )
+        return LinePair(told, (rows[0], rows[1]), draft.severity, matched, together=False, seen=how)
+
+    def _there(self, row: int, place: int) -> int:
+        """Where the byte at an address is in the other build, MISSING where it is not there."""
+        other = int(self._partner[row])
+        offset = place - int(self.here.image.variables["address"][row])
+        offset = self._members.offset(row, other, offset) if other >= 0 else mates.MISSING
+        return mates.MISSING if offset == mates.MISSING else int(self.there.image.variables["address"][other]) + offset
+
+
+def _row_at(objects: Objects, address: int) -> int:
+    """The variable that has a byte, -1 none."""
+    table = objects.image.variables
+    row = int(np.searchsorted(table["address"], np.uint64(address), "right")) - 1
+    return row if row >= 0 and address < int(table["address"][row]) + max(int(table["size"][row]), 1) else -1
+
+
+def elsewhere(old: Verdicts, new: Verdicts) -> Seen | None:
+    """The costliest of memory that no variable is of (the heap, stacks) in the new profile that the old one had not.
+
+    It is the same where the names are; of memory that has none in one of them, where a function is.
+    """
+    before = [one for one in seen_in(old) if one.line.use.link < 0]
+    for one in seen_in(new):
+        if one.line.use.link < 0 and not any(_same(one, other) for other in before):
+            return one
+    return None
+
+
+def _same(one: Seen, other: Seen) -> bool:
+    if one.named and other.named:
+        return _plain(one) == _plain(other)
+    return bool(set(one.functions) & set(other.functions))
+
+
+def _plain(seen: Seen) -> frozenset[str]:
+    """Without the numbers of elements."""
+    return frozenset(re.sub(r"\[\d*\]", "[]", name) for name in seen.names)
