@@ -36,7 +36,11 @@ def ask(pair: Pair) -> Outcome:
     """Build both files, note what is right, then run the comparison."""
     old, new = build(pair.project, pair.old), build(pair.project, pair.new)
     truth = truth_of(pair)
-    said = explain(ExplainRequest(str(old), str(new)))
+    return judged(pair, truth, explain(ExplainRequest(str(old), str(new))))
+
+
+def judged(pair: Pair, truth: Truth, said: Comparison) -> Outcome:
+    """What was said, held against the truth."""
     wrong = _wrong(truth, said)
     return Outcome(pair, truth, said, not wrong, _false(truth, said), wrong)
 

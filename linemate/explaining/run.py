@@ -75,12 +75,10 @@ def explain(request: ExplainRequest) -> Comparison:
     placed = None
     notes: list[str] = []
     if profiles is not None:
-        from linemate.explaining.samples import place, with_samples
-        from sharing.explain.seenpairs import decided
+        from linemate.explaining.samples import place, sorted_out, with_samples
 
         placed, notes = place(builds, (old, new), profiles[:2], knowledge)
-        if placed is not None:
-            builds = decided(builds, placed[0].verdicts, placed[1].verdicts)
+        builds = sorted_out(builds, profiles, placed)
     found = document(builds, request.project.fix.align_macro or "")
     if profiles is not None:
         from sharing.explain.bench import pace_of

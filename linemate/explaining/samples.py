@@ -13,12 +13,14 @@ import msgspec
 from linemate.explaining.inputs import Recordings
 from linemate.modules import open_modules
 from linemate.sampled.objects import Objects
+from linemate.sampled.run import place as place_samples
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import in_memory
+from sharing.explain.exercised import exercised
 from sharing.explain.linepairs import Sight
 from sharing.explain.samples import together, with_profiles
-from sharing.explain.seenpairs import Seen, elsewhere
+from sharing.explain.seenpairs import Seen, decided, elsewhere
 from sharing.explain.variablesamples import VariableSamples, pooled, variable_samples, with_variable_samples
 from sharing.explain.work import Pace, work_of
 from sharing.judge.sampled.findings import confidence_of
@@ -30,7 +32,6 @@ from sharing.model.comparison import CauseKind, Comparison
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
 from sharing.model.operands import MappedFiles
-from sharing.sampled.attribution.attribute import attribute
 from sharing.sampled.attribution.statictouches import ImageCode
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.lineuse.merging import merged
@@ -61,7 +62,7 @@ def place(
                 return None, []  # a listing by function
             try:
                 files = open_modules(sampled.samples, image, knowledge)
-                placed.append(attribute(sampled.samples, image, files, knowledge))
+                placed.append(place_samples(sampled.samples, files, image, knowledge))
                 mapped.append(files)
             except LinemateError as error:
                 return None, [f"{sampled.path}: compared by function alone: {error}"]
@@ -76,6 +77,16 @@ def _judged(
     run = merged([profile_lines(one, line_size, ImageCode(activity.image, one)) for one in placed])
     actors = activity.profiler.within if activity.profiler is not None else None
     return judge_lines(run, Names(activity.image, knowledge, actors, None, Objects(run.lines, mapped)), line_size)
+
+
+def sorted_out(
+    builds: Builds, profiles: tuple[Recordings, Recordings, tuple[str, ...]], placed: tuple[Placed, Placed] | None
+) -> Builds:
+    """The builds with their pairs as the profiles order them: what was seen first, what the load leaves alone last."""
+    old, new, events = profiles
+    if placed is not None:
+        builds = decided(builds, placed[0].verdicts, placed[1].verdicts)
+    return exercised(builds, *(together([sampled.by_function[events[0]] for sampled in side]) for side in (old, new)))
 
 
 def with_samples(

@@ -87,7 +87,7 @@ def with_samples(
         files = open_modules(whole, image, knowledge)
         samples = of_program(whole, files)
         strangers += _strangers_note(path, len(whole.samples) - len(samples.samples), image)
-        placed.append(_placed(samples, files, image, knowledge))
+        placed.append(place(samples, files, image, knowledge))
         heaps.add(path, placed[-1], files, image)
         mapped.append(files)
     sidecars = [sidecar_beside(path) for path in paths]
@@ -126,10 +126,10 @@ def _strangers_note(path: str, number: int, image: Image) -> list[str]:
 def _read(profiles: Profiles, path: str, image: Image, knowledge: Knowledge) -> Attribution:
     samples = thinned(profiles.read(path))
     files = open_modules(samples, image, knowledge)
-    return _placed(of_program(samples, files), files, image, knowledge)
+    return place(of_program(samples, files), files, image, knowledge)
 
 
-def _placed(samples: Samples, files: MappedFiles, image: Image, knowledge: Knowledge) -> Attribution:
+def place(samples: Samples, files: MappedFiles, image: Image, knowledge: Knowledge) -> Attribution:
     """One profile with its samples placed, functions named as a report shows them."""
     one = attribute(samples, image, files, knowledge)
     shown = _readable(one.functions)

@@ -55,8 +55,10 @@ class LinePair:
     severity: Severity | None
     matched: bool  # both variables are in both builds
     together: bool  # the same functions use both, so that a common line saves them one
+    users: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())  # all functions that touch each
     relaid: tuple[Relaid, ...] = ()
     seen: Sight | None = None
+    idle: str = ""  # why the load of a profile excludes it, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,8 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
         for actor, row, offset, place in zip(actors, rows, offsets, places, strict=True)
         if place not in (offset, mates.MISSING)
     )
-    return LinePair(pair, rows, draft.severity if draft is not None else None, matched, bool(shared), relaid)
+    users = (actors[0].functions, actors[1].functions)
+    return LinePair(pair, rows, draft.severity if draft is not None else None, matched, bool(shared), users, relaid)
 
 
 def _delta(objects: Objects, row: int) -> int:

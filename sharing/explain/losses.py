@@ -59,7 +59,8 @@ def is_time(metric: str) -> bool:
 
 def is_work(metric: str) -> bool:
     """Whether a metric says how much was done: more is better."""
-    return not is_less_better(metric) and _MORE.search(metric) is not None
+    more = _MORE.search(metric) is not None or _RATE.search(metric) is not None
+    return more and not is_less_better(metric)
 
 
 def loss_of(changes: Iterable[tuple[str, str, Effect]], matters: float) -> Loss:

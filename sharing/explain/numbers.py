@@ -30,6 +30,10 @@ MAIN_PART: Annotated[
     float,
     About("share of the loss", Origin.CHOSEN, "from here on the cause of it, though all else became dearer, too"),
 ] = 0.5
+UNSEEN: Annotated[
+    float,
+    About("share of all samples", Origin.CHOSEN, "code below writes too seldom to cost others MATTERS of their time"),
+] = 0.001
 LEAST_PLACED: Annotated[
     float, About("share of all samples", Origin.CHOSEN, "below, those with a place are no picture of the rest")
 ] = 0.05

@@ -77,7 +77,7 @@ def compare_profiles(old: Profile, new: Profile, work: Work | None = None) -> tu
     A function that one listing lacks counts as not sampled there only if that listing is complete; else it is left
     out, since the end of a listing says nothing of what is behind it.
     """
-    before, after = _folded(old.counts), _folded(new.counts)
+    before, after = folded(old.counts), folded(new.counts)
     complete = (sum(before.values()) == old.total, sum(after.values()) == new.total)
     names = sorted(
         name
@@ -110,7 +110,8 @@ def function_key(name: str) -> str:
     return base_name(without_parameters(name))
 
 
-def _folded(counts: Mapping[str, int]) -> dict[str, int]:
+def folded(counts: Mapping[str, int]) -> dict[str, int]:
+    """Samples by what functions are called everywhere."""
     out: dict[str, int] = {}
     for name, count in counts.items():
         key = function_key(name)

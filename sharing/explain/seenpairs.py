@@ -17,7 +17,7 @@ from sharing.explain import mates
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds
 from sharing.explain.identity import Objects
-from sharing.explain.linepairs import LinePair, LinePairs, Sight, partners
+from sharing.explain.linepairs import LinePair, LinePairs, Relaid, Sight, partners
 from sharing.explain.members import Members
 from sharing.judge.sampled.findings import confidence_of
 from sharing.judge.sampled.verdict import Verdicts
@@ -136,7 +136,16 @@ class _Side:
             finding=draft.rule,
             severity=draft.severity.value,
         )
-        return LinePair(told, (rows[0], rows[1]), draft.severity, matched, together=False, seen=how)
+        relaid = tuple(
+            one for row, place, other, name in zip(rows, places, there, names, strict=True)
+            if matched and (one := self._relaid(row, place, other, name)) is not None
+        )  # fmt: skip
+        return LinePair(told, (rows[0], rows[1]), draft.severity, matched, together=False, relaid=relaid, seen=how)
+
+    def _relaid(self, row: int, place: int, there: int, name: str) -> Relaid | None:
+        here = place - int(self.here.image.variables["address"][row])
+        other = there - int(self.there.image.variables["address"][int(self._partner[row])])
+        return Relaid(name, self.here.label(row), here, other) if here != other else None
 
     def _there(self, row: int, place: int) -> int:
         """Where the byte at an address is in the other build, MISSING where it is not there."""

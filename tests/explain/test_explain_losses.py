@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from sharing.explain.bench import with_measurements
-from sharing.explain.losses import Answer, is_less_better, loss_of
+from sharing.explain.losses import Answer, is_less_better, is_work, loss_of
 from sharing.explain.statistics import Effect
 from sharing.explain.tables.base import Measurement
 from sharing.model.comparison import Cause, CauseKind, Comparison
@@ -22,12 +22,12 @@ def effect(change: float, low: float, high: float, *, p: float = 0.5) -> Effect:
 @pytest.mark.parametrize(
     ("metric", "less"),
     [
-        *((m, False) for m in ("requests per second", "ops_per_second", "ops/s", "MB/s", "events/sec", "tps", "q/s")),
+        *((m, False) for m in ("requests per second", "ops_per_second", "ops/s", "MB/s", "rounds_per_s", "tps", "q/s")),
         *((m, True) for m in ("ns/op", "us per call", "seconds per request", "time (s)", "elapsed", "errors/s")),
     ],
 )
 def test_what_is_counted_for_each_second_is_no_time(metric: str, less: bool) -> None:
-    assert is_less_better(metric) is less
+    assert (is_less_better(metric), is_work(metric)) == (less, not less)
 
 
 @pytest.mark.parametrize(

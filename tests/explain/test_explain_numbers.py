@@ -15,9 +15,10 @@ from sharing.explain.activity import observe
 from sharing.explain.bench import over_conditions
 from sharing.explain.causes.base import ranked
 from sharing.explain.causes.layout import severity_of
-from sharing.explain.compare import ExplainOptions, explain
+from sharing.explain.compare import ExplainOptions, compare, explain
 from sharing.explain.contention import of_machine
 from sharing.explain.dispersion import BLOCKS
+from sharing.explain.exercised import exercised
 from sharing.explain.losses import loss_of
 from sharing.explain.samples import Profile, compare_profiles, with_profiles
 from sharing.explain.signature import read_signature
@@ -249,6 +250,12 @@ def waiting() -> object:
     return of_machine(read_signature({"id": 5.0, "in": 100_000.0, "cs": 200_000.0}, slow))
 
 
+def unused() -> object:
+    builds = compare(counters(256), counters(), default_knowledge(), ExplainOptions())
+    idle = Profile("", {"left": 5_000, "right": 0, "work": 5_000}, 10_000)
+    return exercised(builds, idle, idle).gained.pairs[0].severity
+
+
 def sampled_code() -> object:
     cause = Cause(CauseKind.CODE, Confidence.STATIC, 0.2, "changed", ("left",))
     found = explain(counters(), counters(), default_knowledge(), ExplainOptions())
@@ -285,6 +292,7 @@ ROWS: list[Row] = [
     ("SWITCHES_ROSE", 3.0, waiting),
     ("SAMPLED_CODE", 0.5, sampled_code),
     ("LEAST_PLACED", 2.0, placed),
+    ("UNSEEN", 1e-9, unused),
     ("DISPERSION_FLOOR", 1000.0, samples),
     ("FLOOR_WEIGHT", 1000, several),
     ("IDLE_ROSE", 90.0, lambda: machine(60.0, 10_000.0)),

@@ -208,6 +208,7 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
             f"perf c2c record -a -- {slower}; perf c2c report --stdio: HITM on the bytes of line {lead.mates.line}"
         )
     seen = lead.seen if lead is not None else None
+    of_samples = [text for text in (seen.text if seen else "", lead.idle if lead is not None else "") if text]
     return Cause(
         kind=CauseKind.LAYOUT,
         confidence=seen.confidence if seen else Confidence.STATIC if known else Confidence.LAYOUT,
@@ -217,7 +218,7 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         moved=_moved(builds, rows, improves=improves),
         new_line_mates=gained[: 2 * MAX_PAIRS],
         lost_line_mates=lost[: 2 * MAX_PAIRS],
-        evidence=(*([seen.text] if seen else []), *(_words(c) for c in contributions)),
+        evidence=(*of_samples, *(_words(c) for c in contributions)),
         improves=improves,
         follows=None if relaid or _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
         confirm=confirm,
