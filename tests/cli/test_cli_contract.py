@@ -123,7 +123,7 @@ def completed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[tuple[str, s
 def test_commands_options_choices_and_files_complete(monkeypatch: pytest.MonkeyPatch) -> None:
     assert completed(monkeypatch, "aud") == [("plain", "audit")]
     assert completed(monkeypatch, "help", "dif") == [("plain", "diff")]
-    assert completed(monkeypatch, "audit", "--deb") == [("plain", "--debug-file")]
+    assert completed(monkeypatch, "audit", "--debug-") == [("plain", "--debug-file")]
     assert completed(monkeypatch, "audit", "--fail-on", "h") == [("plain", "high")]
     assert completed(monkeypatch, "audit", "serv") == [("file", "serv")]
     assert completed(monkeypatch, "check", "-p", "bui") == [("dir", "bui")]
