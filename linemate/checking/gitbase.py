@@ -10,7 +10,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import resource
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,6 +33,10 @@ TIMEOUT_S = 600
 QUESTION_TIMEOUT_S = 8  # for what reads a few small files; a FIFO among them would hold git for ever
 RENAME_LIMIT = 2000
 RENAME_THRESHOLD = "50%"  # git's own: half of the lines are the same
+
+# A few hundred bytes of objects can stand for any number of files of any size.  The index of a million files takes
+# 200 MB; no source of more than 256 MB is read.
+_LIMITS = {resource.RLIMIT_DATA: 2 << 30, resource.RLIMIT_FSIZE: 1 << 30}
 
 # What a partial clone lacks is fetched, by programs that the repository's configuration may name (git(1)).
 _TRANSPORTS = "GIT_ALLOW_PROTOCOL"
@@ -174,6 +180,8 @@ class Repository:
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             why = said[-1] if said else "failed without a message"
+            if done.returncode == -signal.SIGXFSZ:
+                why = f"a file of more than {_LIMITS[resource.RLIMIT_FSIZE]:,} bytes"
             if not self.trusted and any(Path(self.common, "objects", "pack").glob("*.promisor")):
                 why += " (a partial clone: --trust-repository lets git fetch what it lacks)"
             raise LinemateError(f"--base: git {_verb(arguments)}: {why}")
@@ -220,7 +228,7 @@ def _git(
     # A file system monitor is a program that the repository's configuration names.
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
     try:
-        return children.run(command, cwd=folder, env=kept, timeout_s=timeout_s)
+        return children.run(command, cwd=folder, env=kept, timeout_s=timeout_s, limits=_LIMITS)
     except FileNotFoundError as error:
         raise LinemateError("--base needs git, which is not installed") from error
     except subprocess.TimeoutExpired as error:

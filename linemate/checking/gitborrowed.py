@@ -8,12 +8,15 @@ Knows no question that is asked of git.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
+import re
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sharing.model.errors import LinemateError
@@ -43,7 +46,10 @@ _TRUTHS = {"true": "true", "yes": "true", "on": "true", "1": "true", "": "true"}
 )
 # What git opens by name in every folder, and would wait for if it is a FIFO.
 _READ_IN_FOLDERS = (".gitattributes", ".gitignore")
+LOOK_S = 8.0  # for what git keeps: a link there may lead anywhere
+_OBJECT_FOLDER = re.compile("[0-9a-f]{2}|pack|info")
 _MAX_PATH_BYTES = 1 << 14
+_MAX_ALTERNATES_BYTES = 1 << 20
 _MAX_COPIED_BYTES = 1 << 30
 
 # Asks git, in the repository's own name: arguments to output.
@@ -79,10 +85,17 @@ def borrowed(top: str, git_dir: str, common: str, ask: Ask) -> Iterator[dict[str
 
 
 def refuse_waiting_files(top: str) -> None:
-    """Raise LinemateError where a file that git reads of its own accord is neither a file nor a link."""
+    """Raise LinemateError where a file that git reads of its own accord is neither a file nor a link.
+
+    Git looks into the repositories that are below as well: what a submodule is at, and whether a folder is one.
+    """
     for folder, folders, files in walk(top):
         if ".git" in folders:
             folders.remove(".git")
+            if folder != top:
+                refuse_waiting_administration(folder)
+        elif ".git" in files and folder != top:
+            refuse_waiting_administration(folder)
         for name in _READ_IN_FOLDERS:
             if name in files:
                 path = os.path.join(folder, name)
@@ -94,18 +107,40 @@ def refuse_waiting_files(top: str) -> None:
 
 def refuse_waiting_administration(folder: str) -> None:
     """Raise LinemateError where a file that git keeps for itself is a pipe or a device: before git is first asked."""
+    until = time.monotonic() + LOOK_S
+    waiting = [(top, False) for top in _administrations(folder)]
     seen: set[str] = set()
-    for top in _administrations(folder):
-        # Links to folders are not walked into, but these may be links themselves.
-        for part in ("", "objects", "refs"):
-            root = os.path.realpath(os.path.join(top, part))
-            for where, folders, files in walk(root):
-                folders[:] = [name for name in folders if os.path.join(where, name) not in seen]
-                for name in files:
-                    path = os.path.join(where, name)
-                    if _holds_git(path):
-                        raise LinemateError(f"--base: {path}: not a regular file")
-            seen.add(root)
+    while waiting:
+        top, holds_objects = waiting.pop()
+        root = os.path.realpath(top)
+        for where, folders, files in walk(root):
+            if where in seen:
+                folders.clear()
+                continue
+            seen.add(where)
+            if time.monotonic() > until:
+                raise LinemateError(f"--base: {root}: more files than can be looked through in {LOOK_S} s")
+            if holds_objects and where == root:
+                folders[:] = [name for name in folders if _OBJECT_FOLDER.fullmatch(name)]
+                files.clear()
+            for name in files:
+                path = os.path.join(where, name)
+                if _holds_git(path):
+                    raise LinemateError(f"--base: {path}: not a regular file")
+                if name == "alternates" and os.path.basename(where) == "info":
+                    waiting += [(other, True) for other in _alternates(path)]
+            waiting += [(path, False) for name in folders if os.path.islink(path := os.path.join(where, name))]
+
+
+def _alternates(file: str) -> Iterator[str]:
+    """The folders of objects that a repository borrows (gitrepository-layout(5))."""
+    objects = os.path.dirname(os.path.dirname(file))
+    for line in read_input(file, _MAX_ALTERNATES_BYTES, "a file of git").splitlines():
+        if line.startswith(b'"'):
+            with suppress(ValueError):
+                line = codecs.escape_decode(line[1:].removesuffix(b'"'))[0]
+        if line and not line.startswith(b"#") and b"\0" not in line:
+            yield os.path.join(objects, os.fsdecode(line))
 
 
 def _administrations(folder: str) -> Iterator[str]:

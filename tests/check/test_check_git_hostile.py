@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import resource
+import shutil
 import stat
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from linemate.checking import gitbase
+from linemate.checking import gitbase, gitborrowed
 from linemate.checking.gitbase import Repository, base_tree, find_repository
 from sharing.model import LinemateError
+from sharing.model.process import children
 from tests.check.repositories import Project
 
 
@@ -175,6 +179,77 @@ def test_a_file_of_git_that_would_wait_is_found_from_a_linked_worktree(project: 
     os.mkfifo(project.top / ".git" / "packed-refs")
     with pytest.raises(LinemateError, match="not a regular file"):
         find_repository(str(tmp_path / "linked"))
+
+
+def borrow_objects(project: Project, tmp_path: Path, how: str) -> Path:
+    """Move the objects out of the repository, to where it finds them all the same."""
+    there = tmp_path / 'elsewhere "quoted"'
+    own = project.top / ".git" / "objects"
+    if how == "linked":
+        shutil.move(own, there)
+        own.symlink_to(there)
+        return there
+    shutil.move(own, there)
+    (own / "info").mkdir(parents=True)
+    line = str(there) if how == "named" else '"' + str(there).replace('"', '\\"') + '"'
+    (own / "info" / "alternates").write_text(f"# borrowed\n{line}\n")
+    return there
+
+
+@pytest.mark.parametrize("how", ["named", "quoted", "linked"])
+def test_objects_of_another_folder_are_looked_through_as_well(project: Project, tmp_path: Path, how: str) -> None:
+    commit = project.commit({"a.c": "int a;\n"})
+    tree = project.git("rev-parse", f"{commit}^{{tree}}")
+    there = borrow_objects(project, tmp_path, how)
+    (there / "no objects").mkdir()
+    if how == "named":  # git reads a borrowed folder only where objects can be
+        os.mkfifo(there / "no objects" / "fifo")
+    assert repository_of(project).changes(commit).changed == frozenset()
+    path = there / tree[:2] / tree[2:]
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(LinemateError, match=f"{tree[2:]}: not a regular file"):
+        find_repository(str(project.top))
+
+
+def test_what_git_keeps_is_not_looked_through_for_ever(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.commit({"a.c": "int a;\n"})
+    (project.top / ".git" / "refs" / "all").symlink_to("/usr")
+    monkeypatch.setattr(gitborrowed, "LOOK_S", 0.05)
+    with pytest.raises(LinemateError, match="more files than can be looked through"):
+        find_repository(str(project.top))
+
+
+@pytest.mark.parametrize("name", ["HEAD", "refs/heads/main"])
+def test_a_repository_below_is_looked_through_as_well(project: Project, name: str) -> None:
+    commit = project.commit({"a.c": "int a;\n"})
+    project.git("clone", "--quiet", ".", "below")
+    assert repository_of(project).untracked(ignored=False) == ["below/"]
+    path = project.top / "below" / ".git" / name
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(LinemateError, match=f"{name}: not a regular file"):
+        repository_of(project).changes(commit)
+
+
+def test_what_a_revision_stands_for_is_bounded(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few hundred bytes of objects can stand for any number of files of any size."""
+    commit = project.commit({"a.c": "int a;\n"})
+
+    def writes_much(*_: object, limits: dict[int, int], **more: object) -> subprocess.CompletedProcess[bytes]:
+        assert limits.keys() == {resource.RLIMIT_DATA, resource.RLIMIT_FSIZE}
+        small = limits | {resource.RLIMIT_FSIZE: 512}
+        return run(
+            ["sh", "-c", "sleep 0.1; exec head -c 9999 /dev/zero >zeros"], cwd=tmp_path, timeout_s=9, limits=small
+        )
+
+    repository, run = repository_of(project), children.run
+    monkeypatch.setattr(children, "run", writes_much)
+    with pytest.raises(LinemateError, match="a file of more than 1,073,741,824 bytes"):
+        repository.changes(commit)
+    assert (tmp_path / "zeros").stat().st_size == 512
 
 
 def test_a_socket_and_a_link_to_nothing_among_the_files_of_git_do_no_harm(project: Project) -> None:

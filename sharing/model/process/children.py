@@ -11,6 +11,7 @@ import contextlib
 import enum
 import errno
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -97,14 +98,19 @@ def run(
     bond: Bond = Bond.ALONE,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
+    limits: Mapping[int, int] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run to the end and take what it says.  Whatever comes between ends the child, and is raised on.
 
+    ``limits``: resources (setrlimit(2)) and how much of each the child may have.
     Raises OSError where it cannot be started, subprocess.TimeoutExpired.
     """
     pipes = Streams(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process = start(arguments, pipes, bond=bond, group=True, cwd=cwd, env=env)
     try:
+        for resource_number, most in (limits or {}).items():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                resource.prlimit(process.pid, resource_number, (most, most))
         out, err = process.communicate(timeout=timeout_s)
     except BaseException:
         end(process)
