@@ -17,6 +17,7 @@ from elfscan.code.query import (
     read_answer,
     read_instructions,
     read_operands,
+    read_origins,
 )
 from elfscan.tools import ToolJob, tool_path
 from sharing.model.arch import find_architecture
@@ -226,6 +227,22 @@ def test_jumps_and_loops_without_end_stay_quick() -> None:
         points, _ = operands_at(X86, data, range(BASE, BASE + len(data)))
         assert len(points) == len(data)
         assert computed_by_helpers_s() - before < 10
+
+
+@pytest.mark.parametrize("what", ["loads of one word of the frame", "accesses behind many jumps to one place"])
+def test_where_addresses_come_from_takes_no_square_of_the_function(what: str) -> None:
+    count = 6_000
+    if what.startswith("loads"):
+        head, unit, asked_at = code("554889e548897df8"), code("488b45f848ff4008"), 4
+    else:
+        head = b"".join(b"\x0f\x84" + struct.pack("<i", 6 * (count - at - 1)) for at in range(count))
+        unit, asked_at = code("48ff07"), 0
+    data = head + unit * count
+    ips = np.arange(BASE + len(head) + asked_at, BASE + len(data), len(unit), np.uint64)
+    before = computed_by_helpers_s()
+    rows = read_origins(X86, ips, np.array([BASE], np.uint64), np.array([BASE + len(data)], np.uint64), reader(data))
+    assert len(set(rows["asked"].tolist())) == count
+    assert computed_by_helpers_s() - before < 5
 
 
 @pytest.mark.parametrize(

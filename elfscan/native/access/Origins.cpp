@@ -127,51 +127,62 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
            From.Level + 1, Store != NoRow && !B.mayRepeat(Store)});
 }
 
-/// The one instruction that stores a register where \p M, in the frame, is
-/// loaded from by \p Row: code without optimization keeps all variables there.
-uint32_t OriginFinder::storeTo(uint32_t Row, const MemOperand &M) const {
-  if (!isFollowed(M.Base) || M.Index != NoReg || M.Flags & MemSegment)
-    return NoRow;
+void OriginFinder::readStores() {
+  HasStores = true;
+  Stores.clear();
   int8_t Stack = B.convention().StackPointer;
-  uint32_t Found = NoRow;
-  bool IsFrame = M.Base == Stack;
+  FrameRegisters = bit(Stack);
   for (uint32_t At = 0; At < B.size(); ++At) {
     Effect E = B.effect(At);
     for (const KnownValue &V : E.values())
-      IsFrame |= V.Dst == M.Base && V.Source == Stack;
-    for (const MemOperand &Other : E.memory()) {
-      if (Other.Base != M.Base || Other.Disp != M.Disp ||
-          Other.Kind == Access::Load)
-        continue;
-      if (Found != NoRow)
-        return NoRow;
-      Found = At;
-    }
+      if (V.Source == Stack)
+        FrameRegisters |= bit(V.Dst);
+    for (const MemOperand &M : E.memory())
+      if (M.Kind != Access::Load && isFollowed(M.Base))
+        Stores.push_back({M.Base, M.Disp, At});
   }
-  bool IsRegister = Found != NoRow && isFollowed(B.op(Found).Stored);
-  return IsFrame && IsRegister && Found != Row ? Found : NoRow;
+  std::ranges::sort(Stores, {}, &Store::place);
+}
+
+/// The one instruction that stores a register where \p M, in the frame, is
+/// loaded from by \p Row: code without optimization keeps all variables there.
+uint32_t OriginFinder::storeTo(uint32_t Row, const MemOperand &M) {
+  if (!isFollowed(M.Base) || M.Index != NoReg || M.Flags & MemSegment)
+    return NoRow;
+  if (!HasStores)
+    readStores();
+  auto Here = std::ranges::equal_range(Stores, std::pair(M.Base, M.Disp), {},
+                                       &Store::place);
+  if (!(FrameRegisters & bit(M.Base)) || Here.size() != 1)
+    return NoRow;
+  uint32_t Found = Here.front().Row;
+  return isFollowed(B.op(Found).Stored) && Found != Row ? Found : NoRow;
 }
 
 /// The one instruction that sets \p Reg for \p Row.  A loop may move on what
 /// was set before it.
-OriginFinder::Setter OriginFinder::setterOf(uint32_t Row, int8_t Reg) const {
+OriginFinder::Setter OriginFinder::setterOf(uint32_t Row, int8_t Reg) {
   uint32_t Found = NoRow, Step = NoRow;
   bool FromEntry = false;
-  std::vector<uint32_t> Pending{Row}, Seen, Before;
+  unsigned Walked = 0;
+  ++Walk;
+  SeenIn.resize(B.size());
+  std::vector<uint32_t> Pending{Row}, Before;
   while (!Pending.empty()) {
     uint32_t At = Pending.back();
     Pending.pop_back();
     FromEntry |= At == 0;
+    if (B.sources(At).size() > MaxWalked)
+      return {};
     Before.assign(B.sources(At).begin(), B.sources(At).end());
     if (B.fallsInto(At))
       Before.push_back(At - 1);
     for (uint32_t From : Before) {
-      auto Place = std::ranges::lower_bound(Seen, From);
-      if (Place != Seen.end() && *Place == From)
+      if (SeenIn[From] == Walk)
         continue;
-      if (Seen.size() == MaxWalked)
+      if (Walked++ == MaxWalked)
         return {};
-      Seen.insert(Place, From);
+      SeenIn[From] = Walk;
       if (!(B.effect(From).Writes & bit(Reg))) {
         Pending.push_back(From);
         continue;

@@ -16,6 +16,7 @@
 #include "Body.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace linemate {
@@ -41,6 +42,8 @@ class OriginFinder {
 public:
   OriginFinder(const Body &B, std::vector<OriginRow> &Out) : B(B), Out(Out) {}
 
+  /// The body is of another function from now on.
+  void enter() { HasStores = false; }
   /// The rows of the operand that the instruction \p Row names first; nearest
   /// first.
   void find(uint32_t Row, int32_t Asked);
@@ -60,14 +63,28 @@ private:
     bool Stepped = false; ///< a loop moves it on
   };
 
+  /// An instruction that writes where a register plus a number points.
+  struct Store {
+    int8_t Base;
+    int64_t Disp;
+    uint32_t Row;
+    auto place() const { return std::pair(Base, Disp); }
+  };
+
   const Body &B;
   std::vector<OriginRow> &Out;
   std::vector<Item> Todo;
+  std::vector<Store> Stores;   ///< of the body, by place; made when asked for
+  uint32_t FrameRegisters = 0; ///< that the stack pointer is copied to
+  bool HasStores = false;
+  std::vector<uint64_t> SeenIn; ///< by row, the last walk that came there
+  uint64_t Walk = 0;
 
   void operand(uint32_t Row, const MemOperand &M, const Item &From);
   void follow(const Item &From, int32_t Parent);
-  uint32_t storeTo(uint32_t Row, const MemOperand &M) const;
-  Setter setterOf(uint32_t Row, int8_t Reg) const;
+  void readStores();
+  uint32_t storeTo(uint32_t Row, const MemOperand &M);
+  Setter setterOf(uint32_t Row, int8_t Reg);
 };
 
 } // namespace linemate

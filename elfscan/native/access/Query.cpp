@@ -89,6 +89,7 @@ void answerOrigins(const Query &Q, Decoder &D, Answer &Out) {
       Built = Asked.Function;
       B.build(D, Q.Functions[size_t(Built)].Data,
               Q.Functions[size_t(Built)].Begin);
+      Finder.enter();
     }
     if (uint32_t Row = B.at(Asked.Ip); Row != NoRow)
       Finder.find(Row, int32_t(At));
