@@ -23,6 +23,7 @@ from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch, stopping
 
 _LENGTH = struct.Struct("=I")
+_BLOCK_BYTES = 1 << 20  # a read takes memory for what it asks for, before it is known what there is
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -148,5 +149,7 @@ def read_frame(stream: IO[bytes]) -> bytes | None:
     if len(head) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack(head)
-    body = stream.read(length)
-    return body if len(body) == length else None
+    body = bytearray()
+    while len(body) < length and (part := stream.read(min(length - len(body), _BLOCK_BYTES))):
+        body += part
+    return bytes(body) if len(body) == length else None

@@ -102,7 +102,7 @@ class Spool:
             try:
                 body = read_frame(self._file)
                 found = msgspec.msgpack.decode(body or b"", type=_Head)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, UnicodeDecodeError):
                 found = None
             if found is None or found.schema != SCHEMA:
                 raise LinemateError(f"{self._kept}: is not what an interrupted audit left: remove it or rename it")
@@ -115,7 +115,7 @@ class Spool:
     def _answers_before(self) -> int:
         """Note where the answers are; the place behind the last whole one."""
         at = self._file.tell()
-        with contextlib.suppress(msgspec.DecodeError):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
             while (body := read_frame(self._file)) is not None:
                 record = self._records.decode(body)
                 self._decoder.decode(record.answer)

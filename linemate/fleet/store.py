@@ -29,13 +29,14 @@ from linemate.version import __version__
 from reports.escape import visible
 from reports.jsontext import without_surrogates
 from sharing.judge.passes import Passes
-from sharing.model.errors import LinemateError
+from sharing.model.errors import LinemateError, Malformed
 from sharing.model.finding import Severity
 
 SCHEMA = f"linemate-dataset-{VERSION}"
 MANIFEST = "linemate-dataset.json"
 AUDITED, INCOMPLETE, FAILED, LOST, LEFT_OUT = "audited", "incomplete", "failed", "lost", "left out"
 _DIGITS = 32
+_MOST_BYTES = 1 << 34
 
 
 class _Manifest(msgspec.Struct, frozen=True):
@@ -78,7 +79,7 @@ class Store:
             return
         try:
             found = msgspec.json.decode(known, type=_Manifest)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             raise LinemateError(f"{folder}: {MANIFEST} there is not linemate's: name another folder") from None
         if found != manifest:
             raise LinemateError(
@@ -87,10 +88,10 @@ class Store:
 
     def row_of(self, path: str, stamp: tuple[int, int]) -> Stored | None:
         """What is known of a file that has not changed since; None for one to be read."""
-        data = self._place.read(_file_name(path))
-        if data is None:
+        rows = self._rows(_file_name(path))
+        if not rows:
             return None
-        row = _read(data)[0]
+        row = rows[0]
         if (row["size"], row["modified_ns"]) != stamp or row["status"] == LOST:
             return None
         if row["status"] in (FAILED, LEFT_OUT):
@@ -99,8 +100,8 @@ class Store:
 
     def known(self, identity: Identity) -> Stored | None:
         """The results about a content that are there; None where they are not, or not whole."""
-        data = self._place.read(_name("images", identity))
-        return _stored(_read(data), known=True) if data is not None else None
+        rows = self._rows(_name("images", identity))
+        return _stored(rows, known=True) if rows else None
 
     def add(self, identity: Identity, rows: Rows) -> Stored:
         """Write the results about a content."""
@@ -130,12 +131,28 @@ class Store:
         }
         self._place.write(_file_name(path), _parquet("files", [{name: [value] for name, value in row.items()}]))
 
+    def _rows(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a file; none where it is missing or damaged, so that it is made anew."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        data = self._place.read(name)
+        if data is None:
+            return []
+        try:
+            rows: list[dict[str, Any]] = parquet.ParquetFile(io.BytesIO(data)).read(use_threads=False).to_pylist()
+        except (pa.ArrowException, OSError):
+            return []
+        return rows
+
 
 def identity_of(path: str) -> Identity:
     """Raises LinemateError where the file cannot be read, or is neither ELF file nor archive."""
     data = map_file(path)
-    content = hashlib.sha256(data.data).hexdigest()[:_DIGITS]
     build_id = None if is_archive(data) else ElfFile(path, data).build_id
+    if len(data.data) > _MOST_BYTES:  # a file of holes may be of any size
+        raise Malformed(path, None, f"{len(data.data):,} bytes, and results are kept of files of up to {_MOST_BYTES:,}")
+    content = hashlib.sha256(data.data).hexdigest()[:_DIGITS]
     return Identity(content, build_id or content)
 
 
@@ -176,13 +193,6 @@ def _parquet(dataset: str, parts: Sequence[Columns]) -> bytes:
         writer.write_table(pa.concat_tables([schema.empty_table(), *map(table_of, parts)]))
         writer.add_key_value_metadata(schema.metadata)
     return out.getvalue()
-
-
-def _read(data: bytes) -> list[dict[str, Any]]:
-    from pyarrow import parquet
-
-    rows: list[dict[str, Any]] = parquet.ParquetFile(io.BytesIO(data)).read(use_threads=False).to_pylist()
-    return rows
 
 
 def _stored(images: Sequence[Mapping[str, Any]], *, known: bool) -> Stored:

@@ -17,11 +17,13 @@ from linemate.auditing.choosing import files_of
 from linemate.fleet import storing
 from linemate.fleet.run import Tally, store_files
 from linemate.fleet.schema import DATASETS, VERSION
+from linemate.fleet.store import identity_of
 from linemate.fleet.storing import stored
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Report
+from tests.builders.elf import small_program
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install -r requirements-fleet.txt")
 PAGE = Path(__file__).parents[2] / "docs" / "fleet.md"
@@ -149,6 +151,24 @@ def test_a_run_that_was_ended_gives_the_same_in_the_end(tree: Path, results: Pat
         assert contents(folder) == whole
 
 
+def test_what_was_damaged_is_made_anew(tree: Path, results: Path, tmp_path: Path) -> None:
+    whole = contents(results)
+    shutil.copytree(results, folder := tmp_path / "results")
+    for dataset, data in (("images", b""), ("files", b"PAR1 and more PAR1")):
+        for file in [file for file in folder.glob(f"{dataset}/*/*.parquet") if file.stem != "none"]:
+            file.write_bytes(data or file.read_bytes()[:100])
+    assert run(tree, folder, resume=True).known == 1  # the copy
+    assert contents(folder) == whole
+
+
+def test_a_file_of_holes_is_not_hashed(tmp_path: Path) -> None:
+    (path := tmp_path / "program").write_bytes(small_program().bytes())
+    identity_of(str(path))
+    os.truncate(path, 1 << 40)
+    with pytest.raises(LinemateError, match="1,099,511,627,776 bytes, and results are kept"):
+        identity_of(str(path))
+
+
 def test_a_file_that_changed_has_a_new_row_and_the_old_build_stays(tree: Path, tmp_path: Path) -> None:
     mine = tmp_path / "tree"
     mine.mkdir()
@@ -162,9 +182,10 @@ def test_a_file_that_changed_has_a_new_row_and_the_old_build_stays(tree: Path, t
 def test_results_of_other_options_and_foreign_folders_are_refused(tree: Path, results: Path, tmp_path: Path) -> None:
     with pytest.raises(LinemateError, match="other options or another version"):
         run(tree, results, options=AuditOptions("", line_size=128))
-    (tmp_path / "linemate-dataset.json").write_text("mine")
-    with pytest.raises(LinemateError, match="is not linemate's"):
-        run(tree, tmp_path)
+    for mine in (b"mine", b'"\xff"'):
+        (tmp_path / "linemate-dataset.json").write_bytes(mine)
+        with pytest.raises(LinemateError, match="is not linemate's"):
+            run(tree, tmp_path)
 
 
 def test_a_lost_process_is_a_row_and_tried_again(tree: Path, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_wherever_it_was_cut_only_whole_answers_count(
 
 
 def test_what_is_none_of_ours_is_refused(folder: Path, tmp_path: Path) -> None:
-    for content in (b"\xff" * 3000, b"notes of mine", b"\0\0"):
+    for content in (b"\xff" * 3000, b"notes of mine", b"\0\0", b"\x03\0\0\0\x81\xa1\xff"):
         (kept := tmp_path / "kept").write_bytes(content)
         with pytest.raises(LinemateError, match="is not what an interrupted audit left"):
             Spool(OPTIONS, kept)
