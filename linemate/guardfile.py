@@ -44,6 +44,7 @@ LINE_SIZES = (32, 64, 128, 256)
 _BY_ADDRESS = re.compile(r"(?:[\w.$]+\+0x[0-9a-f]+|heap .*|0x[0-9a-f]+)(?: \(.*\))?")
 _IDENTIFIER = r"[A-Za-z_]\w*"
 _VARIABLE = re.compile(rf"{_IDENTIFIER}(?:::{_IDENTIFIER})*")
+_ID = re.compile(r"[\w.-]+")
 _MEMBER = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*")
 
 
@@ -126,7 +127,11 @@ def asserts_of(findings: Iterable[Finding], line_size: int) -> tuple[str, list[s
         first, second = (*finding.participants[:2], None, None)[:2]
         if first is None or second is None or first.name != second.name or first.full_name == second.full_name:
             notes.append(f"{finding.id}: is not about two members of one variable")
-        elif not _VARIABLE.fullmatch(first.name) or not all(_MEMBER.fullmatch(who.member) for who in (first, second)):
+        elif not (
+            _VARIABLE.fullmatch(first.name)
+            and all(_MEMBER.fullmatch(who.member) for who in (first, second))
+            and _ID.fullmatch(finding.id)  # of a saved report, which anybody may have written
+        ):
             notes.append(f"{finding.id}: {first.full_name}: cannot be named in an assertion")
         else:
             rows.update(dict.fromkeys([_assertion(first, second, line_size, finding.id)]))

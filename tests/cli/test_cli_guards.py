@@ -124,6 +124,8 @@ class TestWriting:
         text, notes = asserts_of([finding, finding, FINDING], 64)
         assert (text.count("static_assert"), len(notes)) == (1, 1)
         (tmp_path / "guards.h").write_text(text)
+        injected = msgspec.structs.replace(finding, id='x)"); int more; //\n#include "other.h"\n')
+        assert asserts_of([injected], 64) == ("", [f"{injected.id}: server.a: cannot be named in an assertion"])
         for layout, holds in (
             (f"long a; struct {{ long b; }} in {APART}", True),
             ("long a; struct { long b; } in", False),
