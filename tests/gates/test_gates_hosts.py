@@ -102,6 +102,17 @@ def test_the_job_on_a_merge_request(forge: Forge, repository: Path, branch: str)
     assert suite.get("failures") == str(FAILS[branch])
 
 
+def test_a_change_that_brings_a_cache_is_no_change_to_check(forge: Forge, repository: Path) -> None:
+    forge.switch("harmless")
+    cache = forge.top / ".linemate-cache"
+    cache.mkdir()
+    (cache / "verdict").touch()
+    forge.ok("git", "add", "--force", str(cache))
+    code, said = run_job(forge, repository, CI_MERGE_REQUEST_DIFF_BASE_SHA="main")
+    forge.ok("git", "rm", "--quiet", "-r", "--force", str(cache))
+    assert (code, said) == (2, ".linemate-cache is part of the change\n")
+
+
 @pytest.mark.parametrize("branch", CHANGES)
 def test_the_hook_before_a_commit(forge: Forge, repository: Path, branch: str) -> None:
     """The change is staged and built; HEAD is what it is compared with."""
