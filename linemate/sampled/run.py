@@ -17,6 +17,7 @@ import numpy.typing as npt
 from elfscan.debug.demangle import demangle
 from linemate.modules import open_modules
 from linemate.sampled.gains import GainsOf, without_solo
+from linemate.sampled.generated import generated_notes
 from linemate.sampled.heaps import Heaps
 from linemate.sampled.libraries import Libraries
 from linemate.sampled.notes import profile_notes
@@ -112,6 +113,7 @@ def with_samples(
     named = {name.replace(" ", "_").replace(",", ""): number for name, number in counts.items()}
     notes = profile_notes(paths, placed, run.totals, verdicts, findings)
     notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
+    notes += [note for path, one in zip(paths, placed, strict=True) for note in generated_notes(path, one)]
     lines = sampled_map_lines(verdicts, run.totals)
     return SampledFindings(findings, named, [*notes, *strangers, *gains.notes, *heaps.notes], lines)
 

@@ -309,6 +309,14 @@ def test_what_no_samples_can_show_is_left() -> None:
     assert joined(fragile)[0] == [fragile]
 
 
+@pytest.mark.parametrize(("samples", "severity"), [(0, "low"), (30, "note"), (5_000, "high")])
+def test_a_split_access_costs_no_more_than_its_functions(samples: int, severity: str) -> None:
+    split = finding("split-access", verdict=Verdict.SPLIT_ACCESS)
+    (kept,), _ = joined(split, coverage=Coverage(samples, 0))
+    assert kept.severity.value == severity
+    assert (kept == split) is (samples == 5_000)
+
+
 def test_order_is_severity_then_sampled_then_cost() -> None:
     dear = finding("s1", confidence=Confidence.DERIVED, score=10)
     cheap = finding("s2", confidence=Confidence.DERIVED, score=2)

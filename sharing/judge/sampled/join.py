@@ -164,7 +164,7 @@ def _richer(participant: Participant, static: Finding) -> Participant:
 def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_functions: InFunctions) -> Finding:
     """A finding that no sampled one supports: kept, or lowered with the reason."""
     totals = run.totals
-    if finding.verdict not in OF_SHARING:
+    if finding.verdict not in _JOINED:
         return finding
     start = int(finding.line.address, 16)
     seen = [j for link, j in lines.items() if start <= link < start + finding.line.size]
@@ -174,6 +174,8 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     most = max(totals.share(coverage.samples), share, key=lambda one: one.high)
     if coverage.samples < numbers.MIN_IN_FUNCTIONS or most.high < shared.LOW_FROM:
         return _unseen(finding, coverage, most, totals)
+    if finding.verdict not in OF_SHARING:
+        return finding  # where an access lies costs its functions time, whoever else is there
     if totals.timed < numbers.MIN_TIMED:
         return finding
     if coverage.by_function > 0.5 * coverage.samples:
