@@ -68,10 +68,18 @@ def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Lin
         yield [(f"{INDENT}and {count(more, 'more note')}: --details", "yellow")]
     if report.incomplete:
         yield from wrapped("incomplete: not all could be analysed, see above", width, INDENT, style="bold yellow")
-    yield from wrapped(tally(report), width, INDENT, hang=2, style="bold")
+    yield from wrapped(tally(report) + _passed(report, options), width, INDENT, hang=2, style="bold")
     if (options.details or options.top) and any(finding.picture for finding in report.findings):
         key = "pictures: a character a byte, a letter an owner; UPPER CASE is hot, '.' padding, '?' unknown"
         yield from wrapped(key, width, INDENT, style="dim")
+
+
+def _passed(report: Report, options: RenderOptions) -> str:
+    """Why a run that found something does not fail."""
+    limit = options.fail_on
+    if not report.findings or limit is None or any(found.severity.rank >= limit.rank for found in report.findings):
+        return ""
+    return f"; none reaches --fail-on {limit.value}"
 
 
 def target_lines(target: Target, width: int) -> Iterator[Line]:

@@ -169,7 +169,7 @@ def command(
     if edits.ordering_file is not None:
         return _order(program, findings, size, edits.ordering_file, edits.linker, document.quiet)
     chosen, planned_edits = _plan(program, findings, options, size)
-    for line in _explanations(chosen):
+    for line in _explanations(chosen) or [_nothing(limit)]:
         print(visible(line), file=sys.stderr)
     held = _deliver(chosen, planned_edits, edits, trial.request(size, project), document)
     done = common.EXIT_INCOMPLETE if unread else common.EXIT_CLEAN
@@ -269,9 +269,14 @@ def _plan(
     return chosen, edits
 
 
+def _nothing(limit: Severity | None) -> str:
+    milder = limit is not None and limit.rank > Severity.LOW.rank
+    return f"nothing to fix from {limit} on: --above takes milder findings, an id one" if milder else "nothing to fix"
+
+
 def _explanations(chosen: Chosen) -> list[str]:
     """For each finding what is done or why not, and what to know before accepting it."""
-    lines = [] if chosen else ["nothing to fix"]
+    lines = []
     for finding, plans in chosen:
         for one in plans:
             name = one.participant.full_name

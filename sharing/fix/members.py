@@ -56,7 +56,8 @@ def align_member(
         notes = (f"{loose} allocates it without alignment: padding holds wherever it starts", *notes)
     else:
         for each in (member, *following[:1]):
-            _align_one(source, facts, each, style, changes)
+            if each.declared_align < planner.line_size:
+                _align_one(source, facts, each, style, changes)
         what = "and the member behind it on lines of their own" if following else "on a line of its own"
         how = f"start {member.name} {what}"
     return Plan(changes.edits(), how, breaks_abi=True, notes=notes, rounds=False)

@@ -243,3 +243,10 @@ def test_a_type_whose_bytes_are_used_is_wrapped_not_aligned(tmp_path: Path) -> N
     source.write_bytes(apply_edits(read(str(source)), variable("conf")(planner).edits))
     assert "fwrite(&conf.value, 1, sizeof(conf.value), stdout)" in source.read_text()
     assert output(source, "gcc", "-std=c11", "-O2") == before
+
+
+def test_what_is_aligned_already_is_not_aligned_again(tmp_path: Path) -> None:
+    before = "struct ring {\n  _Alignas(64) long head;\n  long tail;\n} ring;\nlong f(void) { return ring.tail; }\n"
+    planner, source = planner_of(tmp_path, before, "gcc", "-std=c11")
+    after = apply_edits(source.read_bytes(), member("ring", "head")(planner).edits).decode()
+    assert after == before.replace("  long tail", "  _Alignas(64) long tail")
