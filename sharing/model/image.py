@@ -158,14 +158,16 @@ PARAM_DTYPE = np.dtype(
     ]
 )
 
-# Code that runs only where a variable was found to be zero right before.
+# Code that runs only where a variable was found to be zero right before, or not to be.
 ZERO_RANGE_DTYPE = np.dtype(
     [
         ("variable", "<u8"),
         ("begin", "<u8"),  # instructions in [begin, end)
         ("end", "<u8"),
         ("function", "<i4"),
-        ("size", "<u4"),  # bytes of the variable that were tested
+        ("size", "<u2"),  # bytes of the variable that were tested
+        ("is_zero", "u1"),
+        ("reserved", "u1"),
     ]
 )
 

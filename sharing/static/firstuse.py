@@ -1,7 +1,8 @@
-"""What a program does once: code behind a variable that is zero until that code has set it.
+"""What a program does once: code behind a variable that is zero until that code has set it, or not until it clears it.
 
-Owns which variables are so.  ``if (!ready) { prepare(); ready = 1; }`` is the usual form, with a lock and a second look
-inside where several threads can come there, or with a compare-and-swap in place of the store.
+Owns which variables are so.  ``if (!ready) { prepare(); ready = 1; }`` and ``if (first) { first = 0; prepare(); }`` are
+the usual forms, with a lock and a second look inside where several threads can come there, or with a compare-and-swap
+in place of the store.
 """
 
 from __future__ import annotations
@@ -23,34 +24,43 @@ MAX_PAIRS = 1 << 24  # of a write or a call and a variable: no program has so ma
 
 
 def first_uses(image: Image, functions: Table) -> Addresses:
-    """[begin, end) of code that runs once, shape (n, 2): it alone sets the variable that it is behind.
+    """[begin, end) of code that runs once, shape (n, 2): it alone changes the variable that it is behind, and for good.
 
     ``functions`` are the image's with all flags known: what is written before the work begins, or at its end, does not
     count.  A variable whose address is taken elsewhere may be written anywhere.
     """
-    ranges, sites = image.zero_ranges, image.sites
-    none = np.zeros((0, 2), np.uint64)
-    if not len(ranges) or not len(sites):
-        return none
+    ranges = image.zero_ranges
+    once = np.zeros(len(ranges), bool)
+    flags = np.append(functions["flags"], np.uint32(0))
+    for is_zero in (True, False):
+        rows = np.flatnonzero(ranges["is_zero"] == is_zero)
+        if len(rows) and len(image.sites):
+            once[rows] = _changed_there(image, flags, ranges[rows], clears=not is_zero)
+    return np.column_stack([ranges["begin"][once], ranges["end"][once]])
+
+
+def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *, clears: bool) -> Bools:
+    """Ranges whose variable is changed in ranges of its own alone, by stores that all clear it or all do not."""
+    sites = image.sites
     variables, of_range = np.unique(ranges["variable"], return_inverse=True)
     sizes = np.ones(len(variables), np.uint64)
     np.maximum.at(sizes, of_range, ranges["size"].astype(np.uint64))
-    flags = np.append(functions["flags"], np.uint32(0))
     counted = np.isin(sites["kind"], _CHANGES) & (flags[sites["function"]] & _ASIDE == 0)
     pairs = _reached(sites, np.flatnonzero(counted), variables, sizes)
     if pairs is None:
-        return none
+        return np.zeros(len(ranges), bool)
     site, variable = pairs
     places = _Places(ranges, of_range)
-    changes = sites["kind"][site] != AccessKind.ADDRESS
-    sets = changes & (sites["flags"][site] & SiteFlag.CLEARS == 0)
+    stored = sites["kind"][site] != AccessKind.ADDRESS
+    fits = stored & ((sites["flags"][site] & SiteFlag.CLEARS != 0) == clears)
     there = places.hold(sites["ip"][site], variable)
-    away = np.flatnonzero(sets & ~there)
+    away = np.flatnonzero(fits & ~there)
     there[away] = _called_from(image, flags, places, sites["function"][site[away]].astype(np.int64), variable[away])
-    once = np.bincount(variable[there], minlength=len(variables)) > 0
-    once[variable[~there | (changes & ~sets)]] = False
-    chosen = ranges[once[of_range]]
-    return np.column_stack([chosen["begin"], chosen["end"]])
+    decides = there & fits if clears else there  # whoever is handed an address there sets the variable up
+    once = np.bincount(variable[decides], minlength=len(variables)) > 0
+    once[variable[~there | (stored & ~fits)]] = False
+    result: Bools = once[of_range]
+    return result
 
 
 def _reached(sites: Table, rows: Rows, variables: Addresses, sizes: Addresses) -> tuple[Rows, Rows] | None:

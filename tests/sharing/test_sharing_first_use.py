@@ -24,6 +24,8 @@ USES = """
 #include <pthread.h>
 #include <stdlib.h>
 volatile long seen_once, seen_locked, seen_called, seen_busy, seen_elsewhere, seen_counted, seen_taken;
+volatile long seen_first, seen_again;
+static int once_first = 1, often_again = 1;
 static int once_plain, once_locked, once_called, often_busy, often_elsewhere, often_counted, often_taken;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 __attribute__((noinline)) static void prepare(void) { seen_called++; once_called = 1; }
@@ -37,6 +39,8 @@ __attribute__((noinline)) int work(int n) {
     pthread_mutex_unlock(&guard);
   }
   if (!once_called) prepare();
+  if (once_first) { once_first = 0; seen_first++; }
+  if (often_again) { often_again = n > 3; seen_again++; }
   if (!often_busy) { often_busy = 1; seen_busy += n; rand(); often_busy = 0; }
   if (!often_elsewhere) { seen_elsewhere++; often_elsewhere = 1; }
   if (!often_counted) { seen_counted++; }
@@ -49,8 +53,15 @@ int main(int n, char **v) {
   return 0;
 }
 """
-ONCE = {"seen_once", "seen_locked", "prepare"}
-OFTEN = {"seen_called", "seen_busy", "seen_elsewhere", "seen_counted", "seen_taken"}  # the first is prepare's own
+ONCE = {"seen_once", "seen_locked", "seen_first", "prepare"}
+OFTEN = {
+    "seen_called",
+    "seen_again",
+    "seen_busy",
+    "seen_elsewhere",
+    "seen_counted",
+    "seen_taken",
+}  # the first is prepare's own
 
 
 def rarities(image: Image) -> dict[str, int]:
@@ -87,7 +98,7 @@ def image_with(*, exported: bool = False, cleared_by: FunctionFlag | None = None
         b.function("finish", flags=cleared_by).store("ready")
     image = b.image()
     ranges = np.zeros(1, ZERO_RANGE_DTYPE)
-    ranges["variable"], ranges["size"] = image.variables["address"], 4
+    ranges["variable"], ranges["size"], ranges["is_zero"] = image.variables["address"], 4, True
     ranges["begin"], ranges["end"] = image.calls["ip"], image.calls["ip"] + 1
     return dataclasses.replace(image, zero_ranges=ranges)
 

@@ -67,7 +67,8 @@ static_assert(sizeof(ParamRow) == 32);
 struct ZeroRangeRow {
   uint64_t Variable, Begin, End;
   int32_t Function;
-  uint32_t Size;
+  uint16_t Size;
+  uint8_t IsZero, Reserved;
 };
 static_assert(sizeof(ZeroRangeRow) == 32);
 

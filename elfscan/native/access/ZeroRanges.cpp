@@ -1,4 +1,4 @@
-//===- ZeroRanges.cpp - Code behind a variable that is zero ---------------===//
+//===- ZeroRanges.cpp - Code behind a test for zero -----------------------===//
 //
 // Owns the pairing of tests with branches and the blocks that a branch alone
 // leads to.
@@ -86,8 +86,8 @@ void ZeroRanges::findPredecessors(const Graph &G) {
     Position[Last[I]] = Last.size() - 1 - I;
 }
 
-/// Where each test leads when its variable is zero, by variable and block: a
-/// compiler that repeats code lets several tests lead to one place.
+/// Where each test leads, by variable, outcome and block: a compiler that
+/// repeats code lets several tests lead to one place.
 void ZeroRanges::findWays(const Graph &G, std::span<const Op> Ops) {
   std::span<const Block> Blocks = G.blocks();
   Ways.clear();
@@ -96,8 +96,9 @@ void ZeroRanges::findWays(const Graph &G, std::span<const Op> Ops) {
     if (Next.size() != 2)
       continue;
     bool FirstIsTarget = Ops[Blocks[Next[0]].First].Ip == T.Target;
-    uint32_t To = Next[FirstIsTarget == (T.Zero == OnZero::Branches) ? 0 : 1];
-    Ways.push_back({T.What, To, T.Block});
+    unsigned Zero = FirstIsTarget == (T.Zero == OnZero::Branches) ? 0 : 1;
+    Ways.push_back({T.What, true, Next[Zero], T.Block});
+    Ways.push_back({T.What, false, Next[1 - Zero], T.Block});
   }
   std::sort(Ways.begin(), Ways.end());
 }
@@ -139,7 +140,7 @@ void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
   for (size_t I = 0, Next = 0; I < Ways.size(); I = Next) {
     const Way &W = Ways[I];
     while (Next < Ways.size() && Ways[Next].What == W.What &&
-           Ways[Next].To == W.To)
+           Ways[Next].IsZero == W.IsZero && Ways[Next].To == W.To)
       ++Next;
     if (Work > WorkPerBlock * Blocks.size())
       return;
@@ -154,7 +155,8 @@ void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
       if (Out.size() > Before && Out.back().End == Begin)
         Out.back().End = End;
       else
-        Out.push_back({W.What.Address, Begin, End, Function, W.What.Size});
+        Out.push_back({W.What.Address, Begin, End, Function,
+                       uint16_t(W.What.Size), W.IsZero, 0});
     }
     if (Out.size() - Before > MaxRanges)
       Out.resize(Before);

@@ -1,7 +1,8 @@
-//===- ZeroRanges.h - Code behind a variable that is zero -------*- C++ -*-===//
+//===- ZeroRanges.h - Code behind a test for zero ---------------*- C++ -*-===//
 //
 // Owns which code of a function runs only where a variable of static storage
-// was just found to be zero, which is how most programs do a thing once.
+// was just found to be zero, or not to be, which is how most programs do a
+// thing once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +51,7 @@ private:
   };
   struct Way {
     Variable What;
+    bool IsZero;
     uint32_t To, From; ///< blocks
     auto operator<=>(const Way &) const = default;
   };
