@@ -33,7 +33,7 @@ def base_binary(repository: Repository, commit: str, command: str, binary: str) 
         raise LinemateError(f"--binary {binary}: not below {repository.top}: --build cannot make it of the base")
     home = builds_folder("check")
     with without_inherited(), closing(Store(str(home / "builds.sqlite"))) as store:
-        builds = Builds(store, repository.top, repository.common, command, below, TIMEOUT_S, keep_trees=False)
+        builds = Builds(store, repository.top, repository.common, command, (below,), TIMEOUT_S, keep_trees=False)
         (found,) = commits_of(repository.top, f"{commit}..{commit}")
         builds.forget_failures([found])
         built = builds.get(found)

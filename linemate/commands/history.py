@@ -33,7 +33,7 @@ class BuildOptions:
 
     repo: str | None
     build: str | None
-    binary: str | None
+    binary: tuple[str, ...]
     bench: str | None
     levels: str | None
     rounds: int
@@ -73,7 +73,12 @@ class JudgeOptions:
 @click.option("--table", metavar="FILE", help="Measurements that exist: CSV, JSON, bordered tables, logs of revisions.")
 @click.option("--repo", metavar="DIR", help="The repository.  [default: the one around the current folder]")
 @click.option("--build", "build", metavar="CMD", help="Shell command that builds a revision, run in a copy of it.")
-@click.option("--binary", metavar="PATH", help="The program that it makes, relative to the copy.")
+@click.option(
+    "--binary",
+    multiple=True,
+    metavar="PATH",
+    help="The program that it makes, relative to the copy; others are kept for a run with them first.",
+)
 @click.option("--bench", metavar="CMD", help="Shell command that measures a build; {level} and {binary} are filled in.")
 @click.option("--levels", metavar="N,N,...", help="Values for {level}, such as numbers of threads.")
 @click.option(
@@ -180,7 +185,7 @@ def _of_builds(
     from linemate.history.options import HistoryOptions
     from linemate.history.run import history_of
 
-    if built.build is None or built.binary is None:
+    if built.build is None or not built.binary:
         raise click.UsageError("REV..REV needs --build and --binary")
     if built.pair is not None and not built.bisect:
         raise click.UsageError("--pair is for --bisect")
@@ -190,7 +195,8 @@ def _of_builds(
         repo=built.repo or ".",
         revisions=revisions,
         build=built.build,
-        binary=built.binary,
+        binary=built.binary[0],
+        others=built.binary[1:],
         bench=built.bench or "",
         levels=_levels(built.levels, built.bench),
         metric=judged.metric or "",

@@ -76,7 +76,7 @@ def bisected(
         if options.pair is not None:
             found, step = _by_pair(options.pair, search, layouts, first, last), None
         else:
-            found, step = _by_speed(options, search, bench, first, last)
+            found, step = _by_speed(options, search, bench, layouts, (first, last))
     made = {at: b for at, b in sorted(search.made.items()) if b.binary is not None}
     around = _around(found, made)
     layouts_around, unread = read_layouts(around, layouts)
@@ -165,10 +165,13 @@ def _named(search: _Search, suspects: tuple[int, ...]) -> str:
 
 
 def _by_speed(
-    options: HistoryOptions, search: _Search, bench: Bench, first: int, last: int
+    options: HistoryOptions, search: _Search, bench: Bench, layouts: Layouts, outermost: tuple[int, int]
 ) -> tuple[Bisection, Step | None]:
     question = f"when did {options.metric_name} change?"
+    first, last = outermost
     old, new = search.made[first], search.made[last]
+    loads = [_loaded(layouts, end) for end in (old, new)]
+    alike = loads[0] == loads[1]
     rounds = options.rounds
     values = bench.again((old, new), rounds)
     _check(bench, (old, new))
@@ -182,6 +185,7 @@ def _by_speed(
         words = (
             f"ends do not differ: {options.metric_name} {100 * change.change:+.1f} % "
             f"({100 * change.low:+.1f} % to {100 * change.high:+.1f} %), p = {chance:.2f}"
+            f"{'; both load the same bytes' if alike else ''}"
         )
         return Bisection(question, False, ends, (), search.fresh, words), None
     said: dict[int, str] = {}
@@ -191,6 +195,9 @@ def _by_speed(
         built = search.get(at)
         if built is None:
             return Answer.NONE
+        if not alike and (same := _loaded(layouts, built)) in loads:
+            said[at] = f"loads the same bytes as the {'old' if same == loads[0] else 'new'} end"
+            return Answer.OLD if same == loads[0] else Answer.NEW
         share = _share(bench, (old, built, new), effect, rounds)
         if share is not None and UNCLEAR[0] < share < UNCLEAR[1]:
             share = _share(bench, (old, built, new), effect, MORE_ROUNDS * rounds)
@@ -207,9 +214,18 @@ def _by_speed(
     words = (
         f"{'slower' if slower else 'faster'} since {_named(search, suspects)}: {options.metric_name} "
         f"{100 * change.change:+.1f} % ({100 * change.low:+.1f} % to {100 * change.high:+.1f} %) between the ends"
+        f"{f', which load the same bytes: what differs is outside of {options.binary}' if alike else ''}"
     )
     step = Step((suspects[0] - 1, suspects[-1]), suspects, chance, slower, change, ())
     return Bisection(question, True, verdicts, suspects, search.fresh, words), step
+
+
+def _loaded(layouts: Layouts, built: Built) -> str:
+    """A digest of what a build loads; of a file that is no program, what names the build."""
+    try:
+        return layouts.of(built).loads
+    except LinemateError:
+        return built.row.key
 
 
 def _check(bench: Bench, ends: Sequence[Built]) -> None:

@@ -17,13 +17,14 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from linemate.cachedir import builds_folder
 from linemate.fixing.child import run
 from linemate.history.clone import Clone, Commit
 from linemate.history.store import BuildRow, Store
+from linemate.history.submodules import Submodules
 from sharing.model.errors import LinemateError
 from sharing.model.folders import walk
 from sharing.model.inputs import open_input, read_input
@@ -59,13 +60,25 @@ class Built:
 
 
 class Builds:
-    """Builds of one repository by one command."""
+    """Builds of one repository by one command: of the first of ``binaries``; others are kept for a run of theirs."""
 
     def __init__(
-        self, store: Store, top: str, common: str, command: str, binary: str, timeout_s: float, *, keep_trees: bool
+        self,
+        store: Store,
+        top: str,
+        common: str,
+        command: str,
+        binaries: tuple[str, ...],
+        timeout_s: float,
+        *,
+        keep_trees: bool,
     ) -> None:
-        if os.path.isabs(binary) or ".." in Path(binary).parts or not Path(binary).name:
-            raise LinemateError(f"--binary {binary}: give a path below the top of the repository")
+        for binary in binaries:
+            if os.path.isabs(binary) or ".." in Path(binary).parts or not Path(binary).name:
+                raise LinemateError(
+                    f"--binary {binary}: give a path below the top of the repository; a build elsewhere copies it there"
+                )
+        binary, *self._others = binaries
         self.store, self.command, self.binary, self.timeout_s = store, command, binary, timeout_s
         self.keep_trees = keep_trees
         self.home = builds_folder("history") / hashlib.sha256(os.fsencode(common)).hexdigest()[:16]
@@ -74,11 +87,13 @@ class Builds:
         self.compiler = compiler_id(command)
         with self._locked("clone"):
             self._clone = Clone(top, self.home)
+            self._submodules = Submodules(common, self.home)
             self._forget_unused()
             self._remove_abandoned()
 
-    def key(self, commit: Commit) -> str:
-        parts = (commit.tree, self.command, self.binary, self.compiler)
+    def key(self, commit: Commit, binary: str = "") -> str:
+        """What a build is known by; ``binary`` is another one that it makes."""
+        parts = (commit.tree, self.command, binary or self.binary, self.compiler)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
     def known(self, commit: Commit) -> bool:
@@ -126,8 +141,8 @@ class Builds:
         there = re.fullmatch(r"[0-9a-f]{64}", row.digest) is not None and self._binary_of(row.digest).is_file()
         return there and (not tree or self._tree_of(row.key) is not None)
 
-    def _binary_of(self, digest: str) -> Path:
-        return self.home / "binaries" / digest[:_KEY_LENGTH] / Path(self.binary).name
+    def _binary_of(self, digest: str, binary: str = "") -> Path:
+        return self.home / "binaries" / digest[:_KEY_LENGTH] / Path(binary or self.binary).name
 
     def _tree_of(self, key: str) -> Path | None:
         """The tree that belongs to a whole build: its name is written down when the build is done."""
@@ -144,11 +159,15 @@ class Builds:
         keep = False
         try:
             with self._locked("clone"):
-                self._clone.checkout(commit, tree)
+                self._clone.checkout(commit.id, tree)
+                absent = self._submodules.check_out(self._clone, commit.id, tree)
             log, why = self._run(tree, key)
-            digest = "" if why else self._take(tree / self.binary)
-            if not why and not digest:
-                why = f"the build made no {self.binary}"
+            if why and absent:
+                why += (
+                    f"; submodules that the repository does not hold: {', '.join(absent)} (git submodule update --init)"
+                )
+            ended = why
+            digest, why = ("", why) if why else self._take(tree, self.binary)
             row = BuildRow(
                 key, commit.tree, self.command, self.binary, self.compiler, bool(why), why, log[-LOG_TAIL:], digest
             )
@@ -156,6 +175,12 @@ class Builds:
                 _write(self._note_of(key), f"{name} {_size_bytes(tree)}")
                 keep = True
             self.store.put_build(row)
+            for other in self._others:
+                found, missing = ("", ended) if ended else self._take(tree, other)
+                key = self.key(commit, other)
+                self.store.put_build(
+                    replace(row, key=key, binary=other, failed=bool(missing), why=missing, digest=found)
+                )
             return row
         finally:
             if not keep:
@@ -182,22 +207,25 @@ class Builds:
     def put_bench_log(self, key: str, text: str) -> None:
         _write(self.bench_log_path(key), text)
 
-    def _take(self, made: Path) -> str:
-        """Copy a binary by its content; its digest, "" where there is none."""
-        if not made.is_file() or not made.resolve().is_relative_to(self.home.resolve()):
-            return ""
+    def _take(self, tree: Path, binary: str) -> tuple[str, str]:
+        """Copy a binary by its content: (its digest, why there is none)."""
+        made = tree / binary
+        if not made.is_file():
+            return "", f"the build made no {binary}"
+        if not made.resolve().is_relative_to(self.home.resolve()):
+            return "", f"{binary} leads out of the copy that was built: let --build copy {made.resolve()} there"
         if made.stat().st_size > MAX_BINARY_BYTES:
             raise LinemateError(f"{made}: larger than {MAX_BINARY_BYTES >> 30} GB")
         with open_input(made, "a binary") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        kept = self._binary_of(digest)
+        kept = self._binary_of(digest, binary)
         if not kept.is_file():
             kept.parent.mkdir(exist_ok=True)
             with beside(kept) as making:
                 shutil.copy2(made, making)
                 making.rename(kept)
         os.utime(kept)  # used now, whenever it was made
-        return digest
+        return digest, ""
 
     def _remove_abandoned(self) -> None:
         """Trees that no whole build names and no run holds."""

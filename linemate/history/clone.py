@@ -39,15 +39,15 @@ def commits_of(top: str, revisions: str) -> list[Commit]:
     if not dots or last.startswith(".") or not first or not last:
         raise LinemateError(f"'{revisions}' is not a range: give OLD..NEW")
     old, new = _resolve(top, first), _resolve(top, last)
-    if _git(top, "merge-base", "--is-ancestor", old, new, check=False)[0] != 0:
-        raise LinemateError(f"{first} is not an ancestor of {last}")
+    if git(top, "merge-base", "--is-ancestor", old, new, check=False)[0] != 0:
+        raise LinemateError(f"{first} is not an ancestor of {last}{_if_shallow(top)}")
     limit = f"--max-count={MAX_COMMITS + 1}"
     form = "--format=%H%x00%T%x00%h%x00%s%x00%an%x00"
-    _, text = _git(top, "log", "--first-parent", "--no-show-signature", limit, form, f"{old}..{new}", "--")
+    _, text = git(top, "log", "--first-parent", "--no-show-signature", limit, form, f"{old}..{new}", "--")
     found = _parsed(text)
     if len(found) > MAX_COMMITS:
         raise LinemateError(f"{revisions} has more than {MAX_COMMITS:,} revisions")
-    _, text = _git(top, "log", "--no-show-signature", "--max-count=1", form, old, "--")
+    _, text = git(top, "log", "--no-show-signature", "--max-count=1", form, old, "--")
     return [*_parsed(text), *reversed(found)]
 
 
@@ -77,16 +77,16 @@ class Clone:
         if not (self.path / ".git").is_dir():
             with beside(self.path) as making:
                 borrow = ("clone", "--quiet", "--shared", "--no-checkout", "--", top, str(making))
-                _git(str(home), *borrow, transports="file")
+                git(str(home), *borrow, transports="file")
                 making.rename(self.path)
         else:
             self._unlock()
             # For what describes a build by its tags; the objects are shared already.
-            _git(str(self.path), "fetch", "--quiet", "--tags", "--force", "origin", check=False, transports="file")
+            git(str(self.path), "fetch", "--quiet", "--tags", "--force", "origin", check=False, transports="file")
 
-    def checkout(self, commit: Commit, folder: Path) -> None:
-        """The files of a commit in a new folder."""
-        _git(str(self.path), *_NO_LFS, "worktree", "add", "--quiet", "--force", "--detach", str(folder), commit.id)
+    def checkout(self, commit: str, folder: Path) -> None:
+        """The files of a commit in a new folder, or an empty one."""
+        git(str(self.path), *_NO_LFS, "worktree", "add", "--quiet", "--force", "--detach", str(folder), commit)
 
     def _unlock(self) -> None:
         """Take away the lock files of a git that was killed: whoever may call git here has the clone to themselves."""
@@ -96,21 +96,26 @@ class Clone:
 
     def drop(self, folder: Path) -> None:
         remove(folder)
-        _git(str(self.path), "worktree", "prune", check=False)
+        git(str(self.path), "worktree", "prune", check=False)
 
 
 def _resolve(top: str, revision: str) -> str:
     if revision.startswith("-") or "\0" in revision:
         raise LinemateError(f"'{revision}' is not a revision")
-    code, text = _git(
-        top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", check=False
-    )
+    code, text = git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", check=False)
     if code != 0 or not text.strip().isalnum():
-        raise LinemateError(f"git knows no commit '{revision}' (a shallow clone may lack it)")
+        raise LinemateError(f"git knows no commit '{revision}'{_if_shallow(top)}")
     return text.strip()
 
 
-def _git(folder: str, *arguments: str, check: bool = True, transports: str = "") -> tuple[int, str]:
+def _if_shallow(top: str) -> str:
+    """What a message adds where revisions may be missing."""
+    shallow = git(top, "rev-parse", "--is-shallow-repository", check=False)[1].strip() == "true"
+    return ": this clone is shallow, git fetch --unshallow gets the rest" if shallow else ""
+
+
+def git(folder: str, *arguments: str, check: bool = True, transports: str = "") -> tuple[int, str]:
+    """(exit code, output).  Raises LinemateError with git's own words where it fails, unless ``check`` is False."""
     done = run_git(folder, arguments, transports)
     if check and done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()

@@ -14,8 +14,9 @@ from sharing.model.project import ProjectConfig
 class HistoryOptions:
     """What ``history`` is asked of a repository.
 
-    ``build`` makes ``binary`` in a checkout of each of ``revisions`` (A..B); ``bench`` "" measures nothing.  ``pair``
-    with ``bisect`` finds where two variables met or parted.  ``less_is_better`` None leaves it to the metric's name.
+    ``build`` makes ``binary``, and ``others``, in a checkout of each of ``revisions`` (A..B); ``bench`` "" measures
+    nothing.  ``pair`` with ``bisect`` finds where two variables met or parted.  ``less_is_better`` None leaves it to
+    the metric's name.
     """
 
     repo: str
@@ -36,6 +37,11 @@ class HistoryOptions:
     line_size: int | None = None
     project: ProjectConfig = field(default_factory=ProjectConfig)
     quiet: bool = True
+    others: tuple[str, ...] = ()  # binaries that are kept for a run of their own
+
+    @property
+    def binaries(self) -> tuple[str, ...]:
+        return (self.binary, *self.others)
 
     @property
     def plan(self) -> Plan:

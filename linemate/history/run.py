@@ -36,7 +36,7 @@ def history_of(options: HistoryOptions) -> History:
         raise LinemateError(f"{options.revisions}: holds one revision, a history takes two")
     with without_inherited(), closing(Store(options.store)) as store:
         builds = Builds(
-            store, top, common, options.build, options.binary, options.timeout_s, keep_trees=bool(options.bench)
+            store, top, common, options.build, options.binaries, options.timeout_s, keep_trees=bool(options.bench)
         )
         if options.retry_failed:
             builds.forget_failures(commits)
