@@ -120,7 +120,7 @@ def weigh(passes: Passes, counted: Counted) -> Weighed:
     if not counted.together:
         graph = _graph(graph, of_functions, counted)
     busy = busy_rate()
-    limits = Thresholds(*(float(np.log10(1.0 + busy)),) * 2, hot_weight=busy)
+    limits = Thresholds(*(float(np.log10(1.0 + busy)),) * 3, hot_weight=busy)
     return Weighed(dataclasses.replace(passes, accesses=weighed, calls=graph, limits=limits), counted, executions)
 
 

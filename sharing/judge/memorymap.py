@@ -109,9 +109,9 @@ def _verbs(sites: npt.NDArray[Any], locks: npt.NDArray[np.bool_]) -> Numbers:
 def _heat(profiled: Profiled) -> tuple[npt.NDArray[np.uint64], Numbers, Numbers]:
     """Address and rank of what is written and read in more than passing."""
     table, limits = profiled.table, profiled.limits
-    functions = table.functions.tolist()
-    writes = [limits.heat(w, n, write=True) for w, n in zip(table.write.tolist(), functions, strict=True)]
-    reads = [limits.heat(w, n, write=False) for w, n in zip(table.read.tolist(), functions, strict=True)]
+    functions, of_writes = table.functions.tolist(), limits.of_writes(table).tolist()
+    writes = [limits.heat(*slot) for slot in zip(table.write.tolist(), functions, of_writes, strict=True)]
+    reads = [limits.heat(w, n, limits.read) for w, n in zip(table.read.tolist(), functions, strict=True)]
     written, read = np.array(writes, np.int64), np.array(reads, np.int64)
     busy = (written > 0) | (read > 0)
     return table.address[busy].astype(np.uint64), written[busy], read[busy]

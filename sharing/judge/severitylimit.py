@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from itertools import permutations
 
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.profile import Actor, Heat, Often
@@ -74,13 +73,14 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
 
 
 def _surest(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
-    """What the pair says that says most, of two different ones where there are two."""
-    pairs = list(permutations(actors, 2)) or [(actors[0], actors[0])]
+    """What the pair says that says most, of the first actor and another one where there is one."""
+    first = actors[0]
+    pairs = [pair for other in actors[1:] for pair in ((first, other), (other, first))] or [(first, first)]
     return max((_of_pair(writer, user, ctx) for writer, user in pairs), key=lambda found: found[0].rank)
 
 
 def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
-    """Both sides sure on threads that run at one time: no limit.  Both often: medium.  One, the other maybe: low."""
+    """Both sides sure on threads that run at one time: no limit.  Both often: medium.  One sure: low."""
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     if ctx.concurrent(wrote.sure_writes, used.sure_uses):
         return (Severity.MEDIUM, LOCAL) if writer.raised or user.raised else (Severity.CRITICAL, "")
@@ -88,6 +88,6 @@ def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
         return Severity.MEDIUM, ESTIMATED if ctx.thread_mask else UNKNOWN
     if Heat.COLD in (writer.write_heat, user.heat):
         return Severity.NOTE, "one of the two is hardly used"
-    if ctx.concurrent(wrote.writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.uses):
+    if ctx.concurrent(wrote.sure_writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.sure_uses):
         return Severity.LOW, "only one of the two is estimated to be used often by a thread"
     return Severity.NOTE, "no two threads are estimated to use both of them often"

@@ -54,35 +54,44 @@ class Accesses:
 class Thresholds:
     """Scores from which an actor of this program is hot; see ``score``.
 
-    ``hot_weight``: from this weight on, however many functions there are, where weights are no estimates.
+    ``write`` is for what is locked or written atomically, ``plain`` for what is written otherwise.  ``hot_weight``:
+    from this weight on, however many functions there are, where weights are no estimates.
     """
 
     write: float
     read: float
+    plain: float
     hot_weight: float | None = None
 
-    def heat(self, weight: float, functions: int, *, write: bool) -> Heat:
-        if weight < numbers.WARM_WEIGHT:
-            return Heat.COLD
-        if self.hot_weight is not None:
-            return Heat.HOT if weight >= self.hot_weight else Heat.WARM
-        return Heat.HOT if score(weight, functions) >= (self.write if write else self.read) else Heat.WARM
+    def of_writes(self, table: Slots) -> Floats:
+        """The limit of each slot's writes."""
+        limit: Floats = np.where(table.synchronised, self.write, self.plain)
+        return limit
 
     def heats(self, writes: list[Access], reads: list[Access], often: Often | None) -> tuple[Heat, Heat, bool]:
         """(of writes, of reads, is one of them more than its rank in the program says).
 
         What a thread surely does often in its own loop is hot, whatever else the program does more often still.
         """
-        by_rank = self._heat_of(writes, write=True), self._heat_of(reads, write=False)
+        synchronised = any(a.locks or a.atomic for a in writes)
+        by_rank = self._heat_of(writes, self.write if synchronised else self.plain), self._heat_of(reads, self.read)
         write, read = by_rank
         if often and self.hot_weight is None:
             write = Heat.HOT if writes and often.sure_writes else write
             read = Heat.HOT if reads and often.sure_uses & ~often.sure_writes else read
         return write, read, (write, read) != by_rank
 
-    def _heat_of(self, accesses: list[Access], *, write: bool) -> Heat:
+    def _heat_of(self, accesses: list[Access], limit: float) -> Heat:
         warm = {a.function for a in accesses if a.weight >= 1.0}
-        return self.heat(sum(a.weight for a in accesses), len(warm), write=write)
+        return self.heat(sum(a.weight for a in accesses), len(warm), limit)
+
+    def heat(self, weight: float, functions: int, limit: float) -> Heat:
+        """By one of these limits."""
+        if weight < numbers.WARM_WEIGHT:
+            return Heat.COLD
+        if self.hot_weight is not None:
+            return Heat.HOT if weight >= self.hot_weight else Heat.WARM
+        return Heat.HOT if score(weight, functions) >= limit else Heat.WARM
 
 
 def score(weight: float, functions: int) -> float:
@@ -200,8 +209,9 @@ def slots(accesses: Accesses) -> Slots:
 def thresholds(table: Slots) -> Thresholds:
     """The score of the HOT_RANK-th busiest slot (or of the HOT_SHARE quantile), by writing and by reading.
 
-    Writing is ranked among what is locked or atomic, where the program has such data: that is what it shares by
-    intent, while plain data is often one thread's.
+    What is locked or written atomically is ranked among its like: that is what a program shares by intent.  Plain data
+    is often one thread's: it has to be as busy as that, and among the busiest of all that is written.  A program with
+    few locks would else have any number of hot variables.
     """
 
     def limit(weight: Floats, among: npt.NDArray[np.bool_]) -> float:
@@ -212,9 +222,8 @@ def thresholds(table: Slots) -> Thresholds:
         return max(float(scores[rank]) if len(scores) > rank else 0.0, floor)
 
     every = np.ones(len(table.write), bool)
-    return Thresholds(
-        limit(table.write, table.synchronised if table.synchronised.any() else every), limit(table.read, every)
-    )
+    write, plain = limit(table.write, table.synchronised), limit(table.write, every)
+    return Thresholds(write, limit(table.read, every), max(write, plain))
 
 
 def busy_lines(table: Slots, line_size: int, shift: int = 0) -> npt.NDArray[np.uint64]:
@@ -270,7 +279,7 @@ def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: i
 def hottest_lines(table: Slots, limits: Thresholds, line_size: int) -> list[int]:
     """Lines with a slot that is written as often as anything hot, busiest first: alone there or not."""
     scores = _scores(table.write, table.functions)
-    chosen = np.flatnonzero((scores >= limits.write) & (table.write >= numbers.WARM_WEIGHT))
+    chosen = np.flatnonzero((scores >= limits.of_writes(table)) & (table.write >= numbers.WARM_WEIGHT))
     chosen = chosen[np.argsort(-scores[chosen], kind="stable")]
     lines: npt.NDArray[np.uint64] = table.address[chosen] // np.uint64(line_size) * np.uint64(line_size)
     return list(dict.fromkeys(lines.tolist()))[: numbers.MAX_HOTTEST]

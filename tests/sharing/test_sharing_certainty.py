@@ -50,7 +50,9 @@ OF_LIBRARY = dataclasses.replace(actor(SURE_OTHER), of_library=True)
         pytest.param(actor(SURE_ONE), OF_LIBRARY, Severity.CRITICAL, id="one of them of such a library"),
         pytest.param(actor(Often(uses=ONE)), actor(Often(uses=OTHER)), Severity.NOTE, id="both only read"),
         pytest.param(actor(SURE_ONE), actor(MAYBE_OTHER), Severity.LOW, id="the other one maybe"),
-        pytest.param(actor(Often(ONE, ONE)), actor(MAYBE_OTHER), Severity.LOW, id="one often, the other one maybe"),
+        pytest.param(
+            actor(Often(ONE, ONE)), actor(MAYBE_OTHER), Severity.NOTE, id="one less sure, the other one maybe"
+        ),
         pytest.param(actor(MAYBE_OTHER), actor(MAYBE_OTHER), Severity.NOTE, id="both only maybe"),
         pytest.param(actor(SURE_ONE), actor(Often()), Severity.NOTE, id="the other one can, and is not seen to"),
         pytest.param(actor(SURE_ONE), actor(Often(), by=ONE), Severity.NOTE, id="the other one only on that thread"),
@@ -70,9 +72,13 @@ def test_one_actor_is_met_by_itself_on_another_thread() -> None:
     assert limit((alone,), CONTEXT)[0] is Severity.NOTE
 
 
-def test_of_several_the_surest_pair_decides_and_above_medium_the_first() -> None:
+def test_the_first_of_several_is_met_by_any_and_above_medium_by_the_second() -> None:
     assert limit((actor(SURE_ONE), actor(SURE_OTHER), actor(Often())), CONTEXT)[0] is Severity.CRITICAL
-    assert limit((actor(Often()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT)[0] is Severity.MEDIUM
+    assert limit((actor(SURE_ONE), actor(Often()), actor(SURE_OTHER)), CONTEXT)[0] is Severity.MEDIUM
+
+
+def test_what_others_do_to_each_other_is_not_what_a_finding_says_of_the_first() -> None:
+    assert limit((actor(Often()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT)[0] is Severity.NOTE
 
 
 def test_without_a_rate_nothing_is_more_than_medium_and_says_so() -> None:

@@ -13,7 +13,7 @@ from sharing.static.profiles import Profiler
 from sharing.static.recover import recover
 from tests.builders.image import AARCH64, BSS, Address, Builder, Element, Param, threads
 
-ANY = Thresholds(0.0, 0.0)  # every warm place is a hot one
+ANY = Thresholds(0.0, 0.0, 0.0)  # every warm place is a hot one
 
 
 def profiler(b: Builder, limits: Thresholds = ANY) -> Profiler:
@@ -344,14 +344,30 @@ class TestHeat:
         b.function("worker").store("odd", 8, loop=2, rarity=10)
         b.variable("odd", 8)
         assert actors(b, ANY)["odd"].write_heat is Heat.HOT
-        assert actors(b, Thresholds(9.0, 9.0))["odd"].write_heat is Heat.WARM
+        assert actors(b, Thresholds(9.0, 9.0, 9.0))["odd"].write_heat is Heat.WARM
+
+    def test_plain_data_is_hot_among_all_that_is_written_and_atomics_among_their_like(self) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").call("busy", loop=2).call("rarely", loop=1)
+        b.function("rarely").rmw("counted", flags=SiteFlag.ATOMIC)
+        b.variable("counted", 8)
+        busy = b.function("busy")
+        for number in range(2 * numbers.HOT_RANK):
+            busy.store(f"plain{number}", loop=1, rarity=number // 4)
+            b.variable(f"plain{number}", 8)
+        found = actors(b, correlate.thresholds(correlate.slots(profiler(b).accesses)))
+        hot = {name for name, a in found.items() if a.write_heat is Heat.HOT and not a.raised}
+        assert {"counted", "plain0"} <= hot
+        assert found["plain59"].write_weight > found["counted"].write_weight
+        assert "plain59" not in hot
 
     def test_what_a_threads_own_loop_does_each_time_is_hot_whatever_its_rank(self) -> None:
         b = Builder()
         threads(b, "worker")
         b.function("worker").store("word", 8, loop=1)
         b.variable("word", 8)
-        by_rank, raised = actors(b, ANY)["word"], actors(b, Thresholds(9.0, 9.0))["word"]
+        by_rank, raised = actors(b, ANY)["word"], actors(b, Thresholds(9.0, 9.0, 9.0))["word"]
         assert (by_rank.write_heat, by_rank.raised) == (Heat.HOT, False)
         assert (raised.write_heat, raised.raised) == (Heat.HOT, True)
 

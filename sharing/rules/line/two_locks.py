@@ -82,7 +82,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 
 def grade_pair(a: Actor, b: Actor) -> Severity:
     severity = grade(a.write_heat, b.write_heat)
-    return severity.lowered(1) if a.kind in COMPANIONS or b.kind in COMPANIONS else severity
+    return severity.lowered(3) if a.kind in COMPANIONS or b.kind in COMPANIONS else severity
 
 
 def _used_as_one(a: Actor, b: Actor) -> bool:
@@ -109,7 +109,7 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         count = f"{(end - start) // stride} {count}" if lock.sized else count
         yield Draft(
             rule=RULE.id,
-            severity=grade(lock.write_heat, lock.write_heat).lowered(2 if waits else 1),
+            severity=grade(lock.write_heat, lock.write_heat).lowered(3 if waits else 1),
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(lock,),
