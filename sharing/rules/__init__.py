@@ -13,6 +13,7 @@ from sharing.rules.declaration import (
     heap_alignment,
     macro_as_name,
     pad_arithmetic,
+    thread_elements,
     two_layouts,
 )
 from sharing.rules.declaration.base import DeclarationRule
@@ -68,6 +69,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     two_layouts.RULE,
     macro_as_name.RULE,
     array_alignment.RULE,
+    thread_elements.RULE,
     heap_alignment.RULE,
     alignment_below_line.RULE,
     pad_arithmetic.RULE,

@@ -33,7 +33,8 @@ _LOCKS = (1, 4)  # lock and try-lock
 class Use:
     """One access.  ``offset`` and ``size`` in bytes, relative to the variable or record.
 
-    ``source`` is file:line:column, ``under`` are the locks held, as written; ``locks``: it takes the lock there.
+    ``source`` is file:line:column, ``under`` are the locks held, as written; ``locks``: it takes the lock there;
+    ``own``: the index is the number of the running thread.
     """
 
     function: str
@@ -44,6 +45,7 @@ class Use:
     under: tuple[str, ...] = ()
     atomic: bool = False
     indexed: bool = False
+    own: bool = False
     stride: int = 0
     loop_depth: int = 0
     locks: bool = False
@@ -90,6 +92,7 @@ class Uses:
             under=_held(function, int(row[_LOCKSET])),
             atomic=int(row[_MEMORY_ORDER]) != MemoryOrder.PLAIN,
             indexed=bool(int(row[_FLAGS]) & AccessFlag.INDEXED),
+            own=bool(int(row[_FLAGS]) & AccessFlag.OWN),
             stride=int(row[_STRIDE]),
             loop_depth=int(row[_DEPTH]),
         )

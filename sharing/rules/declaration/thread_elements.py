@@ -1,0 +1,237 @@
+"""Elements of threads meet on a line.
+
+What it does: finds an array of records, one for each thread, whose size is no multiple of a line, and of which the end
+of one element and the beginning of the next are both busy.  An element is a thread's own where its index is the number
+of the running thread, or where its address is handed to a thread as it starts.
+
+Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
+element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
+
+Example:
+
+    struct worker { unsigned long done; char name[56]; unsigned long failed; };   // 72 bytes
+    static struct worker workers[MAX_THREADS];   // failed of one beside done of the next
+
+Use instead: a type that is aligned to the line, which rounds its size up.
+
+    struct worker { unsigned long done; char name[56]; unsigned long failed; } __attribute__((aligned(64)));
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import gcd
+
+from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, CALL_COLUMNS, Base, Passed, RecordFacts, TypeTree
+from sharing.model.finding import Remedy, Severity, Verdict
+from sharing.model.profile import Heat
+from sharing.model.types import MAX_DEPTH
+from sharing.rules.declaration.base import (
+    DeclarationRule,
+    SourceContext,
+    SourceDraft,
+    SourceParticipant,
+    aligned_record,
+    related,
+    rounded,
+    users,
+)
+from sharing.source.declarations import core, element, language, record_of, shown_name, source_position
+from sharing.source.program import Defined, Program
+from sharing.source.uses import Use
+
+
+@dataclass(frozen=True, slots=True)
+class _Elements:
+    """The elements of one array.  Offsets of ``uses`` are from the start of ``identity``: a variable or a record."""
+
+    name: str
+    identity: str
+    record: Defined[RecordFacts]
+    uses: tuple[Use, ...]
+
+
+def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
+    """1. arrays with an element for each thread; 2. of no multiple of a line; 3. busy at both ends."""
+    seen: set[str] = set()
+    for found in (*_at_own_index(program, ctx), *_handed_to_threads(program, ctx)):
+        key, size = found.record.facts.key, found.record.facts.size
+        if key in seen or size <= 0 or size % ctx.line_size == 0:
+            continue
+        met = _meeting(found, size, ctx)
+        if met is not None:
+            seen.add(key)
+            yield _draft(program, ctx, found, *met)
+
+
+def _at_own_index(program: Program, ctx: SourceContext) -> Iterator[_Elements]:
+    """Arrays that are variables or members, used at the number of the running thread."""
+    for identity, defined in program.variables.items():
+        yield from _arrays(
+            program, defined.unit, defined.facts.type, identity, ctx.uses.of_variable(identity), ctx.line_size
+        )
+    for key, record in program.records.items():
+        for member in record.facts.members:
+            yield from _arrays(program, record.unit, member.type, key, ctx.uses.of_record(key), ctx.line_size)
+
+
+def _arrays(
+    program: Program, unit: int, tree: TypeTree, identity: str, uses: tuple[Use, ...], line_size: int
+) -> Iterator[_Elements]:
+    own = {use.stride for use in uses if use.own}
+    for record in _element_records(program, unit, tree) if own else ():
+        size = record.facts.size
+        if size in own and size >= line_size:  # of smaller ones packed-thread-slots speaks
+            mine = tuple(use for use in uses if use.own and use.stride == size)
+            yield _Elements(shown_name(record.facts), identity, record, mine)
+
+
+def _element_records(program: Program, unit: int, tree: TypeTree, depth: int = 0) -> Iterator[Defined[RecordFacts]]:
+    """Records that arrays in a type are made of."""
+    inner, _ = element(tree)
+    record = record_of(program, unit, inner)
+    if record is None or depth > MAX_DEPTH:
+        return
+    if inner is not core(tree):
+        yield record
+    for member in record.facts.members:
+        yield from _element_records(program, record.unit, member.type, depth + 1)
+
+
+def _handed_to_threads(program: Program, ctx: SourceContext) -> Iterator[_Elements]:
+    """Records that threads are started with, each with an element of an array.
+
+    That shows where the address of an element is handed over.  Where it comes another way, several threads start in a
+    function that takes it for a record of which the program has an array.
+    """
+    width, call_width = len(ARG_COLUMNS), len(CALL_COLUMNS)
+    in_arrays = {record.facts.key for record in _of_arrays(program)}
+    for defined in program.functions.values():
+        function, unit = defined.facts, defined.unit
+        for at in range(0, len(function.args) - width + 1, width):
+            call, number, kind, value, _, stride = function.args[at : at + width]
+            callee, *_, loops, _, _, _ = function.calls[call * call_width : (call + 1) * call_width]
+            start = ctx.knowledge.thread_start(program.symbol(unit, callee)) if callee >= 0 else None
+            if start is None or start.entry_argument is None:
+                continue
+            data = start.entry_argument + 1 if start.data_argument is None else start.data_argument
+            handed: list[Defined[RecordFacts]] = []
+            if number == data and stride:
+                handed = [record for record in _handed(program, unit, kind, value) if record.facts.size == stride]
+            elif number == start.entry_argument and kind == Passed.FUNCTION and (start.many or loops):
+                taken = _taken(program, unit, program.symbol(unit, value), start.data_parameter)
+                handed = [record for record in taken if record.facts.key in in_arrays]
+            for record in handed:
+                key = record.facts.key
+                # What starts the threads sets their elements up.
+                uses = tuple(use for use in ctx.uses.of_record(key) if use.function != function.name)
+                yield _Elements(shown_name(record.facts), key, record, uses)
+
+
+def _taken(program: Program, unit: int, entry: str, parameter: int) -> Iterator[Defined[RecordFacts]]:
+    """Records that a function takes one of its parameters for."""
+    defined = program.function(unit, entry)
+    if defined is None:
+        return
+    flat, width = defined.facts.accesses, len(ACCESS_COLUMNS)
+    rows = {tuple(flat[at : at + 3]) for at in range(0, len(flat) - width + 1, width)}
+    for base, number, index in sorted(rows):
+        record = program.record(defined.unit, index) if (base, number) == (Base.PARAMETER, parameter) else None
+        if record is not None:
+            yield record
+
+
+def _of_arrays(program: Program) -> Iterator[Defined[RecordFacts]]:
+    """Records that arrays in static storage are made of."""
+    for defined in program.variables.values():
+        yield from _element_records(program, defined.unit, defined.facts.type)
+
+
+def _handed(program: Program, unit: int, kind: int, value: int) -> Iterator[Defined[RecordFacts]]:
+    if kind == Passed.RECORD:
+        record = program.record(unit, value)
+        if record is not None:
+            yield record
+    elif kind == Passed.VARIABLE:
+        variable = program.variables.get(program.symbol(unit, value))
+        if variable is not None:
+            yield from _element_records(program, variable.unit, variable.facts.type)
+
+
+def _meeting(found: _Elements, size: int, ctx: SourceContext) -> tuple[Use, Use] | None:
+    """A use of an element's end and one of its beginning that can be on a line, both busy, one of them writing."""
+    busy = [use for use in found.uses if use.loop_depth or ctx.heat(found.identity, use.offset) is not Heat.COLD]
+    met = [
+        (end, begin)
+        for end, begin in product(busy, busy)
+        if (end.writes or begin.writes)
+        and not set(end.under) & set(begin.under)
+        and _on_one_line(end.offset + max(end.size, 1) - 1, begin.offset + size, size, ctx.line_size)
+    ]
+    return max(met, key=lambda pair: pair[0].writes + pair[1].writes, default=None)
+
+
+def _on_one_line(last: int, first: int, size: int, line_size: int) -> bool:
+    """The last byte of a use and the first of one of the next element.
+
+    Wherever the array begins, elements begin at all multiples of what their size and a line have in common.
+    """
+    step = gcd(size, line_size)
+    return any((at + last) // line_size == (at + first) // line_size for at in range(0, line_size, step))
+
+
+def _draft(program: Program, ctx: SourceContext, found: _Elements, end: Use, begin: Use) -> SourceDraft:
+    facts, unit = found.record.facts, found.record.unit
+    spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
+    source = source_position(program, unit, facts)
+
+    def part(use: Use) -> SourceParticipant:
+        return SourceParticipant(
+            found.name, use.offset, max(use.size, 1), "element of a thread", source, found.identity, found.name, (use,)
+        )
+
+    return SourceDraft(
+        rule=RULE.id,
+        severity=Severity.MEDIUM,
+        verdict=Verdict.FALSE_SHARING,
+        participants=(part(end), part(begin)),
+        line_at=end.offset,
+        message=(
+            f"{found.name} has {facts.size} bytes, and each thread an element of its own: the end of one, "
+            f"{_verb(end)} by {users((end,))}, shares a line with the beginning of the next, {_verb(begin)} by "
+            f"{users((begin,))}: align the type, which rounds it up to {each} bytes"
+        ),
+        evidence=(f"{facts.size} bytes each, {each} in whole lines",),
+        remedies=(
+            Remedy(
+                kind="pad-element",
+                text=f"align {found.name} to {ctx.line_size} bytes, which rounds it up to {each}",
+                edit=aligned_record(found.name, spoken, ctx),
+                language=spoken,
+                cost_bytes=each - facts.size,
+                breaks_abi=False,
+                protects_tail=True,
+                objects=0,
+                each_bytes=each - facts.size,
+            ),
+        ),
+        score=float(len(found.uses)),
+        related=related(found.name, (end, begin)),
+    )
+
+
+def _verb(use: Use) -> str:
+    return "written" if use.writes else "read"
+
+
+RULE = DeclarationRule(
+    id="thread-elements-meet",
+    name="Elements of threads meet on a line",
+    summary="An array has an element for each thread, whose size is no multiple of a line: neighbours share a line.",
+    severity=Severity.MEDIUM,
+    page=__doc__,
+    check=check,
+    said_by=frozenset({"packed-thread-slots"}),
+)
