@@ -25,7 +25,17 @@ NAME_WIDTH = 200
 TARGETS_SHOWN = 5
 PLAIN_SHOWN = 30  # findings that a browser without scripts shows
 STYLES = ("look.css", "report.css")
-SCRIPTS = ("base.js", "table.js", "memory.js", "map.js", "details.js", "report.js")
+SCRIPTS = (
+    "base.js",
+    "table.js",
+    "memory.js",
+    "map.js",
+    "parts.js",
+    "links.js",
+    "findingdetails.js",
+    "memorydetails.js",
+    "report.js",
+)
 
 
 def render(report: Report, options: RenderOptions) -> str:

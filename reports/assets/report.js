@@ -85,7 +85,9 @@ class ReportPage {
   constructor(page) {
     this.page = page;
     this.memories = page.maps.map((data, at) => new Memory(data, at));
-    this.details = new Details(this.memories, page);
+    this.links = new Links(this.memories, page.findings);
+    this.findingDetails = new FindingDetails(this.links, page.rules);
+    this.memoryDetails = new MemoryDetails(this.links);
     this.complete();
     this.pane = el("section", { id: "detail", tabindex: "-1", "aria-label": "Details" });
     this.views = new Map();
@@ -112,7 +114,7 @@ class ReportPage {
   /** What findings have from the map: section, share of the sampled time; and the trouble of the map's lines. */
   complete() {
     for (const finding of this.page.findings) {
-      const memory = this.details.mapOf(finding);
+      const memory = this.links.mapOf(finding);
       const place = finding.line && memory ? memory.at(finding.line) : null;
       finding.section = place ? place.section.name : "";
       finding.share = null;
@@ -323,7 +325,7 @@ class ReportPage {
     const [worst] = this.filtered;
     this.pane.replaceChildren(
       ...(worst
-        ? this.details.finding(worst).flat(Infinity).filter(Boolean)
+        ? this.findingDetails.of(worst).flat(Infinity).filter(Boolean)
         : [el("p", { class: "faint" }, "There are no findings.")]),
     );
     this.findings.mark(worst ?? null);
@@ -336,7 +338,7 @@ class ReportPage {
     if (!seen.length) return [];
     const lines = new Map();
     for (const finding of seen) {
-      const memory = this.details.mapOf(finding);
+      const memory = this.links.mapOf(finding);
       for (const address of linesOf(finding, memory))
         if (memory.sampled.has(address))
           lines.set(`${memory.number} ${address}`, { finding, line: memory.sampled.get(address) });
@@ -383,7 +385,7 @@ class ReportPage {
       this.turnTo("findings");
       if (!this.filtered.includes(finding)) this.clear();
       this.findings.mark(finding);
-      this.fill(this.details.finding(finding));
+      this.fill(this.findingDetails.of(finding));
     }
   }
 
@@ -395,7 +397,7 @@ class ReportPage {
       this.functionsTable.mark(
         this.functionsTable.shown.find((one) => one.memory === memory && one.row === row) ?? null,
       );
-      return this.fill(this.details.function(memory, row));
+      return this.fill(this.memoryDetails.function(memory, row));
     }
     const place = /^0x[0-9a-f]{1,16}$/.test(name) ? memory?.at(name) : null;
     if (!place) return this.missing(name);
@@ -405,7 +407,7 @@ class ReportPage {
       const line = section.lineOf(offset);
       this.map.arrange();
       this.map.go({ section, line }, false);
-      return this.fill(this.details.line(section, line));
+      return this.fill(this.memoryDetails.line(section, line));
     }
     const [row] = section.variablesIn(offset, offset + 1).slice(-1);
     if (row === undefined) return this.missing(name);
@@ -413,7 +415,7 @@ class ReportPage {
     this.variablesTable.mark(
       this.variablesTable.shown.find((one) => one.section === section && one.row === row) ?? null,
     );
-    return this.fill(this.details.variable(section.variable(row)));
+    return this.fill(this.memoryDetails.variable(section.variable(row)));
   }
 
   missing(name) {
@@ -453,7 +455,7 @@ class ReportPage {
   print() {
     const shown = this.filtered.slice(0, PRINTED);
     byId("print").replaceChildren(
-      ...shown.map((finding) => el("article", {}, this.details.finding(finding).flat(Infinity).filter(Boolean))),
+      ...shown.map((finding) => el("article", {}, this.findingDetails.of(finding).flat(Infinity).filter(Boolean))),
       ...(this.filtered.length > PRINTED
         ? [el("p", {}, `and ${number.format(this.filtered.length - PRINTED)} more`)]
         : []),
