@@ -8,14 +8,15 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from elfscan.image import read_images
 from elfscan.tools import Starter, ToolJob
 from linemate.auditing.image import (
     AuditedImage,
+    OnImage,
     Runs,
-    Seen,
     add_counts,
     audit_image,
     counts_of,
@@ -39,57 +40,44 @@ def audit(
     say: Callable[[str], None] = lambda how_far: None,
     *,
     starter: Starter = ToolJob,
-    seen: Seen | None = None,
+    on_image: OnImage | None = None,
 ) -> Report:
     """Analyse one binary (each member of an archive) and report what is wrong with its lines.
 
     ``say`` is told how many members are done; ``starter`` starts the helpers of a file that is no archive.
-    ``seen`` is shown each image; then all are audited by this process.
+    ``on_image`` is called with each image; then all are audited by this process.
     """
     runs = Runs.of(options)
     knowledge = vocabulary(options.project)
-    targets: list[Target] = []
-    found: list[Finding] = []
-    counts: dict[str, int] = {}
-    notes: list[str] = []
-    incomplete = False
-    hidden = 0
+    out = _Collected()
     guarded: set[str] = set()
-    for part in _audited(options, knowledge, runs, starter, seen):
-        targets.append(part.target)
-        found.extend(of_target(part.findings, target_name(part.target) if part.target.member else ""))
-        add_counts(counts, part.counts)
-        notes[:0] = part.trust
-        notes.extend(part.notes)
-        hidden += part.hidden
-        incomplete |= part.incomplete
+    for part in _audited(options, knowledge, runs, starter, on_image):
+        out.take(part)
         guarded.update(part.guarded)
         if part.target.member:
-            say(f"{len(targets)} members")
+            say(f"{len(out.targets)} members")
     if options.guards:
         from linemate.guardfile import missing
 
         gone = missing(options.guards, guarded)
-        notes += [f"guards: no variable '{name}': its pairs were not checked" for name in gone]
-        incomplete |= bool(gone)
-        counts["guarded_pairs"] = len(options.guards)
-    return _report(
-        "audit", found, options, targets, Coverage(dict(sorted(counts.items())), tuple(notes)), hidden, incomplete
-    )
+        out.notes += [f"guards: no variable '{name}': its pairs were not checked" for name in gone]
+        out.incomplete |= bool(gone)
+        out.counts["guarded_pairs"] = len(options.guards)
+    return out.report("audit", options)
 
 
 def _audited(
-    options: AuditOptions, knowledge: Knowledge, runs: Runs, starter: Starter, seen: Seen | None
+    options: AuditOptions, knowledge: Knowledge, runs: Runs, starter: Starter, on_image: OnImage | None
 ) -> Iterator[AuditedImage]:
     """Each image of the file, in order: by several processes where that pays."""
-    if options.spread and not runs.given and seen is None:
+    if options.spread and not runs.given and on_image is None:
         from linemate.auditing.workers import audited_members
 
         if (parts := audited_members(options, knowledge)) is not None:
             yield from parts
             return
     for image in read_images(options.binary, debug_file=options.debug_file, starter=starter):
-        yield audit_image(image, options, knowledge, runs, seen)
+        yield audit_image(image, options, knowledge, runs, on_image)
 
 
 def check_program(program: Program, options: CheckOptions) -> Report:
@@ -97,87 +85,118 @@ def check_program(program: Program, options: CheckOptions) -> Report:
 
     1. each executable as an image; 2. the rules of lines; 3. the rules of declarations.
     """
-    from linemate.source import images
-    from sharing.judge.declarations import run_source_rules, source_context
-
     knowledge = vocabulary(options.project)
-    targets: list[Target] = []
+    out = _Collected(counts=dict(program.counts), notes=list(program.notes))
+    judged = _judge_executables(program, options, knowledge, out)
+    out.findings += _on_declarations(program, options, knowledge, judged, out.findings)
+    out.counts["executables_with_threads"] = len(out.targets)
+    out.incomplete |= bool(program.failed) or any(u.errors for u in program.units)
+    return out.report("check", options)
+
+
+@dataclass(slots=True)
+class _Executables:
+    """The executables of a program, judged: of each its addresses by identity.  Sizes are those of the last one."""
+
+    line_size: int
+    pair_size: int
+    judged: list[tuple[dict[str, int], Judgement]] = field(default_factory=list)
+
+    def heat(self, identity: str, offset: int) -> Heat:
+        """The most that these bytes of a variable are used in any of them."""
+        return max((r.heat(at[identity], offset) for at, r in self.judged if identity in at), default=Heat.COLD)
+
+
+def _judge_executables(program: Program, options: CheckOptions, knowledge: Knowledge, out: _Collected) -> _Executables:
+    """Adds what is found on lines; of what is found in several executables, the most severe."""
+    from linemate.source import images
+
     found: dict[str, Finding] = {}
-    counts: dict[str, int] = dict(program.counts)
-    notes = list(program.notes)
-    hidden = 0
-    unknown = False
-    heats: list[tuple[dict[str, int], Judgement]] = []
-    size = pair = options.line_size or DEFAULT_LINE_SIZE
+    size = options.line_size or DEFAULT_LINE_SIZE
+    executables = _Executables(size, size)
     for part, image in images(program, options, knowledge):
         size, pair = line_sizes(options.line_size, image)
+        executables.line_size, executables.pair_size = size, pair
         result = judge(image, judge_options(size, pair, options), knowledge)
-        hidden += result.hidden
-        unknown |= result.threads_unknown
-        targets.append(target_of(image, size))
-        heats.append(({name: address for address, name in image.identities.items()}, result))
+        executables.judged.append(({name: address for address, name in image.identities.items()}, result))
         for finding in result.findings:
             known = found.get(finding.id)
             if known is None or finding.severity.rank > known.severity.rank:
                 found[finding.id] = finding
-        add_counts(counts, counts_of(image, result))
+        out.targets.append(target_of(image, size))
+        out.hidden += result.hidden
+        out.incomplete |= result.threads_unknown
+        add_counts(out.counts, counts_of(image, result))
         name = f"{os.path.basename(image.path)}: " if len(part.members) < len(program.members) else ""
-        notes.extend(name + note for note in (*image.notes, *result.notes))
+        out.notes.extend(name + note for note in (*image.notes, *result.notes))
+    if not out.targets:
+        out.notes.append("no executable here starts a thread: only declarations were judged")
+    out.findings.extend(found.values())
+    return executables
 
-    counts["executables_with_threads"] = len(targets)
-    if not targets:
-        notes.append("no executable here starts a thread: only declarations were judged")
 
-    def heat(identity: str, offset: int) -> Heat:
-        return max((r.heat(at[identity], offset) for at, r in heats if identity in at), default=Heat.COLD)
+def _on_declarations(
+    program: Program,
+    options: CheckOptions,
+    knowledge: Knowledge,
+    executables: _Executables,
+    on_lines: Sequence[Finding],
+) -> list[Finding]:
+    """Findings of the rules of declarations that ``on_lines`` does not have."""
+    from sharing.judge.declarations import run_source_rules, source_context
 
     macro = options.project.fix.align_macro or ""
-    context = dataclasses.replace(source_context(program, knowledge, size, pair, macro), heat=heat)
-    judged = list(found.values())
-    for finding in run_source_rules(program, context, rules=options.rules, judged=judged):
+    context = source_context(program, knowledge, executables.line_size, executables.pair_size, macro)
+    context = dataclasses.replace(context, heat=executables.heat)
+    found = {finding.id: finding for finding in on_lines}
+    for finding in run_source_rules(program, context, rules=options.rules, judged=list(on_lines)):
         found.setdefault(finding.id, finding)
-    return _report(
-        "check",
-        list(found.values()),
-        options,
-        targets,
-        Coverage(dict(sorted(counts.items())), tuple(notes)),
-        hidden,
-        unknown or bool(program.failed) or any(u.errors for u in program.units),
-    )
+    return list(found.values())[len(on_lines) :]
 
 
-def _report(
-    command: str,
-    found: list[Finding],
-    options: AuditOptions | CheckOptions,
-    targets: list[Target],
-    coverage: Coverage,
-    hidden: int,
-    incomplete: bool,
-) -> Report:
-    """Findings in order, without those that were not asked for, accepted by the project, or below the asked level."""
-    # What was sampled comes before what was counted, and that before what code alone says: scores differ in unit.
-    found.sort(
-        key=lambda f: (-f.severity.rank, -_layer(f), -f.score, f.line.address, f.rule, f.id),
-    )
-    kept = list(_selected(found, options))
-    accepted = [f for f in kept if not suppressed(f, options.project)]
-    shown = [
-        f
-        for f in accepted
-        if f.severity.rank >= options.min_severity.rank and f.confidence.rank >= options.min_confidence.rank
-    ]
-    return Report(
-        schema=SCHEMA,
-        command=command,
-        targets=tuple(targets),
-        coverage=coverage,
-        findings=tuple(shown),
-        suppressed=len(kept) - len(accepted),
-        hidden=hidden + len(accepted) - len(shown),
-        incomplete=incomplete,
-    )
+@dataclass(slots=True)
+class _Collected:
+    """What the images of a run add up to."""
+
+    targets: list[Target] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    hidden: int = 0
+    incomplete: bool = False
+
+    def take(self, part: AuditedImage) -> None:
+        self.targets.append(part.target)
+        self.findings.extend(of_target(part.findings, target_name(part.target) if part.target.member else ""))
+        add_counts(self.counts, part.counts)
+        self.notes[:0] = part.trust
+        self.notes.extend(part.notes)
+        self.hidden += part.hidden
+        self.incomplete |= part.incomplete
+
+    def report(self, command: str, options: AuditOptions | CheckOptions) -> Report:
+        """Findings in order, without those not asked for, accepted by the project, or below the asked level."""
+        # What was sampled comes before what was counted, and that before what code alone says: scores differ in unit.
+        found = sorted(
+            self.findings, key=lambda f: (-f.severity.rank, -_layer(f), -f.score, f.line.address, f.rule, f.id)
+        )
+        kept = list(_selected(found, options))
+        accepted = [f for f in kept if not suppressed(f, options.project)]
+        shown = [
+            f
+            for f in accepted
+            if f.severity.rank >= options.min_severity.rank and f.confidence.rank >= options.min_confidence.rank
+        ]
+        return Report(
+            schema=SCHEMA,
+            command=command,
+            targets=tuple(self.targets),
+            coverage=Coverage(dict(sorted(self.counts.items())), tuple(self.notes)),
+            findings=tuple(shown),
+            suppressed=len(kept) - len(accepted),
+            hidden=self.hidden + len(accepted) - len(shown),
+            incomplete=self.incomplete,
+        )
 
 
 def _layer(finding: Finding) -> int:

@@ -78,13 +78,13 @@ class AuditedImage(msgspec.Struct, frozen=True):
     sampled: tuple[SampledMapLine, ...] = ()
 
 
-Seen = Callable[[Passes, AuditedImage], None]
+OnImage = Callable[[Passes, AuditedImage], None]
 
 
 def audit_image(
-    image: Image, options: AuditOptions, knowledge: Knowledge, runs: Runs, seen: Seen | None = None
+    image: Image, options: AuditOptions, knowledge: Knowledge, runs: Runs, on_image: OnImage | None = None
 ) -> AuditedImage:
-    """Judge one image by the lines that its variables are on; ``seen`` is shown what that was judged from."""
+    """Judge one image by the lines that its variables are on; ``on_image`` is called with what that was judged from."""
     size, pair = line_sizes(options.line_size, image)
     how = judge_options(size, pair, options)
     if runs.profiles is not None or runs.executions is not None:
@@ -130,8 +130,8 @@ def audit_image(
         guarded,
         tuple(sampled_lines),
     )
-    if seen is not None:
-        seen(passes, audited)
+    if on_image is not None:
+        on_image(passes, audited)
     return audited
 
 

@@ -176,7 +176,7 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, asked: bool, 
     from linemate.debuginfod import find_debug_files
     from linemate.pipeline import audit
 
-    def seen(passes: Passes, audited: AuditedImage) -> None:
+    def draw(passes: Passes, audited: AuditedImage) -> None:
         from linemate.auditing.pagemap import page_map
 
         assert maps is not None
@@ -185,7 +185,7 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, asked: bool, 
     with progress(f"linemate: reading {visible(options.binary)}", quiet=quiet) as say:
         if options.debug_file is None:
             find_debug_files((options.binary,), asked=asked, say=common.say)
-        report = audit(options, say, seen=None if maps is None else seen)
+        report = audit(options, say, on_image=None if maps is None else draw)
     if any(target.debug for target in report.targets):
         return report
     from linemate.distribution import where_names_are

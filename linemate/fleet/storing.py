@@ -47,7 +47,7 @@ def stored(path: str, options: AuditOptions, folder: str, *, resume: bool, start
                 identity = identity_of(file)
                 found = store.known(identity)
                 if found is None:
-                    audit(dataclasses.replace(options, binary=file), starter=starter, seen=rows.add)
+                    audit(dataclasses.replace(options, binary=file), starter=starter, on_image=rows.add)
                     check_inputs()
         if stamp_of(path) != stamp:
             raise LinemateError(f"{path}: changed while it was read")

@@ -36,7 +36,7 @@ class Pipeline:
             raise self.error
         return self.report
 
-    def audit(self, options: AuditOptions, say: Callable[[str], None], *, seen: object = None) -> Report:
+    def audit(self, options: AuditOptions, say: Callable[[str], None], *, on_image: object = None) -> Report:
         self.asked.append(options)
         if self.error is not None:
             raise self.error
