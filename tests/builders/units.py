@@ -8,12 +8,13 @@ Owns the building only.  What the Clang tool really says is tested with the tool
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from sharing.model.facts import (
+    CALL_COLUMNS,
     Base,
     FunctionBits,
     FunctionFacts,
@@ -134,55 +135,11 @@ class UnitMaker:
         self._line += 1
         identity = f"{name}@{self.path}" if static else name
         self.symbol(identity)
-        accesses: list[int] = []
-        calls: list[int] = []
-        args: list[int] = []
-        ops: list[int] = []
-        locks: list[LockFact] = []
-        starts: list[StartFact] = []
-        locksets: list[tuple[int, ...]] = [()]
-
-        def lock(of: tuple[str, int], row: str = "pthread_mutex_t") -> int:
-            fact = LockFact(Base.VARIABLE, self.symbol(of[0]), -1, of[1], 0, False, row, of[0])
-            if fact not in locks:
-                locks.append(fact)
-            return locks.index(fact)
-
-        def held(names: Sequence[str]) -> int:
-            found = tuple(lock((n, 0)) for n in names)
-            if found not in locksets:
-                locksets.append(found)
-            return locksets.index(found)
-
+        columns = _Events(self.symbol, list(self._records))
         for event in events:
             self._line += 1
-            where = (0, self._line, 3, event.get("loop", 0), 0, event.get("order", 0), held(event.get("under", ())))
-            if event["what"] == "call":
-                for number, (kind, value) in enumerate(event["args"]):
-                    args += [
-                        len(calls) // 8,
-                        number,
-                        kind,
-                        self.symbol(value) if isinstance(value, str) else value,
-                        0,
-                        0,
-                    ]
-                calls += [self.symbol(event["callee"]), *where]
-            elif event["what"] == "lock":
-                ops += [lock((event["of"], 0)), {"lock": 1, "unlock": 2}[event["effect"]], *where]
-            elif event["what"] == "start":
-                many = event.get("many", False)
-                starts.append(
-                    StartFact(self.symbol(event["entry"]), "std::thread", many, 0, self._line, 3, where[3], 0, 0)
-                )
-            else:
-                record = list(self._records).index(event["record"]) if event.get("record") else -1
-                base = event["base"]
-                number = self.symbol(event["of"]) if base == Base.VARIABLE else event.get("parameter", -1)
-                size, order = event.get("size", 4), event.get("atomic", 0)
-                accesses += [base, number, record, event.get("offset", 0), size, KINDS[event["kind"]], order, 0, 0]
-                accesses += where
-        net = {k: tuple(lock((n, 0)) for n in facts.pop(k, ())) for k in ("acquires", "releases", "requires")}
+            columns.add(event, self._line)
+        net = {k: tuple(columns.lock((n, 0)) for n in facts.pop(k, ())) for k in ("acquires", "releases", "requires")}
         self._functions.append(
             FunctionFacts(
                 identity=identity,
@@ -192,13 +149,13 @@ class UnitMaker:
                 line=self._line,
                 column=1,
                 bits=FunctionBits.INTERNAL if static else 0,
-                accesses=tuple(accesses),
-                calls=tuple(calls),
-                args=tuple(args),
-                locks=tuple(locks),
-                locksets=tuple(locksets),
-                lock_ops=tuple(ops),
-                starts=tuple(starts),
+                accesses=tuple(columns.accesses),
+                calls=tuple(columns.calls),
+                args=tuple(columns.args),
+                locks=tuple(columns.locks),
+                locksets=tuple(columns.locksets),
+                lock_ops=tuple(columns.lock_ops),
+                starts=tuple(columns.starts),
                 taken=tuple(self.symbol(t) for t in facts.pop("taken", ())),
                 **net,
                 **facts,
@@ -217,6 +174,62 @@ class UnitMaker:
             triple="x86_64-unknown-linux-gnu",
             options=UnitOptions(level="2"),
         )
+
+
+class _Events:
+    """The events of one function as the columns that facts have them in."""
+
+    def __init__(self, symbol: Callable[[str], int], records: list[str]) -> None:
+        self._symbol = symbol
+        self._records = records
+        self.accesses: list[int] = []
+        self.calls: list[int] = []
+        self.args: list[int] = []
+        self.locks: list[LockFact] = []
+        self.locksets: list[tuple[int, ...]] = [()]
+        self.lock_ops: list[int] = []
+        self.starts: list[StartFact] = []
+
+    def add(self, event: dict[str, Any], line: int) -> None:
+        where = (0, line, 3, event.get("loop", 0), 0, event.get("order", 0), self._held(event.get("under", ())))
+        {"access": self._access, "call": self._call, "lock": self._lock_op, "start": self._start}[event["what"]](
+            event, where
+        )
+
+    def lock(self, of: tuple[str, int], row: str = "pthread_mutex_t") -> int:
+        """The row of a lock in a variable at an offset."""
+        fact = LockFact(Base.VARIABLE, self._symbol(of[0]), -1, of[1], 0, False, row, of[0])
+        if fact not in self.locks:
+            self.locks.append(fact)
+        return self.locks.index(fact)
+
+    def _held(self, names: Sequence[str]) -> int:
+        found = tuple(self.lock((n, 0)) for n in names)
+        if found not in self.locksets:
+            self.locksets.append(found)
+        return self.locksets.index(found)
+
+    def _access(self, event: dict[str, Any], where: tuple[int, ...]) -> None:
+        record = self._records.index(event["record"]) if event.get("record") else -1
+        base = event["base"]
+        number = self._symbol(event["of"]) if base == Base.VARIABLE else event.get("parameter", -1)
+        size, order = event.get("size", 4), event.get("atomic", 0)
+        self.accesses += [base, number, record, event.get("offset", 0), size, KINDS[event["kind"]], order, 0, 0]
+        self.accesses += where
+
+    def _call(self, event: dict[str, Any], where: tuple[int, ...]) -> None:
+        row = len(self.calls) // len(CALL_COLUMNS)
+        for number, (kind, value) in enumerate(event["args"]):
+            self.args += [row, number, kind, self._symbol(value) if isinstance(value, str) else value, 0, 0]
+        self.calls += [self._symbol(event["callee"]), *where]
+
+    def _lock_op(self, event: dict[str, Any], where: tuple[int, ...]) -> None:
+        self.lock_ops += [self.lock((event["of"], 0)), {"lock": 1, "unlock": 2}[event["effect"]], *where]
+
+    def _start(self, event: dict[str, Any], where: tuple[int, ...]) -> None:
+        _, line, column, loop, *_ = where
+        entry, many = self._symbol(event["entry"]), event.get("many", False)
+        self.starts.append(StartFact(entry, "std::thread", many, 0, line, column, loop, 0, 0))
 
 
 def access(kind: str, of: str, **more: Any) -> dict[str, Any]:
