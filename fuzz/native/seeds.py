@@ -1,6 +1,6 @@
 """Makes the first inputs of the native fuzz targets: ``python -m fuzz.native.seeds``.
 
-Owns which programs they come from and the form of the inputs (stated at the head of dwarf.cpp and access.cpp).
+Owns which programs they come from and the form of the inputs (stated at the head of DebugPieces.h and access.cpp).
 Needs gcc, clang and a cross compiler; what they make differs between versions, so the results are kept in the
 tree and this is run by hand.
 """
@@ -38,6 +38,9 @@ int main() { static ns::box<char, 2> local; return ns::global.t[0] + local.t[1] 
 """
 SECTIONS = ["info", "types", "abbrev", "str", "line_str", "str_offsets", "addr", "line", "cu_index", "tu_index"]
 RELA, SECOND = 10, 0x10
+LOCAL_SECTIONS = {0: ".debug_info", 1: ".debug_loc", 2: ".debug_abbrev", 3: ".debug_str", 4: ".debug_line_str",
+                  5: ".debug_str_offsets", 6: ".debug_addr", 9: ".debug_ranges", 11: ".debug_loclists",
+                  12: ".debug_rnglists", 13: ".debug_frame", 14: ".eh_frame", 15: ".debug_aranges"}  # fmt: skip
 BIG, NARROW, RELOCATABLE, PACKAGE, ALL_RECORDS = 1, 2, 4, 8, 32
 AARCH64, WHOLE_PLAN, MANY_FUNCTIONS, WHOLE_QUERY, RISCV = 1, 2, 8, 16, 32
 QUERY_SHIFT = 6
@@ -119,6 +122,24 @@ def make_debug_inputs(folder: Path) -> None:
     keep("dwarf", bytes([BIG | RELOCATABLE]) + pieces(sections_of(big, "")))
 
 
+def make_local_inputs(folder: Path) -> None:
+    """Linked where locals.cpp asks; without frames of their own in .eh_frame, whose addresses are not made again."""
+    linked = ("-nostdlib", "-static", "-Wl,-Ttext=0x401000", "-Wl,-e,main", "-fno-asynchronous-unwind-tables", "-g")
+    for compiler in ("gcc", "clang-19"):
+        for flags in (
+            ("-O0", "-gdwarf-4"),
+            ("-O2", "-gdwarf-4"),
+            ("-O2", "-gdwarf-5"),
+            ("-O1", "-fomit-frame-pointer"),
+        ):
+            path = compiled(folder, compiler, C_SOURCE, *linked, *flags)
+            with path.open("rb") as stream:
+                elf = ELFFile(stream)
+                found = ((number, elf.get_section_by_name(name)) for number, name in LOCAL_SECTIONS.items())
+                parts = [(number, section.data()) for number, section in found if section is not None]
+            keep("locals", bytes([0]) + pieces(parts))
+
+
 def make_code_inputs(folder: Path) -> None:
     for compiler, source, arch in (
         ("gcc", C_SOURCE, 0),
@@ -158,6 +179,7 @@ def make_queries(code: bytes) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         make_debug_inputs(Path(name))
+        make_local_inputs(Path(name))
         make_code_inputs(Path(name))
 
 

@@ -40,6 +40,12 @@ LocalFinder::LocalFinder(const Object &File, const Object &Frames)
     : Context(contextOf(File)) {
   if (&Frames != &File)
     FrameContext = contextOf(Frames);
+  // LLVM says once that a unit is broken, and uses what it did not set up.
+  for (const std::unique_ptr<DWARFUnit> &Unit : Context->compile_units())
+    if (Error E = Unit->tryExtractDIEsIfNeeded(/*CUDieOnly=*/true)) {
+      consumeError(std::move(E));
+      Broken.insert(Unit->getOffset());
+    }
 }
 
 LocalFinder::~LocalFinder() = default;
@@ -174,7 +180,9 @@ void LocalFinder::collect(DWARFDie Parent, uint64_t Ip, uint64_t Function,
 FunctionsAt LocalFinder::at(uint64_t Ip, std::vector<LocalPlace> &Out) {
   FunctionsAt Found = {Ip, {}};
   DWARFCompileUnit *Unit = Context->getCompileUnitForCodeAddress(Ip);
-  if (!Unit)
+  // LLVM looks for the function without asking whether the unit has entries.
+  if (!Unit || Broken.count(Unit->getOffset()) ||
+      !Unit->getUnitDIE(/*ExtractUnitDIEOnly=*/false))
     return Found;
   std::vector<DWARFDie> Around;
   DWARFDie Entry = Unit->getSubroutineForAddress(Ip);

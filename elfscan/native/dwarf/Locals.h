@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace llvm {
@@ -75,6 +76,7 @@ private:
   std::unique_ptr<llvm::DWARFContext> Context, FrameContext;
   std::map<uint64_t, const llvm::dwarf::FDE *> Frames; ///< by first address
   bool HasFrames = false;
+  std::set<uint64_t> Broken; ///< units by their offsets
 };
 
 } // namespace linemate::dwarf
