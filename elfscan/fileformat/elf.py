@@ -241,8 +241,9 @@ class ElfFile:
                 self.losses.add("the name of a section", self.malformed(self.section_header_at(row), why))
                 names.append("")
                 continue
-            end = pool.find(b"\0", start)
-            name = pool[start : end if end >= 0 else len(pool)][: min(4096, room)]
+            most = start + min(4096, room)
+            end = pool.find(b"\0", start, most)
+            name = pool[start : end if end >= 0 else most]
             room -= len(name)
             names.append(name.decode("utf-8", "backslashreplace"))
         return names

@@ -43,6 +43,7 @@ SYMBOL_DTYPE = np.dtype(
 
 FEW_NAMES = 256  # up to here one by one is faster than by columns, which matters for thousands of small files
 MAX_TABLES = 8  # of one kind; the gABI knows one, and each costs memory
+_MOST_TIMES, _MOST_IN_ANY_CASE = 16, 32 << 20  # bytes of names, of those of their pool and besides
 _PAD = 64  # zero bytes behind the pool, so that prefix tests need no bounds
 
 
@@ -63,8 +64,15 @@ class Names:
         return self._ends[np.searchsorted(self._ends, offsets)]
 
     def decode(self, offsets: Array, *, strip_version: bool = True) -> list[str]:
-        """Names at the offsets; a symbol version (``@GLIBC_2.2.5``) is cut unless kept on purpose."""
-        starts, ends = offsets.tolist(), self.ends(offsets).tolist()
+        """Names at the offsets; a symbol version (``@GLIBC_2.2.5``) is cut unless kept on purpose.
+
+        Linkers let a name be the end of another.  Where that makes names of many times the pool, they are cut.
+        """
+        behind = self.ends(offsets)
+        most = _MOST_TIMES * len(self._raw) + _MOST_IN_ANY_CASE
+        if len(offsets) and int((behind - offsets.astype(np.int64)).sum()) > most:
+            behind = np.minimum(behind, offsets.astype(np.int64) + most // len(offsets))
+        starts, ends = offsets.tolist(), behind.tolist()
         if self._text is not None:
             text = self._text
             names = [text[a:b] for a, b in zip(starts, ends, strict=True)]

@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from elfscan.fileformat.symbols import Names
 from elfscan.image import read_images
 from sharing.model import LinemateError, Malformed, Unrecognized
 from tests.builders import elf as b
@@ -50,6 +52,28 @@ def survives(path: Path) -> None:
 def written(path: Path, data: bytes | ElfBuilder) -> Path:
     path.write_bytes(data if isinstance(data, bytes) else data.bytes())
     return path
+
+
+def test_names_that_are_each_the_end_of_another_take_no_square_of_their_table() -> None:
+    names = Names(b"a" * 1_000_000 + b"\0lock\0")
+    found = names.decode(np.arange(0, 1_000_000, 50, np.uint64))  # ten gigabytes of text
+    assert sum(map(len, found)) < 64 << 20
+    assert all(found)
+    assert names.decode(np.array([1_000_001, 500_000], np.uint64)) == ["lock", "a" * 500_000]
+
+
+def test_section_names_without_an_end_are_not_looked_through_each_time(tmp_path: Path) -> None:
+    elf = ElfBuilder()
+    pool = 4_000_000
+    for number in range(8_000):
+        elf.section("")
+        elf.sections[-1].override = {"name": number * (pool // 8_000)}
+    elf.sections[-1].data = b"a" * pool
+    elf.header["shstrndx"] = 8_000
+    path = written(tmp_path / "file", elf)
+    before = time.process_time()
+    survives(path)
+    assert time.process_time() - before < 3
 
 
 def test_what_is_no_file_is_said_in_one_line(tmp_path: Path) -> None:
