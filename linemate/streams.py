@@ -78,6 +78,8 @@ def _text(raw: io.FileIO, before: TextIO | None, *, lines: bool) -> io.TextIOWra
 
 def settled(code: int, last: str = "") -> int:
     """Write what is left (and ``last``) to standard output; the exit code after that."""
+    if sys.stdout.closed:  # by a server, when its editor said good-bye
+        return code
     try:
         sys.stdout.write(last)
         sys.stdout.flush()

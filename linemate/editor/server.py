@@ -106,8 +106,10 @@ def serve(options: CheckOptions) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     @server.thread()
     def hover(params: types.HoverParams) -> types.Hover | None:
-        lines = server.workspace.get_text_document(params.text_document.uri).lines
-        row = lines[params.position.line] if params.position.line < len(lines) else ""
+        # What the editor does not have open would be read from wherever its name leads.
+        document = server.workspace.text_documents.get(params.text_document.uri)
+        lines = document.lines if document is not None else ()
+        row = lines[params.position.line] if 0 <= params.position.line < len(lines) else ""
         at = params.position.character
         word = next((found[0] for found in _WORD.finditer(row) if found.start() <= at <= found.end()), "")
         with state.lock:

@@ -62,6 +62,7 @@ def edit(forge: Forge, repository: Path, talk: Callable[[Editor], Awaitable[None
         finally:
             await editor.shutdown_async(None)
             editor.exit(None)
+            assert await asyncio.wait_for(editor._server.wait(), LONG_S) == 0
             await editor.stop()
 
     asyncio.run(session())
@@ -104,6 +105,9 @@ def test_a_session(forge: Forge, repository: Path) -> None:
         assert "LOCK_open" in hover.contents.value
         assert "unused_tables" in hover.contents.value
         nothing = await editor.text_document_hover_async(types.HoverParams(document, types.Position(0, 0)))
+        assert nothing is None
+        closed = types.TextDocumentIdentifier("file:///dev/zero")
+        nothing = await editor.text_document_hover_async(types.HoverParams(closed, types.Position(0, 0)))
         assert nothing is None
 
         context = types.CodeActionContext([found])
