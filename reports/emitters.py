@@ -29,13 +29,14 @@ class Emitter(Generic[Document]):
     """One output format.
 
     ``suffix`` is the usual file ending, "" where another format has it; ``module`` is where ``render`` is, by its full
-    name.
+    name.  ``shows_rules``: it shows the pages of rules.
     """
 
     name: str
     description: str
     suffix: str
     module: str
+    shows_rules: bool = False
 
     def render(self, document: Document, options: RenderOptions | None = None) -> str:
         """The whole document as text that ends with a newline.  Equal documents give equal bytes."""

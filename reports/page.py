@@ -58,6 +58,7 @@ def render(report: Report, options: RenderOptions) -> str:
         analysed=visible(facts(report)),
         notes=[visible(note) for note in report.coverage.notes],
         incomplete=report.incomplete,
+        without_map=report.command == "audit" and not options.maps,
         plain=findings[:PLAIN_SHOWN],
         version=options.version,
         summary=options.summary,

@@ -21,6 +21,7 @@ from sharing.model.memorymap import MemoryMap
 
 if TYPE_CHECKING:
     from linemate.auditing.image import AuditedImage
+    from linemate.pairguard import PairGuard
     from sharing.judge.passes import Passes
 
 PARQUET = "parquet"
@@ -120,12 +121,9 @@ def command(
     Of several files and of folders, ELF files and archives are read, each once, and links within folders are not
     followed.  A file that cannot be read does not stop the others.
     """
-    from linemate.guardfile import read_guards
-
     project, line_size = where.read()
     limit = wanted.limit(project)
-    known = common.rule_infos()
-    wanted.check_rules(known)
+    wanted.check_rules()
     options = AuditOptions(
         binary=paths[0],
         line_size=line_size,
@@ -140,7 +138,7 @@ def command(
         debug_file=evidence.debug_file,
         project=project,
         assume_threads=assume_threads,
-        guards=read_guards(guards) if guards is not None else (),
+        guards=_guards(guards) if guards is not None else (),
     )
     inputs = (*paths, guards, project.path or None, *evidence.files)
     as_tables = document.format_name == PARQUET
@@ -161,7 +159,7 @@ def command(
 
     def finish(report: Report) -> int:
         lastreport.keep(report)
-        document.write(report, EMITTERS, inputs, document.render_options(known, limit, maps))
+        document.write(report, EMITTERS, inputs, document.render_options(document.rules_of(EMITTERS), limit, maps))
         return common.exit_code(report, limit)
 
     return (
@@ -169,6 +167,12 @@ def command(
         if several
         else finish(_audit(options, maps if page else None, asked=evidence.debuginfod, quiet=document.quiet))
     )
+
+
+def _guards(path: str) -> tuple[PairGuard, ...]:
+    from linemate.guardfile import read_guards
+
+    return read_guards(path)
 
 
 def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, asked: bool, quiet: bool) -> Report:

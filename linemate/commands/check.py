@@ -154,8 +154,7 @@ def command(
     recover(common.say)
     project, line_size = where.read()
     limit = wanted.limit(project)
-    known = common.rule_infos()
-    wanted.check_rules(known)
+    wanted.check_rules()
     request = units.request(ctx.meta.get(FLAGS))
     options = CheckOptions(
         facts=request,
@@ -182,7 +181,7 @@ def command(
         return found, program
 
     def show(found: Report) -> None:
-        document.write(found, EMITTERS, inputs, document.render_options(known, limit))
+        document.write(found, EMITTERS, inputs, document.render_options(document.rules_of(EMITTERS), limit))
 
     if watch:
         from linemate.checking import watching

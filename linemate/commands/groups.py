@@ -81,6 +81,10 @@ class DocumentOptions:
         emitter = emitters[self.format_of(emitters)]
         write_text(emitter.render(document, render or self.render_options()), self.output, inputs)
 
+    def rules_of(self, emitters: Mapping[str, Emitter[Document]]) -> tuple[RuleInfo, ...]:
+        """All rules where the format shows their pages: loading them takes time."""
+        return common.rule_infos() if emitters[self.format_of(emitters)].shows_rules else ()
+
     def render_options(
         self,
         rules: tuple[RuleInfo, ...] = (),
@@ -114,8 +118,9 @@ class FindingOptions:
     min_severity: str | None
     fail_on: str | None
 
-    def check_rules(self, known: Sequence[RuleInfo]) -> None:
+    def check_rules(self) -> None:
         """Raises LinemateError for a rule that there is not."""
+        known = common.rule_infos() if self.rules else ()
         for rule in self.rules:
             common.rule_by_id(known, rule)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Iterable
-from importlib import resources
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -187,8 +187,7 @@ def default_knowledge() -> Knowledge:
 @functools.cache
 def libraries() -> tuple[Vocabulary, ...]:
     """The built-in rows, a file a library."""
-    folder = resources.files(__name__).joinpath("libraries")
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".json")), key=lambda f: f.name)
+    files = sorted(Path(__file__).with_name("libraries").glob("*.json"))
     return tuple(_DECODER.decode(file.read_bytes()) for file in files)
 
 
@@ -198,7 +197,7 @@ _DECODING = threading.Lock()
 
 def read_table(name: str, kind: type[_T]) -> _T:
     """A JSON table of this folder."""
-    data = resources.files(__name__).joinpath(name).read_bytes()
+    data = Path(__file__).with_name(name).read_bytes()
     # msgspec looks at a type when it first decodes one, and two threads that do so at once crash the process.
     with _DECODING:
         return msgspec.json.decode(data, type=kind)

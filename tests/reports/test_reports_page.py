@@ -125,3 +125,8 @@ def test_a_page_is_small_and_grows_by_few_bytes_a_variable() -> None:
     empty = len(EMITTERS["html"].render(EMPTY, RenderOptions()))
     assert empty < 100_000
     assert len(page(a_map("subsystem_object_", variables=5000))) - len(page()) < 5000 * 30
+
+
+def test_a_page_without_the_map_says_what_draws_it() -> None:
+    assert "which needs the binary" in page()
+    assert "which needs the binary" not in page(a_map())
