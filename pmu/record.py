@@ -25,6 +25,7 @@ from pmu.workload import Ended, Processors, Workload, end, raise_priority
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch
 from sharing.model.process.stopping import SIGNALS
+from sharing.model.process.table import descendants
 
 # Pages of 4 KiB for each processor's buffer: 2 MiB holds some seconds of samples with registers.
 BUFFER_PAGES = 512
@@ -126,9 +127,12 @@ def run_watched(
 
 
 def record_running(plan: Plan, out: Path, *, pid: int | None, duration_s: float | None) -> Recorded:
-    """Record a process, or the machine, until the time is over, the process ends or we are interrupted."""
+    """Record a process with those that came from it, or the machine, until the time is over or we are interrupted.
+
+    Of a process also until it ends.  perf follows what its threads start from now on, and nothing that is there.
+    """
     whole = pid is None or plan.candidate.choice.whole_machine
-    target = ["-a"] if whole else ["-p", str(pid)]
+    target = ["-a"] if whole or pid is None else ["-p", ",".join(map(str, [pid, *descendants(pid)]))]
     with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
         perf.ready()
         started = time.monotonic()

@@ -62,7 +62,12 @@ class RunOptions:
     metavar="FILE",
     help=f"The profile, with FILE.json beside it [default: {DEFAULT_OUTPUT}]; of --counters the counts.",
 )
-@click.option("--pid", type=click.IntRange(1), metavar="PID", help="Record this process, its threads to come as well.")
+@click.option(
+    "--pid",
+    type=click.IntRange(1),
+    metavar="PID",
+    help="Record this process and those that came from it, threads to come as well.",
+)
 @click.option(
     "--duration",
     type=click.FloatRange(0, min_open=True),

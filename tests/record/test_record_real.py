@@ -15,6 +15,7 @@ import pytest
 
 from pmu import read_samples
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
+from sharing.model.process.table import descendants
 from sharing.model.samples import Field, Mode, Samples
 
 Run = Callable[..., tuple[int, str, str]]
@@ -186,6 +187,23 @@ def test_a_process_is_recorded_with_the_threads_that_it_makes_later(
     assert len(set(samples["tid"].tolist())) == 2
     recording = read_sidecar(sidecar_of(tmp_path / "p"))
     assert (recording.target, recording.pid, recording.runs) == ("process", running.pid, ())
+
+
+def test_processes_that_came_from_one_are_recorded_with_it(
+    real_perf: str, linemate: Run, program: Path, tmp_path: Path
+) -> None:
+    """A shell that waits for the program, which is there before the recording begins."""
+    running = subprocess.Popen(["sh", "-c", f"{program} 100000000000 & wait"], start_new_session=True)
+    try:
+        while not (started := descendants(running.pid)):
+            time.sleep(0.01)
+        line = ("record", "-o", tmp_path / "p", "--event", "cpu-clock", "--pid", running.pid, "--duration", 0.3)
+        code, _, said = linemate(*line)
+        assert code == 0, said
+    finally:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    assert set(read_samples(tmp_path / "p").samples["pid"].tolist()) == set(started)
 
 
 def test_a_duration_ends_a_recording_and_not_the_process(

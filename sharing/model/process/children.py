@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from sharing.model.process.stopping import at_stop, held
+from sharing.model.process.table import processes
 
 GRACE_S = 3.0  # between SIGTERM and SIGKILL; linemate-spawn takes less for what it ends
 _LOOK_S = 0.01
@@ -173,11 +174,4 @@ def _goes_on(process: subprocess.Popen[Any], group: bool) -> bool:
 
 def _lives(group: int) -> bool:
     """Whether a process of the group is more than a zombie that nobody waits for."""
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
-                # Behind the command's name, which may hold anything: state, parent, group.
-                state, _, its_group = file.read().rpartition(b") ")[2].split()[:3]
-                if int(its_group) == group and state not in (b"Z", b"X"):
-                    return True
-    return False
+    return any(process.group == group and process.lives for process in processes())
