@@ -94,6 +94,7 @@ def test_what_is_said_of_padding_is_no_more_than_what_was_measured() -> None:
     assert ("; padding does not help" in nothing.message, nothing.remedies) == (True, ())
     perhaps = truly_shared(Gain(1.1, 1.0, 1.4, "measured"), neighbour=True)
     assert ("may help or not" in perhaps.message, perhaps.remedies) == (True, ())
+    assert (nothing.severity, perhaps.severity) == (Severity.NOTE, Severity.LOW)
     surely = truly_shared(Gain(1.38, 1.2, 1.5, "measured"), neighbour=True)
     assert "keeping the line's other bytes apart helps" in surely.message
     assert (surely.severity, len(surely.remedies)) == (Severity.HIGH, 1)

@@ -172,13 +172,17 @@ def same_bytes(
 ) -> SampledDraft:
     """A draft about what the same bytes cost their users: two steps lower, since no layout helps.
 
-    Unless the run on one processor shows that keeping the line's items apart helps: then that is what counts.
+    Unless the run on one processor shows that keeping the line's items apart helps: then that is what counts.  Where
+    that is expected and may be nothing, it is no note at least.
     """
-    cost = line.blame.true
+    cost, gain = line.blame.true, line.gain
     severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=_rank).lowered(2)
     separate: tuple[int, ...] = ()
-    if line.gain is not None and line.gain.surely_worth_fixing and len(items) > 1 and not walks(line):
-        severity, separate = measured(severity, line.gain), items[:1]
+    if gain is not None and gain.ratio is not None and len(items) > 1 and not walks(line):
+        if gain.surely_worth_fixing:
+            severity, separate = measured(severity, gain), items[:1]
+        elif severity_of(gain.saved[1]) is not Severity.NOTE:
+            severity = max(severity, Severity.LOW, key=_rank)
     message = wording.message(cost, severity, line, ctx)
     evidence = (split_text(line), *wording.evidence)
     return SampledDraft(rule, severity, verdict, items, separate, message, evidence, cost, advice)
