@@ -16,7 +16,7 @@ static Config *config;
 static std::atomic<bool> stop{false};
 static long read_settings() {
   long n = 0;
-  for (long i = 0; i < 120000000; i++)
+  for (long i = 0; i < 360000000; i++)
     n += config->verbose + config->level;
   return n;
 }

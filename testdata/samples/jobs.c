@@ -9,7 +9,7 @@ typedef struct {
 } worker_state;
 static void *work(void *p) {
   worker_state *mine = p;
-  for (long i = 0; i < 60000000; i++)
+  for (long i = 0; i < 240000000; i++)
     mine->jobs += 2;
   return 0;
 }

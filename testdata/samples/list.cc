@@ -11,13 +11,13 @@ struct List {
 };
 static void *visit_first(void *p) {
   auto *list = static_cast<List *>(p);
-  for (long i = 0; i < 60000000; i++)
+  for (long i = 0; i < 240000000; i++)
     list->first->visits = list->first->visits + 1;
   return nullptr;
 }
 static void *visit_second(void *p) {
   auto *list = static_cast<List *>(p);
-  for (long i = 0; i < 60000000; i++)
+  for (long i = 0; i < 240000000; i++)
     list->first->next->visits = list->first->next->visits + 1;
   return nullptr;
 }

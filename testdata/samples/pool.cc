@@ -12,7 +12,7 @@ class Pool {
 
 public:
   void serve(int me) {
-    for (long i = 0; i < 60000000; i++)
+    for (long i = 0; i < 240000000; i++)
       slots[me].served = slots[me].served + size;
   }
 };

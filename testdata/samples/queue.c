@@ -30,7 +30,7 @@ static void *pop(void *p) {
   return 0;
 }
 int main(void) {
-  struct queue *q = make_queue(60000);
+  struct queue *q = make_queue(240000);
   pthread_t a, b;
   pthread_create(&a, 0, push, q), pthread_create(&b, 0, pop, q);
   pthread_join(a, 0), pthread_join(b, 0);

@@ -11,13 +11,13 @@ struct range {
 };
 static void *raise_low(void *p) {
   struct range *r = p;
-  for (long i = 0; i < 60000000; i++)
+  for (long i = 0; i < 240000000; i++)
     r->low++;
   return 0;
 }
 static void *lower_high(void *p) {
   struct range *r = p;
-  for (long i = 0; i < 60000000; i++)
+  for (long i = 0; i < 240000000; i++)
     r->high--;
   return 0;
 }

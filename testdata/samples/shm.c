@@ -18,11 +18,11 @@ int main(void) {
   if (scores == MAP_FAILED)
     return 1;
   if (fork() == 0) {
-    for (long i = 0; i < 60000000; i++)
+    for (long i = 0; i < 240000000; i++)
       scores->child[0] += i;
     _exit(0);
   }
-  for (long i = 0; i < 60000000; i++)
+  for (long i = 0; i < 240000000; i++)
     scores->parent[0] += i;
   wait(0);
   return 0;

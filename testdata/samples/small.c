@@ -19,7 +19,7 @@ static void *increment(void *arg) {
   int i = 0;
   do
     c->value += i;
-  while (++i < 70000000);
+  while (++i < 280000000);
   return arg;
 }
 int main(void) {

@@ -7,7 +7,7 @@
 using Cells = std::vector<float>;
 static void scale(Cells &cells, std::size_t from, std::size_t to,
                   std::size_t step) {
-  for (int pass = 0; pass < 7000; ++pass)
+  for (int pass = 0; pass < 100000; ++pass)
     for (std::size_t i = from; i < to; i += step)
       cells[i] = cells[i] * 0.999f + 1.0f;
 }

@@ -8,7 +8,7 @@ struct Tally {
 #endif
 };
 static void count(std::vector<Tally> &all, int me) {
-  for (long i = 0; i < 60000000; i++) {
+  for (long i = 0; i < 240000000; i++) {
     volatile long &mine = all[me].hits;
     mine = mine + 1;
   }
