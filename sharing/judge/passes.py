@@ -46,7 +46,7 @@ class Passes:
     def profiled(self) -> Profiled:
         """The last passes: how busy what is, and profiles of lines."""
         table = correlate.slots(self.accesses)
-        limits = self.limits or correlate.thresholds(table)
+        limits = self.limits or correlate.thresholds(table, self.image)
         profiler = Profiler(self.image, self.calls, self.accesses, self.events, self.knowledge, limits, self.demangle)
         return Profiled(self, table, limits, profiler)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.image import SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
+from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Access, Heat, Often
 from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
@@ -54,8 +54,8 @@ class Accesses:
 class Thresholds:
     """Scores from which an actor of this program is hot; see ``score``.
 
-    ``write`` is for what is locked or written atomically, ``plain`` for what is written otherwise.  ``hot_weight``:
-    from this weight on, however many functions there are, where weights are no estimates.
+    ``write`` is for what is locked, written atomically or under a lock, ``plain`` for what is written otherwise.
+    ``hot_weight``: from this weight on, however many functions there are, where weights are no estimates.
     """
 
     write: float
@@ -68,12 +68,15 @@ class Thresholds:
         limit: Floats = np.where(table.synchronised, self.write, self.plain)
         return limit
 
-    def heats(self, writes: list[Access], reads: list[Access], often: Often | None) -> tuple[Heat, Heat, bool]:
+    def heats(
+        self, writes: list[Access], reads: list[Access], often: Often | None, *, guarded: bool = False
+    ) -> tuple[Heat, Heat, bool]:
         """(of writes, of reads, is one of them more than its rank in the program says).
 
-        What a thread surely does often in its own loop is hot, whatever else the program does more often still.
+        What is written under a lock (``guarded``) is shared by intent, as what is atomic.  What a thread surely does
+        often in its own loop is hot, whatever else the program does more often still.
         """
-        synchronised = any(a.locks or a.atomic for a in writes)
+        synchronised = guarded or any(a.locks or a.atomic for a in writes)
         by_rank = self._heat_of(writes, self.write if synchronised else self.plain), self._heat_of(reads, self.read)
         write, read = by_rank
         if often and self.hot_weight is None:
@@ -206,12 +209,13 @@ def slots(accesses: Accesses) -> Slots:
     return Slots(address, write, read, synchronised, functions)
 
 
-def thresholds(table: Slots) -> Thresholds:
+def thresholds(table: Slots, image: Image) -> Thresholds:
     """The score of the HOT_RANK-th busiest slot (or of the HOT_SHARE quantile), by writing and by reading.
 
     What is locked or written atomically is ranked among its like: that is what a program shares by intent.  Plain data
     is often one thread's: it has to be as busy as that, and among the busiest of all that is written.  A program with
-    few locks would else have any number of hot variables.
+    few locks would else have any number of hot variables.  Records on the heap are not in that rank: one stands for all
+    objects of its type, and its weight is that of all of them.
     """
 
     def limit(weight: Floats, among: npt.NDArray[np.bool_]) -> float:
@@ -222,7 +226,11 @@ def thresholds(table: Slots) -> Thresholds:
         return max(float(scores[rank]) if len(scores) > rank else 0.0, floor)
 
     every = np.ones(len(table.write), bool)
-    write, plain = limit(table.write, table.synchronised), limit(table.write, every)
+    static = every.copy()
+    for section in image.sections:
+        if section.name == ALLOCATED:
+            static &= (table.address < section.address) | (table.address >= section.end)
+    write, plain = limit(table.write, table.synchronised), limit(table.write, static)
     return Thresholds(write, limit(table.read, every), max(write, plain))
 
 

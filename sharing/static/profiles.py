@@ -317,7 +317,8 @@ class Profiler:
         if draft.leaf is not None and any(handle(name) >= 0 for name in (*draft.leaf.via, type_name)):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
             often = often and Often()
-        write_heat, read_heat, raised = self.limits.heats(writes, reads, often)
+        write_guards = self._guards([at for at in draft.rows if self._kind[at] in (STORE, RMW)])
+        write_heat, read_heat, raised = self.limits.heats(writes, reads, often, guarded=bool(write_guards))
         return Actor(
             name=draft.name,
             often=often,
@@ -345,7 +346,7 @@ class Profiler:
             raised=raised,
             of_library=self.knowledge.is_library_data(owner.name, owner.language),
             guards=self._guards(draft.rows),
-            write_guards=self._guards([at for at in draft.rows if self._kind[at] in (STORE, RMW)]),
+            write_guards=write_guards,
             is_volatile=draft.leaf is not None and draft.leaf.is_volatile,
             sized=owner.sized,
             stride=draft.leaf.stride if draft.leaf else (draft.lock.stride if draft.lock else 0),

@@ -346,20 +346,22 @@ class TestHeat:
         assert actors(b, ANY)["odd"].write_heat is Heat.HOT
         assert actors(b, Thresholds(9.0, 9.0, 9.0))["odd"].write_heat is Heat.WARM
 
-    def test_plain_data_is_hot_among_all_that_is_written_and_atomics_among_their_like(self) -> None:
+    def test_plain_data_is_hot_among_all_that_is_written_and_what_is_shared_by_intent_among_its_like(self) -> None:
         b = Builder()
         threads(b, "worker")
         b.function("worker").call("busy", loop=2).call("rarely", loop=1)
-        b.function("rarely").rmw("counted", flags=SiteFlag.ATOMIC)
-        b.variable("counted", 8)
+        rarely = b.function("rarely").rmw("counted", flags=SiteFlag.ATOMIC)
+        rarely.call("pthread_mutex_lock", "lock").store("guarded").call("pthread_mutex_unlock", "lock")
+        b.variable("lock", 40), b.variable("counted", 8), b.variable("guarded", 8)
         busy = b.function("busy")
         for number in range(2 * numbers.HOT_RANK):
             busy.store(f"plain{number}", loop=1, rarity=number // 4)
             b.variable(f"plain{number}", 8)
-        found = actors(b, correlate.thresholds(correlate.slots(profiler(b).accesses)))
+        built = profiler(b)
+        found = actors(b, correlate.thresholds(correlate.slots(built.accesses), built.image))
         hot = {name for name, a in found.items() if a.write_heat is Heat.HOT and not a.raised}
-        assert {"counted", "plain0"} <= hot
-        assert found["plain59"].write_weight > found["counted"].write_weight
+        assert {"counted", "guarded", "plain0"} <= hot
+        assert found["plain59"].write_weight > found["guarded"].write_weight
         assert "plain59" not in hot
 
     def test_what_a_threads_own_loop_does_each_time_is_hot_whatever_its_rank(self) -> None:
