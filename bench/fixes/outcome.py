@@ -112,9 +112,10 @@ def _side(
 
 
 def _named(finding: Finding) -> set[str]:
-    """All words of the names, types and members of a finding."""
+    """All words of the names, types and members of a finding; a pointer to a type is nothing of that type."""
     words: set[str] = set()
     for one in finding.participants:
-        for text in (one.name, one.type, one.member, one.identity):
+        own_type = "" if "*" in (one.type or "") else one.type
+        for text in (one.name, own_type, one.member, one.identity):
             words.update(_WORD.findall(text or ""))
     return words
