@@ -23,7 +23,7 @@ from bench.truth.score import score
 from bench.truth.store import Made, save
 from bench.truth.subject import ROOT
 from elfscan.fileformat.elf import ElfFile, map_file
-from pmu.executions import read_executions
+from pmu.counts import read_executions
 from sharing.model.errors import LinemateError
 
 PAGE = ROOT / "docs" / "accuracy.md"

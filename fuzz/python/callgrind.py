@@ -1,10 +1,10 @@
-"""Exact counts that callgrind wrote (``pmu.callgrind``).  Owns the inputs that the target starts with."""
+"""Exact counts that callgrind wrote (``pmu.counts.callgrind``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
 from fuzz.python.engine.target import Target, input_file
-from pmu.callgrind import read
-from pmu.executions import combined
+from pmu.counts import combined
+from pmu.counts.callgrind import read
 
 _SEEDS = (
     b"# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npid: 7\ncmd: ./a\npart: 1\nthread: 1\n\n"

@@ -1,10 +1,10 @@
-"""Counts by line that gcov wrote (``pmu.gcov``).  Owns the inputs that the target starts with."""
+"""Counts by line that gcov wrote (``pmu.counts.gcov``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
 from fuzz.python.engine.target import Target, input_file
-from pmu.executions import combined
-from pmu.gcov import read
+from pmu.counts import combined
+from pmu.counts.gcov import read
 
 _SEEDS = (
     b'{"gcc_version":"12","current_working_directory":"/w","files":[{"file":"a.c","functions":[{"name":"f",'

@@ -1,10 +1,10 @@
-"""Counts by region that llvm-cov wrote (``pmu.llvmcov``).  Owns the inputs that the target starts with."""
+"""Counts by region that llvm-cov wrote (``pmu.counts.llvmcov``).  Owns the inputs that the target starts with."""
 
 from __future__ import annotations
 
 from fuzz.python.engine.target import Target, input_file
-from pmu.executions import combined
-from pmu.llvmcov import read
+from pmu.counts import combined
+from pmu.counts.llvmcov import read
 
 _SEEDS = (
     b'{"type":"llvm.coverage.json.export","data":[{"files":[{"filename":"a.c","segments":[[1,1,2,true,true,false],'

@@ -1,10 +1,10 @@
-"""Counts by function that llvm-profdata wrote (``pmu.llvmprofdata``).  Owns the inputs that the target starts with."""
+"""Counts by function that llvm-profdata wrote (``pmu.counts.llvmprofdata``).  Owns the inputs that it starts with."""
 
 from __future__ import annotations
 
 from fuzz.python.engine.target import Target, input_file
-from pmu.executions import combined
-from pmu.llvmprofdata import read
+from pmu.counts import combined
+from pmu.counts.llvmprofdata import read
 
 _SEEDS = (
     b"Counters:\n  f:\n    Hash: 0x1\n    Counters: 2\n    Function count: 3\n    Block counts: [2]\n"

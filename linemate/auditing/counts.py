@@ -15,7 +15,7 @@ import numpy as np
 from elfscan.code.boundaries import on_instructions
 from elfscan.fileformat.elf import ElfFile, map_file
 from linemate.auditing.countplacement import Placed, placed
-from pmu.executions import read_executions
+from pmu.counts import read_executions
 from sharing.counted.join import join
 from sharing.counted.shareduse import graded
 from sharing.counted.weigh import Counted, weigh

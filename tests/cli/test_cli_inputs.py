@@ -21,7 +21,7 @@ from linemate.database import read_database
 from linemate.history.store import Store
 from linemate.tabletext import table_text
 from pmu import read_samples
-from pmu.callgrind import read as read_callgrind
+from pmu.counts.callgrind import read as read_callgrind
 from pmu.sidecar import read_sidecar
 from sharing.model import LinemateError, Malformed
 from sharing.model import guard as guarding

@@ -9,7 +9,7 @@ import pytest
 from elfscan.image import read_images
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
-from pmu.executions import read_executions
+from pmu.counts import read_executions
 from sharing.counted.weigh import Counted as CountedImage
 from sharing.counted.weigh import Weighed, weigh
 from sharing.judge.passes import run_passes

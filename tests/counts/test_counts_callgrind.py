@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pmu.executions import read_executions
+from pmu.counts import read_executions
 from sharing.model.errors import LinemateError
 from sharing.model.executions import Executions
 from tests.builders.callgrind import Out

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pmu import callgrind
-from pmu.executions import MAX_FILES, read_executions
+from pmu.counts import MAX_FILES, callgrind, read_executions
 from sharing.model.errors import LinemateError, Malformed
 from tests.builders.callgrind import Out
 

@@ -14,7 +14,7 @@ from elfscan.image import read_images
 from linemate.auditing.countplacement import placed
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
-from pmu.executions import read_executions
+from pmu.counts import read_executions
 from sharing.judge.passes import Passes, run_passes
 from sharing.knowledge import default_knowledge
 from sharing.model.errors import LinemateError

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from elfscan.debug.linetable import FORM_LINE_STRP, FORM_STRP, LinePrograms, read_lines
 from elfscan.fileformat.elf import ElfFile, map_file
-from pmu import autofdo, bolt, countedjson, gcov, llvmcov, llvmprofdata
-from pmu.executions import read_executions
+from pmu.counts import autofdo, bolt, countedjson, gcov, llvmcov, llvmprofdata, read_executions
 from sharing.model.errors import LinemateError, Malformed
 from tests.builders.elf import ElfBuilder, small_program
 

@@ -22,7 +22,7 @@ from bench.truth.store import Made, load, save
 from bench.truth.subject import Judged, judged
 from bench.truth.truth import Truth, truth_of
 from linemate.options import FactsRequest
-from pmu.executions import read_executions
+from pmu.counts import read_executions
 from sharing.knowledge import default_knowledge
 from sharing.model.executions import Executions
 from sharing.static import callgraph

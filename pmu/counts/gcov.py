@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pmu.countedjson import MAX_LINE, Fields, documents
+from pmu.counts.countedjson import MAX_LINE, Fields, documents
 from sharing.model.executions import EXECUTION_DTYPE, Executions, NamedCounts
 
 

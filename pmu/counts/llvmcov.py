@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pmu.countedjson import MAX_LINE, Fields, documents
+from pmu.counts.countedjson import MAX_LINE, Fields, documents
 from sharing.model.errors import Malformed
 from sharing.model.executions import EXECUTION_DTYPE, Executions, NamedCounts
 

@@ -33,7 +33,7 @@ class CountReader:
 
 def count_readers() -> tuple[CountReader, ...]:
     """Every reader, the strictest about what it accepts first."""
-    from pmu import autofdo, bolt, callgrind, gcov, llvmcov, llvmprofdata
+    from pmu.counts import autofdo, bolt, callgrind, gcov, llvmcov, llvmprofdata
 
     return (
         CountReader("callgrind", "what callgrind writes for each thread, with --dump-instr=yes", callgrind.read),
