@@ -5,7 +5,6 @@ Owns the order of the passes and the document.  Each pass is a module of this pa
 
 from __future__ import annotations
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -242,8 +241,9 @@ def _runs(builds: Builds) -> tuple[ShiftRun, ...]:
 
 
 def _summary(matching: Matching) -> MatchSummary:
-    how = Counter(How(int(h)).name.lower() for h in matching.pairs["how"].tolist())
-    return MatchSummary(own(matching.old), own(matching.new), len(matching.pairs), dict(sorted(how.items())))
+    many = np.bincount(matching.pairs["how"], minlength=max(How) + 1)
+    how = {one.name.lower(): int(many[one]) for one in sorted(How, key=lambda one: one.name) if many[one]}
+    return MatchSummary(own(matching.old), own(matching.new), len(matching.pairs), how)
 
 
 def _notes(builds: Builds, *, two: bool) -> list[str]:

@@ -35,19 +35,16 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
-        self.words: list[str] = []
+
+    @property
+    def words(self) -> list[str]:
+        """The strings, by their numbers."""
+        return list(self._ids)
 
     def ids(self, words: Iterable[str]) -> Ids:
         """One number each; equal words have equal numbers."""
         table = self._ids
-        out = []
-        for word in words:
-            number = table.get(word)
-            if number is None:
-                number = table[word] = len(self.words)
-                self.words.append(word)
-            out.append(number)
-        return np.array(out, np.int64)
+        return np.array([table.setdefault(word, len(table)) for word in words], np.int64)
 
 
 def base_name(name: str) -> str:
