@@ -30,6 +30,10 @@ MAIN_PART: Annotated[
     float,
     About("share of the loss", Origin.CHOSEN, "from here on the cause of it, though all else became dearer, too"),
 ] = 0.5
+SIDE_PART: Annotated[
+    float,
+    About("share of the loss", Origin.CHOSEN, "the same of what became dearer than all else: less explains no loss"),
+] = 0.1
 UNSEEN: Annotated[
     float,
     About("share of all samples", Origin.CHOSEN, "code below writes too seldom to cost others MATTERS of their time"),

@@ -21,7 +21,7 @@ from sharing.explain.identity import base_name
 from sharing.explain.statistics import CountChange, compare_counts, finite, rise_text, times
 from sharing.explain.work import Work
 from sharing.model.comparison import Cause, CauseKind, Comparison, ShareChange
-from sharing.model.finding import Confidence
+from sharing.model.finding import Confidence, Severity
 
 LOCK_ROLES = frozenset({"mutex", "rwlock", "spinlock", "lock", "semaphore"})
 MAX_NAMED = 12
@@ -243,7 +243,8 @@ def _weighed(cause: Cause, profiles: _Profiles) -> Cause:
         return _code(cause, profiles)
     if cause.kind is not CauseKind.LAYOUT or not cause.new_line_mates or cause.improves:
         return cause
-    touching = {function_key(f) for mates in cause.new_line_mates[:3] for f in mates.functions}
+    pairs = [mates for mates in cause.new_line_mates[:3] if mates.severity != Severity.NOTE.value]
+    touching = {function_key(f) for mates in pairs for f in mates.functions}
     names = sorted(touching & profiles.changes.keys())
     if not names:
         return cause

@@ -78,8 +78,8 @@ class CountChange:
     @property
     def dearer(self) -> bool:
         """Its cost rose by more than RISE and than chance, and not only as that of everything else did."""
-        own = self.work is None or self.part_of_loss >= numbers.MAIN_PART or self._to_all_else(self.low) > numbers.RISE
-        return own and self.cost[0] > numbers.RISE
+        least = numbers.SIDE_PART if self._to_all_else(self.low) > numbers.RISE else numbers.MAIN_PART
+        return self.cost[0] > numbers.RISE and (self.work is None or self.part_of_loss >= least)
 
     @property
     def cheaper(self) -> bool:

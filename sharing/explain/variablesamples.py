@@ -24,7 +24,7 @@ from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_
 from sharing.explain.work import Work
 from sharing.model.attribution import Attribution, Basis, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, PlaceChange, PlaceKind
-from sharing.model.finding import Confidence
+from sharing.model.finding import Confidence, Severity
 from sharing.model.image import SectionKind
 
 MAX_PAIRS = 12  # whose lines are counted as wholes
@@ -244,7 +244,9 @@ def _weighed(
     cause: Cause, places: Iterable[SampleChange], event: str, confidence: Confidence, *, single: bool
 ) -> Cause:
     pairs = cause.lost_line_mates if cause.improves else cause.new_line_mates
+    # What is only a note was not seen to disturb anybody, or the load does not come to it: it is not raised.
     pairs = tuple(mates for mates in pairs if mates.finding) or pairs[:1]
+    pairs = tuple(mates for mates in pairs if mates.severity != Severity.NOTE.value)
     if cause.kind is not CauseKind.LAYOUT or not pairs:
         return cause
     about = [p for p in places if any(_is_of(p, mates) for mates in pairs)]

@@ -284,6 +284,7 @@ ROWS: list[Row] = [
     ("LEVEL", 0.5, samples),
     ("MIN_PAIRS", 100, lambda: cells(8)),
     ("RISE", 1.0001, without_a_rise),
+    ("SIDE_PART", 0.001, lambda: compare_counts([4], [100], 10**4, 10**4, work=Work("qps", 2.0, 1.9, 2.1))[0].dearer),
     ("MAIN_PART", 0.05, lambda: compare_counts([900], [900], 9000, 9000, work=Work("qps", 2.0, 1.9, 2.1))[0].as_dear),
     ("MATTERS", 0.01, lost),
     ("CONTENDED", 0.2, contended),

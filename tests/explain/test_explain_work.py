@@ -45,6 +45,12 @@ def test_a_share_that_rose_because_all_else_became_cheaper_costs_the_same() -> N
     assert cost(10_000, 20_000, Work("qps", 0.5, 0.48, 0.52)) == (False, True)
 
 
+def test_what_is_hardly_any_of_the_loss_explains_none() -> None:
+    """From nothing to a hundredth, while a unit of work takes twice as much; the near miss is a fifth of it."""
+    assert cost(40, 1_000, HALF)[0] is False
+    assert cost(40, 10_000, HALF)[0] is True
+
+
 def test_few_samples_and_wide_intervals_exclude_nothing() -> None:
     assert cost(9, 9, SAME, total=1000) == (False, False)
     assert cost(93_000, 93_100, Work("qps", 1.1, 0.6, 2.0)) == (False, False)
