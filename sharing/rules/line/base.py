@@ -12,7 +12,7 @@ from enum import Enum
 
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.plural import count
-from sharing.model.profile import Access, Actor, Heat, LineProfile
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
 from sharing.rules import numbers
 from sharing.rules.row import Rule
 
@@ -119,6 +119,17 @@ def by_threads(actor: Actor, ctx: Context, *, reading: bool = False) -> bool:
         return ctx.concurrent(mask, mask)
     mask = actor.mask(writers=True) or mask
     return not mask & ~ctx.thread_mask and ctx.concurrent(mask, mask)
+
+
+def races(actor: Actor, ctx: Context) -> bool:
+    """Is it plain data that code of several threads stores to under no lock, by the code alone?
+
+    A program without data races does so seldom or from one thread only, whatever else reaches that code.  Counting is
+    the exception that programs make.
+    """
+    mask = actor.mask(writers=True)
+    plain = actor.role is Role.WRITTEN and not actor.synchronised and not any(a.stride for a in actor.writers)
+    return plain and ctx.confidence is Confidence.STATIC and ctx.concurrent(mask, mask)
 
 
 def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:

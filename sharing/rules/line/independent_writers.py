@@ -36,6 +36,7 @@ from sharing.rules.line.base import (
     heat_evidence,
     meets,
     pair_score,
+    races,
     roots_text,
     span_text,
     together,
@@ -85,8 +86,10 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 
 
 def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
-    """One severity less for data under a common lock, and for members of one object that any thread may run."""
+    """Less for data under a common lock, for members of one object that any thread may run, and for what would race."""
     severity = grade(a.write_heat, b.write_heat).lowered(doubt(a, b, ctx))
+    if races(a, ctx) or races(b, ctx):
+        severity = severity.lowered(2)
     if a.guards & b.guards:
         severity = severity.lowered(2 if a.sized or b.sized else 3)  # unnamed: as likely members of one object
     if together(a, b) >= numbers.WRITERS_TOGETHER or together(b, a) >= numbers.WRITERS_TOGETHER:

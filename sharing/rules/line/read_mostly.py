@@ -38,6 +38,7 @@ from sharing.rules.line.base import (
     maybe_one_object,
     meets,
     pair_score,
+    races,
     roots_text,
     span_text,
     together,
@@ -109,6 +110,8 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     if together(writer, victim, by_helpers=True) >= numbers.READERS_TOGETHER:
         others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
         severity = severity.lowered(2 if others else 3)
+    if races(writer, ctx):
+        severity = severity.lowered(2)
     if maybe_one_object(writer, victim):
         severity = severity.lowered(1)
     if writer.guards & victim.guards:
