@@ -192,7 +192,6 @@ bool isAllowedAlone(const opt::Option &O) {
   case OPT_w:
   case OPT_F:
   case OPT_working_directory:
-  case OPT_traditional_cpp:
   case OPT_traditional:
   case OPT_nostdlib:
   case OPT_U:

@@ -98,6 +98,7 @@ WRITES = """
 -fprofile-generate=@OUT
 -fprofile-instr-generate=@OUT/x.profraw
 -gsplit-dwarf -c -o @OUT/x.o
+-traditional-cpp
 -fmodules -fmodules-cache-path=@OUT/cache
 -fmodules -fimplicit-modules -fmodules-user-build-path @OUT/cache
 -std=c++20 -x c++-module -fmodule-output=@OUT/x.pcm
