@@ -125,6 +125,8 @@ def _handed_to_threads(program: Program, ctx: SourceContext) -> Iterator[_Elemen
                 handed = [record for record in taken if record.facts.key in in_arrays]
             for record in handed:
                 key = record.facts.key
+                if record.facts.size < ctx.line_size and key in in_arrays:
+                    continue  # of smaller ones packed-thread-slots speaks
                 # What starts the threads sets their elements up.
                 uses = tuple(use for use in ctx.uses.of_record(key) if use.function != function.name)
                 yield _Elements(shown_name(record.facts), key, record, uses)
