@@ -23,6 +23,12 @@ namespace linemate {
 
 using Rows = std::vector<int64_t>;
 
+/// What is as large is no object of a process: sizes, offsets and strides stay
+/// below.  Compilers accept more in declarations.
+constexpr int64_t MostBytes = int64_t(1) << 47;
+/// Of a function or call; further ones are not looked at.
+constexpr unsigned MostParameters = 1 << 15;
+
 /// What an access, a lock or an argument is relative to.
 enum class Base : int64_t { Variable = 1, Parameter = 2, Record = 3 };
 

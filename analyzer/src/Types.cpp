@@ -20,7 +20,7 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxTypeDepth = 64;
+constexpr unsigned MaxTypeDepth = 62; // of 64 that facts.py takes
 constexpr size_t MaxName = 300;
 
 struct SizeAndAlign {
@@ -49,7 +49,8 @@ SizeAndAlign shapeOf(ASTContext &Context, QualType Type) {
             int64_t(Target.getPointerAlign(LangAS::Default) / 8)};
   }
   TypeInfo Info = Context.getTypeInfo(Type);
-  return {int64_t(Info.Width / 8), int64_t(Info.Align / 8)};
+  SizeAndAlign S{int64_t(Info.Width / 8), int64_t(Info.Align / 8)};
+  return S.Size < MostBytes ? S : SizeAndAlign{};
 }
 
 std::string node(TypeKind Kind, llvm::StringRef Name, SizeAndAlign S,
@@ -120,11 +121,13 @@ std::string TypeTrees::recordName(const RecordDecl &R) {
 }
 
 std::string TypeTrees::make(QualType Type, unsigned Depth) {
-  if (Depth > MaxTypeDepth)
-    return node(TypeKind::Unknown, "", {});
   Qualifiers Quals = Type.getLocalQualifiers();
+  unsigned CoreDepth =
+      Depth + Quals.hasRestrict() + Quals.hasVolatile() + Quals.hasConst();
+  if (CoreDepth > MaxTypeDepth)
+    return node(TypeKind::Unknown, "", {});
   QualType Core = Type.getLocalUnqualifiedType();
-  std::string Text = unqualified(Core, Depth);
+  std::string Text = unqualified(Core, CoreDepth);
   SizeAndAlign S =
       Quals.getCVRQualifiers() ? shapeOf(Unit.context(), Core) : SizeAndAlign{};
   if (Quals.hasRestrict())
@@ -166,7 +169,9 @@ std::string TypeTrees::unqualified(QualType Type, unsigned Depth) {
   if (const auto *Array = dyn_cast<ArrayType>(T)) {
     int64_t Count = -1;
     if (const auto *Constant = dyn_cast<ConstantArrayType>(Array))
-      Count = int64_t(Constant->getSize().getLimitedValue(INT64_MAX));
+      if (uint64_t Elements = Constant->getSize().getLimitedValue();
+          Elements < uint64_t(MostBytes))
+        Count = int64_t(Elements);
     std::string Element = make(Array->getElementType(), Depth + 1);
     return node(TypeKind::Array, "", S, Element, Count);
   }

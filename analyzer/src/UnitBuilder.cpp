@@ -10,6 +10,7 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecordLayout.h"
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
@@ -42,6 +43,23 @@ bool isNameable(const NamedDecl &D) {
   const auto *F = dyn_cast<FunctionDecl>(&D);
   return F && !F->isDependentContext() && !F->getDescribedFunctionTemplate() &&
          !isa<CXXDeductionGuideDecl>(F);
+}
+
+/// Could an object of \p R be in memory?  Sizes of those that could not wrap
+/// around, so their members are asked as well.
+bool fits(const ASTContext &Context, const RecordDecl &R) {
+  const ASTRecordLayout &Layout = Context.getASTRecordLayout(&R);
+  if (Layout.getSize().getQuantity() >= MostBytes)
+    return false;
+  for (unsigned I = 0; I < Layout.getFieldCount(); ++I)
+    if (Layout.getFieldOffset(I) / 8 >= uint64_t(MostBytes))
+      return false;
+  const auto *Class = dyn_cast<CXXRecordDecl>(&R);
+  return !Class || llvm::all_of(Class->bases(), [&](auto &Step) {
+    const CXXRecordDecl *Base = Step.getType()->getAsCXXRecordDecl();
+    return !Base || Step.isVirtual() ||
+           Layout.getBaseClassOffset(Base).getQuantity() < MostBytes;
+  });
 }
 
 } // namespace
@@ -146,8 +164,12 @@ int64_t UnitBuilder::record(const RecordDecl &R) {
     return -1;
   auto [Slot, IsNew] =
       RecordOf.try_emplace(Definition, int64_t(Records.size()));
-  if (IsNew)
+  if (IsNew && fits(Context, *Definition)) {
     Records.push_back(Definition);
+  } else if (IsNew) {
+    Slot->second = -1;
+    note(readableName(*Definition) + ": left out: it fits into no process");
+  }
   return Slot->second;
 }
 

@@ -58,6 +58,7 @@ public:
   Position position(clang::SourceLocation At);
 
   /// Index of a complete, non-dependent record, which gets emitted; else -1.
+  /// -1 as well, with a note, where it is too large for any process.
   int64_t record(const clang::RecordDecl &R);
 
   /// What joins the variable or function across units; "" for none.

@@ -91,7 +91,11 @@ FactsConsumer::variables(UnitBuilder &Unit, TypeTrees &Types,
   auto Write = [&](const VarDecl &V) {
     if (!Written.insert(Unit.symbol(V)).second)
       return;
-    write(Out, variableFacts(Unit, Types, V, Order++));
+    VariableFacts Facts = variableFacts(Unit, Types, V, Order++);
+    if (Facts.Size < 0 || Facts.Size >= MostBytes)
+      Unit.note(Facts.Name + ": left out: it fits into no process");
+    else
+      write(Out, Facts);
   };
   for (const VarDecl *V : Found)
     if (Unit.symbol(*V) >= 0)

@@ -96,6 +96,8 @@ void Body::receiver(uint32_t Row, const Place &P) {
 }
 
 void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
+  if (Number >= MostParameters)
+    return;
   const Expr *Plain = Value->IgnoreParenCasts();
   if (const auto *U = dyn_cast<UnaryOperator>(Plain);
       U && U->getOpcode() == UO_AddrOf)

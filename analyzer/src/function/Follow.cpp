@@ -43,6 +43,8 @@ Place Places::parameter(const ParmVarDecl &P) {
   Out.In = Place::Kind::Parameter;
   Out.Param =
       P.getFunctionScopeIndex() + (Method && Method->isInstance() ? 1 : 0);
+  if (Out.Param >= MostParameters)
+    return {};
   const RecordDecl *R = To->getAsRecordDecl();
   Out.Record = R ? R->getDefinition() : nullptr;
   return Out;

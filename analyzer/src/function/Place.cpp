@@ -10,6 +10,7 @@
 #include "clang/AST/RecordLayout.h"
 #include "llvm/ADT/FoldingSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <optional>
 #include <utility>
@@ -22,6 +23,8 @@ namespace {
 
 /// Expressions that nest deeper are given up: hostile, or not worth it.
 constexpr unsigned MaxPlaceDepth = 128;
+
+bool isWithin(int64_t Bytes) { return Bytes < MostBytes && Bytes > -MostBytes; }
 
 bool hasLayout(const RecordDecl &R) {
   return !R.isInvalidDecl() && R.isCompleteDefinition() && !R.isDependentType();
@@ -40,6 +43,8 @@ std::optional<int64_t> baseOffset(const ASTContext &Context,
     Bytes += Context.getASTRecordLayout(Derived)
                  .getBaseClassOffset(Base->getDefinition())
                  .getQuantity();
+    if (!isWithin(Bytes))
+      return std::nullopt;
     Derived = Base->getDefinition();
   }
   return Bytes;
@@ -102,6 +107,18 @@ Steps stepsOf(const Expr *Index, const ASTContext &Context,
   return S.Sum > MaxIndex || S.Sum < -MaxIndex ? Steps() : S;
 }
 
+/// \p P, or none where no object reaches that far.
+Place within(Place P) {
+  return isWithin(P.Offset) && isWithin(P.Stride) ? P : Place();
+}
+
+/// Of \p Count elements; what \ref within refuses where there is no such array.
+int64_t bytesOf(int64_t Count, int64_t Size) {
+  int64_t Bytes = 0;
+  return !llvm::MulOverflow(Count, Size, Bytes) && isWithin(Bytes) ? Bytes
+                                                                   : MostBytes;
+}
+
 } // namespace
 
 Place nested(Place Outer, const Place &Inner) {
@@ -115,7 +132,7 @@ Place nested(Place Outer, const Place &Inner) {
       Outer.Root = Inner.Root;
   }
   Outer.BitField = Inner.BitField;
-  return Outer;
+  return within(Outer);
 }
 
 bool isOtherInstance(const Place &A, const Place &B) {
@@ -134,7 +151,8 @@ int64_t Places::sizeOf(QualType T) const {
     return 0;
   if (const auto *R = T->getAsRecordDecl(); R && R->isInvalidDecl())
     return 0;
-  return Context.getTypeSizeInChars(T).getQuantity();
+  int64_t Bytes = Context.getTypeSizeInChars(T).getQuantity();
+  return isWithin(Bytes) ? Bytes : 0;
 }
 
 unsigned Places::hash(const Expr *E) const {
@@ -163,7 +181,7 @@ Place Places::object(const Expr *E) {
   ++Depth;
   Place P = objectOf(E);
   --Depth;
-  return P;
+  return within(P);
 }
 
 Place Places::pointee(const Expr *E) {
@@ -172,7 +190,7 @@ Place Places::pointee(const Expr *E) {
   ++Depth;
   Place P = pointeeOf(E);
   --Depth;
-  return P;
+  return within(P);
 }
 
 Place Places::receiver(const Expr *E) {
@@ -195,7 +213,7 @@ Place Places::base(const CXXRecordDecl &Of, const CXXRecordDecl &Base) {
       P.Offset = Context.getASTRecordLayout(Whole)
                      .getBaseClassOffset(Part)
                      .getQuantity();
-      return P;
+      return within(P);
     }
   return {};
 }
@@ -208,7 +226,7 @@ Place Places::member(Place In, const FieldDecl &Field) {
       Context.getASTRecordLayout(R).getFieldOffset(Field.getFieldIndex());
   In.Offset += int64_t(Bits / Context.getCharWidth());
   In.BitField = Field.isBitField();
-  return In;
+  return within(In);
 }
 
 /// In a constructor: what a pointer or reference of the object starts as.
@@ -227,17 +245,17 @@ Place Places::element(Place In, const Expr *Index, QualType Element,
   if (auto Constant = constantOf(Index, Context)) {
     // Of records of unknown origin every element is as good as the first.
     if (In.In != Place::Kind::Record || In.Offset)
-      In.Offset += (Subtract ? -*Constant : *Constant) * Size;
+      In.Offset += (Subtract ? -1 : 1) * bytesOf(*Constant, Size);
     return In;
   }
   if (In.Indexed)
     return In; // the outermost array is what threads share out
   In.Indexed = true;
   Steps S = stepsOf(Index, Context);
-  In.Stride = S.Factor * Size;
+  In.Stride = bytesOf(S.Factor, Size);
   if (!Subtract && S.Sum > 0 && S.Sum < S.Factor &&
       In.In != Place::Kind::Record)
-    In.Offset += S.Sum * Size;
+    In.Offset += bytesOf(S.Sum, Size);
   In.Walks = walks(Index);
   In.Own = !In.Walks && ownThread(Index);
   if (In.In != Place::Kind::Record)
