@@ -16,6 +16,7 @@ from sharing.model.linkage import is_rust
 
 MAX_NAME_BYTES = 4096
 MAX_READABLE_BYTES = 2048  # longer names help nobody; the linkage name stays then
+MAX_ANSWER_BYTES = 128 << 20  # of all names together; those behind stay as they are
 CHILD_CPU_S = 2
 CHILD_MEMORY_BYTES = 512 << 20
 
@@ -45,8 +46,8 @@ def demangle(names: list[str]) -> list[str]:
 
 
 def _simple(name: str) -> str | None:
-    """``_Z3foo``, ``_ZL3foo``, ``_ZN2ns1xE`` and ``_ZTV3foo``; "" for what is not a C++ name, None for all else."""
-    if not name.startswith("_Z"):
+    """``_Z3foo``, ``_ZL3foo``, ``_ZN2ns1xE`` and ``_ZTV3foo``; "" for what is none, None for all else."""
+    if not name.startswith("_Z") or len(name) > MAX_NAME_BYTES:
         return ""
     what, rest, nested = _SPECIAL.get(name[2:4], ""), name[2:], False
     if what:
@@ -102,7 +103,7 @@ def _by_runtime(names: list[str]) -> list[str]:
             status = ctypes.c_int()
             for name in names:
                 raw = name.encode("utf-8", "replace")
-                answer = call(raw, None, None, ctypes.byref(status)) if len(raw) <= MAX_NAME_BYTES else None
+                answer = call(raw, None, None, ctypes.byref(status))
                 text = ctypes.string_at(answer)[: MAX_READABLE_BYTES + 1] if answer else b""
                 if answer:
                     free(answer)
@@ -111,7 +112,7 @@ def _by_runtime(names: list[str]) -> list[str]:
             os._exit(0)
     os.close(write_end)
     with os.fdopen(read_end, "rb") as answers:
-        for row, line in enumerate(answers.read().split(b"\n")[: len(names)]):
+        for row, line in enumerate(answers.read(MAX_ANSWER_BYTES).split(b"\n")[:-1]):
             result[row] = line.decode("utf-8", "backslashreplace")
     os.waitpid(child, 0)
     return result

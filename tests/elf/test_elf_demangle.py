@@ -70,6 +70,14 @@ def test_a_name_that_doubles_itself_is_cut_off() -> None:
     assert all(len(name) <= max(MAX_READABLE_BYTES, len(deep)) for name in readable)
 
 
+def test_a_plain_name_of_a_megabyte_is_left_as_it_is() -> None:
+    """Each of its parts would copy the rest of it."""
+    plain = "_ZN" + "1a" * 500_000 + "E"
+    started = time.process_time()
+    assert demangle([plain, "_ZN2ns1xE"]) == [plain, "ns::x"]
+    assert time.process_time() - started < 1
+
+
 def test_control_characters_do_not_shift_names() -> None:
     names = ["_Z3a\nbv", "_ZN3BoxIlE5valueE", "_ZN3Box\x1bIlE5valueE", "_ZN3BoxIiE5valueE"]
     readable = demangle(names)
