@@ -5,6 +5,7 @@ Owns the terminal decisions and the atomic write.  Does not build any text of a 
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -56,11 +57,24 @@ def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> N
     check_output(output, inputs)
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-            path.write_text(text, encoding="utf-8", errors="backslashreplace")  # a pipe or device: no rename
+            _write_through(output, text)
         else:
             write_whole(path.resolve(), text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise LinemateError(f"{output}: {error.strerror}") from error
+
+
+def _write_through(output: str, text: str) -> None:
+    """Write to a pipe or device, which nothing can replace.  A named pipe that nobody reads is not waited for."""
+    try:
+        handle = os.open(output, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise LinemateError(f"{output}: is a pipe that nobody reads") from error
+        raise
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
 
 
 def check_output(output: str | None, inputs: Iterable[str | None]) -> None:

@@ -145,6 +145,16 @@ def test_a_link_out_of_its_folder_is_not_written_through(run: Run, pipeline: Any
     assert pipeline.asked == []
 
 
+def test_a_pipe_that_nobody_reads_is_not_waited_for(run: Run, pipeline: Any) -> None:
+    os.mkfifo("report.json")
+    result = run("audit", "server", "-o", "report.json")
+    assert (result.code, result.err) == (2, "linemate: error: report.json: is a pipe that nobody reads\n")
+    reader = os.open("report.json", os.O_RDONLY | os.O_NONBLOCK)
+    assert run("audit", "server", "-o", "report.json").code == 0
+    assert json.loads(os.read(reader, 1 << 16))["command"] == "audit"
+    os.close(reader)
+
+
 def test_a_link_within_its_folder_is_written_through(run: Run, pipeline: Any) -> None:
     Path("server").write_bytes(b"\x7fELF")
     Path("latest.json").symlink_to("report.json")
