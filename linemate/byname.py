@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from sharing.model.image import Image, SectionKind, VariableFlag
-from sharing.static.linemap import variable_name
 
 _INDEX = re.compile(r"\[(\d{1,18})\]")
 _OFFSET = re.compile(r"\+(0[xX][0-9a-fA-F]{1,16}|0|[1-9]\d{0,18})$")
@@ -57,7 +56,7 @@ def rows_by_name(image: Image, wanted: frozenset[str] | None = None) -> dict[str
         if plain != name:
             put(plain, row)
     for row in np.flatnonzero(image.variables["scope"] >= 0).tolist():
-        put(variable_name(image, row), row)
+        put(image.variable_name(row), row)
     for row, aliases in image.aliases.items():
         for alias in aliases:
             put(alias, row)

@@ -15,7 +15,7 @@ from msgspec import structs
 from sharing.model.image import VARIABLE_DTYPE, Image, Section, SectionKind, Table
 from sharing.model.linemap import Excerpt, LayoutInstance
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeRecord, TypeTable
-from sharing.static.linemap import LineMap, variable_name
+from sharing.static.linemap import LineMap
 
 MAX_LAYOUTS = 4  # of records of one name that differ
 MAX_INSTANCES = 4096  # that are brought together
@@ -105,7 +105,7 @@ def _instances(image: Image, cores: frozenset[int]) -> Iterator[tuple[str, int]]
         kind = int(variable["type"])
         if kind < 0 or int(variable["section"]) not in sections or not finder.holds(kind):
             continue
-        name, base = variable_name(image, row), int(variable["address"])
+        name, base = image.variable_name(row), int(variable["address"])
         for path, offset in finder.places(kind):
             yield f"{name}{path}", base + offset
             if finder.left <= 0:

@@ -20,7 +20,7 @@ from sharing.judge.passes import Passes
 from sharing.model.finding import Finding, Severity
 from sharing.model.image import AccessKind, SectionKind, SiteFlag, VariableFlag
 from sharing.static.callees import function_name
-from sharing.static.linemap import LineMap, variable_name
+from sharing.static.linemap import LineMap
 
 Columns = Mapping[str, Any]
 
@@ -95,7 +95,7 @@ class _Variables:
         locked = known & (accesses.lock >= 0)
         locks = passes.knowledge.locks
         self.lock = {row: locks[number].kind for row, number in zip(at[locked], accesses.lock[locked], strict=True)}
-        self.names = {row: variable_name(self.image, row) for row in self.rows.tolist()}
+        self.names = {row: self.image.variable_name(row) for row in self.rows.tolist()}
 
     def columns(self) -> Columns:
         image, rows = self.image, self.rows
@@ -169,7 +169,7 @@ def _accesses(passes: Passes) -> Columns:
     np.maximum.at(depth, where, sites["loop_depth"])
     functions = {row: function_name(image, row) for row in np.unique(found["function"]).tolist()}
     readable = readable_names(list(functions.values()), passes.demangle)
-    variables = {row: variable_name(image, row) if row >= 0 else "" for row in np.unique(found["variable"]).tolist()}
+    variables = {row: image.variable_name(row) if row >= 0 else "" for row in np.unique(found["variable"]).tolist()}
     return {
         "function": [readable[functions[row]] for row in found["function"].tolist()],
         "variable": [variables[row] for row in found["variable"].tolist()],

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.image import FunctionFlag, Image, Table, VariableFlag
-from sharing.static.linemap import names_locals, variable_name
+from sharing.static.linemap import names_locals
 from sharing.static.origins import source_text
 
 Ids = npt.NDArray[np.int64]
@@ -97,7 +97,7 @@ class Objects:
         if not self.code:
             if not self.named[row] and self.file[row] >= 0:  # an input section without a symbol
                 return self.input_section(row)
-            return variable_name(self.image, row)
+            return self.image.variable_name(row)
         name = int(self.image.functions["name"][row])
         return self.image.names[name] if name >= 0 else f"fn_{int(self.address[row]):x}"
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 
 import msgspec
-import numpy as np
 
 from sharing.explain import mates
 from sharing.explain.activity import Activity
@@ -109,7 +108,7 @@ class _Side:
         if not use.target or use.link < 0:
             return None
         places = [use.link + start for start, _ in seen.bytes]
-        rows = [_row_at(self.here, place) for place in places]
+        rows = [self.here.image.variable_at(place) for place in places]
         if min(rows) < 0:
             return None
         there = [self._there(row, place) for row, place in zip(rows, places, strict=True)]
@@ -153,13 +152,6 @@ class _Side:
         offset = place - int(self.here.image.variables["address"][row])
         offset = self._members.offset(row, other, offset) if other >= 0 else mates.MISSING
         return mates.MISSING if offset == mates.MISSING else int(self.there.image.variables["address"][other]) + offset
-
-
-def _row_at(objects: Objects, address: int) -> int:
-    """The variable that has a byte, -1 none."""
-    table = objects.image.variables
-    row = int(np.searchsorted(table["address"], np.uint64(address), "right")) - 1
-    return row if row >= 0 and address < int(table["address"][row]) + max(int(table["size"][row]), 1) else -1
 
 
 def elsewhere(old: Verdicts, new: Verdicts) -> Seen | None:

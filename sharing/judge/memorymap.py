@@ -25,7 +25,6 @@ from sharing.model.memorymap import (
 )
 from sharing.static.callees import function_name
 from sharing.static.correlate import Accesses
-from sharing.static.linemap import variable_name
 
 MAX_ACCESSES = 500_000  # summed rows: beyond, the page would not open
 MAX_MEMBERS = 400  # of one type
@@ -162,7 +161,7 @@ def _section(
         f"{section.address:#x}",
         section.size,
         MapVariables(
-            [variable_name(image, row) for row in rows.tolist()],
+            [image.variable_name(row) for row in rows.tolist()],
             _distances(table["address"], section.address),
             table["size"].tolist(),
             [types.number(row) for row in table["type"].tolist()],

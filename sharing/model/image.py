@@ -336,3 +336,17 @@ class Image:
     phases: dict[int, int] = field(default_factory=dict)  # predicted sections: alignment by section index
     counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded
     code_words: Table = field(default_factory=lambda: np.zeros(0, WORD_DTYPE))  # sorted by slot
+
+    def variable_at(self, address: int) -> int:
+        """Row of the variable that has this byte, -1 where none has it; one without a size has its first byte."""
+        table = self.variables
+        row = int(np.searchsorted(table["address"], np.uint64(address), "right")) - 1
+        if row < 0 or address >= int(table["address"][row]) + max(int(table["size"][row]), 1):
+            return -1
+        return row
+
+    def variable_name(self, row: int) -> str:
+        """The variable's name, in front of it the function of a function-local static; its address if nameless."""
+        variable = self.variables[row]
+        name = self.names[variable["name"]] if variable["name"] >= 0 else f"{int(variable['address']):#x}"
+        return f"{self.names[variable['scope']]}::{name}" if variable["scope"] >= 0 else name

@@ -105,7 +105,7 @@ class LineMap:
         file = int(variable["file"])
         line = self.line_size
         return LayoutObject(
-            name=variable_name(self.image, row),
+            name=self.image.variable_name(row),
             address=f"{start:#x}",
             size=size,
             section=self._section_name(start),
@@ -155,7 +155,7 @@ class LineMap:
                     found.extend((-int(run["count"]), line) for line in lines)
         out: list[CrowdedLine] = []
         for _, line in sorted(set(found))[:limit]:
-            names = tuple(variable_name(self.image, row) for row in self.rows_in(line, line + self.line_size))
+            names = tuple(self.image.variable_name(row) for row in self.rows_in(line, line + self.line_size))
             out.append(CrowdedLine(f"{line:#x}", self._section_name(line), names))
         return out
 
@@ -195,7 +195,7 @@ class LineMap:
         """
         variable = self.image.variables[row]
         base, size = int(variable["address"]), int(variable["size"])
-        name = variable_name(self.image, row)
+        name = self.image.variable_name(row)
         type_row = int(variable["type"])
         members = _joined_bits(self.image.types.flatten(type_row)) if type_row >= 0 else []
         scalar = len(members) == 1 and not members[0].path and not members[0].stride
@@ -227,14 +227,14 @@ class LineMap:
         elif part.one_access:
             split = part.start < line or part.end > line + self.line_size
         if part.kind is SpanKind.VARIABLE:
-            name = _at(variable_name(self.image, part.row), offset)
+            name = _at(self.image.variable_name(part.row), offset)
         hole = part.kind is SpanKind.HOLE
         return LayoutSpan(
             start,
             end,
             part.kind,
             name,
-            variable_name(self.image, part.row),
+            self.image.variable_name(part.row),
             offset,
             "" if hole else part.type,
             split,
@@ -295,13 +295,6 @@ def names_locals(image: Image) -> bool:
     flags = image.variables["flags"]
     local = (flags & VariableFlag.LOCAL != 0) & (flags & VariableFlag.RECOVERED == 0)
     return bool(local.any()) or bool((flags & VariableFlag.FROM_DWARF != 0).any())
-
-
-def variable_name(image: Image, row: int) -> str:
-    """The variable's name, in front of it the function of a function-local static; its address if nameless."""
-    variable = image.variables[row]
-    name = image.names[variable["name"]] if variable["name"] >= 0 else f"{int(variable['address']):#x}"
-    return f"{image.names[variable['scope']]}::{name}" if variable["scope"] >= 0 else name
 
 
 def _joined_bits(members: Sequence[Member]) -> list[Member]:

@@ -56,13 +56,10 @@ def _never_written(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArr
 
 def _is_vtable(image: Image, address: int) -> bool:
     """Perhaps one of a closure: compilers name those so, or not at all.  Other classes' are known by their names."""
-    row = int(np.searchsorted(image.variables["address"], address, "right")) - 1
-    if row < 0:
+    row = image.variable_at(address)
+    if row < 0 or image.variables["name"][row] < 0:
         return True
-    there = image.variables[row]
-    if address >= there["address"] + max(int(there["size"]), 1) or there["name"] < 0:
-        return True
-    name = str(image.names[there["name"]])
+    name = str(image.names[image.variables["name"][row]])
     return name.startswith(_COMPILERS_NAMES) or name.endswith("{vtable}")
 
 

@@ -89,8 +89,10 @@ class Names:
     def _declared(self, item: Item, use: LineUse) -> Actor | None:
         """The variable around an item, of the file that the line is in."""
         names = self if self._static(use) else self._others(use.module) if use.link >= 0 else None
-        found = names._variable(use.link + item.start) if names is not None else -1
-        return names._of_variable(found, item, use) if names is not None and found >= 0 else None
+        if names is None or names._image is None:
+            return None
+        found = names._image.variable_at(use.link + item.start)
+        return names._of_variable(found, item, use) if found >= 0 else None
 
     def allocation(self, item: Item, use: LineUse) -> Allocation | None:
         """What an item was allocated with, where that was noted."""
@@ -103,23 +105,15 @@ class Names:
     def _static(self, use: LineUse) -> bool:
         return self._image is not None and use.target and use.link >= 0
 
-    def _variable(self, address: int) -> int:
-        assert self._image is not None
-        table = self._image.variables
-        row = int(np.searchsorted(table["address"], np.uint64(address), "right")) - 1
-        if row < 0 or address >= int(table["address"][row]) + max(int(table["size"][row]), 1):
-            return -1
-        return row
-
     def _objects(self, use: LineUse) -> list[Range]:
         """Parts of the line by variable: [start, end) addresses."""
         assert self._image is not None
         table = self._image.variables
         rows = range(
-            max(self._variable(use.link), int(np.searchsorted(table["address"], np.uint64(use.link)))),
+            max(self._image.variable_at(use.link), int(np.searchsorted(table["address"], np.uint64(use.link)))),
             int(np.searchsorted(table["address"], np.uint64(use.link + use.size))),
         )
-        first = self._variable(use.link)
+        first = self._image.variable_at(use.link)
         out = []
         for row in dict.fromkeys([*([first] if first >= 0 else []), *rows]):
             start = max(int(table["address"][row]), use.link)
@@ -131,7 +125,7 @@ class Names:
     def _typed_locks(self, address: int, use: LineUse) -> list[Range]:
         assert self._image is not None
         assert self._shapes is not None
-        row = self._variable(address)
+        row = self._image.variable_at(address)
         variable = self._image.variables[row]
         base = int(variable["address"]) - use.link
         return [
@@ -148,9 +142,7 @@ class Names:
         assert self._knowledge is not None
         image, variable = self._image, self._image.variables[row]
         base, size, kind = int(variable["address"]), int(variable["size"]), int(variable["type"])
-        name = image.names[variable["name"]] if variable["name"] >= 0 else f"{base:#x}"
-        if variable["scope"] >= 0:
-            name = f"{image.names[variable['scope']]}::{name}"
+        name = image.variable_name(row)
         offset = start - base
         lock = next((p for p in self._shapes.locks(kind) if p.offset <= offset < p.offset + p.size), None)
         leaf = None if lock is not None else self._shapes.leaf(kind, offset)
