@@ -49,6 +49,15 @@ def names_of_callees(image: Image, addresses: npt.NDArray[np.uint64]) -> list[st
     ]
 
 
+def of_call(image: Image, ips: npt.NDArray[Any], field: str) -> npt.NDArray[Any]:
+    """One field of the calls at these addresses, 0 where no call is recorded."""
+    calls = image.calls
+    if not len(calls):
+        return np.zeros(len(ips), np.uint16)
+    row = np.minimum(np.searchsorted(calls["ip"], ips), len(calls) - 1)
+    return np.where(calls["ip"][row] == ips, calls[field][row], 0)
+
+
 def passed_on(
     image: Image, callees: npt.NDArray[Any], inverse: npt.NDArray[Any], wanted: set[Argument]
 ) -> Iterator[tuple[int, Argument, Argument | None]]:

@@ -16,8 +16,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
 from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
-from sharing.static.callees import function_at, names_of_callees
-from sharing.static.callgraph import of_call
+from sharing.static.callees import function_at, names_of_callees, of_call
 
 MAX_SUMMARY_ROWS = 1_500_000
 OFFSET_LIMIT = 1 << 21  # bytes behind a pointer that are still told apart

@@ -1,0 +1,108 @@
+"""The calls of an image as a graph in flat arrays: an edge a call whose callee is a function of the image.
+
+Owns what can be asked of the graph alone: who is reached, and what lies on cycles.  Knows no threads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import Image, Table
+from sharing.static import numbers, perthread
+from sharing.static.callees import function_at
+from sharing.static.executions import times
+from sharing.static.phases import program_point
+
+TRIM_ROUNDS = 40
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Sorted by caller; functions are rows of the function table."""
+
+    caller: Ints
+    callee: Ints
+    depth: Ints  # of loops around the call
+    factor: Floats  # calls in one run of the caller
+    once: Floats  # the same by the estimate for one thread, see ``perthread``
+    where: npt.NDArray[np.uint64]  # see phases.program_point
+    start: Ints  # by caller its first edge, and one past the last
+
+    @property
+    def functions(self) -> int:
+        return len(self.start) - 1
+
+    def keep(self, rows: Bools) -> Edges:
+        """The edges of these rows."""
+        kept = {
+            field.name: getattr(self, field.name)[rows] for field in dataclasses.fields(self) if field.name != "start"
+        }
+        return Edges(**kept, start=_first_by_caller(self.caller[rows], self.functions))
+
+    def reached_from(self, seeds: npt.NDArray[Any]) -> Bools:
+        """The seeds, what they call, what that calls, and so on."""
+        reached = np.zeros(self.functions, bool)
+        front = np.unique(seeds[seeds >= 0])
+        reached[front] = True
+        while len(front):
+            counts = self.start[front + 1] - self.start[front]
+            total = int(counts.sum())
+            if not total:
+                break
+            offsets = np.repeat(self.start[front] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+            targets = self.callee[offsets + np.arange(total)]
+            front = np.unique(targets[~reached[targets]])
+            reached[front] = True
+        return reached
+
+    def callers_by_callee(self) -> tuple[Ints, Ints]:
+        """(callers sorted by the function that they call, for each function its first one there)"""
+        order = np.argsort(self.callee, kind="stable")
+        return self.caller[order], np.searchsorted(self.callee[order], np.arange(self.functions + 1))
+
+    def between_cycles(self) -> Bools:
+        """Functions on a call cycle or on a path between two: what is left when leaves and roots are taken off."""
+        left = np.ones(self.functions, bool)
+        live = np.ones(len(self.caller), bool)
+        for _ in range(TRIM_ROUNDS):
+            into = np.bincount(self.callee[live], minlength=self.functions) > 0
+            out = np.bincount(self.caller[live], minlength=self.functions) > 0
+            fresh = left & into & out
+            if (fresh == left).all():
+                break
+            left = fresh
+            live &= left[self.caller] & left[self.callee]
+        return left
+
+
+def edges_of(image: Image, calls: Table) -> Edges:
+    """``calls``: rows of the image's call table, and those that are made up for callbacks."""
+    callee = function_at(image, calls["callee"])
+    inside = (callee >= 0) & (calls["function"] >= 0)
+    order = np.flatnonzero(inside)[np.argsort(calls["function"][inside], kind="stable")]
+    chosen = calls[order]
+    caller = chosen["function"].astype(np.int64)
+    depth = chosen["loop_depth"].astype(np.int64)
+    depth[depth >= numbers.IMPLAUSIBLE_LOOPS] = 0
+    return Edges(
+        caller,
+        callee[order],
+        depth,
+        times(chosen["loop_depth"], chosen["rarity"]),
+        perthread.times(chosen["loop_depth"], chosen["rarity"]),
+        program_point(image, chosen),
+        _first_by_caller(caller, len(image.functions)),
+    )
+
+
+def _first_by_caller(callers: Ints, functions: int) -> Ints:
+    return np.searchsorted(callers, np.arange(functions + 1))

@@ -1,0 +1,113 @@
+"""How often each function runs, estimated in two ways: in the whole program, and in each kind of thread.
+
+Owns the first (in the spirit of Wu and Larus, MICRO-27, 1994, with loop depth for branch probabilities) and what the
+second, ``perthread``'s, is made of.  Estimates are for ranking and never presented as measured.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import Image, ImageKind
+from sharing.static import foreign, numbers, perthread
+from sharing.static.callees import handed_over
+from sharing.static.edges import Edges
+from sharing.static.executions import in_loop
+from sharing.static.roots import ThreadStructure
+from sharing.static.starts import Root
+
+ROUNDS = 12
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+
+def run_once(edges: Edges, roots: Sequence[Root], entered: Bools) -> Bools:
+    """Functions that a program runs at most once: main, and what it calls from one place outside loops."""
+    once = np.zeros(edges.functions, bool)
+    callers = np.bincount(edges.callee, minlength=edges.functions)
+    repeated = np.bincount(edges.callee[in_loop(edges.depth)], minlength=edges.functions) > 0
+    front = np.array([root.function for root in roots if root.function >= 0 and not root.many], np.int64)
+    allowed = (callers == 1) & ~repeated & ~entered
+    while len(front):
+        once[front] = True
+        targets = np.unique(edges.callee[np.isin(edges.caller, front)])
+        front = targets[allowed[targets] & ~once[targets]]
+    return once
+
+
+def in_program(edges: Edges, threads: ThreadStructure, again: Bools, once: Bools, factor: Floats) -> Floats:
+    """Runs of each function: iterates f = base + sum over its call sites.
+
+    ``again``: functions that are called through pointers, or by others, again and again; ``factor``: see ``coldness``.
+    """
+    base = _entered_runs(threads, again)
+    cycles = edges.between_cycles()
+    around = cycles[edges.caller] & cycles[edges.callee]
+    flat, cyclic = edges.keep(~around), edges.keep(around)
+    damped = numbers.RECURSION * np.minimum(cyclic.factor, 1.0)
+    frequency = base.copy()
+    for _ in range(ROUNDS):
+        flow = np.bincount(flat.callee, weights=frequency[flat.caller] * flat.factor, minlength=len(base))
+        # Along cycles the busiest caller counts, not the sum: a sum would grow to the limit and rank nothing.
+        busiest = np.zeros(len(base))
+        np.maximum.at(busiest, cyclic.callee, frequency[cyclic.caller] * damped)
+        # What cold code calls is cold with it.
+        fresh = np.minimum(base + flow + busiest, numbers.MAX_FREQUENCY) * factor
+        if np.allclose(fresh, frequency, rtol=1e-3):
+            break
+        frequency = fresh
+    frequency[once] = np.minimum(frequency[once], 1.0)
+    return frequency
+
+
+def _entered_runs(threads: ThreadStructure, again: Bools) -> Floats:
+    """Runs of each function that no direct call makes."""
+    base = threads.base.astype(np.float64)
+    base[again] = numbers.DISPATCHED
+    for root in threads.roots:
+        if root.function >= 0:
+            base[root.function] = max(base[root.function], numbers.MANY_THREADS if root.many else 1.0)
+    return base
+
+
+def in_threads(
+    image: Image, edges: Edges, roots: Sequence[Root], dispatched: Bools, base: Bools, factor: Floats
+) -> perthread.Threads | None:
+    """What each root runs how often; None in a kernel, whose work is not that of all its functions alike."""
+    if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
+        return None
+    called = base & (factor >= 1.0)  # a library's: to set up and to tear down is not what it is called for
+    found = perthread.threads(
+        _calls(edges, factor),
+        [root.function for root in roots],
+        dispatched,
+        handed_over(image),
+        _calls_through_pointers(image),
+        perthread.work_of(image),
+        called if called.any() else base,
+    )
+    sleeping = foreign.sleepers(image, found.once)
+    some, rest, long = (perthread.mask_of(rows) for rows in (sleeping.some, sleeping.rest, sleeping.long))
+    return dataclasses.replace(found, unsure=found.unsure | some, resting=rest, seldom=long)
+
+
+def _calls(edges: Edges, factor: Floats) -> perthread.Calls:
+    made = edges.once * factor[edges.callee]
+    cycles = edges.between_cycles()
+    around = cycles[edges.caller] & cycles[edges.callee]
+    # With the share that each call keeps, no cycle grows.
+    flow = np.where(around, np.minimum(made, numbers.RECURSION / numbers.CALL_SHARE), made)
+    return perthread.Calls(edges.callee, made, flow, in_loop(edges.depth), edges.start)
+
+
+def _calls_through_pointers(image: Image) -> perthread.Work:
+    n = len(image.functions)
+    rows = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    often, inside = perthread.times(rows["loop_depth"], rows["rarity"]), in_loop(rows["loop_depth"])
+    straight = np.bincount(rows["function"], often * ~inside, n).astype(np.float64)
+    return perthread.Work(straight, np.bincount(rows["function"], often * inside, n).astype(np.float64))
