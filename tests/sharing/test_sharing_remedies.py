@@ -76,6 +76,13 @@ def test_one_that_disturbs_all_moves_alone() -> None:
     assert chosen(three, wrong=lambda a, b: "b" in (a, b)) == [(Kind.WHOLE, "b")]
 
 
+def test_the_edit_of_what_the_finding_names_comes_first() -> None:
+    """Though `d`, which disturbs all, has to move before the pair is what is left."""
+    four = [actor(name, name, 0, start=BSS + 8 * at) for at, name in enumerate("abcd")]
+    edits = chosen(four, wrong=lambda a, b: "d" in (a, b) or {a, b} == {"a", "b"})
+    assert edits == [(Kind.WHOLE, "a"), (Kind.WHOLE, "d")]
+
+
 def node_image(size: int = 32, count: int = 1, more: int = 0) -> Image:
     b = Builder()
     kind = record(

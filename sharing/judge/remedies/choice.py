@@ -70,7 +70,9 @@ def choose(conflict: Conflict, left: Left, paths: Paths, line_size: int) -> tupl
         seen.update(dict.fromkeys(a for c in todo for a in c.actors))
     if todo:
         return ()
-    return _without_needless(edits, left, seen, line_size)
+    needed = _without_needless(edits, left, seen, line_size)
+    named = [variable_of(actor) for actor in conflict.actors[:2]]
+    return tuple(sorted(needed, key=lambda edit: edit.variable not in named))  # a reader knows these
 
 
 def _without_needless(edits: Sequence[Edit], left: Left, actors: dict[Actor, None], line_size: int) -> tuple[Edit, ...]:
