@@ -15,7 +15,8 @@ from tests.builders.elf import ALLOC, WRITE, ElfBuilder
 
 VARIABLE, STRUCT, MEMBER, ARRAY, RANGE, BLOCK, UNIT = 0x34, 0x13, 0x0D, 0x01, 0x21, 0x0B, 0x11
 NAME, LOCATION, TYPE, BYTE_SIZE, COUNT, PLACE = 0x03, 0x02, 0x49, 0x0B, 0x37, 0x38
-STRING, EXPRESSION, REF4, DATA4, DATA8 = 0x08, 0x18, 0x13, 0x06, 0x07
+STRING, STRP, EXPRESSION, REF4, DATA4, DATA8 = 0x08, 0x0E, 0x18, 0x13, 0x06, 0x07
+LONGEST_NAME = 1 << 14
 ADDRESS = 0x402000
 HEADER_BYTES = 11  # of a DWARF 4 unit
 
@@ -71,11 +72,12 @@ def unit(*entries: bytes) -> bytes:
     return struct.pack("<I", len(body)) + body
 
 
-def write(directory: Path, info: bytes, abbreviations: bytes = ABBREVIATIONS) -> str:
+def write(directory: Path, info: bytes, abbreviations: bytes = ABBREVIATIONS, strings: bytes = b"") -> str:
     elf = ElfBuilder()
     elf.section(".data", bytes(64), flags=ALLOC | WRITE, address=ADDRESS)
     elf.section(".debug_abbrev", abbreviations)
     elf.section(".debug_info", info)
+    elf.section(".debug_str", strings)
     path = directory / "hostile"
     path.write_bytes(elf.bytes())
     return str(path)
@@ -179,6 +181,19 @@ def test_hostile_names_pass_unharmed_and_bad_bytes_become_text(tmp_path):
     entry = variable(AFTER_VARIABLE + 4).replace(b"v\0", b"\x1b\xff<\nv\0", 1)
     document = read(write(tmp_path, unit(entry, record())))
     assert [v.name for v in document.variables] == ["\x1b\ufffd<\nv"]
+
+
+def test_names_that_are_each_the_end_of_another_take_no_square_of_their_section(tmp_path):
+    """20,000 names of half a megabyte each: without a bound five seconds and an answer that is refused."""
+    names = 20_000
+    abbreviations = (
+        abbreviation(1, UNIT, True) + abbreviation(2, VARIABLE, False, NAME, STRP, LOCATION, EXPRESSION) + b"\0"
+    )
+    entries = (b"\2" + struct.pack("<I", 50 * i) + b"\x09\x03" + struct.pack("<Q", ADDRESS) for i in range(names))
+    path = write(tmp_path, unit(*entries), abbreviations, b"s" * (50 * names) + b"\0")
+    (found,) = read(path).variables
+    assert set(found.name) == {"s"}
+    assert len(found.name) <= LONGEST_NAME
 
 
 def test_each_truncation_ends_with_an_answer_or_a_line(tmp_path):

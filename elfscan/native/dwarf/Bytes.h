@@ -154,14 +154,20 @@ private:
   bool Fail = false;
 };
 
-/// The zero-terminated string at \p Offset, empty when out of range.
+/// Names may each be the end of another: what is told of one is bounded.
+constexpr size_t MaxStringBytes = 1 << 14;
+
+/// The zero-terminated string at \p Offset, empty when out of range, cut where
+/// it is longer than any name.
 inline llvm::StringRef stringAt(llvm::StringRef Data, uint64_t Offset) {
   if (Offset >= Data.size())
     return {};
   const char *Start = Data.data() + Offset;
-  const void *Zero = std::memchr(Start, 0, Data.size() - Offset);
+  size_t Most = std::min<size_t>(Data.size() - Offset, MaxStringBytes);
+  const void *Zero = std::memchr(Start, 0, Most);
   if (!Zero)
-    return {};
+    return Most == MaxStringBytes ? llvm::StringRef(Start, Most)
+                                  : llvm::StringRef();
   return {Start, static_cast<size_t>(static_cast<const char *>(Zero) - Start)};
 }
 
