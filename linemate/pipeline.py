@@ -106,6 +106,10 @@ class _Executables:
         """The most that these bytes of a variable are used in any of them."""
         return max((r.heat(at[identity], offset) for at, r in self.judged if identity in at), default=Heat.COLD)
 
+    def changed_by_threads(self, identity: str, offset: int) -> bool:
+        """Do several threads of any of them write a byte of a variable?"""
+        return any(r.changed_by_threads(at[identity], offset) for at, r in self.judged if identity in at)
+
 
 def _judge_executables(program: Program, options: CheckOptions, knowledge: Knowledge, out: _Collected) -> _Executables:
     """Adds what is found on lines; of what is found in several executables, the most severe."""
@@ -147,7 +151,7 @@ def _on_declarations(
 
     macro = options.project.fix.align_macro or ""
     context = source_context(program, knowledge, executables.line_size, executables.pair_size, macro)
-    context = dataclasses.replace(context, heat=executables.heat)
+    context = dataclasses.replace(context, heat=executables.heat, changed_by_threads=executables.changed_by_threads)
     found = {finding.id: finding for finding in on_lines}
     for finding in run_source_rules(program, context, rules=options.rules, judged=list(on_lines)):
         found.setdefault(finding.id, finding)

@@ -17,6 +17,7 @@ constexpr size_t AccessColumns = 16;
 constexpr size_t CallColumns = 8;
 constexpr size_t ArgColumns = 6;
 constexpr size_t LockOpColumns = 9;
+constexpr size_t ZeroTestColumns = 6;
 
 } // namespace linemate
 

@@ -90,6 +90,7 @@ void write(JsonStream &Out, const FunctionFacts &F) {
   optional(Out, "releases", F.Releases);
   optional(Out, "taken", F.Taken);
   optional(Out, "names", F.Names);
+  optional(Out, "zero_tests", F.ZeroTests);
   Out.objectEnd();
 }
 

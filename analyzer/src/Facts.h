@@ -43,7 +43,15 @@ enum class MemoryOrder : int64_t {
 };
 
 namespace accessflag {
-enum : int64_t { Indexed = 1, Volatile = 2, BitField = 4, Walks = 8, Own = 16 };
+enum : int64_t {
+  Indexed = 1,
+  Volatile = 2,
+  BitField = 4,
+  Walks = 8,
+  Own = 16,
+  Clears = 32,
+  New = 64
+};
 } // namespace accessflag
 
 namespace functionbits {
@@ -162,6 +170,7 @@ struct FunctionFacts {
   Rows Releases;
   Rows Taken;
   Rows Names;
+  Rows ZeroTests;
 };
 
 /// A TypeTree, already written as JSON; owned by the UnitBuilder.

@@ -56,6 +56,11 @@ RARITY_STEPS: Annotated[
     About("steps of rarity that halve a chance", Origin.ABI, "how the analyzers state it: rarity is 4 * -log2(chance)"),
 ] = 4.0
 
+SELDOM: Annotated[
+    int,
+    About("steps of rarity", Origin.CHOSEN, "of what runs once or next to never among what repeats: 2^-10 of it"),
+] = 40
+
 LOW_FROM: Annotated[
     float, About("share of the program's time", Origin.CHOSEN, "below, it is said not to be worth fixing")
 ] = 0.02

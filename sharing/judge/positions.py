@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sharing.judge import numbers
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, Section, SectionKind
-from sharing.model.profile import Actor, Role
+from sharing.model.profile import Actor, Heat, Role
 from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
@@ -135,7 +135,7 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
     share = len(met.shifts) / possible
     steps = 0 if share >= numbers.LIKELY else 1 if share >= numbers.UNLIKELY else 2
     elements = draft.verdict is Verdict.FALSE_SHARING and len(draft.actors) == 1  # of one array, for each thread
-    if first.name == ALLOCATED and not elements and not all(_shared_by_intent(a) for a in draft.actors[:2]):
+    if first.name == ALLOCATED and not elements and not _object_shared_by_intent(draft.actors[:2]):
         steps += 1  # there may be an object for each thread
     if draft.verdict is Verdict.SPLIT_ACCESS and share < 1:
         steps += 1  # nothing here is known to straddle
@@ -148,6 +148,12 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
         evidence=(*draft.evidence, f"{evidence} ({100 * share:.0f}%)" if possible > 1 else evidence),
         score=draft.score * share,
     )
+
+
+def _object_shared_by_intent(pair: tuple[Actor, ...]) -> bool:
+    """What is only read needs no synchronisation: then the other one tells of the object."""
+    shared = [_shared_by_intent(a) for a in pair]
+    return any(shared) and all(s or a.write_heat is Heat.COLD for s, a in zip(shared, pair, strict=True))
 
 
 def _shared_by_intent(actor: Actor) -> bool:

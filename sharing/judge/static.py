@@ -40,7 +40,7 @@ from sharing.model.image import ALLOCATED, Image
 from sharing.model.plural import count
 from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.rules import LINE_RULES
-from sharing.rules.line.base import Context, Draft, LineRule, Span
+from sharing.rules.line.base import Context, Draft, LineRule, Span, by_threads
 from sharing.static import callgraph, correlate, flow
 from sharing.static.profiles import Profiler
 
@@ -79,11 +79,19 @@ class Judgement:
     notes: tuple[str, ...]
     hidden: int = 0  # drafts below the asked severity
     actors: Callable[[int, int], tuple[Actor, ...]] = lambda start, size: ()  # all with bytes in a range of addresses
+    context: Context | None = None  # None where nothing was judged
     threads_unknown: bool = False
 
     def heat(self, address: int, offset: int) -> Heat:
         """How busy the byte at an offset of an object is."""
         return max((a.heat for a in self.actors(address + offset, 1)), default=Heat.COLD)
+
+    def changed_by_threads(self, address: int, offset: int) -> bool:
+        """Is the byte at an offset of an object written under no lock by threads of which several run at once?"""
+        ctx = self.context
+        return ctx is not None and any(
+            a.writers and not a.write_guards and by_threads(a, ctx) for a in self.actors(address + offset, 1)
+        )
 
 
 Grade = Callable[[list[Draft]], list[Draft]]
@@ -130,7 +138,8 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = _distinct(findings)
     hidden = len(merged) - len(made)
-    return Judgement(tuple(findings), image, counts, tuple(notes), hidden, profiler.within, bool(calls.unknown))
+    unknown = bool(calls.unknown)
+    return Judgement(tuple(findings), image, counts, tuple(notes), hidden, profiler.within, context, unknown)
 
 
 def _threads_text(calls: callgraph.CallGraph) -> str:

@@ -8,8 +8,8 @@ Units and binaries join by *identity*.  The identity of a variable or function w
 for a static of a C function), so that equal ones from one header are equal.  Static *variables* of headers exist once
 a unit: theirs is ``name@path-of-the-unit``.  ``symbol`` is what the ELF symbol table calls it.
 
-Rows that occur in thousands (accesses, calls, arguments, lock operations) are flat integer lists, whose columns the
-``*_COLUMNS`` tuples name.  Offsets and sizes are in bytes unless a name says bits; lines and columns count from 1,
+Rows that occur in thousands (accesses, calls, arguments, lock operations, tests) are flat integer lists, whose columns
+the ``*_COLUMNS`` tuples name.  Offsets and sizes are in bytes unless a name says bits; lines and columns count from 1,
 ``begin`` and ``end`` are byte offsets in the file.
 """
 
@@ -65,6 +65,8 @@ class AccessFlag(IntFlag):
     BIT_FIELD = 4
     WALKS = 8  # the index is one that moves on, from element to element: no place of one thread's own
     OWN = 16  # the index is the number of the running thread: thread-local, or from a function that tells it
+    CLEARS = 32  # stores zero
+    NEW = 64  # stores to an object that this function makes or ends: no other thread has it yet, or any more
 
 
 class FunctionBits(IntFlag):
@@ -170,6 +172,15 @@ LOCK_OP_COLUMNS = (
     "lockset",  # held before
 )
 
+ZERO_TEST_COLUMNS = (
+    "variable",  # index into UnitFacts.symbols: what was just found to be zero, or not to be
+    "offset",
+    "size",  # bytes that were tested
+    "is_zero",
+    "first",  # orders of the blocks, from first to last, that run only then
+    "last",
+)
+
 
 class LockFact(msgspec.Struct, frozen=True, array_like=True):
     """One lock expression of a function.  ``row`` is the name of its row in knowledge/locks.json (or the project's)."""
@@ -241,6 +252,7 @@ class FunctionFacts(msgspec.Struct, frozen=True):
     releases: tuple[int, ...] = ()
     taken: tuple[int, ...] = ()  # functions (symbols) whose address it stores or passes
     names: tuple[int, ...] = ()  # symbols that it names, in the order of evaluation; own statics where declared, too
+    zero_tests: tuple[int, ...] = ()
 
 
 # A type where it is used, as a small tree: [kind, name, size, align, inner, count].

@@ -16,6 +16,7 @@ from sharing.model.facts import (
     CALL_COLUMNS,
     LOCK_OP_COLUMNS,
     MOST,
+    ZERO_TEST_COLUMNS,
     AccessFlag,
     Base,
     FunctionFacts,
@@ -30,6 +31,7 @@ from sharing.model.image import AccessKind
 from sharing.model.types import RECORD_KINDS
 
 MOST_PARAMETERS = 1 << 15
+MOST_ORDER = (1 << 16) - 1  # of blocks of a function
 MOST_TREE = 64  # types within each other; compilers refuse far fewer
 
 # Ranges of columns that are no indexes, by the table that has them.
@@ -44,6 +46,7 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "calls": {},
     "args": {"kind": (min(Passed), max(Passed)), "arg": (0, MOST_PARAMETERS)},
     "lock_ops": {"effect": (1, 4)},
+    "zero_tests": {"is_zero": (0, 1), "size": (1, MOST), "first": (0, MOST_ORDER), "last": (0, MOST_ORDER)},
 }
 # Columns that are indexes: into which table, and whether -1 (none, unknown) is one.
 INDEXES: dict[str, dict[str, str]] = {
@@ -51,10 +54,17 @@ INDEXES: dict[str, dict[str, str]] = {
     "calls": {"callee": "symbols", "file": "files", "lockset": "locksets"},
     "args": {"call": "calls"},
     "lock_ops": {"lock": "locks", "file": "files", "lockset": "locksets"},
+    "zero_tests": {"variable": "symbols"},
 }
 # Lists of a function that are indexes into one table each.
 _LISTS = {"requires": "locks", "acquires": "locks", "releases": "locks", "taken": "symbols", "names": "symbols"}
-_TABLES = {"accesses": ACCESS_COLUMNS, "calls": CALL_COLUMNS, "args": ARG_COLUMNS, "lock_ops": LOCK_OP_COLUMNS}
+_TABLES = {
+    "accesses": ACCESS_COLUMNS,
+    "calls": CALL_COLUMNS,
+    "args": ARG_COLUMNS,
+    "lock_ops": LOCK_OP_COLUMNS,
+    "zero_tests": ZERO_TEST_COLUMNS,
+}
 # The same by position, made once.
 _CHECKS = {
     table: tuple((columns.index(name), name, *bounds) for name, bounds in RANGES[table].items())

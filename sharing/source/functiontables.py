@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
 from sharing.model.facts import (
     ACCESS_COLUMNS,
     ARG_COLUMNS,
     CALL_COLUMNS,
     LOCK_OP_COLUMNS,
+    ZERO_TEST_COLUMNS,
     AccessFlag,
     Base,
     FunctionBits,
@@ -31,6 +33,7 @@ from sharing.model.image import (
     ORIGIN_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
+    ZERO_RANGE_DTYPE,
     ArgKind,
     FunctionFlag,
     Origins,
@@ -74,6 +77,7 @@ class Code:
     calls: Table
     args: Table
     params: Table
+    zero_ranges: Table
     origins: Origins
     callee_names: dict[int, str]
     init_functions: tuple[int, ...]
@@ -173,10 +177,9 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     paths = _Places([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in tables])
 
     by_symbol = {f.symbol: int(a) for f, a in zip(facts, address.tolist(), strict=True)}
-    ips = _rank([accesses, calls, ops], starts, address)
+    ips, place_of = _rank([accesses, calls, ops], starts, address)
     locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
     taken = _taken(facts, unit, args, functions)
-    table = _functions(facts, address, length, taken)
     lookup = _Lookup(unit, variables, records, functions)
     sites, params = _sites(accesses, ips[0], lookup)
     locking = [a for name, a in {**by_symbol, **imports}.items() if knowledge.lock_calls(name)]
@@ -188,12 +191,13 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets, locksets.required(defined))
     names = {a: n for n, a in imports.items()}
     return Code(
-        functions=table,
+        functions=_functions(facts, address, length, taken),
         symbols=tuple(f.symbol or f.identity for f in facts),
         sites=_by_ip(sites),
         calls=_by_ip(every_call),
         args=_by_ip(every_arg),
         params=_by_ip(params),
+        zero_ranges=_zero_ranges(_Rows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
         origins=origins,
         callee_names=names,
         init_functions=tuple(
@@ -207,11 +211,35 @@ def _by_ip(table: Table) -> Table:
     return table[np.argsort(table["ip"], kind="stable")]
 
 
-def _rank(rows: list[_Rows], starts: list[tuple[int, Any]], address: npt.NDArray[np.uint64]) -> list[Any]:
+class _BlockStarts:
+    """Where the events of a block begin; ``keys`` are those of all events, sorted (``_block_key``)."""
+
+    def __init__(self, keys: Ints, address: npt.NDArray[np.uint64]) -> None:
+        self._keys, self._address = keys, address
+
+    def find(self, function: Ints, order: Ints) -> npt.NDArray[np.uint64]:
+        """The address of the first event that is not before a block."""
+        rank = np.searchsorted(self._keys, _block_key(function, order)) - np.searchsorted(
+            self._keys, _block_key(function, np.zeros_like(order))
+        )
+        return _event_address(self._address, function, rank)
+
+
+def _block_key(function: Ints, order: Ints) -> Ints:
+    return (function << 17) | order  # one more than the last order of a function is less than the first of the next
+
+
+def _event_address(address: npt.NDArray[np.uint64], function: Ints, rank: Ints) -> npt.NDArray[np.uint64]:
+    return address[function] + np.uint64(1) + np.uint64(EVENT_BYTES) * rank.astype(np.uint64)
+
+
+def _rank(
+    rows: list[_Rows], starts: list[tuple[int, Any]], address: npt.NDArray[np.uint64]
+) -> tuple[list[Any], _BlockStarts]:
     """Unique instruction addresses: by function, block order, line and column, calls behind the accesses they need."""
     function = np.concatenate([*(r.function for r in rows), np.array([row for row, _ in starts], np.int64)])
     if not len(function):
-        return [np.empty(0, np.uint64) for _ in range(len(rows) + 1)]
+        return [np.empty(0, np.uint64) for _ in range(len(rows) + 1)], _BlockStarts(function, address)
     key = [
         np.concatenate([*(r[name] for r in rows), np.array([getattr(s, name) for _, s in starts], np.int64)])
         for name in ("order", "line", "column")
@@ -220,9 +248,9 @@ def _rank(rows: list[_Rows], starts: list[tuple[int, Any]], address: npt.NDArray
     first = np.searchsorted(function[sort], np.arange(len(address)))
     rank = np.empty(len(sort), np.int64)
     rank[sort] = np.arange(len(sort)) - first[function[sort]]
-    ip = address[function] + 1 + EVENT_BYTES * rank.astype(np.uint64)
+    ip = _event_address(address, function, rank)
     ends = np.cumsum([len(r) for r in rows])
-    return list(np.split(ip, ends))
+    return list(np.split(ip, ends)), _BlockStarts(_block_key(function[sort], key[0][sort]), address)
 
 
 def _taken(facts: list[Any], unit: Ints, args: _Rows, functions: _Places) -> set[int]:
@@ -279,7 +307,10 @@ def _sites(rows: _Rows, ip: Any, lookup: _Lookup) -> tuple[Table, Table]:
     sites["stride"] = np.clip(rows["stride"][keep], 0, MAX_STRIDE)
     sites["kind"] = rows["kind"][keep]
     sites["flags"] = _flags(rows, keep)
-    chosen = np.flatnonzero((base == Base.PARAMETER) & (rows["id"] >= 0) & (rows["id"] < 8))
+    # What sets up a new object takes no line from anyone, as if it ran next to never.
+    new = rows["flags"] & AccessFlag.NEW != 0
+    sites["rarity"][new[keep]] = np.maximum(sites["rarity"][new[keep]], shared.SELDOM)
+    chosen = np.flatnonzero((base == Base.PARAMETER) & (rows["id"] >= 0) & (rows["id"] < 8) & ~new)
     params = np.zeros(len(chosen), PARAM_DTYPE)
     _common(params, rows, ip, chosen)
     params["offset"] = rows["offset"][chosen]
@@ -291,12 +322,33 @@ def _sites(rows: _Rows, ip: Any, lookup: _Lookup) -> tuple[Table, Table]:
     return sites, params
 
 
+def _zero_ranges(tests: _Rows, blocks: _BlockStarts, lookup: _Lookup) -> Table:
+    """Instructions behind a test of a variable for zero."""
+    variable = lookup.variables.find(lookup.units(tests), tests["variable"])
+    begin = blocks.find(tests.function, tests["first"])
+    end = blocks.find(tests.function, tests["last"] + 1)
+    keep = np.flatnonzero((variable != 0) & (begin < end) & (tests["offset"] >= 0))
+    table = np.zeros(len(keep), ZERO_RANGE_DTYPE)
+    table["variable"] = variable[keep] + tests["offset"][keep].astype(np.uint64)
+    table["begin"], table["end"], table["function"] = begin[keep], end[keep], tests.function[keep]
+    table["size"], table["is_zero"] = np.clip(tests["size"][keep], 1, 2**16 - 1), tests["is_zero"][keep]
+    return table
+
+
+_SITE_FLAGS = {
+    AccessFlag.INDEXED: SiteFlag.INDEXED,
+    AccessFlag.WALKS: SiteFlag.WALKS,
+    AccessFlag.OWN: SiteFlag.OWN,
+    AccessFlag.CLEARS: SiteFlag.CLEARS,
+}
+
+
 def _flags(rows: _Rows, keep: Any) -> Any:
-    atomic = np.where(rows["memory_order"][keep] > 0, int(SiteFlag.ATOMIC), 0)
-    indexed = np.where(rows["flags"][keep] & AccessFlag.INDEXED, int(SiteFlag.INDEXED), 0)
-    walks = np.where(rows["flags"][keep] & AccessFlag.WALKS, int(SiteFlag.WALKS), 0)
-    own = np.where(rows["flags"][keep] & AccessFlag.OWN, int(SiteFlag.OWN), 0)
-    return (atomic | indexed | walks | own).astype(np.uint8)
+    stated = rows["flags"][keep]
+    flags = np.where(rows["memory_order"][keep] > 0, int(SiteFlag.ATOMIC), 0)
+    for fact, flag in _SITE_FLAGS.items():
+        flags |= np.where(stated & fact, int(flag), 0)
+    return flags.astype(np.uint8)
 
 
 def _calls(calls: _Rows, args: _Rows, ip: Any, lookup: _Lookup, locking: list[int]) -> tuple[Table, Table]:

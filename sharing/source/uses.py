@@ -34,7 +34,7 @@ class Use:
     """One access.  ``offset`` and ``size`` in bytes, relative to the variable or record.
 
     ``source`` is file:line:column, ``under`` are the locks held, as written; ``locks``: it takes the lock there;
-    ``own``: the index is the number of the running thread.
+    ``own``: the index is the number of the running thread; ``new``: it sets up an object that no other thread has yet.
     """
 
     function: str
@@ -46,6 +46,7 @@ class Use:
     atomic: bool = False
     indexed: bool = False
     own: bool = False
+    new: bool = False
     stride: int = 0
     loop_depth: int = 0
     locks: bool = False
@@ -93,6 +94,7 @@ class Uses:
             atomic=int(row[_MEMORY_ORDER]) != MemoryOrder.PLAIN,
             indexed=bool(int(row[_FLAGS]) & AccessFlag.INDEXED),
             own=bool(int(row[_FLAGS]) & AccessFlag.OWN),
+            new=bool(int(row[_FLAGS]) & AccessFlag.NEW),
             stride=int(row[_STRIDE]),
             loop_depth=int(row[_DEPTH]),
         )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
 from sharing.model.image import CALL_DTYPE, ArgKind, Image, Table
 from sharing.model.vocabulary import CallbackRow, CallbackThread
-from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
 
 MAX_RARITY = 255
@@ -35,7 +35,7 @@ def callback_calls(image: Image, knowledge: Knowledge) -> Table:
             calls = image.calls[image.calls["ip"] == image.args[at]["ip"]].copy()
             seldom = row.thread is CallbackThread.ONCE
         if seldom:
-            calls["rarity"] = np.minimum(calls["rarity"].astype(np.int64) + numbers.SELDOM, MAX_RARITY)
+            calls["rarity"] = np.minimum(calls["rarity"].astype(np.int64) + shared.SELDOM, MAX_RARITY)
         calls["callee"] = image.functions[function]["address"]
         parts.append(calls)
     return np.unique(np.concatenate(parts))

@@ -26,10 +26,6 @@ MAX_LOOPS: Annotated[
         "deeper nests count like this: nobody's hot path is a million iterations of a scan",
     ),
 ] = 3
-SELDOM: Annotated[
-    int,
-    About("steps of rarity", Origin.CHOSEN, "of what runs once or next to never among what repeats: 2^-10 of it"),
-] = 40
 
 # Frequencies of functions in the whole program (``callgraph``, ``coldness``).
 IMPLAUSIBLE_STARTS: Annotated[

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.knowledge import read_table
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.static import numbers, rarefunctions
@@ -62,7 +63,7 @@ def with_rarity(image: Image) -> Image:
     set that read options; 5. code behind a variable that it alone sets (``firstuse``).
     """
     calls, sites = image.calls, image.sites
-    if not len(calls) or not len(image.functions):
+    if not len(image.functions):
         return image
     table = _table()
     named = _named(image)
@@ -112,7 +113,7 @@ def _raised(rows: Table, seldom: Bools) -> Table:
     if not seldom.any():
         return rows
     rows = rows.copy()
-    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], numbers.SELDOM)
+    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], shared.SELDOM)
     return rows
 
 

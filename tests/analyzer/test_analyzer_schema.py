@@ -31,6 +31,7 @@ COLUMNS = {
     "CallColumns": facts.CALL_COLUMNS,
     "ArgColumns": facts.ARG_COLUMNS,
     "LockOpColumns": facts.LOCK_OP_COLUMNS,
+    "ZeroTestColumns": facts.ZERO_TEST_COLUMNS,
 }
 OBJECTS = (facts.FunctionFacts, facts.RecordFacts, facts.VariableFacts, facts.UnitOptions)
 ARRAYS = (facts.LockFact, facts.StartFact, facts.AllocationFact, facts.MemberFact)

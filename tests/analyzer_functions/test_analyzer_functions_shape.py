@@ -143,3 +143,47 @@ def test_bits_say_what_runs_before_main_and_what_is_cold(tmp_path: Path) -> None
     """
     bits = {name: facts["bits"] for name, facts in read(tmp_path, text).functions.items()}
     assert bits == {"early": 4, "rare": 8, "often": 64, "ends": 16, "hidden": 1, "small": 1, "visible": 0}
+
+
+NEW = """
+struct node { long a, b, c, d; struct node *next; };
+extern "C" void *malloc(unsigned long);
+struct node *make(int n) {
+  struct node *made = (node *)malloc(sizeof *made);
+  made->a = n;
+  while (n-- > 0)
+    made->b = n;
+  return made;
+}
+struct node *fill(int n) {
+  struct node *all = (node *)malloc(n * sizeof *all);
+  for (int i = 0; i < n; i++)
+    all[i].a = i;
+  all->c++;
+  return all;
+}
+void change(struct node *old) { old->a = 1; }
+struct object { object(long v) : a(v) { b = v; } ~object() { a = 0; } void set() { b = 1; } long a, b; };
+object *place(long v) { return new object(v); }
+"""
+
+
+def test_what_a_function_stores_to_its_new_object_is_marked(tmp_path: Path) -> None:
+    """Not what it stores over and over, nor what it counts."""
+    source = tmp_path / "unit.cc"
+    source.write_text(NEW)
+    unit = read_unit(source, [])
+    names = {
+        key: name for key in unit.functions for name in ("make", "fill", "change", "~object", "set") if name in key
+    }
+    found = {
+        name: [(row[3], bool(row[7] & 64)) for row in rows(unit.functions[key]["accesses"], 16) if row[5] in (2, 3)]
+        for key, name in names.items()
+    }
+    assert found == {
+        "make": [(0, True), (8, False)],
+        "fill": [(0, True), (16, False)],
+        "change": [(0, False)],
+        "~object": [(0, True)],
+        "set": [(8, False)],
+    }

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from elfscan.image import read_images
+from linemate.options import CheckOptions, FactsRequest
+from linemate.source import images, read_program
+from sharing.basics.numbers import SELDOM
+from sharing.knowledge import default_knowledge
 from sharing.model import ZERO_RANGE_DTYPE, AccessKind, FunctionFlag, Image
 from sharing.static.firstuse import first_uses
-from sharing.static.numbers import SELDOM
 from sharing.static.rarecode import with_rarity
 from tests.builders.image import Builder
 from tests.sharing.conftest import Compile
@@ -76,6 +80,16 @@ def rarities(image: Image) -> dict[str, int]:
 @pytest.mark.parametrize(("tool", "level"), COMPILERS)
 def test_what_is_done_while_a_variable_is_zero_is_done_once(compiled: Compile, tool: str, level: str) -> None:
     (image,) = read_images(str(compiled(tool, "c", USES, level)), types=False)
+    found = rarities(with_rarity(image))
+    assert found.keys() == {*ONCE, *OFTEN}
+    assert {name for name, rarity in found.items() if rarity >= SELDOM} == ONCE
+
+
+def test_source_says_the_same(tmp_path: Path) -> None:
+    source = tmp_path / "uses.c"
+    source.write_text(USES)
+    options = CheckOptions(facts=FactsRequest(sources=(str(source),)), assume_threads=True)
+    ((_, image),) = images(read_program(options), options, default_knowledge())
     found = rarities(with_rarity(image))
     assert found.keys() == {*ONCE, *OFTEN}
     assert {name for name, rarity in found.items() if rarity >= SELDOM} == ONCE

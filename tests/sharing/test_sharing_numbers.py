@@ -311,7 +311,6 @@ Row = tuple[str, float, Callable[[], Builder]]
 ROWS: list[Row] = [
     ("IMPLAUSIBLE_LOOPS", 1, counters),
     ("MAX_LOOPS", 0, counters),
-    ("SELDOM", 0, once),
     ("IMPLAUSIBLE_STARTS", 1, by_one_kind_of_thread),
     ("MAX_FREQUENCY", 0.1, counters),
     ("MANY_THREADS", 0.1, by_one_kind_of_thread),
@@ -367,6 +366,7 @@ SHARED: list[Row] = [
     ("INSTRUCTION_BYTES", 1e-4, counters),
     ("LOOP_FACTOR", 1.0, counters),
     ("RARITY_STEPS", 100.0, unlikely),
+    ("SELDOM", 0, once),
 ]
 
 

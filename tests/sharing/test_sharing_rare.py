@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from elfscan.image import read_images
+from sharing.basics.numbers import SELDOM
 from sharing.model import AccessKind, FunctionFlag, Image
-from sharing.static.numbers import SELDOM
 from sharing.static.rarecode import with_rarity
 from tests.builders.image import Builder
 from tests.sharing.conftest import Compile

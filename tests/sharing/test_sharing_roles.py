@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sharing.basics.numbers import SELDOM
 from sharing.judge.static import JudgeOptions, judge
 from sharing.knowledge import default_knowledge
-from sharing.static.numbers import SELDOM
 from tests.builders.image import BSS, Builder
 
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Body.h"
+#include "Chance.h"
 #include "Columns.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,7 +33,18 @@ void Body::position(Rows &To, SourceLocation Where) {
   append(To, {P.File, P.Line, P.Column});
 }
 
-void Body::access(const Expr &E, AccessKind Kind) {
+/// Is it an object that this function makes or ends, so that no other thread
+/// has it yet or any more?  In a loop behind the allocation, only where all
+/// elements are gone through.
+bool Body::isNew(const Place &P) const {
+  if (P.In == Place::Kind::Parameter && !P.Param)
+    return isa_and_nonnull<CXXConstructorDecl, CXXDestructorDecl>(Function);
+  auto Known = P.Made ? MadeAt.find(P.Made) : MadeAt.end();
+  return Known != MadeAt.end() &&
+         (P.Walks || Here.Shape.LoopDepth <= Known->second);
+}
+
+void Body::access(const Expr &E, AccessKind Kind, const Expr *Stored) {
   Place P = At.object(&E);
   if (!P.isReported() || (Kind == AccessKind::Load && isFolded(P)))
     return;
@@ -42,11 +54,11 @@ void Body::access(const Expr &E, AccessKind Kind) {
     Order = MemoryOrder::SeqCst;
   else if (Atomic)
     Order = MemoryOrder::Relaxed;
-  access(P, T, Kind, Order, E.getExprLoc());
+  access(P, T, Kind, Order, E.getExprLoc(), Stored);
 }
 
 void Body::access(const Place &P, QualType T, AccessKind Kind,
-                  MemoryOrder Order, SourceLocation Where) {
+                  MemoryOrder Order, SourceLocation Where, const Expr *Stored) {
   if (!P.isReported())
     return;
   int64_t Flags = 0;
@@ -60,6 +72,10 @@ void Body::access(const Place &P, QualType T, AccessKind Kind,
     Flags |= accessflag::BitField;
   if (T.isVolatileQualified())
     Flags |= accessflag::Volatile;
+  if (Stored && isZero(Stored))
+    Flags |= accessflag::Clears;
+  if (Kind == AccessKind::Store && isNew(P))
+    Flags |= accessflag::New;
   int64_t Id = -1;
   if (P.In == Place::Kind::Variable)
     Id = Unit.symbol(*P.Var);
@@ -108,7 +124,8 @@ void Body::atomic(const AtomicUse &Use, const Expr &E) {
   } else {
     P = At.object(Target);
   }
-  access(P, T.getNonReferenceType(), Use.Kind, Use.Order, E.getExprLoc());
+  access(P, T.getNonReferenceType(), Use.Kind, Use.Order, E.getExprLoc(),
+         Use.Stored);
 }
 
 /// The address of a reported place becomes known elsewhere.

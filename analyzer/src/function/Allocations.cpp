@@ -62,7 +62,22 @@ const RecordDecl *sizeofRecord(const Expr *E, unsigned Depth = 0) {
   return nullptr;
 }
 
+/// By its name; what returns no pointer is told where to put it.
+bool allocatesByName(const CallExpr &C, const FunctionDecl &F) {
+  return F.getIdentifier() &&
+         (alignmentArgument(F.getName()) >= 0 ||
+          (C.getType()->isPointerType() && isAllocator(F.getName())));
+}
+
 } // namespace
+
+bool isAllocation(const Expr &E) {
+  if (const auto *N = dyn_cast<CXXNewExpr>(&E))
+    return !N->getNumPlacementArgs();
+  const auto *C = dyn_cast<CallExpr>(&E);
+  const FunctionDecl *F = C ? C->getDirectCallee() : nullptr;
+  return F && allocatesByName(*C, *F);
+}
 
 void Body::allocated(StringRef Api, QualType T, int64_t Guarantee,
                      SourceLocation Where) {
@@ -79,6 +94,7 @@ void Body::allocated(StringRef Api, QualType T, int64_t Guarantee,
 }
 
 void Body::allocates(const CXXNewExpr &N) {
+  MadeAt[&N] = Here.Shape.LoopDepth;
   QualType T = N.getAllocatedType();
   T = Context.getBaseElementType(T);
   if (N.getNumPlacementArgs() || !T->isRecordType())
@@ -110,9 +126,9 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     return allocated(("std::" + Name).str(), T, Aligned ? Align : 0,
                      C.getExprLoc());
   }
-  if (alignmentArgument(Name) < 0 &&
-      (!C.getType()->isPointerType() || !isAllocator(Name)))
+  if (!allocatesByName(C, F))
     return;
+  MadeAt[&C] = Here.Shape.LoopDepth;
   int Alignment = alignmentArgument(F);
   int64_t Guarantee = 0;
   Expr::EvalResult Result;

@@ -58,6 +58,12 @@ std::optional<AccessKind> kindOfName(StringRef Name) {
   return std::nullopt;
 }
 
+/// What a call stores, if it does: its argument number \p At.
+const Expr *storedBy(const CallExpr &Call, unsigned At, AccessKind Kind) {
+  return Kind == AccessKind::Store && Call.getNumArgs() > At ? Call.getArg(At)
+                                                             : nullptr;
+}
+
 /// Functions of the kernel that take the order from their suffix.
 MemoryOrder orderOfSuffix(StringRef Name, bool Returns) {
   if (Name.ends_with("_relaxed"))
@@ -114,7 +120,8 @@ std::optional<AtomicUse> kernelUse(const CallExpr &Call, StringRef Name) {
   if (Name.ends_with("_set") || Name.ends_with("_set_release") ||
       Name.ends_with("_init"))
     return AtomicUse{Target, AccessKind::Store,
-                     orderOfSuffix(Name, /*Returns=*/false)};
+                     orderOfSuffix(Name, /*Returns=*/false),
+                     storedBy(Call, 1, AccessKind::Store)};
   bool Returns = !Call.getType()->isVoidType();
   return AtomicUse{Target, AccessKind::Rmw, orderOfSuffix(Name, Returns)};
 }
@@ -139,7 +146,8 @@ std::optional<AtomicUse> methodUse(const CXXMethodDecl &Method,
     return AtomicUse{Target, AccessKind::Load, MemoryOrder::SeqCst};
   switch (Method.getOverloadedOperator()) {
   case OO_Equal:
-    return AtomicUse{Target, AccessKind::Store, MemoryOrder::SeqCst};
+    return AtomicUse{Target, AccessKind::Store, MemoryOrder::SeqCst,
+                     Call.getNumArgs() > 1 ? Call.getArg(1) : nullptr};
   case OO_None:
     break;
   default:
@@ -148,7 +156,8 @@ std::optional<AtomicUse> methodUse(const CXXMethodDecl &Method,
   if (!Method.getIdentifier())
     return std::nullopt;
   if (auto Kind = kindOfName(Method.getName()))
-    return AtomicUse{Target, *Kind, orderAmong(Call, Context)};
+    return AtomicUse{Target, *Kind, orderAmong(Call, Context),
+                     storedBy(Call, 0, *Kind)};
   return std::nullopt;
 }
 
@@ -178,7 +187,8 @@ std::optional<AtomicUse> atomicUse(const AtomicExpr &E,
     Kind = AccessKind::Load;
   else if (Name.ends_with("_store") || Name.ends_with("_store_n"))
     Kind = AccessKind::Store;
-  return AtomicUse{E.getPtr(), Kind, orderOf(E.getOrder(), Context)};
+  return AtomicUse{E.getPtr(), Kind, orderOf(E.getOrder(), Context),
+                   Kind == AccessKind::Store ? E.getVal1() : nullptr};
 }
 
 std::optional<AtomicUse> atomicUse(const CallExpr &Call,
@@ -213,7 +223,8 @@ std::optional<AtomicUse> atomicUse(const CallExpr &Call,
     if (!Name.starts_with("atomic_") || Name.contains("_fence"))
       return std::nullopt;
     if (auto Kind = kindOfName(Name))
-      return AtomicUse{Call.getArg(0), *Kind, orderAmong(Call, Context)};
+      return AtomicUse{Call.getArg(0), *Kind, orderAmong(Call, Context),
+                       storedBy(Call, 1, *Kind)};
     return std::nullopt;
   }
   // C11's functions where <stdatomic.h> declares them as functions.

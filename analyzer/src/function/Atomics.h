@@ -24,6 +24,7 @@ struct AtomicUse {
   const clang::Expr *Target; ///< a pointer to the object, or the object
   AccessKind Kind;
   MemoryOrder Order;
+  const clang::Expr *Stored = nullptr; ///< by a store
 };
 
 std::optional<AtomicUse> atomicUse(const clang::AtomicExpr &E,

@@ -8,6 +8,8 @@
 
 #include "Body.h"
 
+#include "ZeroTests.h"
+
 #include "clang/AST/Attr.h"
 
 using namespace clang;
@@ -29,6 +31,7 @@ void Body::run() {
     Locks.solve(Graph, Blocks);
   setLocksets();
   summarise();
+  zeroTests(Graph, Blocks, At, Unit, Out.ZeroTests);
 }
 
 void Body::read(const CFGBlock &B) {
@@ -175,7 +178,7 @@ void Body::binary(const BinaryOperator &B) {
     return;
   if (B.isCompoundAssignmentOp())
     return access(*B.getLHS(), AccessKind::Rmw);
-  access(*B.getLHS(), AccessKind::Store);
+  access(*B.getLHS(), AccessKind::Store, B.getRHS());
   const auto *Ref = dyn_cast<DeclRefExpr>(B.getLHS()->IgnoreParens());
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
   // What local pointers point to shows where they are used.

@@ -70,6 +70,7 @@ private:
   std::vector<std::pair<const clang::Expr *, const clang::FunctionDecl *>>
       Taken; ///< names of functions that no call has claimed
   llvm::DenseMap<const clang::Expr *, size_t> Allocated;
+  llvm::DenseMap<const clang::Expr *, uint8_t> MadeAt; ///< loops around it
   struct Attempt {
     int Lock;
     int Guard;
@@ -93,9 +94,12 @@ private:
   void finish();
 
   // Access.cpp: rows.
-  void access(const clang::Expr &E, AccessKind Kind);
+  void access(const clang::Expr &E, AccessKind Kind,
+              const clang::Expr *Stored = nullptr);
   void access(const Place &P, clang::QualType T, AccessKind Kind,
-              MemoryOrder Order, clang::SourceLocation Where);
+              MemoryOrder Order, clang::SourceLocation Where,
+              const clang::Expr *Stored = nullptr);
+  bool isNew(const Place &P) const;
   void escapes(const clang::Expr *Value);
   void atomic(const AtomicUse &Use, const clang::Expr &At);
   void position(Rows &To, clang::SourceLocation Where);

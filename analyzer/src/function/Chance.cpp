@@ -44,6 +44,20 @@ std::optional<int64_t> smallConstant(const Expr *E) {
   return std::nullopt;
 }
 
+} // namespace
+
+bool isZero(const Expr *E) {
+  const Expr *Plain = E->IgnoreParenCasts();
+  if (const auto *Literal = dyn_cast<CXXBoolLiteralExpr>(Plain))
+    return !Literal->getValue();
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Plain))
+    if (const auto *Of = dyn_cast<EnumConstantDecl>(Ref->getDecl()))
+      return Of->getInitVal().isZero();
+  return smallConstant(E) == 0;
+}
+
+namespace {
+
 /// What the condition itself says of the chance that it holds.
 float conditionHolds(const Expr *E, const ASTContext &Context,
                      unsigned Depth = 0) {

@@ -21,6 +21,9 @@ inline constexpr float UnlikelyChance = 0.1F;
 /// The chance that a block with two ways takes the first: its condition holds.
 float chanceOfTrue(const clang::CFGBlock &B, const clang::ASTContext &Context);
 
+/// Is it written as zero: 0, NULL, false, an enumerator of that value?
+bool isZero(const clang::Expr *E);
+
 } // namespace linemate
 
 #endif

@@ -106,6 +106,9 @@ Place Places::follow(const VarDecl &V, const Expr *At) {
   }
   Unknown.Indexed = P.Indexed;
   Unknown.Stride = P.Stride;
+  Unknown.Walks = P.Walks;
+  Unknown.Own = P.Own;
+  Unknown.Made = P.Made;
   return Unknown;
 }
 
@@ -115,6 +118,7 @@ Place Places::merge(const VarDecl &V, const LocalValues &L) {
   if (!IsReference && L.escapes())
     return {};
   bool Steps = L.Stepped;
+  bool Several = false; // records that need not stand side by side
   bool Found = false;
   Place Out;
   auto Join = [&](const Place &P) {
@@ -127,13 +131,15 @@ Place Places::merge(const VarDecl &V, const LocalValues &L) {
       Found = true;
       return true;
     }
+    if (!P.Made)
+      Out.Made = nullptr;
     if (Out == P)
       return true;
     if (Out.In == Place::Kind::None || P.In != Out.In || P.Var != Out.Var ||
         P.Param != Out.Param || P.Record != Out.Record)
       return false;
     Out.Offset = std::min(Out.Offset, P.Offset);
-    Steps = true;
+    (Out.In == Place::Kind::Record ? Several : Steps) = true;
     return true;
   };
   if (const auto *Param = dyn_cast<ParmVarDecl>(&V))
@@ -145,9 +151,9 @@ Place Places::merge(const VarDecl &V, const LocalValues &L) {
     if (!Join(P))
       return {};
   }
-  if (Steps && Out.isReported() && !Out.Indexed) {
+  if ((Steps || Several) && Out.isReported() && !Out.Indexed) {
     Out.Indexed = true;
-    Out.Stride = sizeOf(V.getType()->getPointeeType());
+    Out.Stride = Steps ? sizeOf(V.getType()->getPointeeType()) : 0;
     Out.Root = unsigned(reinterpret_cast<uintptr_t>(&V) >> 3) | 1;
   }
   return Out;
@@ -179,27 +185,32 @@ Place Places::called(const CallExpr &Call, QualType Result) {
                                               : pointee(Call.getArg(0));
   bool Subscript = Callee->getOverloadedOperator() == OO_Subscript ||
                    (Name && Name->isStr("at"));
+  // The object of an operator is an argument, that of a method is not.
+  unsigned At = isa<CXXMemberCallExpr>(Call) ? 0 : 1;
+  const Expr *Index =
+      Subscript && Call.getNumArgs() > At ? Call.getArg(At) : nullptr;
   const auto *Of =
       Method ? dyn_cast<ClassTemplateSpecializationDecl>(Method->getParent())
              : nullptr;
   if (Of && Of->isInStdNamespace() && Of->getName() == "array") {
-    Place In;
-    const Expr *Index = nullptr;
-    if (const auto *Member = dyn_cast<CXXMemberCallExpr>(&Call)) {
-      In = receiver(Member->getImplicitObjectArgument());
-      Index = Call.getNumArgs() ? Call.getArg(0) : nullptr;
-    } else {
-      In = object(Call.getArg(0));
-      Index = Call.getNumArgs() > 1 ? Call.getArg(1) : nullptr;
-    }
-    if (Subscript && Index)
+    const auto *Member = dyn_cast<CXXMemberCallExpr>(&Call);
+    Place In = Member ? receiver(Member->getImplicitObjectArgument())
+                      : object(Call.getArg(0));
+    if (Index)
       return element(In, Index, Result);
     if (Name &&
         (Name->isStr("data") || Name->isStr("begin") || Name->isStr("front")))
       return In;
   }
   Place P = somewhere(Result, &Call);
-  if (Subscript && P.isReported()) {
+  if (!P.isReported())
+    return P;
+  if (Index && Index->getType()->isIntegerType())
+    return element(P, Index, Result);
+  if (int64_t Stride = ownElement(*Callee)) {
+    P.Indexed = P.Own = true;
+    P.Stride = Stride;
+  } else if (Subscript) {
     P.Indexed = true;
     P.Stride = sizeOf(Result);
   }

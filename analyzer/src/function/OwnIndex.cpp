@@ -16,7 +16,9 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxLooked = 64; ///< statements behind one index
+constexpr unsigned MaxLooked = 64;   ///< statements behind one index
+constexpr unsigned MaxAccessor = 6;  ///< statements of an accessor
+constexpr unsigned MaxAccessors = 3; ///< that call each other
 
 } // namespace
 
@@ -68,6 +70,28 @@ bool Places::tellsThread(const FunctionDecl &F) const {
   const auto *Ref = dyn_cast<DeclRefExpr>(Value->IgnoreParenCasts());
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
   return V && V->getTLSKind() != VarDecl::TLS_None;
+}
+
+/// Bytes between the elements of which a small function returns that of the
+/// running thread, by address or reference; 0 for other functions.
+int64_t Places::ownElement(const FunctionDecl &F) const {
+  const FunctionDecl *Defined = nullptr;
+  if (Accessors >= MaxAccessors || F.isInStdNamespace() || !F.hasBody(Defined))
+    return 0;
+  const auto *Body = dyn_cast<CompoundStmt>(Defined->getBody());
+  if (!Body || Body->body_empty() || Body->size() > MaxAccessor)
+    return 0;
+  const auto *Return = dyn_cast<ReturnStmt>(Body->body_back());
+  const Expr *Value = Return ? Return->getRetValue() : nullptr;
+  if (!Value)
+    return 0;
+  Scan Seen;
+  Seen.add(Body);
+  Places Inside(Context, Defined, &Seen, Known);
+  Inside.Accessors = Accessors + 1;
+  Place P = Value->getType()->isAnyPointerType() ? Inside.pointee(Value)
+                                                 : Inside.object(Value);
+  return P.Indexed && P.Own && !P.Offset ? P.Stride : 0;
 }
 
 } // namespace linemate

@@ -172,6 +172,9 @@ Place Places::somewhere(QualType T, const Expr *Pointer) {
   P.In = Place::Kind::Record;
   P.Record = R;
   P.Root = hash(Pointer);
+  const Expr *Plain = Pointer->IgnoreParenCasts();
+  if (isAllocation(*Plain))
+    P.Made = Plain;
   return P;
 }
 

@@ -34,6 +34,7 @@ struct Place {
   bool Own = false;   ///< the index is the number of the running thread
   unsigned Param = 0; ///< `this` is 0, the others follow
   const clang::VarDecl *Var = nullptr;
+  const clang::Expr *Made = nullptr; ///< what in this function allocated it
   const clang::RecordDecl *Record = nullptr; ///< what Offset is relative to
   int64_t Offset = 0;                        ///< bytes
   int64_t Stride = 0;                        ///< bytes, if Indexed
@@ -53,6 +54,9 @@ struct Place {
 
 /// \p Inner is relative to what \p Outer designates.
 Place nested(Place Outer, const Place &Inner);
+
+/// Does \p E allocate an object, by a function's name or "new"?
+bool isAllocation(const clang::Expr &E);
 
 /// Could both be in one array or behind equal types, but in another instance?
 bool isOtherInstance(const Place &A, const Place &B);
@@ -84,6 +88,7 @@ private:
   const Knowledge *Known;
   llvm::DenseMap<const clang::VarDecl *, Place> Followed;
   unsigned Depth = 0;
+  unsigned Accessors = 0; ///< whose calls led to this function
 
   Place objectOf(const clang::Expr *E);
   Place pointeeOf(const clang::Expr *E);
@@ -103,6 +108,7 @@ private:
   bool walks(const clang::Expr *Index) const;
   bool ownThread(const clang::Expr *Index) const;
   bool tellsThread(const clang::FunctionDecl &F) const;
+  int64_t ownElement(const clang::FunctionDecl &F) const;
 };
 
 } // namespace linemate

@@ -25,12 +25,18 @@ def no_heat(name: str, offset: int) -> Heat:
     return Heat.COLD
 
 
+def no_threads(name: str, offset: int) -> bool:
+    """No thread is known to change a variable or record."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class SourceContext:
     """What rules may know besides the program.
 
     ``line_size`` and ``pair_size`` in bytes; ``heat`` of a byte offset in a variable (by identity) or a record
-    (by key).  ``macro`` is the project's own alignment macro, "" for none.
+    (by key), ``changed_by_threads`` whether threads of which several run at once write it under no lock.  ``macro`` is
+    the project's own alignment macro, "" for none.
     """
 
     line_size: int
@@ -38,6 +44,7 @@ class SourceContext:
     knowledge: Knowledge
     uses: Uses
     heat: Callable[[str, int], Heat] = no_heat
+    changed_by_threads: Callable[[str, int], bool] = no_threads
     macro: str = ""
 
 

@@ -1,8 +1,10 @@
 """Elements of threads meet on a line.
 
-What it does: finds an array of records, one for each thread, whose size is no multiple of a line, and of which the end
-of one element and the beginning of the next are both busy.  An element is a thread's own where its index is the number
-of the running thread, or where its address is handed to a thread as it starts.
+What it does: finds an array of records that threads use apart from each other, whose size is no multiple of a line, and
+of which the end of one element and the beginning of the next are both busy.  An element is a thread's own where its
+index is the number of the running thread, where its address is handed to a thread as it starts, or where addresses of
+elements are given out one by one and several threads change what they got without a lock.  Elements that have a lock
+each, taken at an index, are locked apart in order to be used apart.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -26,6 +28,7 @@ from math import gcd
 
 from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, CALL_COLUMNS, Base, Passed, RecordFacts, TypeTree
 from sharing.model.finding import Remedy, Severity, Verdict
+from sharing.model.image import AccessKind
 from sharing.model.profile import Heat
 from sharing.model.types import MAX_DEPTH
 from sharing.rules.declaration.base import (
@@ -45,18 +48,23 @@ from sharing.source.uses import Use
 
 @dataclass(frozen=True, slots=True)
 class _Elements:
-    """The elements of one array.  Offsets of ``uses`` are from the start of ``identity``: a variable or a record."""
+    """The elements of one array.  Offsets of ``uses`` are from the start of ``identity``: a variable or a record.
+
+    ``locked``: each is used under a lock of its own, else by a thread of its own.
+    """
 
     name: str
     identity: str
     record: Defined[RecordFacts]
     uses: tuple[Use, ...]
+    locked: bool = False
 
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. arrays with an element for each thread; 2. of no multiple of a line; 3. busy at both ends."""
     seen: set[str] = set()
-    for found in (*_at_own_index(program, ctx), *_handed_to_threads(program, ctx)):
+    of_threads = (*_at_own_index(program, ctx), *_handed_to_threads(program, ctx))
+    for found in (*of_threads, *_given_out(program, ctx)):
         key, size = found.record.facts.key, found.record.facts.size
         if key in seen or size <= 0 or size % ctx.line_size == 0:
             continue
@@ -132,6 +140,33 @@ def _handed_to_threads(program: Program, ctx: SourceContext) -> Iterator[_Elemen
                 yield _Elements(shown_name(record.facts), key, record, uses)
 
 
+def _given_out(program: Program, ctx: SourceContext) -> Iterator[_Elements]:
+    """Records of which single elements of an array are given out, and are locked, or changed by several threads."""
+    passed = set(_passed_elements(program))
+    for key, record in program.records.items():
+        size, uses = record.facts.size, tuple(use for use in ctx.uses.of_record(key) if not use.new)
+        if key not in passed and not any(use.stride == size for use in uses):
+            continue
+        name = shown_name(record.facts)
+        if any(use.locks and (use.stride == size or key in passed) for use in uses):
+            yield _Elements(name, key, record, uses, locked=True)
+        elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
+            own = tuple(use for use in uses if not use.indexed)
+            if any(use.writes and not use.atomic and ctx.changed_by_threads(key, use.offset) for use in own):
+                yield _Elements(name, key, record, own)
+
+
+def _passed_elements(program: Program) -> Iterator[str]:
+    """Keys of records of which functions are handed an element at an index that is not constant."""
+    width = len(ARG_COLUMNS)
+    for defined in program.functions.values():
+        args, unit = defined.facts.args, defined.unit
+        for at in range(0, len(args) - width + 1, width):
+            _, _, kind, value, _, stride = args[at : at + width]
+            if stride:
+                yield from (r.facts.key for r in _handed(program, unit, kind, value) if r.facts.size == stride)
+
+
 def _taken(program: Program, unit: int, entry: str, parameter: int) -> Iterator[Defined[RecordFacts]]:
     """Records that a function takes one of its parameters for."""
     defined = program.function(unit, entry)
@@ -164,12 +199,16 @@ def _handed(program: Program, unit: int, kind: int, value: int) -> Iterator[Defi
 
 def _meeting(found: _Elements, size: int, ctx: SourceContext) -> tuple[Use, Use] | None:
     """A use of an element's end and one of its beginning that can be on a line, both busy, one of them writing."""
-    busy = [use for use in found.uses if use.loop_depth or ctx.heat(found.identity, use.offset) is not Heat.COLD]
+    busy = [
+        use
+        for use in found.uses
+        if not use.new and (use.loop_depth or ctx.heat(found.identity, use.offset) is not Heat.COLD)
+    ]
     met = [
         (end, begin)
         for end, begin in product(busy, busy)
         if (end.writes or begin.writes)
-        and not set(end.under) & set(begin.under)
+        and (found.locked or not set(end.under) & set(begin.under))
         and _on_one_line(end.offset + max(end.size, 1) - 1, begin.offset + size, size, ctx.line_size)
     ]
     return max(met, key=lambda pair: pair[0].writes + pair[1].writes, default=None)
@@ -188,10 +227,12 @@ def _draft(program: Program, ctx: SourceContext, found: _Elements, end: Use, beg
     facts, unit = found.record.facts, found.record.unit
     spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
     source = source_position(program, unit, facts)
+    role = "element with a lock" if found.locked else "element of a thread"
+    why = "each element a lock of its own" if found.locked else "each thread an element of its own"
 
     def part(use: Use) -> SourceParticipant:
         return SourceParticipant(
-            found.name, use.offset, max(use.size, 1), "element of a thread", source, found.identity, found.name, (use,)
+            found.name, use.offset, max(use.size, 1), role, source, found.identity, found.name, (use,)
         )
 
     return SourceDraft(
@@ -201,7 +242,7 @@ def _draft(program: Program, ctx: SourceContext, found: _Elements, end: Use, beg
         participants=(part(end), part(begin)),
         line_at=end.offset,
         message=(
-            f"{found.name} has {facts.size} bytes, and each thread an element of its own: the end of one, "
+            f"{found.name} has {facts.size} bytes, and {why}: the end of one, "
             f"{_verb(end)} by {users((end,))}, shares a line with the beginning of the next, {_verb(begin)} by "
             f"{users((begin,))}: align the type, which rounds it up to {each} bytes"
         ),
@@ -225,7 +266,7 @@ def _draft(program: Program, ctx: SourceContext, found: _Elements, end: Use, beg
 
 
 def _verb(use: Use) -> str:
-    return "written" if use.writes else "read"
+    return "locked" if use.locks else "written" if use.writes else "read"
 
 
 RULE = DeclarationRule(

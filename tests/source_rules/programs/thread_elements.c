@@ -66,3 +66,24 @@ void start_cores(pthread_t *threads) {
   for (int i = 0; i < 16; i++)
     pthread_create(&threads[i], 0, serve, core_at(i));
 }
+
+// Behind a lock each, and taken one at a time.
+// expect: thread-elements-meet medium shard
+struct shard {
+  pthread_mutex_t lock;
+  unsigned long entries;
+  void *first;
+};
+
+static struct shard *shards;
+
+void add(unsigned long key, void **entry) {
+  struct shard *shard = &shards[key % 16];
+  for (int i = 0; i < 4; i++) {
+    pthread_mutex_lock(&shard->lock);
+    *entry = shard->first;
+    shard->first = entry;
+    shard->entries++;
+    pthread_mutex_unlock(&shard->lock);
+  }
+}

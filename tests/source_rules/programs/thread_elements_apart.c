@@ -77,3 +77,20 @@ static void *poll_one(void *arg) {
 
 // One thread, so that nobody has the next element.
 void start_one(pthread_t *thread) { pthread_create(thread, 0, poll_one, first()); }
+
+// In a list, not in an array: where the next one is depends on the allocator.
+struct queue {
+  struct queue *next;
+  pthread_mutex_t lock;
+  unsigned long length;
+};
+
+void push(struct queue *first, struct queue *other, int times) {
+  struct queue *at = times & 1 ? first : other;
+  for (int i = 0; i < times; i++) {
+    pthread_mutex_lock(&at->lock);
+    at->length++;
+    pthread_mutex_unlock(&at->lock);
+    at = at->next;
+  }
+}

@@ -1,0 +1,206 @@
+//===- ZeroTests.cpp - Code behind a test for zero ------------------------===//
+//
+// Owns the same regions for source that elfscan/native/access/ZeroRanges.cpp
+// finds in machine code, so that both are judged alike.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ZeroTests.h"
+
+#include "Atomics.h"
+#include "Body.h"
+#include "Chance.h"
+
+#include "clang/Basic/Builtins.h"
+
+#include <algorithm>
+#include <compare>
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+/// Of a region; one in more pieces is mostly what follows an early return.
+constexpr size_t MaxRuns = 16;
+/// Blocks that are looked at for all tests of a function, for each block.
+constexpr uint64_t WorkPerBlock = 32;
+constexpr unsigned MaxDepth = 16;
+
+/// A condition that says whether a value is zero.
+struct Test {
+  const Expr *Value = nullptr;
+  bool ZeroIfTrue = false;
+};
+
+/// "!x", "x == 0", "likely(x)" and the like, within each other.
+Test testOf(const Expr *E) {
+  Test T;
+  for (unsigned Depth = 0; Depth < MaxDepth; ++Depth) {
+    E = E->IgnoreParenImpCasts();
+    T.Value = E;
+    if (const auto *U = dyn_cast<UnaryOperator>(E);
+        U && U->getOpcode() == UO_LNot) {
+      T.ZeroIfTrue = !T.ZeroIfTrue;
+      E = U->getSubExpr();
+    } else if (const auto *B = dyn_cast<BinaryOperator>(E);
+               B && B->isEqualityOp()) {
+      bool Left = isZero(B->getLHS());
+      if (!Left && !isZero(B->getRHS()))
+        return {};
+      T.ZeroIfTrue ^= B->getOpcode() == BO_EQ;
+      E = Left ? B->getRHS() : B->getLHS();
+    } else if (const auto *Call = dyn_cast<CallExpr>(E);
+               Call && Call->getNumArgs() >= 2 &&
+               Call->getBuiltinCallee() == Builtin::BI__builtin_expect) {
+      E = Call->getArg(0);
+    } else {
+      return T;
+    }
+  }
+  return {};
+}
+
+/// Where a value was just loaded from, atomically or not.
+Place loadedFrom(const Expr *Value, Places &At, const ASTContext &Context) {
+  std::optional<AtomicUse> Use;
+  if (const auto *Atomic = dyn_cast<AtomicExpr>(Value))
+    Use = atomicUse(*Atomic, Context);
+  else if (const auto *Call = dyn_cast<CallExpr>(Value))
+    Use = atomicUse(*Call, Context);
+  else
+    return Value->isLValue() ? At.object(Value) : Place();
+  if (!Use || Use->Kind != AccessKind::Load)
+    return {};
+  return Use->Target->getType()->isAnyPointerType() ? At.pointee(Use->Target)
+                                                    : At.object(Use->Target);
+}
+
+/// One way out of a test.
+struct Way {
+  int64_t Symbol;
+  int64_t Offset;
+  int64_t Size;
+  bool IsZero;
+  unsigned To; ///< position in order
+  auto operator<=>(const Way &) const = default;
+};
+
+class Regions {
+public:
+  Regions(const CFG &Graph, const Shape &Blocks)
+      : Sorted(Blocks.inOrder()), Position(Graph.getNumBlockIDs(), Unreached),
+        Mark(Sorted.size()) {
+    for (unsigned I = 0; I < Sorted.size(); ++I)
+      Position[Sorted[I]->getBlockID()] = I;
+  }
+
+  std::vector<Way> ways(Places &At, UnitBuilder &Unit) const;
+  /// Does nothing but \p Tests tests lead to the block in this position?
+  bool isEnteredBy(unsigned At, size_t Tests) const;
+  /// Runs of positions [first, last] of the blocks that every way from the
+  /// start comes to through \p First.  In a graph whose loops have one head
+  /// these are the blocks all of whose predecessors are in it, back edges
+  /// aside.
+  std::vector<std::pair<unsigned, unsigned>> behind(unsigned First);
+  bool isTired() const { return Work > WorkPerBlock * Sorted.size(); }
+
+private:
+  static constexpr unsigned Unreached = ~0U;
+
+  const std::vector<const CFGBlock *> &Sorted;
+  std::vector<unsigned> Position;
+  std::vector<unsigned> Mark;
+  unsigned Number = 0;
+  uint64_t Work = 0;
+
+  unsigned at(const CFGBlock *B) const {
+    return B ? Position[B->getBlockID()] : Unreached;
+  }
+};
+
+std::vector<Way> Regions::ways(Places &At, UnitBuilder &Unit) const {
+  std::vector<Way> Found;
+  for (const CFGBlock *B : Sorted) {
+    const Expr *Condition =
+        B->succ_size() == 2 ? B->getLastCondition() : nullptr;
+    if (!Condition)
+      continue;
+    Test T = testOf(Condition);
+    Place P = T.Value ? loadedFrom(T.Value, At, Unit.context()) : Place();
+    if (P.In != Place::Kind::Variable || P.Indexed || P.BitField)
+      continue;
+    int64_t Size = At.sizeOf(T.Value->getType());
+    const CFGBlock *True = B->succ_begin()->getReachableBlock();
+    const CFGBlock *False = (B->succ_begin() + 1)->getReachableBlock();
+    int64_t Symbol = Unit.symbol(*P.Var);
+    if (Symbol >= 0 && Size > 0 && True && False && True != False) {
+      Found.push_back({Symbol, P.Offset, Size, T.ZeroIfTrue, at(True)});
+      Found.push_back({Symbol, P.Offset, Size, !T.ZeroIfTrue, at(False)});
+    }
+  }
+  // Several tests may lead to one place.
+  std::sort(Found.begin(), Found.end());
+  return Found;
+}
+
+bool Regions::isEnteredBy(unsigned At, size_t Tests) const {
+  if (At >= Sorted.size())
+    return false;
+  size_t Leading = 0;
+  for (const CFGBlock::AdjacentBlock &From : Sorted[At]->preds())
+    Leading += at(From.getReachableBlock()) != Unreached;
+  return Leading == Tests;
+}
+
+std::vector<std::pair<unsigned, unsigned>> Regions::behind(unsigned First) {
+  std::vector<std::pair<unsigned, unsigned>> Runs;
+  ++Number;
+  unsigned Reach = First;
+  for (unsigned I = First; I <= Reach; ++I, ++Work) {
+    const CFGBlock &B = *Sorted[I];
+    bool Inside = I == First || !B.pred_empty();
+    if (I != First)
+      for (const CFGBlock::AdjacentBlock &From : B.preds()) {
+        unsigned P = at(From.getReachableBlock());
+        Inside &= P == Unreached || P >= I || Mark[P] == Number;
+        ++Work;
+      }
+    if (!Inside)
+      continue;
+    Mark[I] = Number;
+    if (!Runs.empty() && Runs.back().second + 1 == I)
+      Runs.back().second = I;
+    else
+      Runs.emplace_back(I, I);
+    for (const CFGBlock::AdjacentBlock &To : B.succs())
+      if (unsigned P = at(To.getReachableBlock()); P != Unreached)
+        Reach = std::max(Reach, P);
+  }
+  return Runs;
+}
+
+} // namespace
+
+void zeroTests(const CFG &Graph, const Shape &Blocks, Places &At,
+               UnitBuilder &Unit, Rows &Out) {
+  if (Blocks.inOrder().size() > UINT16_MAX)
+    return; // positions would not be orders
+  Regions Of(Graph, Blocks);
+  std::vector<Way> Ways = Of.ways(At, Unit);
+  for (size_t I = 0, Next = 0; I < Ways.size() && !Of.isTired(); I = Next) {
+    const Way &W = Ways[I];
+    while (Next < Ways.size() && Ways[Next] == W)
+      ++Next;
+    if (!Of.isEnteredBy(W.To, Next - I))
+      continue;
+    auto Runs = Of.behind(W.To);
+    if (Runs.size() > MaxRuns)
+      continue;
+    for (auto [First, Last] : Runs)
+      append(Out, {W.Symbol, W.Offset, W.Size, W.IsZero, First, Last});
+  }
+}
+
+} // namespace linemate
