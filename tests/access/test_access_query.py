@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import struct
 from collections.abc import Callable, Sequence
@@ -26,6 +25,7 @@ from sharing.model.errors import LinemateError
 from sharing.model.image import Architecture
 from sharing.model.instructions import Holding
 from sharing.model.operands import OPERAND_DTYPE, POINT_DTYPE, PointFlag
+from tests.nativetools import computed_by_helpers_s, not_with_sanitizers
 
 X86, AARCH64 = find_architecture(62, 64, "little"), find_architecture(183, 64, "little")
 BASE = 0x10000
@@ -212,12 +212,6 @@ def test_addresses_that_go_back_to_a_function_are_refused() -> None:
         ask(raw)
 
 
-def computed_by_helpers_s() -> float:
-    """Processor time, which other work on the machine does not add to, of helpers that have ended."""
-    times = os.times()
-    return times.children_user + times.children_system
-
-
 def test_jumps_and_loops_without_end_stay_quick() -> None:
     """Each instruction a jump to the first, each a load in a loop, and each a test of what was loaded."""
     size = 12_000
@@ -229,7 +223,7 @@ def test_jumps_and_loops_without_end_stay_quick() -> None:
         assert computed_by_helpers_s() - before < 10
 
 
-@pytest.mark.skipif("LINEMATE_NATIVE_UNLIMITED" in os.environ, reason="with sanitizers the bounded walks take seconds")
+@not_with_sanitizers("how time grows is seen without them")
 @pytest.mark.parametrize("what", ["loads of one word of the frame", "accesses behind many jumps to one place"])
 def test_where_addresses_come_from_takes_no_square_of_the_function(what: str) -> None:
     def seconds(count: int) -> float:

@@ -5,7 +5,6 @@ Owns compile databases and isolation; what is said of a unit that can be read is
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -13,11 +12,9 @@ import pytest
 
 from sharing.model.facts import FactsEnd, FactsHeader
 from tests.analyzer.units import KNOWLEDGE, database, entry, facts, run, tool, variables
+from tests.nativetools import not_with_sanitizers
 
-not_sanitized = pytest.mark.skipif(
-    bool(os.environ.get("LINEMATE_NATIVE_UNLIMITED")),
-    reason="a tool with sanitizers has no limit on memory, and reports a crash itself",
-)
+not_sanitized = not_with_sanitizers("a tool has no limit on memory, and reports a crash itself")
 
 
 def test_the_order_of_the_stream_is_that_of_the_database(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ Owns the comparisons of rarity and order, which depend on a whole function and s
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.analyzer_functions.facts_in_words import Unit, read_unit, rows, tool
+from tests.nativetools import computed_by_helpers_s, not_with_sanitizers
 
 pytestmark = pytest.mark.skipif(tool() is None, reason="linemate-facts is not built")
 
@@ -107,6 +107,7 @@ def test_nested_loops_count(tmp_path: Path) -> None:
     assert {row[12] for row in rows(unit.functions["f"]["accesses"], 16) if row[5] == 2} == {6}
 
 
+@not_with_sanitizers("how time grows is seen without them")
 @pytest.mark.parametrize(
     "body",
     [
@@ -119,9 +120,9 @@ def test_nested_loops_count(tmp_path: Path) -> None:
 )
 def test_a_huge_function_takes_linear_time(tmp_path: Path, body: str) -> None:
     text = f"#include <pthread.h>\nstatic int a; static pthread_mutex_t m; void f(int x) {{\n{body}\n}}"
-    began = time.monotonic()
+    before = computed_by_helpers_s()
     unit = read(tmp_path, text)
-    assert time.monotonic() - began < 30
+    assert computed_by_helpers_s() - before < 10
     assert len(unit.functions["f"]["accesses"]) >= 10_000 * 16
 
 
