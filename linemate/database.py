@@ -5,15 +5,20 @@ Owns the format of compile_commands.json (as Clang documents it).  What a unit m
 
 from __future__ import annotations
 
+import os
 import posixpath
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from sharing.model.errors import LinemateError, Malformed
 from sharing.model.inputs import read_input
+
+if TYPE_CHECKING:
+    from linemate.options import FactsRequest
 
 FILE_NAME = "compile_commands.json"
 MAX_BYTES = 256 << 20
@@ -90,6 +95,17 @@ def _with_arguments(path: Path, number: int, entry: Entry) -> Entry:
 def fixed_entries(sources: Sequence[str], flags: Sequence[str], directory: str) -> tuple[Entry, ...]:
     """Entries for sources that are all compiled with the same flags."""
     return tuple(Entry(directory, source, ("clang-tool", *flags, "-c", source)) for source in dict.fromkeys(sources))
+
+
+def entries_of(request: FactsRequest, here: str) -> tuple[Entry, ...]:
+    """The commands of the units that were asked for in the folder ``here``."""
+    if not request.database:
+        return fixed_entries(request.sources, request.flags, here)
+    entries = read_database(Path(request.database))
+    if not request.sources:
+        return entries
+    wanted = {os.path.realpath(source) for source in request.sources}
+    return tuple(entry for entry in entries if os.path.realpath(entry.path) in wanted)
 
 
 def write_database(path: Path, entries: Sequence[Entry]) -> None:

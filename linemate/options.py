@@ -47,7 +47,8 @@ class FactsRequest:
     ``database`` is a compile_commands.json (or a folder with one), "" where ``flags`` say how ``sources`` are compiled.
     ``sources`` limit a database to these units; none means all.  ``jobs`` is how many units at once, 0 one a core.
     ``cache`` is a folder for facts of unchanged units, None for no cache.  What is below the folders ``tops``
-    (absolute) is read from ``tree`` instead, "" for none.
+    (absolute) is read from ``tree`` instead, "" for none.  ``scheduler`` is the address of a Dask cluster whose workers
+    read the units of the database, "" one that is started here, None for processes of this machine.
     """
 
     database: str = ""
@@ -57,6 +58,7 @@ class FactsRequest:
     cache: str | None = None
     tops: tuple[str, ...] = ()
     tree: str = ""
+    scheduler: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

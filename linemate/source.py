@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from elfscan.image import read_images
-from linemate.options import CheckOptions
+from linemate.options import CheckOptions, FactsRequest
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
 from sharing.model import LinemateError, Malformed
@@ -19,7 +19,8 @@ from sharing.model.arch import find_architecture, target_architecture
 from sharing.model.facts import ACCESS_COLUMNS, AccessFlag, FunctionBits, FunctionFacts
 from sharing.model.folders import walk
 from sharing.model.image import Architecture, Image, ImageKind
-from sharing.model.process.scratch import remove
+from sharing.model.process import scratch
+from sharing.model.project import ProjectConfig
 from sharing.source.addressing import AddressSpace, exact, predicted
 from sharing.source.emission import Contribution, unit_contributions
 from sharing.source.image import source_image
@@ -35,18 +36,25 @@ def read_program(options: CheckOptions) -> Program:
     """The facts of all units, from streams that were gathered before or by running the Clang tool."""
     if options.streams:
         return read_streams(options.streams)
-    stream = gather_facts(options)
+    stream = gather_facts(options.facts, options.project, Path(scratch.folder()))
     try:
         return read_streams((stream,))
     finally:
-        remove(stream.parent)  # a server or a watch reads again and again
+        scratch.remove(stream.parent)  # a server or a watch reads again and again
 
 
-def gather_facts(options: CheckOptions) -> Path:
-    """Run the Clang tool; the file with its stream, which is removed when this process ends."""
+def gather_facts(request: FactsRequest, project: ProjectConfig, within: Path) -> Path:
+    """Run the Clang tool, here or on a cluster; the file with its stream, in a new folder in ``within``.
+
+    A tree that stands in for another is on this machine only.
+    """
+    if request.scheduler is not None and not request.tree:
+        from linemate.fleet.facts import gather_on_cluster
+
+        return gather_on_cluster(request, project, within)
     from analyzer.run import run_facts
 
-    return run_facts(options.facts, options.project)
+    return run_facts(request, project, within)
 
 
 def read_streams(paths: Iterable[str | Path]) -> Program:

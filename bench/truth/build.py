@@ -19,9 +19,10 @@ from pathlib import Path
 from bench.truth.programs import PROGRAMS
 from bench.truth.programs.program import Program
 from bench.truth.subject import ROOT
-from linemate.options import CheckOptions, FactsRequest
+from linemate.options import FactsRequest
 from linemate.source import gather_facts
 from sharing.model.errors import LinemateError
+from sharing.model.project import ProjectConfig
 
 BUILT = ROOT / "build" / "truth" / "built"
 SUFFIX = "-built"  # of the name that counts of such a program are kept under
@@ -139,7 +140,7 @@ def build(one: Build) -> None:
     rows = [json.loads(line) for line in database.read_text().splitlines()]
     listed = where / "compile_commands.json"
     listed.write_text(json.dumps(list({row["file"]: row for row in rows}.values()), indent=1))
-    facts = gather_facts(CheckOptions(FactsRequest(database=str(listed))))
+    facts = gather_facts(FactsRequest(database=str(listed)), ProjectConfig(), where)
     shutil.copy2(facts, f"{program}.facts")
 
 

@@ -23,7 +23,6 @@ from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.inputs import read_source
 from sharing.model.process.scratch import subfolder
-from sharing.model.project import ProjectConfig
 
 if TYPE_CHECKING:
     from sharing.source.program import Program
@@ -158,7 +157,7 @@ def _with_notes(report: Report, notes: Sequence[str]) -> Report:
 def _against_revision(options: CheckOptions, against: Comparison, least: Severity) -> tuple[Report, Program]:
     request, revision = options.facts, against.base
     here = os.getcwd()
-    entries = _entries(request, here)
+    entries = database.entries_of(request, here)
     repository = basefacts.find_repository(entries, here, trusted=against.trusts_repository)
     commit = repository.resolve(revision)
     # First, since it may fail after a moment and takes longest otherwise.
@@ -167,10 +166,12 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
         from linemate.checking import basebuild
 
         built = basebuild.base_binary(repository, commit, against.build, options.binary)
+    from linemate.source import gather_facts
+
     with subfolder("check") as scratch:
 
         def gather(wanted: FactsRequest) -> Path:
-            return _gather(wanted, options.project, scratch)
+            return gather_facts(wanted, options.project, scratch)
 
         current = gather(request)
         ours = dataclasses.replace(options, streams=(str(current),))
@@ -209,20 +210,3 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts)
     return msgspec.structs.replace(compared, coverage=coverage), program
-
-
-def _entries(request: FactsRequest, here: str) -> tuple[database.Entry, ...]:
-    """The commands of the units that were asked for."""
-    if not request.database:
-        return database.fixed_entries(request.sources, request.flags, here)
-    entries = database.read_database(Path(request.database))
-    if not request.sources:
-        return entries
-    wanted = {os.path.realpath(source) for source in request.sources}
-    return tuple(entry for entry in entries if os.path.realpath(entry.path) in wanted)
-
-
-def _gather(request: FactsRequest, project: ProjectConfig, within: Path) -> Path:
-    from analyzer.run import run_facts
-
-    return run_facts(request, project, within)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sharing.judge.passes import Passes
 
 PARQUET = "parquet"
-ENGINES = ("local", "dask")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,7 @@ class SpreadOptions:
     def refuse_contradictions(self, *, several: bool, as_tables: bool) -> None:
         if self.resume and not several:
             raise click.UsageError("--resume is of several files or folders")
-        if not as_tables and (self.engine != ENGINES[0] or self.scheduler is not None):
+        if not as_tables and (self.engine != common.LOCAL or self.scheduler is not None):
             raise click.UsageError("--engine and --scheduler are of --format parquet: their workers write the results")
 
 
@@ -91,14 +90,7 @@ class SpreadOptions:
     is_flag=True,
     help="Of many files: go on where a run was ended; what is done is kept in OUTPUT.partial, or in the datasets.",
 )
-@click.option(
-    "--engine",
-    type=click.Choice(ENGINES),
-    default=ENGINES[0],
-    show_default=True,
-    help="Who audits for --format parquet: processes of this machine, or Dask.",
-)
-@click.option("--scheduler", metavar="ADDRESS", help="Of --engine dask: one that runs; default: one started here.")
+@common.engine_options("audits for --format parquet")
 @click.option("-j", "--jobs", type=click.IntRange(0, 64), default=0, help="Files at once; default: one a core.")
 @common.threads_option
 @common.debug_option

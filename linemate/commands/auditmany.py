@@ -24,8 +24,6 @@ from sharing.model.finding import Report
 if TYPE_CHECKING:
     from linemate.fleet.run import Engine
 
-LOCAL, DASK = "local", "dask"
-
 
 @dataclass(frozen=True, slots=True)
 class Many:
@@ -53,8 +51,8 @@ class Many:
         from linemate.fleet.run import store_files
 
         folder = self._named_output("--format parquet writes several datasets: name a folder with -o DIR")
-        if scheduler is not None and engine != DASK:
-            raise click.UsageError(f"--scheduler is of --engine {DASK}")
+        if scheduler is not None and engine != common.DASK:
+            raise click.UsageError(f"--scheduler is of --engine {common.DASK}")
         if self.options.guards:
             raise click.UsageError("--guards are of one binary and have no dataset: take another format")
         chosen = self._chosen(remote=True)
@@ -99,7 +97,7 @@ class Many:
         return progress("linemate: reading files", quiet=self.quiet)
 
     def _engine(self, name: str, scheduler: str | None) -> Engine:
-        if name == DASK:
+        if name == common.DASK:
             from linemate.fleet.cluster import answers as on_cluster
 
             return lambda tasks: on_cluster(tasks, scheduler, self._processes)

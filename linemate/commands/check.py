@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,12 +32,25 @@ class UnitOptions:
     database: str | None
     jobs: int
     no_cache: bool
+    engine: str
+    scheduler: str | None
 
     def request(self, flags: tuple[str, ...] | None) -> FactsRequest:
         """``flags`` compile the sources where there is no compile database."""
         from linemate.checking.run import facts_request
 
-        return facts_request(self.database, self.sources, flags, self.jobs, cached=not self.no_cache)
+        if self.scheduler is not None and not self.on_cluster:
+            raise click.UsageError(f"--scheduler is of --engine {common.DASK}")
+        if self.on_cluster and flags is not None:
+            raise click.UsageError(
+                f"--engine {common.DASK} reads the units of a compile database: not with flags after --"
+            )
+        request = facts_request(self.database, self.sources, flags, self.jobs, cached=not self.no_cache)
+        return dataclasses.replace(request, scheduler=self.scheduler or "") if self.on_cluster else request
+
+    @property
+    def on_cluster(self) -> bool:
+        return self.engine == common.DASK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +127,7 @@ class WithFlags(click.Command):
 @click.option(
     "-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units read in parallel; default: one per core."
 )
+@common.engine_options("reads the units")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--watch", is_flag=True, help="Check again at each save, a line a change, until Ctrl-C.")
 @common.threads_option
@@ -151,6 +166,8 @@ def command(
     built.refuse_empty()
     if watch and (document.output or against.write_baseline or document.format_name not in (None, "text")):
         raise click.UsageError("--watch writes text to standard output: not with -o, --format, --write-baseline")
+    if watch and units.on_cluster:
+        raise click.UsageError(f"--watch reads what was saved at once: not with --engine {common.DASK}")
     recover(common.say)
     project, line_size = where.read()
     limit = wanted.limit(project)

@@ -25,6 +25,7 @@ from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
 from sharing.model.rule import RuleInfo
 
+LOCAL, DASK = "local", "dask"  # engines
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_INCOMPLETE = 3
@@ -38,6 +39,21 @@ def _apply(command: Command, options: Sequence[Callable[[Command], Command]]) ->
     for option in options:
         command = option(command)
     return command
+
+
+def engine_options(work: str) -> Callable[[Command], Command]:
+    """Who does the ``work``: processes of this machine, or a cluster."""
+    engine = click.option(
+        "--engine",
+        type=click.Choice((LOCAL, DASK)),
+        default=LOCAL,
+        show_default=True,
+        help=f"Who {work}: processes of this machine, or Dask.",
+    )
+    scheduler = click.option(
+        "--scheduler", metavar="ADDRESS", help=f"Of --engine {DASK}: one that runs; default: one started here."
+    )
+    return lambda command: engine(scheduler(command))
 
 
 def output_option(command: Command) -> Command:

@@ -1,8 +1,9 @@
-"""Files audited by the workers of a Dask cluster, each in a process that its worker keeps.
+"""Work done by the workers of a Dask cluster: any tasks, and of them the audits of files.
 
-Owns the tasks and how often one is tried.  A worker's own process never reads a file: it asks a child as
-``linemate.auditing.processes`` does, with the same confinement and limits, so that a hostile file ends the child.  Dask
-gives the tasks of a worker that is lost to another; results are named by content, so that a second try writes the same.
+Owns how many tasks are handed over at a time and how often one is tried.  A worker's own process never reads a file: it
+asks a child as ``linemate.auditing.processes`` does, with the same confinement and limits, so that a hostile file ends
+the child.  Dask gives the tasks of a worker that is lost to another; results are named by content, so that a second try
+writes the same.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -29,10 +31,31 @@ AHEAD = 8  # tasks handed over for each thread of the cluster: the scheduler nev
 _mine = threading.local()  # the child of a thread of a worker
 
 
-def answers(tasks: Sequence[Task], scheduler: str | None, jobs: int) -> Iterator[tuple[str, Answer]]:
-    """The file of each task with its answer, as they come; without ``scheduler`` from workers that are started here.
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Of the task called ``name``: what the work gave, or None and why."""
 
-    Raises LinemateError where there is no cluster.
+    name: str
+    given: bytes | None
+    why: str = ""
+
+
+def answers(tasks: Sequence[Task], scheduler: str | None, jobs: int) -> Iterator[tuple[str, Answer]]:
+    """The file of each task with its answer, as they come.  Arguments and errors as of ``results``."""
+    named = ((os.fsdecode(task.file), body_of(task)) for task in tasks)
+    for result in results(work, named, scheduler, jobs):
+        if result.given is None:
+            yield result.name, Answer(error=f"{result.name}: {result.why}", lost=True)
+        else:
+            yield result.name, msgspec.msgpack.decode(result.given, type=Answer)
+
+
+def results(
+    work: Callable[[bytes], bytes], tasks: Iterable[tuple[str, bytes]], scheduler: str | None, jobs: int
+) -> Iterator[Result]:
+    """What ``work`` makes of each task (its name and what ``work`` gets), as they come.
+
+    Without ``scheduler`` from ``jobs`` workers that are started here.  Raises LinemateError where there is no cluster.
     """
     try:
         import distributed
@@ -55,31 +78,32 @@ def answers(tasks: Sequence[Task], scheduler: str | None, jobs: int) -> Iterator
         raise LinemateError(f"{scheduler or 'a cluster here'}: {error}") from error
     with client:
         try:
-            yield from _as_they_come(distributed, client, tasks)
+            yield from _as_they_come(distributed, client, work, iter(tasks))
         finally:
             if cluster is not None:
                 cluster.close()
 
 
-def _as_they_come(distributed: Any, client: Any, tasks: Sequence[Task]) -> Iterator[tuple[str, Answer]]:
-    waiting = iter(tasks)
+def _as_they_come(
+    distributed: Any, client: Any, work: Callable[[bytes], bytes], waiting: Iterator[tuple[str, bytes]]
+) -> Iterator[Result]:
     names: dict[str, str] = {}
 
     def next_ones(n: int) -> list[Any]:
         futures = []
-        for task in islice(waiting, n):
-            future = client.submit(work, body_of(task), pure=False, retries=TRIES - 1)
-            names[future.key] = os.fsdecode(task.file)
+        for name, task in islice(waiting, n):
+            future = client.submit(work, task, pure=False, retries=TRIES - 1)
+            names[future.key] = name
             futures.append(future)
         return futures
 
     running = distributed.as_completed(next_ones(AHEAD * max(sum(client.nthreads().values()), 1)))
     for future in running:
-        file = names.pop(future.key)
+        name = names.pop(future.key)
         if future.status == "finished":
-            yield file, msgspec.msgpack.decode(future.result(), type=Answer)
+            yield Result(name, future.result())
         else:
-            yield file, Answer(error=f"{file}: {future.exception()}", lost=True)
+            yield Result(name, None, str(future.exception()))
         future.release()
         running.update(next_ones(1))
 

@@ -57,6 +57,27 @@ def test_flags_after_two_dashes_are_the_compilers(run: Run, pipeline: Any) -> No
     assert pipeline.checked[1].facts.database == ""
 
 
+def test_the_units_of_a_database_are_read_by_a_cluster_if_asked(run: Run, pipeline: Any, database: Path) -> None:
+    run("check")
+    run("check", "--engine", "dask")
+    run("check", "--engine", "dask", "--scheduler", "tcp://head:8786")
+    assert [options.facts.scheduler for options in pipeline.checked] == [None, "", "tcp://head:8786"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--scheduler", "tcp://head:8786"), "--scheduler is of --engine dask"),
+        (("--engine", "dask", "a.c", "--", "-O2"), "not with flags after --"),
+        (("--engine", "dask", "--watch"), "not with --engine dask"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_bad_usage(run: Run, database: Path, arguments: tuple[str, ...], why: str) -> None:
+    result = run("check", *arguments)
+    assert result.code == 2
+    assert why in result.err
+
+
 @pytest.mark.parametrize("place", [".", "build", "..", "../build", "../.."])
 def test_the_nearest_database_is_found(
     run: Run, pipeline: Any, monkeypatch: pytest.MonkeyPatch, place: str, tmp_path: Path

@@ -26,6 +26,7 @@ NOT_RUN = {
     ("docs/counts.md", "callgrind_control"): "needs a server that runs under callgrind",
     ("docs/counts.md", "kill PID"): "needs a server that runs under callgrind",
     ("docs/fleet.md", "linemate audit"): "reads thousands of files: tests/fleet runs it on a few",
+    ("docs/fleet.md", "linemate check"): "needs a cluster: tests/fleet runs one",
     ("docs/gain.md", "linemate record"): RECORDS,
     ("docs/record.md", "linemate doctor"): "tries every event of the machine: tests/record runs it",
     ("docs/record.md", "linemate record"): RECORDS,
