@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import facts, gain, many, peers, profiles, scaling, starts, steps, table_cache, trees
+from bench import facts, gain, many, pages, peers, profiles, scaling, starts, steps, table_cache, trees
 from bench.measure import Unavailable
 
 
@@ -38,6 +38,7 @@ BENCHMARKS = (
     Benchmark("members", "audit of an archive of 10,000 members against nm", many.measure_members),
     Benchmark("tree", "audit of sixty small files, processor time against objdump -d", trees.measure),
     Benchmark("symbols", "lines of one of two million symbols against the audit and nm", many.measure_symbols),
+    Benchmark("page", "opening and scrolling a page of 100,000 variables in Chromium", pages.measure),
     Benchmark("steps", "steps in simulated series against PELT and E-divisive", steps.measure),
     Benchmark("launcher", "what scripts/linemate adds to a start", starts.measure_launcher),
 )

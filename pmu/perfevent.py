@@ -121,7 +121,6 @@ FIELD_OF = {
     Sample.PHYS_ADDR: Field.PHYS_ADDR,
     Sample.REGS_INTR: Field.REGS_INTR,
     Sample.REGS_USER: Field.REGS_USER,
-    Sample.STACK_USER: Field.STACK_USER,
     Sample.CALLCHAIN: Field.CALLCHAIN,
 }
 

@@ -95,8 +95,8 @@ def _map(drawn: MemoryMap, root: str) -> Any:
     told = msgspec.to_builtins(drawn)
     for section in told["sections"]:
         section["variables"]["sources"] = [source.removeprefix(prefix) for source in section["variables"]["sources"]]
-    for line in told["sources"]:
-        line["source"] = line["source"].removeprefix(prefix)
+    for excerpt in told["excerpts"]:
+        excerpt["source"] = excerpt["source"].removeprefix(prefix)
     return told
 
 

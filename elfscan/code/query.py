@@ -44,6 +44,8 @@ _QUERY_HEADER = struct.Struct("<8sIIQQibbHQQ")
 _ANSWER_HEADER = struct.Struct("<8sQQQ")
 _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _ADDRESS_DTYPE = np.dtype("<u8")
+_TEXT_DTYPE = np.dtype([("ip", "<u8"), ("asked", "<u4"), ("end", "<u4")])  # letters: from the row before's end
+_LETTER_DTYPE = np.dtype("u1")
 _ASKED_DTYPE = np.dtype([("ip", "<u8"), ("function", "<i4"), ("reserved", "<u4")])
 _TIMEOUT_S = 60.0
 _MEMORY_BYTES = 1 << 30
@@ -54,6 +56,7 @@ class _Kind(IntEnum):
     TARGETS = 2
     INSTRUCTIONS = 3
     ORIGINS = 4
+    TEXT = 5
 
 
 _ANSWERS = {
@@ -61,6 +64,7 @@ _ANSWERS = {
     _Kind.TARGETS: (_ADDRESS_DTYPE, _ADDRESS_DTYPE),
     _Kind.INSTRUCTIONS: (_ADDRESS_DTYPE, INSTRUCTION_DTYPE),
     _Kind.ORIGINS: (ORIGIN_DTYPE, _ADDRESS_DTYPE),
+    _Kind.TEXT: (_TEXT_DTYPE, _LETTER_DTYPE),
 }
 
 
@@ -92,6 +96,26 @@ def read_origins(arch: Architecture, ips: Table, starts: Table, ends: Table, cod
     if not own.all() or not _in_ranges(rows, {"asked": (0, len(ips) - 1), "parent": (-1, len(rows)), **_ORIGIN_RANGES}):
         raise LinemateError("linemate-access: the origins of its answer are broken")
     return rows
+
+
+def read_assembly(
+    arch: Architecture, ips: Table, starts: Table, ends: Table, code: ReadCode
+) -> dict[int, list[tuple[int, str]]]:
+    """By each of ``ips`` that can be decoded: the instructions around it, as (address, text).  Arguments as above."""
+    _, functions, asked = _functions_of(arch, ips, starts, ends, code)
+    if not functions:
+        return {}
+    rows, letters = _ask(arch, _Kind.TEXT, functions, asked)
+    ends_of = rows["end"].astype(np.int64)
+    if not _in_ranges(rows, {"asked": (0, len(ips) - 1), "end": (0, len(letters))}) or (np.diff(ends_of) < 0).any():
+        raise LinemateError("linemate-access: the text of its answer is broken")
+    text = letters.tobytes().decode("ascii", "replace")
+    out: dict[int, list[tuple[int, str]]] = {}
+    begin = 0
+    for ip, number, end in rows.tolist():
+        out.setdefault(int(ips[number]), []).append((ip, text[begin:end]))
+        begin = end
+    return out
 
 
 def _functions_of(

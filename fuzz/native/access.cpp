@@ -109,8 +109,8 @@ std::vector<uint8_t> queryFor(uint8_t Switches, QueryKind Kind,
   Out.u32(98);      // the futex call, in registers that both have
   Out.u32(0x0108);
   Out.u64(Count);
-  bool IsOfAddresses =
-      Kind == QueryKind::Operands || Kind == QueryKind::Origins;
+  bool IsOfAddresses = Kind == QueryKind::Operands ||
+                       Kind == QueryKind::Origins || Kind == QueryKind::Text;
   Out.u64(IsOfAddresses ? Code.size() : 0);
   for (uint64_t I = 0; I < Count; ++I) {
     Out.u64(CodeAddress + I * Step);
@@ -150,6 +150,14 @@ void check(const Query &Q, const Answer &A) {
   for (size_t Row = 0; Row < A.Origins.size(); ++Row)
     if (A.Origins[Row].Parent >= int32_t(Row))
       unsound("an origin before what it stands for");
+  uint32_t Letters = 0;
+  for (const TextRow &T : A.Lines) {
+    if (T.End < Letters || T.Asked >= Q.Addresses.size())
+      unsound("text of nothing that was asked");
+    Letters = T.End;
+  }
+  if (Letters != A.Letters.size())
+    unsound("letters of no instruction");
   if (Q.Kind != QueryKind::Instructions)
     return;
   size_t Row = 0;
@@ -190,8 +198,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Bytes, size_t Size) {
   if (unsigned Kind = Switches >> KindShift & KindMask;
       Kind && !(Switches & WholePlan)) {
     ask(queryFor(Switches, QueryKind(Kind), Rest));
-    if (QueryKind(Kind) == QueryKind::Operands)
+    if (QueryKind(Kind) == QueryKind::Operands) {
       ask(queryFor(Switches, QueryKind::Origins, Rest));
+      ask(queryFor(Switches, QueryKind::Text, Rest));
+    }
     return 0;
   }
   if (Switches & WholePlan) {

@@ -1,4 +1,4 @@
-"""The map of an image for a page, and where the accesses to the lines of findings stand in source, with the text there.
+"""The map of an image for a page, and the accesses to the lines of findings: their places in source and their code.
 
 Owns how many are looked up and which files are read: regular ones below the current folder, since debug information may
 name any file, and what a page shows is sent on.
@@ -6,12 +6,15 @@ name any file, and what a page shows is sent on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from elfscan.code.around import instructions_around
 from linemate.auditing.image import AuditedImage
 from linemate.sampled.sources import places_of
 from reports.locations import Position, position
@@ -20,12 +23,15 @@ from sharing.basics.naming import readable_names
 from sharing.judge.memorymap import memory_map
 from sharing.judge.passes import Passes
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding
+from sharing.model.finding import Finding, Severity
+from sharing.model.image import Image
 from sharing.model.inputs import read_input
-from sharing.model.memorymap import MemoryMap, SourceLine
-from sharing.static.callees import function_name
+from sharing.model.memorymap import CodeLine, Excerpt, MemoryMap
+from sharing.static.callees import function_name, names_of_callees
 
 MAX_PLACES = 300  # each may lie in a line program of its own, which takes time to read
+CODE_FROM = Severity.LOW  # findings whose instructions are shown
+_LEADS = re.compile(r"\w+ #?0x([0-9a-f]{1,16})")  # an instruction with an address alone: a call or a jump
 MAX_FILE_BYTES = 4 << 20
 AROUND = 2  # lines of text before and after
 
@@ -34,34 +40,82 @@ def page_map(passes: Passes, audited: AuditedImage) -> MemoryMap:
     """All writable memory of an image, with what profiles and source say of it."""
     target = audited.target
     drawn = memory_map(passes, target.line_size, target_name(target) if target.member else "")
-    sources = source_lines(passes, audited.findings)
-    return msgspec.structs.replace(drawn, sampled=list(audited.sampled), sources=sources)
+    return msgspec.structs.replace(drawn, sampled=list(audited.sampled), excerpts=excerpts(passes, audited.findings))
 
 
-def source_lines(passes: Passes, findings: Sequence[Finding]) -> list[SourceLine]:
-    """Accesses to the lines of findings, those of the worst first, of each function and address the busiest."""
-    accesses, image = passes.accesses, passes.image
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """The busiest of a function to an address."""
+
+    function: int
+    address: int
+    ip: int
+    shows_code: bool
+
+
+def excerpts(passes: Passes, findings: Sequence[Finding]) -> list[Excerpt]:
+    """Accesses to the lines of findings, those of the worst first, where their source or code is known."""
+    image = passes.image
+    wanted = _accesses(passes, findings)
+    names = {access.function: function_name(image, access.function) for access in wanted}
+    shown = readable_names(list(names.values()), passes.demangle)
+    places = places_of([(image.path, access.ip) for access in wanted])
+    code = _code(image, [access.ip for access in wanted if access.shows_code], passes)
+    files = _Files(Path.cwd())
+    out = []
+    for access in wanted:
+        where = position(places.get((image.path, access.ip), ""))
+        first, text = files.around(where) if where else (0, [])
+        lines = code.get(access.ip, []) if access.shows_code else []
+        if where or lines:
+            out.append(
+                Excerpt(
+                    f"{access.address:#x}",
+                    shown[names[access.function]],
+                    f"{where.path}:{where.line}" if where else "",
+                    first,
+                    text,
+                    f"{access.ip:#x}",
+                    lines,
+                )
+            )
+    return out
+
+
+def _accesses(passes: Passes, findings: Sequence[Finding]) -> list[_Access]:
+    """Of each function and address the busiest."""
+    accesses = passes.accesses
     target = accesses.sites["target"]
-    chosen: dict[tuple[int, int], int] = {}
+    chosen: dict[tuple[int, int], _Access] = {}
     for finding in findings:
         start = int(finding.line.address, 16)
         first, last = np.searchsorted(target, np.array([start, start + finding.line.size], np.uint64)).tolist()
+        shows_code = finding.severity.rank >= CODE_FROM.rank
         for row in sorted(range(first, last), key=lambda at: -float(accesses.weight[at])):
-            site = accesses.sites[row]
-            chosen.setdefault((int(site["function"]), int(site["target"])), int(site["ip"]))
+            function, address, ip = (int(accesses.sites[name][row]) for name in ("function", "target", "ip"))
+            chosen.setdefault((function, address), _Access(function, address, ip, shows_code))
         if len(chosen) > MAX_PLACES:
             break
-    wanted = list(chosen.items())[:MAX_PLACES]
-    shown = readable_names([function_name(image, function) for (function, _), _ in wanted], passes.demangle)
-    places = places_of([(image.path, ip) for _, ip in wanted])
-    files = _Files(Path.cwd())
-    out = []
-    for (function, address), ip in wanted:
-        if where := position(places.get((image.path, ip), "")):
-            first, text = files.around(where)
-            name = shown[function_name(image, function)]
-            out.append(SourceLine(f"{address:#x}", name, f"{where.path}:{where.line}", first, text))
-    return out
+    return list(chosen.values())[:MAX_PLACES]
+
+
+def _code(image: Image, ips: Iterable[int], passes: Passes) -> Mapping[int, list[CodeLine]]:
+    """By each of ``ips`` the instructions around it; none where the file is an archive or is gone."""
+    try:
+        around = instructions_around(image.path, image.functions, np.unique(np.fromiter(ips, np.uint64)))
+    except (LinemateError, OSError):
+        return {}
+    ends = {found[1] for lines in around.values() for _, text in lines if (found := _LEADS.fullmatch(text))}
+    targets = sorted(int(end, 16) for end in ends)
+    names = dict(zip(targets, names_of_callees(image, np.array(targets, np.uint64)), strict=True))
+    shown = readable_names(list(filter(None, names.values())), passes.demangle)
+
+    def told(text: str) -> str:
+        found = _LEADS.fullmatch(text)
+        name = names[int(found[1], 16)] if found else ""
+        return f"{text} <{shown[name]}>" if name else text
+
+    return {ip: [CodeLine(f"{at:#x}", told(text)) for at, text in lines] for ip, lines in around.items()}
 
 
 class _Files:

@@ -121,16 +121,16 @@ class FindingDetails {
     );
   }
 
-  /** Places in source: those of the finding, then those that the map has of its line. */
+  /** Places in source and code: those of the finding, then those that the map has of its line. */
   places(finding, memory) {
     const lines = memory ? linesOf(finding, memory) : [];
     const start = lines.length ? BigInt(lines[0]) : 0n;
     const end = lines.length ? start + BigInt(lines.length * memory.lineSize) : 0n;
     const inside =
-      memory?.data.sources.filter((one) => BigInt(one.address) >= start && BigInt(one.address) < end) ?? [];
+      memory?.data.excerpts.filter((one) => BigInt(one.address) >= start && BigInt(one.address) < end) ?? [];
     if (!finding.related.length && !inside.length) return null;
     return [
-      heading("In source"),
+      heading("In source and code"),
       finding.related.length
         ? grid("Accesses in source", ["variable", "access", "function", "place", "locks"], finding.related)
         : null,

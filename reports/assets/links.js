@@ -38,25 +38,30 @@ class Links {
     });
   }
 
-  /** A place in source and the lines around it, where the page has them. */
+  /** A function's access: its place in source and the lines and instructions around it, as far as the page has them. */
   excerpt(one, memory) {
-    const lead = [el("code", {}, one.source), " ", this.function(memory, one.function)];
-    if (!one.text.length) return lead;
+    const place = memory.at(one.address);
     const wanted = Number(one.source.slice(one.source.lastIndexOf(":") + 1));
+    const numbered = one.text.map((text, at) => [one.first + at, text]);
     return [
-      lead,
-      el(
-        "pre",
-        { class: "source", tabindex: "0" },
-        one.text.map((text, at) =>
-          el(
-            "span",
-            { class: one.first + at === wanted ? "wanted" : "" },
-            `${String(one.first + at).padStart(5)} ${text}\n`,
-          ),
-        ),
-      ),
+      [this.function(memory, one.function), ": "],
+      place ? memory.nameAt(place.section, place.offset) : one.address,
+      one.source ? [" at ", el("code", {}, one.source)] : null,
+      numbered.length ? this.listing(numbered, wanted) : null,
+      one.code.length ? this.listing(one.code, one.ip) : null,
     ];
+  }
+
+  /** Lines of [place, text], of which the wanted one stands out. */
+  listing(lines, wanted) {
+    const width = Math.max(...lines.map(([place]) => String(place).length));
+    return el(
+      "pre",
+      { class: "source", tabindex: "0" },
+      lines.map(([place, text]) =>
+        el("span", { class: place === wanted ? "wanted" : "" }, `${String(place).padStart(width)}  ${text}\n`),
+      ),
+    );
   }
 }
 

@@ -36,7 +36,10 @@ class LineMap {
       if (hit) this.go(hit, true);
     });
     this.canvas.addEventListener("keydown", (event) => this.key(event));
-    document.addEventListener("themechange", () => this.draw());
+    document.addEventListener("themechange", () => {
+      this.colors = null;
+      this.draw();
+    });
     new ResizeObserver(() => this.arrange()).observe(this.box);
   }
 
@@ -98,7 +101,7 @@ class LineMap {
     this.draw();
   }
 
-  colors() {
+  readColors() {
     return {
       heat: HEAT_WORDS.map((_, at) => color(`heat${at}`)),
       text: color("text"),
@@ -121,7 +124,7 @@ class LineMap {
       this.canvas.style.height = `${high}px`;
     }
     const pen = this.canvas.getContext("2d");
-    const colors = this.colors();
+    const colors = (this.colors ??= this.readColors());
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, wide, high);
     pen.font = "600 13px system-ui, sans-serif";

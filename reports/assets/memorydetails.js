@@ -181,7 +181,7 @@ class MemoryDetails {
   function(memory, row) {
     const accesses = memory.accessesOf(row);
     const name = memory.data.functions[row];
-    const sources = memory.data.sources.filter((one) => one.function === name);
+    const excerpts = memory.data.excerpts.filter((one) => one.function === name);
     const threads = memory.threadsOf(row);
     const more = accesses.length - ACCESSES_SHOWN;
     return [
@@ -200,8 +200,8 @@ class MemoryDetails {
           ]),
       ),
       more > 0 ? el("p", { class: "faint" }, `and ${number.format(more)} more`) : null,
-      sources.length
-        ? [heading("In source"), few(sources, EXCERPTS_SHOWN, (one) => this.links.excerpt(one, memory))]
+      excerpts.length
+        ? [heading("In source and code"), few(excerpts, EXCERPTS_SHOWN, (one) => this.links.excerpt(one, memory))]
         : null,
     ];
   }

@@ -91,18 +91,16 @@ class ReportPage {
     this.complete();
     this.pane = el("section", { id: "detail", tabindex: "-1", "aria-label": "Details" });
     this.views = new Map();
-    this.addView("findings", `Findings (${number.format(page.findings.length)})`, this.findingsView());
+    this.addView("findings", `Findings (${number.format(page.findings.length)})`, () => this.findingsView());
     if (this.memories.some((memory) => memory.sections.length)) {
-      this.map = new LineMap(this.memories, (section, line) => this.show(lineHash(section, line)));
-      this.addView("map", "Map", this.map.view());
-      this.addView(
-        "variables",
-        `Variables (${number.format(this.variables().length)})`,
+      const sections = this.memories.flatMap((memory) => memory.sections);
+      const total = (counts) => number.format(counts.reduce((sum, count) => sum + count, 0));
+      this.addView("map", "Map", () => this.mapView());
+      this.addView("variables", `Variables (${total(sections.map((section) => section.starts.length))})`, () =>
         this.listView("variables", variableColumns, this.variables(), (row) => this.show(variableHash(row))),
       );
-      this.addView(
-        "functions",
-        `Functions (${number.format(this.functions().length)})`,
+      const functions = this.memories.map((memory) => memory.data.functions.length);
+      this.addView("functions", `Functions (${total(functions)})`, () =>
         this.listView("functions", functionColumns, this.functions(), (row) =>
           this.show(functionHash(row.memory, row.name)),
         ),
@@ -134,16 +132,14 @@ class ReportPage {
 
   /** All variables; ``heat`` is that of the busiest line that each is on. */
   variables() {
-    this.everyVariable ??= this.memories
+    return this.memories
       .flatMap((memory) => memory.sections)
       .flatMap((section) => section.data.variables.names.map((_, row) => section.variable(row)))
-      .map((variable, order) => ({ ...variable, order, heat: variable.section.heatOf(variable) }));
-    return this.everyVariable;
+      .map((variable, order) => Object.assign(variable, { order, heat: variable.section.heatOf(variable) }));
   }
 
   functions() {
-    if (this.everyFunction) return this.everyFunction;
-    this.everyFunction = this.memories.flatMap((memory) => {
+    return this.memories.flatMap((memory) => {
       const rows = memory.data.functions.map((name, row) => ({ memory, name, row, writes: 0, reads: 0, locks: 0 }));
       for (const section of memory.sections) {
         const { functions, verbs } = section.data.accesses;
@@ -155,16 +151,18 @@ class ReportPage {
       }
       return rows;
     });
-    return this.everyFunction;
   }
 
-  addView(name, title, content) {
+  /** A view, which ``make`` fills when it is first turned to: a kernel has a hundred thousand rows. */
+  addView(name, title, make) {
     const button = el("button", { type: "button", onclick: () => this.turnTo(name) }, title);
-    const box = el("div", { class: "view", id: `view-${name}`, hidden: true }, content);
-    this.views.set(name, { button, box });
+    const box = el("div", { class: "view", id: `view-${name}`, hidden: true });
+    this.views.set(name, { button, box, make });
   }
 
   turnTo(name) {
+    const view = this.views.get(name);
+    if (!view.box.hasChildNodes()) view.box.append(...[view.make()].flat());
     for (const [other, { button, box }] of this.views) {
       box.hidden = other !== name;
       if (other === name) button.setAttribute("aria-current", "page");
@@ -175,6 +173,11 @@ class ReportPage {
   }
 
   // ---- views
+
+  mapView() {
+    this.map = new LineMap(this.memories, (section, line) => this.show(lineHash(section, line)));
+    return this.map.view();
+  }
 
   /** Without the columns that say nothing here. */
   findingColumns() {
@@ -213,6 +216,7 @@ class ReportPage {
         .join("\n")
         .toLowerCase();
     });
+    this.filter();
     return [
       el(
         "div",
@@ -274,8 +278,10 @@ class ReportPage {
       "aria-label": `Text that the names of ${name} have`,
     });
     const said = el("p", { class: "status", role: "status" });
-    const texts = rows.map((row) => `${row.name}\n${row.type?.name ?? ""}\n${row.source ?? ""}`.toLowerCase());
+    const textOf = (row) => `${row.name}\n${row.type?.name ?? ""}\n${row.source ?? ""}`.toLowerCase();
+    let texts = null; // made by the first search
     const filter = () => {
+      if (search.value) texts ??= rows.map(textOf);
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       const kept = words.length ? rows.filter((_, at) => words.every((word) => texts[at].includes(word))) : rows;
       table.set(kept);
@@ -320,7 +326,6 @@ class ReportPage {
     document.addEventListener("keydown", (event) => this.key(event));
     addEventListener("hashchange", () => this.route());
     addEventListener("beforeprint", () => this.print());
-    this.filter();
     this.turnTo("findings");
     const [worst] = this.filtered;
     this.pane.replaceChildren(

@@ -1,4 +1,5 @@
-// A table of which only the rows in sight exist, so that a hundred thousand scroll as ten do.
+// A table of which only the rows in sight exist, so that a hundred thousand scroll as ten do. Rows are boxes of their own
+// and no element table, which the browser would lay out as a whole for each row that comes.
 
 class VirtualTable {
   /** columns: {title, class, text(row), cell(row), key(row)}; open(row) is called for the row that is chosen. */
@@ -12,23 +13,21 @@ class VirtualTable {
       sorted: { at: -1, down: false },
       chosen: null,
     });
-    this.body = el("tbody");
+    this.body = el("div", { class: "body", role: "rowgroup" });
     this.buttons = columns.map((column, at) =>
       el("button", { type: "button", onclick: () => this.sort(at) }, column.title),
     );
-    this.heads = columns.map((column, at) => el("th", { scope: "col", class: column.class }, this.buttons[at]));
-    this.table = el(
-      "table",
-      {},
-      el("caption", { class: "away" }, label),
-      el("thead", {}, el("tr", {}, this.heads)),
-      this.body,
+    this.heads = columns.map((column, at) =>
+      el("div", { role: "columnheader", class: column.class }, this.buttons[at]),
     );
+    this.head = el("div", { class: "head", role: "rowgroup" }, el("div", { role: "row", class: "row" }, this.heads));
+    this.table = el("div", { role: "table", "aria-label": label }, this.head, this.body);
+    this.made = new Map(); // the rows that there are, by place
     this.box = el("div", { class: "rows", tabindex: "0", role: "region", "aria-label": label }, this.table);
     this.box.addEventListener("scroll", () => this.draw(), { passive: true });
     this.box.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => {
-      const row = event.target.closest("tr[data-at]");
+      const row = event.target.closest("[data-at]");
       if (row && !event.target.closest("a")) this.choose(Number(row.dataset.at));
     });
     new ResizeObserver(() => this.draw()).observe(this.box);
@@ -87,7 +86,7 @@ class VirtualTable {
     const at = this.shown.indexOf(this.chosen);
     if (at >= 0) {
       const top = at * this.rowHeight;
-      const room = this.box.clientHeight - this.table.tHead.offsetHeight;
+      const room = this.box.clientHeight - this.head.offsetHeight;
       if (top < this.box.scrollTop) this.box.scrollTop = top;
       else if (top + this.rowHeight > this.box.scrollTop + room) this.box.scrollTop = top + this.rowHeight - room;
     }
@@ -100,17 +99,28 @@ class VirtualTable {
     const first = Math.max(Math.floor(this.box.scrollTop / this.rowHeight) - 4, 0);
     const last = Math.min(first + room + 8, this.shown.length);
     if (!anew && this.first === first && this.last === last) return;
-    const before = anew ? new Map() : this.made;
-    Object.assign(this, { first, last, made: new Map() });
-    for (let at = first; at < last; at++) this.made.set(at, before?.get(at) ?? this.row(at));
-    this.body.replaceChildren(this.space(first), ...this.made.values(), this.space(this.shown.length - last));
-    this.table.setAttribute("aria-rowcount", this.shown.length + 1);
-  }
-
-  space(rows) {
-    const gap = el("tr", { "aria-hidden": "true", class: "gap" }, el("td"));
-    gap.style.height = `${rows * this.rowHeight}px`;
-    return gap;
+    if (anew) {
+      this.made.clear();
+      this.body.replaceChildren();
+      this.body.style.height = `${this.shown.length * this.rowHeight}px`;
+      this.table.setAttribute("aria-rowcount", this.shown.length + 1);
+    }
+    Object.assign(this, { first, last });
+    for (const [at, row] of this.made) {
+      if (at >= first && at < last) continue;
+      row.remove();
+      this.made.delete(at);
+    }
+    let next = this.body.firstChild;
+    for (let at = first; at < last; at++) {
+      const known = this.made.get(at);
+      if (known) next = known.nextSibling;
+      else {
+        const row = this.row(at);
+        this.made.set(at, row);
+        this.body.insertBefore(row, next);
+      }
+    }
   }
 
   row(at) {
@@ -118,17 +128,24 @@ class VirtualTable {
     const current = row === this.chosen;
     const cells = this.columns.map((column, number) =>
       el(
-        number ? "td" : "th",
-        { class: column.class, scope: number ? undefined : "row" },
+        "div",
+        { class: column.class, role: number ? "cell" : "rowheader" },
         column.cell ? column.cell(row) : String(column.text(row)),
       ),
     );
     const made = el(
-      "tr",
-      { "data-at": String(at), "aria-rowindex": String(at + 2), "aria-current": current && "true" },
+      "div",
+      {
+        class: "row",
+        role: "row",
+        "data-at": String(at),
+        "aria-rowindex": String(at + 2),
+        "aria-current": current && "true",
+      },
       cells,
     );
     made.style.height = `${this.rowHeight}px`;
+    made.style.transform = `translateY(${at * this.rowHeight}px)`;
     return made;
   }
 }

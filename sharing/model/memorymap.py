@@ -105,14 +105,27 @@ class SampledMapLine(msgspec.Struct, frozen=True):
     touches: list[SampledTouch]
 
 
-class SourceLine(msgspec.Struct, frozen=True):
-    """Where an access stands in source, and the text around it: ``first`` is the number of the first of ``text``."""
+class CodeLine(msgspec.Struct, frozen=True, array_like=True):
+    """An instruction as people read it."""
+
+    address: str
+    text: str
+
+
+class Excerpt(msgspec.Struct, frozen=True):
+    """An access of a function to ``address``: its place in source with the text there, and the instructions there.
+
+    ``source`` is file:line, "" unknown; ``first`` is the number of the first line of ``text``.  ``ip`` is the address
+    of the instruction that accesses, one of ``code``.
+    """
 
     address: str
     function: str
-    source: str
+    source: str = ""
     first: int = 0
     text: list[str] = []
+    ip: str = ""
+    code: list[CodeLine] = []
 
 
 class MemoryMap(msgspec.Struct, frozen=True):
@@ -132,4 +145,4 @@ class MemoryMap(msgspec.Struct, frozen=True):
     reached: list[int]
     omitted: int = 0
     sampled: list[SampledMapLine] = []
-    sources: list[SourceLine] = []
+    excerpts: list[Excerpt] = []

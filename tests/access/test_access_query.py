@@ -14,6 +14,7 @@ from elfscan.code.query import (
     check_operands,
     direct_targets,
     read_answer,
+    read_assembly,
     read_instructions,
     read_operands,
     read_origins,
@@ -27,7 +28,7 @@ from sharing.model.instructions import Holding
 from sharing.model.operands import OPERAND_DTYPE, POINT_DTYPE, PointFlag
 from tests.nativetools import computed_by_helpers_s, not_with_sanitizers
 
-X86, AARCH64 = find_architecture(62, 64, "little"), find_architecture(183, 64, "little")
+X86, AARCH64, RISCV = (find_architecture(machine, 64, "little") for machine in (62, 183, 243))
 BASE = 0x10000
 IMAGE = (0x10000, 0x40000)
 RANDOM_BYTES = 40_000
@@ -56,6 +57,9 @@ def test_random_bytes_are_answered_for_every_address(arch: Architecture, seed: i
     points, operands = operands_at(arch, data, ips, *extents)
     check_operands(points, operands, np.array(ips, np.uint64))
     assert (points["flags"] & PointFlag.DECODED).any()
+    starts, ends = (np.array(side, np.uint64) for side in zip(*extents, strict=True))
+    told = read_assembly(arch, np.array(ips, np.uint64), starts, ends, reader(data))
+    assert all(ip in [at for at, _ in around] for ip, around in told.items())
     assert (np.diff(direct_targets(arch, extents, reader(data)).astype(object)) > 0).all()
     parts = read_instructions(arch, [(start, reader(data)(start, end)) for start, end in extents], IMAGE)
     assert parts is not None
@@ -91,6 +95,33 @@ def test_an_architecture_without_a_decoder_answers_nothing() -> None:
         assert len(operands) == 0
         assert read_instructions(arch, [(BASE, b"\x90" * 8)], IMAGE) is None
         assert len(direct_targets(arch, [(BASE, BASE + 8)], reader(b"\xe8" * 8))) == 0
+
+
+def test_the_text_of_an_instruction_comes_with_those_around_it() -> None:
+    """push; mov $8,%eax; lock inc v(%rip); call; six nops; ret: four on each side, as far as the function goes"""
+    data = code("55 b808000000 f0ff05f00f0000 e8 ee0f0000 909090909090 c3")
+    starts, ends = np.array([BASE], np.uint64), np.array([BASE + len(data)], np.uint64)
+    told = read_assembly(X86, np.array([BASE + 6, BASE + 7, BASE + 24], np.uint64), starts, ends, reader(data))
+    assert told[BASE + 6] == [
+        (BASE, "pushq %rbp"),
+        (BASE + 1, "movl $8, %eax"),
+        (BASE + 6, "lock incl 0xff0(%rip)"),
+        (BASE + 13, "callq 0x11000"),
+        *((BASE + 18 + at, "nop") for at in range(3)),
+    ]
+    assert BASE + 7 not in told  # the middle of one
+    assert [text for _, text in told[BASE + 24]] == ["nop"] * 4 + ["retq"]
+    assert read_assembly(X86, np.array([BASE + 90], np.uint64), starts, ends, reader(data)) == {}
+
+
+@pytest.mark.parametrize(
+    ("arch", "word", "text"),
+    [(AARCH64, "200440f9", "ldr x0, [x1, #8]"), (RISCV, "83b58800", "ld a1, 8(a7)")],
+    ids=["aarch64", "riscv64"],
+)
+def test_text_is_the_assembly_of_the_architecture(arch: Architecture, word: str, text: str) -> None:
+    starts, ends = np.array([BASE], np.uint64), np.array([BASE + 4], np.uint64)
+    assert read_assembly(arch, starts, starts, ends, reader(code(word))) == {BASE: [(BASE, text)]}
 
 
 def test_jumps_within_a_function_are_no_targets() -> None:

@@ -30,7 +30,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> str:
 
 def rows(page: Any) -> list[str]:
     """The names in the rows of the table in sight."""
-    found: list[str] = page.locator(".view:not([hidden]) tbody tr[data-at] a").all_inner_texts()
+    found: list[str] = page.locator(".view:not([hidden]) [data-at] a").all_inner_texts()
     return found
 
 
@@ -75,6 +75,15 @@ def test_links_lead_from_the_finding_to_its_line_its_members_and_their_functions
     assert heading(page) == "Line 0x4600"
 
 
+def test_an_access_shows_its_instructions_and_leads_to_its_function(slow: str, opened: Open) -> None:
+    page = opened(slow).page
+    wanted = page.locator("#detail .source .wanted").all_inner_texts()
+    assert any("<pthread_mutex_lock>" in text for text in wanted), wanted  # the function that is called by name
+    page.locator("#detail").get_by_role("link", name="tc_release_table").last.click()
+    assert heading(page) == "tc_release_table"
+    assert page.locator("#detail .source").count() > 0
+
+
 def test_a_line_tells_members_and_threads_by_bytes(slow: str, opened: Open) -> None:
     page = opened(slow, "#line=0x4600").page
     members = page.get_by_role("region", name="Owners and members of the bytes").inner_text()
@@ -110,7 +119,7 @@ def test_a_table_is_sorted_by_any_column_and_turned_round(slow: str, opened: Ope
     assert rows(page) == sorted(before)
     page.get_by_role("button", name="variable", exact=True).click()
     assert rows(page) == sorted(before, reverse=True)
-    assert page.locator("th[aria-sort]:visible").get_attribute("aria-sort") == "descending"
+    assert page.locator("[aria-sort]:visible").get_attribute("aria-sort") == "descending"
 
 
 def test_keys_go_through_the_rows_and_explain_themselves(slow: str, opened: Open) -> None:

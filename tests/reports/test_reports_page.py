@@ -11,6 +11,8 @@ import pytest
 
 from reports import EMITTERS, RenderOptions
 from sharing.model.memorymap import (
+    CodeLine,
+    Excerpt,
     MapAccesses,
     MapHeat,
     MapMember,
@@ -18,7 +20,6 @@ from sharing.model.memorymap import (
     MapType,
     MapVariables,
     MemoryMap,
-    SourceLine,
 )
 from tests.builders.page import parts
 from tests.builders.report import EMPTY, HOSTILE, REPORT, RULES
@@ -54,7 +55,7 @@ def a_map(name: str = "counter", *, variables: int = 1) -> MemoryMap:
         ["main"],
         [[0]],
         [0],
-        sources=[SourceLine("0x1074200", name, "/src/a.c:1", 1, [name])],
+        excerpts=[Excerpt("0x1074200", name, "/src/a.c:1", 1, [name], "0x1000", [CodeLine("0x1000", name)])],
     )
 
 
@@ -96,7 +97,10 @@ def test_names_of_the_map_are_shown_and_not_obeyed() -> None:
     assert (found.tags, found.style, found.script) == (plain.tags, plain.style, plain.script)
     (drawn,) = found.data["maps"]
     told = drawn["sections"][0]["variables"]["names"][0]
-    assert told == drawn["functions"][0] == drawn["types"][0]["name"] == drawn["sources"][0]["text"][0]
+    assert told == drawn["functions"][0] == drawn["types"][0]["name"]
+    (excerpt,) = drawn["excerpts"]
+    assert excerpt["text"] == [told]
+    assert excerpt["code"] == [["0x1000", told]]
     assert told.isprintable()
     assert "\\x1b[31m\\x0a<script>alert" in told
 
@@ -104,7 +108,7 @@ def test_names_of_the_map_are_shown_and_not_obeyed() -> None:
 def test_places_are_relative_to_the_folder_of_the_source() -> None:
     (drawn,) = parts(page(a_map(), source_root="/src")).data["maps"]
     assert drawn["sections"][0]["variables"]["sources"] == ["a.c:1"]
-    assert drawn["sources"][0]["source"] == "a.c:1"
+    assert drawn["excerpts"][0]["source"] == "a.c:1"
 
 
 def test_a_reader_without_scripts_has_the_findings() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from elfscan.debug.demangle import demangle
 from linemate.auditing import pagemap
-from linemate.auditing.pagemap import MAX_FILE_BYTES, source_lines
+from linemate.auditing.pagemap import MAX_FILE_BYTES, excerpts
 from sharing.judge.memorymap import memory_map
 from sharing.judge.passes import Passes, run_passes
 from sharing.judge.static import JudgeOptions, judge
@@ -143,7 +143,7 @@ def told(b: Builder) -> list[tuple[str, int, tuple[str, ...]]]:
     ran = passes(b)
     findings = judge(b.image(), JudgeOptions(64, 128), default_knowledge()).findings
     assert findings
-    return sorted({(one.source, one.first, tuple(one.text)) for one in source_lines(ran, findings)})
+    return sorted({(one.source, one.first, tuple(one.text)) for one in excerpts(ran, findings)})
 
 
 def test_accesses_to_lines_of_findings_have_their_source(places: dict[str, str]) -> None:

@@ -14,6 +14,7 @@
 #include "Op.h"
 #include "Plan.h"
 
+#include <capstone/capstone.h>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,9 @@ struct Architecture {
   const char *Name;
   /// Null when the disassembler library cannot be opened.
   std::unique_ptr<Decoder> (*Make)();
+  /// What the disassembler library calls it.
+  cs_arch Library;
+  cs_mode LibraryMode;
   /// Null: the code of two builds cannot be compared.
   std::unique_ptr<Normaliser> (*MakeNormaliser)() = nullptr;
   /// Rewrites the op that comes after \p Before in \p F where its meaning is in

@@ -447,7 +447,8 @@ std::unique_ptr<Decoder> makeAArch64Decoder() {
 
 extern const Architecture AArch64Row;
 const Architecture AArch64Row = {
-    Arch::AArch64, "aarch64", makeAArch64Decoder, makeAArch64Normaliser,
-    nullptr,       nullptr,   &GoInternal};
+    Arch::AArch64, "aarch64",   makeAArch64Decoder,
+    CS_ARCH_ARM64, CS_MODE_ARM, makeAArch64Normaliser,
+    nullptr,       nullptr,     &GoInternal};
 
 } // namespace linemate

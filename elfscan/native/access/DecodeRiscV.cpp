@@ -428,7 +428,13 @@ std::unique_ptr<Decoder> make() { return std::make_unique<RiscVDecoder>(); }
 } // namespace
 
 extern const Architecture RiscV64Row;
-const Architecture RiscV64Row = {Arch::RiscV64,       "riscv64", make,
-                                 makeRiscVNormaliser, nullptr,   globalPointer};
+const Architecture RiscV64Row = {Arch::RiscV64,
+                                 "riscv64",
+                                 make,
+                                 CS_ARCH_RISCV,
+                                 cs_mode(CS_MODE_RISCV64 | CS_MODE_RISCVC),
+                                 makeRiscVNormaliser,
+                                 nullptr,
+                                 globalPointer};
 
 } // namespace linemate

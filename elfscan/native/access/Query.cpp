@@ -19,6 +19,8 @@ constexpr char QueryMagic[8] = {'L', 'M', 'Q', 'U', 'E', 'R', 'Y', '1'};
 constexpr char AnswerMagic[8] = {'L', 'M', 'A', 'N', 'S', 'W', 'R', '1'};
 /// The largest functions of servers have 200 kB.
 constexpr uint64_t MaxFunctionBytes = 1 << 20;
+/// Instructions before and after the one whose text is asked for.
+constexpr uint32_t TextAround = 4;
 
 struct QueryHeader {
   char Magic[8];
@@ -52,27 +54,37 @@ bool write(std::FILE *Out, QueryKind Kind, const std::vector<First> &One,
          writeRows(Out, Other) && std::fflush(Out) == 0;
 }
 
+/// Decodes each function that is asked about, and calls \p Each with the number
+/// of an address and its row in \p B, NoRow where no instruction begins there.
+/// \p Enter is called before the first of a function.
+template <typename EnterFunction, typename EachAddress>
+void visit(const Query &Q, Decoder &D, Body &B, EnterFunction Enter,
+           EachAddress Each) {
+  int32_t Built = -1;
+  for (size_t At = 0; At < Q.Addresses.size(); ++At) {
+    const AskedAddress &Asked = Q.Addresses[At];
+    if (Asked.Function >= 0 && Asked.Function != Built) {
+      Built = Asked.Function;
+      const Bytes &F = Q.Functions[size_t(Built)];
+      B.build(D, F.Data, F.Begin);
+      Enter();
+    }
+    Each(At, Asked.Function < 0 ? NoRow : B.at(Asked.Ip));
+  }
+}
+
 void answerOperands(const Query &Q, Decoder &D, Answer &Out) {
   Body B(D.convention());
   OperandWriter Writer(B, Q.Futex);
-  int32_t Built = -1;
-  for (const AskedAddress &Asked : Q.Addresses) {
-    if (Asked.Function < 0) {
-      Writer.nothing(Asked.Ip, -1);
-      continue;
-    }
-    if (Asked.Function != Built) {
-      Built = Asked.Function;
-      B.build(D, Q.Functions[size_t(Built)].Data,
-              Q.Functions[size_t(Built)].Begin);
-      Writer.enter();
-    }
-    uint32_t Row = B.at(Asked.Ip);
-    if (Row == NoRow)
-      Writer.nothing(Asked.Ip, Built);
-    else
-      Writer.point(Row, Built);
-  }
+  visit(
+      Q, D, B, [&] { Writer.enter(); },
+      [&](size_t At, uint32_t Row) {
+        const AskedAddress &Asked = Q.Addresses[At];
+        if (Row == NoRow)
+          Writer.nothing(Asked.Ip, Asked.Function);
+        else
+          Writer.point(Row, Asked.Function);
+      });
   Out.Points = std::move(Writer.Points);
   Out.Operands = std::move(Writer.Operands);
 }
@@ -80,20 +92,30 @@ void answerOperands(const Query &Q, Decoder &D, Answer &Out) {
 void answerOrigins(const Query &Q, Decoder &D, Answer &Out) {
   Body B(D.convention());
   OriginFinder Finder(B, Out.Origins);
-  int32_t Built = -1;
-  for (size_t At = 0; At < Q.Addresses.size(); ++At) {
-    const AskedAddress &Asked = Q.Addresses[At];
-    if (Asked.Function < 0)
-      continue;
-    if (Asked.Function != Built) {
-      Built = Asked.Function;
-      B.build(D, Q.Functions[size_t(Built)].Data,
-              Q.Functions[size_t(Built)].Begin);
-      Finder.enter();
-    }
-    if (uint32_t Row = B.at(Asked.Ip); Row != NoRow)
-      Finder.find(Row, int32_t(At));
-  }
+  visit(
+      Q, D, B, [&] { Finder.enter(); },
+      [&](size_t At, uint32_t Row) {
+        if (Row != NoRow)
+          Finder.find(Row, int32_t(At));
+      });
+}
+
+void answerText(const Query &Q, Decoder &D, Printer &P, Answer &Out) {
+  Body B(D.convention());
+  visit(
+      Q, D, B, [] {},
+      [&](size_t At, uint32_t Row) {
+        if (Row == NoRow)
+          return;
+        const Bytes &F = Q.Functions[size_t(Q.Addresses[At].Function)];
+        uint32_t End = std::min(Row + TextAround + 1, B.size());
+        for (uint32_t I = Row - std::min(Row, TextAround); I < End; ++I) {
+          const Op &O = B.op(I);
+          P.print(F.Data.subspan(O.Ip - F.Begin, O.Length), O.Ip, Out.Letters);
+          Out.Lines.push_back(
+              {O.Ip, uint32_t(At), uint32_t(Out.Letters.size())});
+        }
+      });
 }
 
 void answerTargets(const Query &Q, Decoder &D, Answer &Out) {
@@ -134,7 +156,7 @@ std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
   if (!findArchitecture(Head[0].Arch))
     return "the query names an unknown architecture";
   if (Head[0].Kind < uint32_t(QueryKind::Operands) ||
-      Head[0].Kind > uint32_t(QueryKind::Origins))
+      Head[0].Kind > uint32_t(QueryKind::Text))
     return "the query asks for something unknown";
   if (!take(Raw, Head[0].Functions, Extents) ||
       !take(Raw, Head[0].Addresses, Addresses))
@@ -184,7 +206,12 @@ std::optional<std::string> answer(const Query &Q, Answer &Out) {
   std::unique_ptr<Decoder> D = A->Make();
   if (!D)
     return Unsupported;
-  if (Q.Kind == QueryKind::Operands)
+  if (Q.Kind == QueryKind::Text) {
+    std::unique_ptr<Printer> P = Printer::open(*A);
+    if (!P)
+      return Unsupported;
+    answerText(Q, *D, *P, Out);
+  } else if (Q.Kind == QueryKind::Operands)
     answerOperands(Q, *D, Out);
   else if (Q.Kind == QueryKind::Origins)
     answerOrigins(Q, *D, Out);
@@ -203,6 +230,8 @@ bool writeAnswer(std::FILE *Out, QueryKind Kind, const Answer &A) {
     return write(Out, Kind, A.Ends, A.Instructions);
   case QueryKind::Origins:
     return write(Out, Kind, A.Origins, std::vector<uint64_t>());
+  case QueryKind::Text:
+    return write(Out, Kind, A.Lines, A.Letters);
   }
   return false;
 }

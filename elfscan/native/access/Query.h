@@ -12,6 +12,7 @@
 #include "Operands.h"
 #include "Origins.h"
 #include "Plan.h"
+#include "Text.h"
 
 #include <cstdio>
 #include <optional>
@@ -26,6 +27,7 @@ enum class QueryKind : uint32_t {
   Targets = 2,      ///< where functions call or jump to outside of themselves
   Instructions = 3, ///< of functions, for comparison
   Origins = 4,      ///< of the addresses that given instructions access
+  Text = 5,         ///< of the instructions around given ones
 };
 
 /// An instruction whose operands are asked for.
@@ -57,6 +59,8 @@ struct Answer {
   std::vector<InstructionRow> Instructions;
   std::vector<uint64_t> Ends; ///< of each function in Instructions
   std::vector<OriginRow> Origins;
+  std::vector<TextRow> Lines;
+  std::vector<char> Letters; ///< of Lines
 };
 
 /// Returns why it failed, or nothing.

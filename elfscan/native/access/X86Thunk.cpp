@@ -66,8 +66,8 @@ void simplify(const Plan &P, const Function &F, std::span<const Op> Before,
 } // namespace
 
 extern const Architecture X86Row;
-const Architecture X86Row = {Arch::X86_64,      "x86-64", makeX86Decoder,
-                             makeX86Normaliser, simplify, nullptr,
-                             &x86::GoInternal};
+const Architecture X86Row = {Arch::X86_64, "x86-64",   makeX86Decoder,
+                             CS_ARCH_X86,  CS_MODE_64, makeX86Normaliser,
+                             simplify,     nullptr,    &x86::GoInternal};
 
 } // namespace linemate
