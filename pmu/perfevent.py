@@ -121,6 +121,7 @@ FIELD_OF = {
     Sample.PHYS_ADDR: Field.PHYS_ADDR,
     Sample.REGS_INTR: Field.REGS_INTR,
     Sample.REGS_USER: Field.REGS_USER,
+    Sample.STACK_USER: Field.STACK_USER,
     Sample.CALLCHAIN: Field.CALLCHAIN,
 }
 

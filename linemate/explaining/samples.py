@@ -1,19 +1,19 @@
 """Profiles of both builds as evidence: by variable where samples have a place, by function where they have none.
 
-Owns which of the two speaks for the layout, and the placing of samples (``linemate.modules``).  Weighing is
+Owns which of the two speaks for the layout.  Judging a profile is ``linemate.sampled.judging``'s, weighing two
 ``sharing.explain.variablesamples``'s and ``sharing.explain.samples``', which pair it is ``sharing.explain.seenpairs``'.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import partial
 
 import msgspec
 
 from linemate.explaining.inputs import Recordings
-from linemate.modules import open_modules
-from linemate.sampled.objects import Objects
-from linemate.sampled.run import place as place_samples
+from linemate.sampled.judging import JudgedProfiles, Target, judge_profiles
+from linemate.sampled.reading import Profiles
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import in_memory
@@ -24,64 +24,45 @@ from sharing.explain.seenpairs import Seen, decided, elsewhere
 from sharing.explain.variablesamples import VariableSamples, pooled, variable_samples, with_variable_samples
 from sharing.explain.work import Pace, work_of
 from sharing.judge.sampled.findings import confidence_of
-from sharing.judge.sampled.names import Names
-from sharing.judge.sampled.verdict import Verdicts, judge_lines
 from sharing.knowledge import Knowledge
-from sharing.model.attribution import Attribution
 from sharing.model.comparison import CauseKind, Comparison
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
-from sharing.model.operands import MappedFiles
-from sharing.sampled.attribution.statictouches import ImageCode
-from sharing.sampled.lineuse.lines import profile_lines
-from sharing.sampled.lineuse.merging import merged
+from sharing.model.samples import Samples
 
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """The profiles of one build with their samples placed, and what is to say of the lines that they were on."""
-
-    attributions: tuple[Attribution, ...]
-    verdicts: Verdicts
+Both = tuple[JudgedProfiles, JudgedProfiles]  # of the old build, and of the new one
 
 
 def place(
     builds: Builds, images: tuple[Image, Image], profiles: tuple[Recordings, Recordings], knowledge: Knowledge
-) -> tuple[tuple[Placed, Placed] | None, list[str]]:
-    """All profiles with their samples placed; None where one of them, or of the builds, knows no addresses.
+) -> tuple[Both | None, list[str]]:
+    """All profiles as ``audit --samples`` judges them; None where one of them, or of the builds, knows no addresses.
 
-    ``images`` are the builds as they were read.
+    ``images`` are the builds as they were read.  With notes on the profiles.
     """
     if not (builds.old.known and builds.new.known and all(is_file(image) for image in images)):
         return None, []
+    if not all(len(sampled.samples.mappings) for side in profiles for sampled in side):
+        return None, []  # a listing by function
     sides = []
     for recordings, image, activity in zip(profiles, images, (builds.old, builds.new), strict=True):
-        placed, mapped = [], []
-        for sampled in recordings:
-            if not len(sampled.samples.mappings):
-                return None, []  # a listing by function
-            try:
-                files = open_modules(sampled.samples, image, knowledge)
-                placed.append(place_samples(sampled.samples, files, image, knowledge))
-                mapped.append(files)
-            except LinemateError as error:
-                return None, [f"{sampled.path}: compared by function alone: {error}"]
-        sides.append(Placed(tuple(placed), _judged(placed, mapped, activity, knowledge, builds.line_size)))
-    return (sides[0], sides[1]), []
+        actors = activity.profiler.within if activity.profiler is not None else None
+        target = Target(image, activity.image, actors, builds.line_size)
+        known = {sampled.path: sampled.samples for sampled in recordings}
+        paths = [sampled.path for sampled in recordings]
+        try:
+            sides.append(judge_profiles(paths, partial(_read, known), target, knowledge))
+        except LinemateError as error:
+            return None, [f"{', '.join(paths)}: compared by function alone: {error}"]
+    return (sides[0], sides[1]), [note for side in sides for note in side.notes]
 
 
-def _judged(
-    placed: list[Attribution], mapped: list[MappedFiles], activity: Activity, knowledge: Knowledge, line_size: int
-) -> Verdicts:
-    """What ``audit --samples`` says of the lines."""
-    run = merged([profile_lines(one, line_size, ImageCode(activity.image, one)) for one in placed])
-    actors = activity.profiler.within if activity.profiler is not None else None
-    return judge_lines(run, Names(activity.image, knowledge, actors, None, Objects(run.lines, mapped)), line_size)
+def _read(known: Mapping[str, Samples], path: str) -> Samples:
+    """A profile, or what lies beside one: the run on one processor."""
+    return known[path] if path in known else Profiles(()).read(path)
 
 
-def sorted_out(
-    builds: Builds, profiles: tuple[Recordings, Recordings, tuple[str, ...]], placed: tuple[Placed, Placed] | None
-) -> Builds:
+def sorted_out(builds: Builds, profiles: tuple[Recordings, Recordings, tuple[str, ...]], placed: Both | None) -> Builds:
     """The builds with their pairs as the profiles order them: what was seen first, what the load leaves alone last."""
     old, new, events = profiles
     if placed is not None:
@@ -93,7 +74,7 @@ def with_samples(
     comparison: Comparison,
     builds: Builds,
     profiles: tuple[Recordings, Recordings, tuple[str, ...]],
-    placed: tuple[Placed, Placed] | None,
+    placed: Both | None,
     pace: Pace | None,
 ) -> Comparison:
     """The comparison with what the profiles say.
@@ -129,10 +110,10 @@ def _with_memory(comparison: Comparison, found: Seen, new: str) -> Comparison:
     )
 
 
-def _seen(placed: Placed, recordings: Recordings, activity: Activity, event: str) -> VariableSamples | None:
+def _seen(placed: JudgedProfiles, recordings: Recordings, activity: Activity, event: str) -> VariableSamples | None:
     """The samples on variables of all recordings; None where one of them knows too few places."""
     out = []
-    for attribution, sampled in zip(placed.attributions, recordings, strict=True):
+    for attribution, sampled in zip(placed.placed, recordings, strict=True):
         seen = variable_samples(attribution, sampled.numbers[event], event, activity)
         if seen is None:
             return None

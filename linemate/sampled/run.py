@@ -1,54 +1,35 @@
 """``audit --samples``: profiles of a binary as evidence for and against its findings.
 
-Owns the order of the steps and what the report says of the profiles.  Placing, judging and joining are
-``sharing.sampled``'s.
+Owns the joining with the findings of the code, and what the report says of the profiles.  How profiles are judged is
+``linemate.sampled.judging``'s.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.debug.demangle import demangle
-from linemate.modules import open_modules
-from linemate.sampled.gains import GainsOf, without_solo
+from linemate.sampled.gains import without_solo
 from linemate.sampled.generated import generated_notes
-from linemate.sampled.heaps import Heaps
-from linemate.sampled.libraries import Libraries
+from linemate.sampled.judging import Target, judge_profiles
 from linemate.sampled.notes import profile_notes
-from linemate.sampled.objects import Objects
-from linemate.sampled.programs import of_program
 from linemate.sampled.reading import Profiles
-from linemate.sampled.sidecars import sidecar_beside
 from linemate.sampled.sources import sources_of
-from sharing.basics.naming import readable_names, without_parameters
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
 from sharing.judge.sampled.join import Coverage, join
 from sharing.judge.sampled.maplines import sampled_map_lines
-from sharing.judge.sampled.names import Names
-from sharing.judge.sampled.verdict import judge_lines
 from sharing.judge.static import Judgement
 from sharing.knowledge import Knowledge
 from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.model.finding import Finding
 from sharing.model.image import Image
 from sharing.model.memorymap import SampledMapLine
-from sharing.model.operands import MappedFiles
-from sharing.model.plural import count
-from sharing.model.samples import Samples
-from sharing.sampled.attribution.attribute import attribute
-from sharing.sampled.attribution.statictouches import ImageCode
 from sharing.sampled.attribution.unplaced import is_unplaced
 from sharing.sampled.eventcosts import sample_costs
-from sharing.sampled.lineuse.lines import profile_lines
-from sharing.sampled.lineuse.merging import merged
-from sharing.sampled.thinning import thinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +60,12 @@ def with_samples(
     static: Sequence[Finding],
     knowledge: Knowledge,
 ) -> SampledFindings:
-    """1. place each profile; 2. lines; 3. gains and verdicts; 4. join with the findings from code."""
-    paths, line_size = without_solo(options.paths), options.line_size
-    heaps = Heaps(_readable)
-    placed, mapped, strangers = [], [], []
-    for path in paths:
-        whole = thinned(profiles.read(path))
-        files = open_modules(whole, image, knowledge)
-        samples = of_program(whole, files)
-        strangers += _strangers_note(path, len(whole.samples) - len(samples.samples), image)
-        placed.append(place(samples, files, image, knowledge))
-        heaps.add(path, placed[-1], files, image)
-        mapped.append(files)
-    sidecars = [sidecar_beside(path) for path in paths]
-    runs = [
-        profile_lines(one, line_size, ImageCode(judgement.image, one), crowded=sidecar.crowded)
-        for one, sidecar in zip(placed, sidecars, strict=True)
-    ]
-    run = merged(runs)
-    gains = GainsOf(sidecars, placed, runs, lambda path: _read(profiles, path, image, knowledge))
-    names = Names(
-        judgement.image, knowledge, judgement.actors, heaps, Objects(run.lines, mapped), Libraries(mapped, knowledge)
-    )
-    verdicts = judge_lines(run, names, line_size, rules=options.rules, gains=gains)
-    style = Style(line_size, image.kind, options.macro)
+    """1. the profiles; 2. their findings joined with those of the code; 3. counts and notes."""
+    paths = without_solo(options.paths)
+    target = Target(image, judgement.image, judgement.actors, options.line_size)
+    found = judge_profiles(paths, profiles.read, target, knowledge, rules=options.rules)
+    placed, run, verdicts = found.placed, found.run, found.verdicts
+    style = Style(options.line_size, image.kind, options.macro)
     sampled = findings_of(verdicts, run.totals, style, judgement.image, sources_of)
     findings, joined = join(static, sampled, verdicts, run, _coverages(placed))
     counts: dict[str, int] = {}
@@ -115,33 +78,7 @@ def with_samples(
     notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
     notes += [note for path, one in zip(paths, placed, strict=True) for note in generated_notes(path, one)]
     lines = sampled_map_lines(verdicts, run.totals)
-    return SampledFindings(findings, named, [*notes, *strangers, *gains.notes, *heaps.notes], lines)
-
-
-def _strangers_note(path: str, number: int, image: Image) -> list[str]:
-    if not number:
-        return []
-    name = os.path.basename(image.path)
-    return [f"{path}: {count(number, 'sample')} of processes that do not use {name} left out"]
-
-
-def _read(profiles: Profiles, path: str, image: Image, knowledge: Knowledge) -> Attribution:
-    samples = thinned(profiles.read(path))
-    files = open_modules(samples, image, knowledge)
-    return place(of_program(samples, files), files, image, knowledge)
-
-
-def place(samples: Samples, files: MappedFiles, image: Image, knowledge: Knowledge) -> Attribution:
-    """One profile with its samples placed, functions named as a report shows them."""
-    one = attribute(samples, image, files, knowledge)
-    shown = _readable(one.functions)
-    return dataclasses.replace(one, functions=tuple(shown[name] for name in one.functions))
-
-
-def _readable(functions: Sequence[str]) -> dict[str, str]:
-    """How a report shows names of functions."""
-    shown = readable_names(list(dict.fromkeys(functions)), demangle)
-    return {name: without_parameters(shown[name]) for name in functions}
+    return SampledFindings(findings, named, [*notes, *found.notes], lines)
 
 
 def _left_out(one: Attribution) -> int:

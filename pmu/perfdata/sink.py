@@ -317,5 +317,6 @@ class Sink:
             (Sample.REGS_USER, "regs_user", attr.regs_user),
         ):
             if attr.sample_type & bit:
-                room[name][:count] = self.pool.place(room[name][:count], block, mask)
+                stack = name == "regs_user" and bool(attr.sample_type & Sample.STACK_USER)
+                room[name][:count] = self.pool.place(room[name][:count], block, mask, stack=stack)
         return count

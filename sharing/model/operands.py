@@ -104,8 +104,8 @@ ORIGIN_DTYPE = np.dtype(
         ("base", "i1"),  # register, -1 none
         ("indexed", "u1"),  # plus an unknown number of elements
         ("kept", "u1"),  # of a word in the frame: the function sets it once, in no loop
-        ("reserved", "u1"),
-        ("reserved2", "<u4"),
+        ("held", "u1"),  # of a word: the access that was asked for has not changed it since it was loaded
+        ("reserved", "<u4"),
     ]
 )
 

@@ -62,6 +62,7 @@ class Field(IntFlag):
     CALLCHAIN = 4096  # was there; skipped
     INS_LATENCY = 8192
     MODE = 16384
+    STACK_USER = 32768  # behind the registers of user mode: see ``Registers.stack``
 
 
 NO_FIELD = Field(0)
@@ -142,6 +143,7 @@ LOAD_DTYPE = np.dtype(
     ]
 )
 PF_X, PF_W = 1, 2  # ELF's
+MAX_STACK_BYTES = 1 << 16  # a record is no longer
 _GATHERED = 1 << 14  # samples whose registers are copied between two releases
 PROT_WRITE, PROT_EXEC = 2, 4  # mmap's
 
@@ -241,6 +243,35 @@ class Registers:
                 words[starts[part][:, None] + np.arange(count)] = values
                 self.release()
         return np.where(positions >= 0, starts, -1), words
+
+    def at(self, positions: Rows) -> npt.NDArray[np.uint64]:
+        """The words at positions, each of which must be one."""
+        split = len(self.mapped)
+        low = positions < split
+        if low.all():
+            return np.asarray(self.mapped[positions], np.uint64)
+        out = np.empty(len(positions), np.uint64)
+        out[low] = self.mapped[positions[low]]
+        out[~low] = self.dense[positions[~low] - split]
+        return out
+
+    def stack(self, positions: Rows, offsets: Rows) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+        """Words of copied stacks, ``offsets`` bytes above the stack pointer, and whether the copy has them.
+
+        A copy begins at its position, behind the registers of user mode: how many bytes there is room for, they
+        themselves, and how many of them were copied.
+        """
+        last = np.int64(len(self.mapped) + len(self.dense) - 1)
+        values, known = np.zeros(len(positions), np.uint64), (positions >= 0) & (positions <= last)
+        room = np.zeros(len(positions), np.int64)
+        room[known] = np.minimum(self.at(positions[known]), np.uint64(MAX_STACK_BYTES)).astype(np.int64)
+        end = positions + 1 + room // 8
+        known &= (room > 0) & (end <= last)
+        copied = np.zeros(len(positions), np.int64)
+        copied[known] = np.minimum(self.at(end[known]), np.uint64(MAX_STACK_BYTES)).astype(np.int64)
+        known &= (offsets >= 0) & (offsets % 8 == 0) & (offsets + 8 <= np.minimum(room, copied))
+        values[known] = self.at((positions + 1 + offsets // 8)[known])
+        return values, known
 
     def values(self, positions: npt.NDArray[np.int64], mask: int, bits: Sequence[int]) -> npt.NDArray[np.uint64]:
         """Registers ``bits`` (numbers as in the mask) at each position, shape (positions, bits).

@@ -10,7 +10,9 @@ from typing import Annotated
 from sharing.basics.numbers import About, Origin
 
 # Which lines are looked at (``lines``, ``touches``).
-MIN_ON_LINE: Annotated[int, About("samples on a line", Origin.CHOSEN, "fewer are not looked at at all")] = 4
+MIN_ON_LINE: Annotated[
+    int, About("samples on a line", Origin.CHOSEN, "fewer are looked at only where many lines have so few")
+] = 4
 FEW_SAMPLES: Annotated[
     int,
     About("samples on a line", Origin.CHOSEN, "with fewer, it is judged with others like it, or not at all"),
@@ -18,6 +20,12 @@ FEW_SAMPLES: Annotated[
 MIN_SHARE: Annotated[
     float, About("share of all cost, or of all samples", Origin.CHOSEN, "less is not worth fixing however it is shared")
 ] = 5e-4
+MANY_THIN: Annotated[
+    int,
+    About(
+        "lines with few samples of several threads", Origin.CHOSEN, "from here on they may be an array and are judged"
+    ),
+] = 16
 MAX_LINES: Annotated[int, About("lines", Origin.CHOSEN, "the costliest ones; a bound on time")] = 256
 MAX_THREADS: Annotated[
     int, About("threads of a line", Origin.CHOSEN, "the busiest, whose pairs are tested for overlap; a bound on time")

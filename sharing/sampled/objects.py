@@ -71,7 +71,9 @@ def object_at(use: LineUse, start: int, end: int, known: Mapping[Code, tuple[Rea
             # The object around others says most; of elements of unknown number the nearest type does.
             key = base >= 0, size if base >= 0 else 0, base, one.locals_.types.name(one.reached.type)
             votes[key] += one.samples
-            by_key.setdefault(key, (one, inside))
+            # Others lead to a local variable by its type, its own function knows its name.
+            if key not in by_key or (one.reached.local and not by_key[key][0].reached.local):
+                by_key[key] = one, inside
     if not votes:
         return None
     one, inside = by_key[max(votes, key=lambda key: (*key[:2], votes[key], key))]

@@ -15,7 +15,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.samples import Registers, Samples
+from sharing.model.samples import Field, Registers, Samples
 from sharing.model.sampletable import SampleRows
 from sharing.model.thinning import chosen, level_of
 
@@ -30,7 +30,10 @@ def thinned(samples: Samples, limit: int = MAX_JUDGED) -> Samples:
         return samples
     table = samples.samples[chosen(0, total, level)]
     table["period"] = table["period"] << np.uint64(level)
-    return dataclasses.replace(samples, samples=table, registers=_registers(samples, table))
+    registers = _registers(samples, table)
+    # Stacks are not copied: a reader that keeps only some samples has them.
+    events = tuple(dataclasses.replace(event, fields=event.fields & ~Field.STACK_USER) for event in samples.events)
+    return dataclasses.replace(samples, samples=table, registers=registers, events=events)
 
 
 def _registers(samples: Samples, table: SampleRows) -> Registers:

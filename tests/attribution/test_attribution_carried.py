@@ -28,6 +28,7 @@ LOOP = """push %rbp
 mov %rsp,%rbp
 {set}
 again: mov -8(%rbp),%rax
+{between}
 mov 8(%rax),%rax
 lost: lea 1(%rax),%rdx
 mov -8(%rbp),%rax
@@ -39,7 +40,7 @@ pop %rbp
 ret"""
 SET = "mov %rdi,-8(%rbp)"
 
-Sample = tuple[str, int, Mapping[int, int]]  # where, on which thread, registers
+Sample = tuple[str, int, Mapping[int, int]]  # where, on which thread, registers, and words of its stack by address
 
 
 def found(code: Snippet, samples: Sequence[Sample]) -> list[tuple[int, int]]:
@@ -54,6 +55,11 @@ def found(code: Snippet, samples: Sequence[Sample]) -> list[tuple[int, int]]:
             values = [samples[int(row)][2].get(int(bit), -1) for row, bit in zip(at, bits, strict=True)]
             known = np.array([value >= 0 or bit < 0 for value, bit in zip(values, bits, strict=True)], np.bool_)
             return np.array([max(value, 0) for value in values], np.uint64), known
+
+        def read_stack(
+            self, rows: npt.NDArray[Any], address: npt.NDArray[np.uint64], at: npt.NDArray[Any]
+        ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+            return self.read(rows, address.astype(np.int64), at=at)
 
     points = [code.asked.index(label) for label, _, _ in samples]
     charged = np.where(code.points["before"] >= 0, code.points["before"], code.points["at"])
@@ -103,8 +109,8 @@ def lost(thread: int = 1, frame: int = FRAME) -> Sample:
 
 @pytest.fixture
 def loop(assemble: Assemble) -> Callable[..., Snippet]:
-    def run(*, set_by: str = SET, each: str = "nop") -> Snippet:
-        return assemble(LOOP.format(set=set_by, each=each), "lost", "told")
+    def run(*, set_by: str = SET, each: str = "nop", between: str = "nop") -> Snippet:
+        return assemble(LOOP.format(set=set_by, each=each, between=between), "lost", "told")
 
     return run
 
@@ -131,3 +137,23 @@ def test_a_pointer_that_moves_on_is_not_carried(loop: Callable[..., Snippet]) ->
     samples = [lost(), told(), told(), told()]
     assert found(loop(each="mov %rdx,-8(%rbp)"), samples) == [], "set again in the loop"
     assert found(loop(set_by="nop", each=SET), samples) == [], "set once, each time around"
+
+
+def with_stack(*, place: int = FRAME - 8) -> Sample:
+    return "lost", 1, {AX: 7, BP: FRAME, place: OBJECT}
+
+
+@pytest.mark.parametrize("each", ["nop", "mov %rdx,-8(%rbp)"], ids=["set once", "set again in the loop"])
+def test_a_copy_of_the_stack_has_the_pointer_itself(loop: Callable[..., Snippet], each: str) -> None:
+    assert found(loop(each=each), [with_stack()]) == [(0, OBJECT + 8)]
+    assert found(loop(each=each), [with_stack(place=FRAME - 16)]) == [], "the copy does not reach there"
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["mov %rdx,-8(%rbp)", "movb $0,-5(%rbp)", "call f", "lea 8(%rbp),%rbp", "jmp over\nover: nop"],
+    ids=["stored to", "a byte of it", "a call", "another frame", "other ways lead there"],
+)
+def test_what_the_access_may_have_changed_since_is_not_taken(loop: Callable[..., Snippet], between: str) -> None:
+    assert found(loop(between=between), [with_stack()]) == []
+    assert found(loop(between="mov %rdx,-16(%rbp)"), [with_stack()]) == [(0, OBJECT + 8)], "its neighbour"

@@ -139,6 +139,7 @@ class Builder:
 
         event_id = number("id") or (attr.ids[0] if attr.ids else 0)
         raw, stack, aux = (bytes(numbers(name)) for name in ("raw", "stack", "aux"))
+        copied = number("copied") or len(stack)
         chain, branches = numbers("callchain"), numbers("branches")
         raw += bytes(-(len(raw) + 4) % 8)
         extra = 1 if attr.branch & 1 << 17 else 0
@@ -157,7 +158,7 @@ class Builder:
             (RAW, lambda: self.pack("I", len(raw)) + raw),
             (BRANCH_STACK, lambda: self.words(len(branches) // 3, *([5] * extra), *branches)),
             (REGS_USER, lambda: registers("user", attr.regs_user)),
-            (STACK_USER, lambda: self.words(len(stack)) + (stack + self.words(len(stack)) if stack else b"")),
+            (STACK_USER, lambda: self.words(len(stack)) + (stack + self.words(copied) if stack else b"")),
             (WEIGHT, lambda: self.words(number("weight"))),
             (
                 WEIGHT_STRUCT,

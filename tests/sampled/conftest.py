@@ -22,6 +22,7 @@ ENOUGH = 2500  # samples of a second on two processors, which gives 8000 where n
 TRIES = 3
 
 Seen = Callable[..., Report]
+Recorded = Callable[..., tuple[Path, Path]]
 
 
 def needs(*tools: str) -> None:
@@ -55,12 +56,12 @@ def first() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    """``seen("pairs.c", "heap", defines=("PAD",))`` is the report about one recorded run."""
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """``recorded("pairs.c", "heap", defines=("PAD",))`` is a program and the profile of one run."""
     where = tmp_path_factory.mktemp("sampled")
-    made: dict[tuple[object, ...], Report] = {}
+    made: dict[tuple[object, ...], tuple[Path, Path]] = {}
 
-    def run(source: str, *arguments: str, defines: tuple[str, ...] = (), strip: bool = False) -> Report:
+    def run(source: str, *arguments: str, defines: tuple[str, ...] = (), strip: bool = False) -> tuple[Path, Path]:
         key = (source, *arguments, "|", *defines, strip)
         if key not in made:
             needs("gcc", "perf")
@@ -69,9 +70,22 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
             options = ["-O2", "-g", "-pthread", *(f"-D{d}" for d in defines), *(["-s"] if strip else [])]
             subprocess.run(["gcc", *options, str(PROGRAMS / source), "-o", str(out)], check=True)
             least = ENOUGH // 2 if arguments[:1] in (("turns",), ("alone",)) else ENOUGH
-            profile = record(out, *arguments, into=where / f"{name}.data", least=least)
-            made[key] = report(out, profile)
+            made[key] = out, record(out, *arguments, into=where / f"{name}.data", least=least)
         return made[key]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def seen(recorded: Recorded) -> Seen:
+    """``seen("pairs.c", "heap", defines=("PAD",))`` is the report about one recorded run."""
+    made: dict[Path, Report] = {}
+
+    def run(source: str, *arguments: str, defines: tuple[str, ...] = (), strip: bool = False) -> Report:
+        binary, profile = recorded(source, *arguments, defines=defines, strip=strip)
+        if binary not in made:
+            made[binary] = report(binary, profile)
+        return made[binary]
 
     return run
 

@@ -31,7 +31,7 @@ from tests.gain.test_gain_estimate import gain_of, slots, two_counters
 from tests.gain.test_gain_latency import floor_of
 from tests.gain.test_gain_timeline import run
 from tests.sampled.test_sampled_lines import Code
-from tests.sampled.test_sampled_together import short_threads
+from tests.sampled.test_sampled_together import along_an_array, interleaved, short_threads
 from tests.sampled.test_sampled_verdicts import judged, pair
 
 Said = Callable[[], object]
@@ -77,7 +77,9 @@ def nodes() -> Recorded:
         for i in range(300):
             for thread in (0, 1):
                 time = (step * 300 + i) * 20_000 + thread * 7
-                recorded.samples.append(One(thread, time, at=8 * thread, line=LINE + 64 * i, kind=AccessKind.RMW))
+                recorded.samples.append(
+                    One(thread, time, at=8 * ((thread + step) % 2), line=LINE + 64 * i, kind=AccessKind.RMW)
+                )
     return recorded
 
 
@@ -200,6 +202,7 @@ OF_SAMPLES: list[Row] = [
     ("MIN_ON_LINE", 1000, lambda: said(pair(count=100))),
     ("FEW_SAMPLES", 1000, lambda: said(pair(count=100))),
     ("MIN_SHARE", 1.1, lambda: said(pair(count=100))),
+    ("MANY_THIN", 1000, lambda: said(along_an_array(interleaved, lines=40, passes=(0,)))),
     ("MAX_LINES", 1, lambda: said(two_lines())),
     ("MAX_THREADS", 1, lambda: said(turns())),
     ("WOULD_SHOW", 1000.0, another_way),

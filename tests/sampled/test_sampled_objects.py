@@ -152,6 +152,17 @@ def test_an_object_is_put_together_from_all_instructions_of_a_line() -> None:
     assert object_at(use, 8, 16, {}) is None
 
 
+def test_the_function_of_a_local_variable_knows_its_name_and_others_only_its_type() -> None:
+    told = known(pointer("s", DI))
+    by_pointer = Reached(SESSION, 8, True, pointer("s", DI))
+    own = Reached(SESSION, 16, True, Local("mine", "main", SESSION, SP, 0, in_memory=True), local=True)
+    both = {("/bin/s", 1): (by_pointer, told), ("/bin/s", 2): (own, told)}
+    for sites in (((8, 1), (16, 2)), ((16, 2), (8, 1))):
+        found = object_at(line(*sites), 8, 16, both)
+        assert found is not None
+        assert (found.by, found.function, found.local) == ("mine", "main", True)
+
+
 def test_an_element_of_unknown_number_has_no_address() -> None:
     told = known(pointer("t", DI, TO_STATS))
     some = {("/bin/s", 1): (Reached(STATS, 8, False, pointer("t", DI)), told)}

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from linemate.explaining.run import ExplainRequest, explain
+from sharing.explain.causes.layout import severity_of
 from sharing.judge.sampled.join import NOT_EXERCISED
+from sharing.model.comparison import CauseKind
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Finding, Report, Severity, Verdict
-from tests.sampled.conftest import PROGRAMS, Seen, needs, record, report, sampled
+from tests.sampled.conftest import PROGRAMS, Recorded, Seen, needs, record, report, sampled
 
 FALSE = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
 
@@ -41,6 +44,16 @@ def test_two_counters_of_a_struct_share_a_line(seen: Seen, where: str, first: st
         lines = {int(one.source.split(":")[1]) for one in finding.related if one.function == function}
         assert lines, "accesses have their place in source"
         assert all(member in source[line - 1] for line in lines)
+
+
+@pytest.mark.parametrize("where", ["global", "heap"])
+def test_explain_says_of_a_profile_what_audit_says(recorded: Recorded, seen: Seen, where: str) -> None:
+    (old, before), (new, after) = recorded("pairs.c", where, defines=("PAD",)), recorded("pairs.c", where)
+    finding = false_sharing(seen("pairs.c", where))[0]
+    request = ExplainRequest(str(old), str(new), samples_old=(str(before),), samples_new=(str(after),))
+    cause = next(cause for cause in explain(request).causes if cause.kind is CauseKind.LAYOUT)
+    assert finding.message in "\n".join([cause.summary, *cause.evidence])
+    assert severity_of(cause.strength) is finding.severity
 
 
 @pytest.mark.parametrize("where", ["global", "heap", "stack", "slots", "three"])
@@ -118,7 +131,7 @@ def test_nodes_of_a_list_are_not_to_be_padded(seen: Seen) -> None:
     found = sampled(seen("pairs.c", "list"))
     assert found, "the nodes are shared"
     assert all(f.remedies == () for f in found)
-    assert "padding is not recommended" in found[0].message
+    assert any("give each thread elements that lie side by side" in e.text for e in found[0].evidence)
 
 
 def test_without_symbols_the_bytes_are_still_found(seen: Seen) -> None:

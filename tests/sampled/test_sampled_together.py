@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
+from sharing.judge.remedy import Style
+from sharing.judge.sampled.findings import findings_of
 from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.verdict import judge_lines
-from sharing.model.attribution import Module, Region
-from sharing.model.finding import Severity, Verdict
-from sharing.model.image import AccessKind
+from sharing.model.attribution import Module, Region, TouchFlag
+from sharing.model.finding import Finding, Severity, Verdict
+from sharing.model.image import AccessKind, ImageKind
 from sharing.model.samples import Event, Field
+from sharing.rules.numbers import LARGE_FOOTPRINT
 from sharing.rules.sampled.base import SampledLine
 from sharing.sampled.lineuse.lines import profile_lines
 from tests.builders.recorded import LINE, MS, One, Recorded, attribution, ticks
@@ -93,9 +96,17 @@ def test_a_counter_of_events_tells_no_time_between_threads() -> None:
 
 
 def along_an_array(
-    element: Callable[[int, int], int], *, lines: int = 12, apart: float = 0.0, reader: int = -1
+    element: Callable[[int, int], int],
+    *,
+    lines: int = 12,
+    apart: float = 0.0,
+    reader: int = -1,
+    passes: tuple[int, ...] = (0, 2, 4, 6),
 ) -> Recorded:
-    """Two threads that pass over an array again and again, a few samples to a line: ``element(thread, step)``."""
+    """Two threads that pass over an array again and again, a few samples to a line: ``element(thread, step)``.
+
+    Each of the ``passes`` that were sampled, of eight, leaves one sample of each thread on each line.
+    """
     recorded = Recorded()
     for step in range(8 * lines):
         for thread in (0, 1):
@@ -103,8 +114,7 @@ def along_an_array(
             at = 8 * element(thread, step)
             kind = AccessKind.LOAD if thread == reader else AccessKind.RMW
             recorded.samples.append(One(thread, time, at=at, line=LINE + 64 * (step % lines), kind=kind))
-    # Four samples of each thread and line.
-    recorded.samples = [one for one in recorded.samples if (one.time // 250_000 // lines) % 2 == 0]
+    recorded.samples = [one for one in recorded.samples if one.time // 250_000 // lines % 8 in passes]
     return recorded
 
 
@@ -118,6 +128,36 @@ def test_thin_lines_of_one_array_are_judged_together() -> None:
     assert finding.severity is Severity.MEDIUM, "that they met on one line at one moment is not proven"
     assert any("11 more lines like this one" in e.text for e in finding.evidence)
     assert verdicts.counts == {"sampled lines": 12, "sampled lines, pooled": 12}
+
+
+def test_many_lines_with_a_sample_of_each_thread_are_enough() -> None:
+    (finding,), verdicts = judged(along_an_array(interleaved, lines=40, passes=(0,)))
+    assert (finding.verdict, finding.severity) == (Verdict.FALSE_SHARING, Severity.MEDIUM)
+    assert verdicts.counts["sampled lines, pooled"] == 40
+    findings, verdicts = judged(along_an_array(interleaved, lines=12, passes=(0,)))
+    assert (findings, verdicts.counts) == ([], {}), "so few are not looked at"
+
+
+def with_footprint(recorded: Recorded) -> list[Finding]:
+    """Findings where the same instructions touch more lines than padding is good for."""
+    run = profile_lines(attribution(recorded), 64)
+    run = replace(run, lines=tuple(replace(use, footprint=LARGE_FOOTPRINT) for use in run.lines))
+    return findings_of(judge_lines(run, Names(), 64), run.totals, Style(64, ImageKind.PIE))
+
+
+@pytest.mark.parametrize("passes", [(0, 2, 4, 6), tuple(range(8))], ids=["thin lines", "lines of their own"])
+def test_elements_of_a_large_array_that_are_dealt_to_threads_go_side_by_side(passes: tuple[int, ...]) -> None:
+    (finding,) = with_footprint(along_an_array(interleaved, passes=passes))
+    assert finding.severity.rank >= Severity.MEDIUM.rank
+    assert finding.remedies == ()
+    assert any("give each thread elements that lie side by side" in e.text for e in finding.evidence)
+
+
+def test_elements_of_a_large_array_that_all_threads_walk_are_left_as_they_are() -> None:
+    walked = along_an_array(lambda thread, step: (thread + step // 12) % 4, passes=tuple(range(8)))
+    (finding,) = with_footprint(walked)
+    assert finding.severity.rank <= Severity.LOW.rank
+    assert "padding is not recommended" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -153,6 +193,31 @@ def test_code_that_goes_over_elements_is_at_each_of_them_wherever_it_waits() -> 
     assert "100 % true sharing (other threads at the same bytes)" in queue.evidence[0].text
     members = judged(handed_over(one_instruction=False))[0][0]
     assert members.verdict is Verdict.FALSE_SHARING, "code of its own for each: members, of which one is read most"
+
+
+def picked(*, lets_go: bool = False, tries: bool = False) -> Recorded:
+    """Two threads each update any of eight words, and store to it to let go of it, or try until they get it."""
+    recorded, flags = Recorded(), TouchFlag.ATOMIC | TouchFlag.SPIN_WAITS if tries else TouchFlag.ATOMIC
+    for step, time in enumerate(ticks(400)):
+        for thread in (0, 1):
+            at, now = 8 * ((step * 5 + step // 8 + 3 * thread) % 8), time + 90_000 * thread
+            recorded.samples.append(One(thread, now, at, 8, AccessKind.RMW, flags=int(flags)))
+            if lets_go:
+                recorded.witnesses.append((now, One(thread, now, at, 8, AccessKind.STORE)))
+    return recorded
+
+
+@pytest.mark.parametrize("recorded", [picked(lets_go=True), picked(tries=True)], ids=["lets go", "tries"])
+def test_locks_in_a_row_that_threads_pick_may_gain_from_room_between_them(recorded: Recorded) -> None:
+    (locks,), _ = judged(recorded)
+    assert (locks.verdict, locks.severity) == (Verdict.FALSE_SHARING, Severity.MEDIUM), "half of it, at most"
+    assert "50 % is false sharing" in " ".join(e.text for e in locks.evidence)
+    assert "each thread takes any of these locks" in locks.message
+
+
+def test_counters_that_threads_pick_are_true_sharing() -> None:
+    (counters,), _ = judged(picked())
+    assert (counters.verdict, counters.severity) == (Verdict.TRUE_SHARING, Severity.LOW), "they come once each"
 
 
 @pytest.mark.parametrize(("together", "verdict"), [(True, Verdict.TRUE_SHARING), (False, Verdict.FALSE_SHARING)])

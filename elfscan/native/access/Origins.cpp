@@ -25,7 +25,8 @@ bool isStep(const Op &O, int8_t Reg) {
 
 } // namespace
 
-void OriginFinder::find(uint32_t Row, int32_t Asked) {
+void OriginFinder::find(uint32_t Row, int32_t Query) {
+  Asked = Row;
   size_t First = Out.size();
   Effect E = B.effect(Row);
   auto Named = std::ranges::find_if_not(E.memory(), isImplicit);
@@ -36,8 +37,9 @@ void OriginFinder::find(uint32_t Row, int32_t Asked) {
   for (size_t At = 0; At < Todo.size() && Out.size() - First < MaxRows; ++At) {
     Item One = Todo[At];
     int8_t Base = B.convention().perfNumber(One.Reg);
-    Out.push_back({B.op(One.Row).Ip, One.Offset, Asked, One.Parent, Base,
-                   uint8_t(One.Indexed), uint8_t(One.Kept), 0, 0});
+    Out.push_back({B.op(One.Row).Ip, One.Offset, Query, One.Parent, Base,
+                   uint8_t(One.Indexed), uint8_t(One.Kept), uint8_t(One.Held),
+                   0});
     follow(One, int32_t(Out.size() - 1));
   }
 }
@@ -71,7 +73,7 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   Item Next = From;
   Next.Row = Set.Row;
   Next.Indexed |= Set.Stepped;
-  Next.Kept = false; // the register may have moved on since
+  Next.Kept = Next.Held = false; // the register may have moved on since
   Effect E = B.effect(Set.Row);
   for (const KnownValue &V : E.values()) {
     if (V.Dst != From.Reg || (V.Source == NoReg && !V.IsAddress))
@@ -124,7 +126,29 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   Out[size_t(Parent)].Indexed |= uint8_t(Set.Stepped);
   operand(Set.Row, O.Mem[0],
           {Set.Row, NoReg, O.Second == From.Reg ? 8 : 0, false, Parent,
-           From.Level + 1, Store != NoRow && !B.mayRepeat(Store)});
+           From.Level + 1, Store != NoRow && !B.mayRepeat(Store),
+           isHeld(Set.Row)});
+}
+
+/// Whether the word that \p Load loads is still the same, and its place still
+/// known, when the asked instruction is done: straight code between the two
+/// writes neither the word nor what its address is made of.
+bool OriginFinder::isHeld(uint32_t Load) const {
+  const MemOperand &M = B.op(Load).Mem[0];
+  if (!isFollowed(M.Base) || M.Index != NoReg || M.Flags & MemSegment ||
+      Load >= Asked || B.effect(Load).Writes & bit(M.Base))
+    return false;
+  for (uint32_t At = Load + 1; At <= Asked; ++At) {
+    Effect E = B.effect(At);
+    if (!B.fallsInto(At) || !B.sources(At).empty() ||
+        B.control(At) == Control::Call || E.Writes & bit(M.Base))
+      return false;
+    for (const MemOperand &S : E.memory())
+      if (S.Kind != Access::Load && S.Base == M.Base && S.Disp < M.Disp + 8 &&
+          M.Disp < S.Disp + int64_t(S.Size))
+        return false;
+  }
+  return true;
 }
 
 void OriginFinder::readStores() {

@@ -33,8 +33,9 @@ struct OriginRow {
   int8_t Base;
   uint8_t Indexed; ///< plus an unknown number of elements
   uint8_t Kept;    ///< of a word in the frame: it is set once, in no loop
-  uint8_t Reserved;
-  uint32_t Reserved2;
+  uint8_t Held;    ///< of a word: the access has not changed it since it was
+                   ///< loaded
+  uint32_t Reserved;
 };
 static_assert(sizeof(OriginRow) == 32);
 
@@ -46,7 +47,7 @@ public:
   void enter() { HasStores = false; }
   /// The rows of the operand that the instruction \p Row names first; nearest
   /// first.
-  void find(uint32_t Row, int32_t Asked);
+  void find(uint32_t Row, int32_t Query);
 
 private:
   struct Item {
@@ -57,6 +58,7 @@ private:
     int32_t Parent;
     unsigned Level; ///< words that were loaded on the way
     bool Kept = false;
+    bool Held = false;
   };
   struct Setter {
     uint32_t Row = NoRow;
@@ -73,6 +75,7 @@ private:
 
   const Body &B;
   std::vector<OriginRow> &Out;
+  uint32_t Asked = NoRow;
   std::vector<Item> Todo;
   std::vector<Store> Stores;   ///< of the body, by place; made when asked for
   uint32_t FrameRegisters = 0; ///< that the stack pointer is copied to
@@ -84,6 +87,7 @@ private:
   void follow(const Item &From, int32_t Parent);
   void readStores();
   uint32_t storeTo(uint32_t Row, const MemOperand &M);
+  bool isHeld(uint32_t Load) const;
   Setter setterOf(uint32_t Row, int8_t Reg);
 };
 

@@ -34,7 +34,7 @@ def pools(lines: Sequence[SampledLine]) -> list[tuple[SampledLine, ...]]:
         least = numbers.MIN_NAMED if group[0].use.link >= 0 else numbers.MIN_NAMELESS
         if len(group) < least or sum(line.use.samples for line in group) < numbers.MIN_POOLED:
             continue
-        if _own_elements(group) and _at_once([line.use for line in group], _writers(group)):
+        if own_elements(group) and _at_once([line.use for line in group], _writers(group)):
             out.append(tuple(sorted(group, key=lambda line: -line.blame.false)))
     return out
 
@@ -47,7 +47,7 @@ def pooled(group: Sequence[SampledLine]) -> SampledLine:
     apart, same = false / first.blame.false, true / first.blame.true if first.blame.true > 0 else 1.0
     pairs = {(a, b): cost * (same if a == b else apart) for (a, b), cost in first.blame.pairs.items()}
     blame = replace(first.blame, own=own, true=true, false=false, pairs=pairs, concurrency=Concurrency.UNKNOWN)
-    return replace(first, blame=blame, gain=None)
+    return replace(first, blame=blame, gain=None, dealt=True)
 
 
 def _kind(line: SampledLine) -> tuple[object, ...]:
@@ -65,26 +65,31 @@ def _writers(group: Sequence[SampledLine]) -> set[ThreadName]:
     return {line.use.threads[t.thread] for line in group for t in line.use.touches if t.writes}
 
 
-def _own_elements(group: Sequence[SampledLine]) -> bool:
-    """Do samples of two threads avoid the same items more than samples that are dealt out at random would?"""
-    met = expected = 0.0
+def own_elements(group: Sequence[SampledLine]) -> bool:
+    """Do samples of two threads avoid the same items more than samples that are dealt out at random would?
+
+    Two samples on one line are of one item as often as two on any of the lines are at one place: a line with a sample
+    of each thread does not tell that by itself.
+    """
+    places: Counter[int] = Counter()
+    met = crossing = 0.0
     for line in group:
         by_thread: Counter[int] = Counter()
         by_item: Counter[int] = Counter()
         both: Counter[tuple[int, int]] = Counter()
-        for number, item in enumerate(line.items):
+        for item in line.items:
             for touch in item.touches:
                 if touch.provenance is Provenance.SAMPLE:
                     by_thread[touch.thread] += touch.samples
-                    by_item[number] += touch.samples
-                    both[(number, touch.thread)] += touch.samples
-        count = sum(by_thread.values())
-        if count < 2:
-            continue
-        crossing = (count * count - sum(n * n for n in by_thread.values())) / 2
-        same = sum(n * (n - 1) for n in by_item.values()) / (count * (count - 1))
-        expected += crossing * same
-        met += sum(n * n for n in by_item.values()) / 2 - sum(n * n for n in both.values()) / 2
+                    by_item[item.start] += touch.samples
+                    both[(item.start, touch.thread)] += touch.samples
+        places += by_item
+        crossing += (by_thread.total() ** 2 - sum(n * n for n in by_thread.values())) / 2
+        met += (sum(n * n for n in by_item.values()) - sum(n * n for n in both.values())) / 2
+    count = places.total()
+    if count < 2:
+        return False
+    expected = crossing * sum(n * (n - 1) for n in places.values()) / (count * (count - 1))
     return expected >= numbers.MIN_EXPECTED and met <= numbers.OWN_ELEMENTS * expected
 
 

@@ -13,13 +13,13 @@ from sharing.judge.remedy import Style, remedy
 from sharing.model.attribution import Region
 from sharing.model.finding import Remedy, Verdict
 from sharing.model.profile import Actor
-from sharing.rules.sampled.base import SampledDraft, SampledLine, walks
+from sharing.rules.sampled.base import SampledDraft, SampledLine, is_large
 from sharing.sampled.objects import SeenObject
 
 
 def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths) -> tuple[Remedy, ...]:
     """None for true sharing and contention, and for lines of structures that padding would blow up."""
-    if not draft.separate or walks(line):
+    if not draft.separate or is_large(line):
         return ()
     if line.use.link >= 0 and line.use.target:
         edits = _edits(draft, line, style, paths)

@@ -14,15 +14,14 @@ from enum import StrEnum
 
 from sharing.judge import numbers
 from sharing.judge.sampled.names import Names
-from sharing.judge.sampled.pooling import pooled, pools
+from sharing.judge.sampled.pooling import own_elements, pooled, pools
 from sharing.judge.sampled.waiting import Gains, estimated, gain_of
 from sharing.model.attribution import Region
-from sharing.model.profile import Actor
 from sharing.rules import SAMPLED_RULES
 from sharing.rules import numbers as rule_numbers
 from sharing.rules.sampled.base import SampledContext, SampledDraft, SampledLine, SampledRule, walks
 from sharing.sampled import numbers as sampled_numbers
-from sharing.sampled.lineuse.blame import Blame, Item, blame, items_of
+from sharing.sampled.lineuse.blame import Blame, blame, items_of
 from sharing.sampled.lineuse.handmadelocks import as_locks
 from sharing.sampled.lineuse.use import Concurrency, LineUse, SampledRun
 from sharing.sampled.speedup.gain import Gain
@@ -81,10 +80,11 @@ def judge_lines(
     disturbed: list[SampledLine] = []
     for use in run.lines:
         items = items_of(use, names.together(use))
-        line = SampledLine(use, blame(use, items), as_locks([names.actor(item, use) for item in items], items))
+        blamed = blame(use, items)
+        line = SampledLine(use, blamed, as_locks([names.actor(item, use) for item in items], blamed))
         outcome = _outcome(use, line.blame)
         if outcome is Outcome.DISTURBED:
-            under = _under_locks(items, line.actors)
+            under = _under_locks(line)
             blocks = tuple(names.allocation(item, use) for item in items)
             objects = tuple(names.object(item, use) for item in items)
             line = replace(line, blocks=blocks if any(blocks) else (), objects=objects if any(objects) else ())
@@ -141,10 +141,11 @@ def _folded(
         mine, whole = first.blame.cost, sum(one.line.blame.cost for one in group)
         # Judged again as if the line had it all, so that severity and words are those of the whole.
         first = replace(first, gain=gain_of([one.line for one in group], gains) if gains is not None else None)
-        line = replace(first, blame=first.blame.scaled(whole / mine if mine > 0 else 1.0))
+        dealt = walks(first) and own_elements([one.line for one in group])
+        line = replace(first, blame=first.blame.scaled(whole / mine if mine > 0 else 1.0), dealt=dealt)
         drafts = _drafts(line, context, rules)
         count = sum(one.lines for one in group)
-        out.append(Judged(first, tuple(replace(d, alike=count - 1) for d in drafts), lines=count))
+        out.append(Judged(replace(first, dealt=dealt), tuple(replace(d, alike=count - 1) for d in drafts), lines=count))
     out.sort(key=lambda one: -max(d.cost for d in one.drafts))
     return out
 
@@ -184,8 +185,9 @@ def _outcome(use: LineUse, result: Blame) -> Outcome:
     return Outcome.DISTURBED
 
 
-def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple[int, int], float]:
+def _under_locks(line: SampledLine) -> dict[tuple[int, int], float]:
     """For each lock and other item of a line: the share of the item's cost in functions that take the lock."""
+    items, actors = line.items, line.actors
     out: dict[tuple[int, int], float] = {}
     costly = [item.cost > 0 for item in items]
     for i, lock in enumerate(actors):
@@ -193,7 +195,7 @@ def _under_locks(items: tuple[Item, ...], actors: Sequence[Actor]) -> dict[tuple
             continue
         takers = {a.function for a in lock.lockers} | {t.function for t in items[i].touches if not t.lock_call}
         for j, item in enumerate(items):
-            if j == i or not item.threads <= items[i].threads:
+            if j == i or j in line.blame.picked or not item.threads <= items[i].threads:
                 continue  # some of its users were never seen at the lock
             # A store seldom costs anything itself: then what was near sampled instructions counts.
             seen = [

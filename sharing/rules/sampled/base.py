@@ -48,6 +48,7 @@ class SampledLine:
     gain: Gain | None = None
     blocks: tuple[Allocation | None, ...] = ()  # of the items, in the same order; empty where none is known
     objects: tuple[SeenObject | None, ...] = ()  # likewise: the objects around items without a declaration
+    dealt: bool = False  # of lines that are judged together: each thread keeps to elements of its own
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -104,6 +105,8 @@ def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
     A measured gain decides both ways.
     """
     severity = severity_of(ctx.totals.share(cost).low).lowered(line.blame.concurrency is not Concurrency.CONCURRENT)
+    if line.blame.picked and (line.gain is None or not line.gain.measured):
+        severity = min(severity, Severity.MEDIUM, key=_rank)  # it is the most that room between locks may save
     return measured(severity, line.gain).lowered(2 * walks(line))
 
 
@@ -157,7 +160,13 @@ def between_bytes(
     cost = line.blame.false
     severity = grade_cost(cost, line, ctx)
     message = wording.message(cost, severity, line, ctx)
-    return SampledDraft(rule, severity, verdict, items, separate, message, (*wording.evidence, split_text(line)), cost)
+    evidence, advice = (*wording.evidence, split_text(line)), ""
+    if is_large(line) and line.dealt:
+        advice = (
+            f"give each thread elements that lie side by side, a range or an allocation of its own; padding would "
+            f"multiply the {line.use.footprint} lines that the same instructions traverse"
+        )
+    return SampledDraft(rule, severity, verdict, items, separate, message, evidence, cost, advice)
 
 
 def same_bytes(
@@ -211,9 +220,17 @@ def severity_of(share: float) -> Severity:
     return next((severity for severity, least in steps.items() if share >= least), Severity.NOTE)
 
 
-def walks(line: SampledLine) -> bool:
+def is_large(line: SampledLine) -> bool:
     """Is the line one of very many that the same instructions touch: nodes of a list, elements of a big array?"""
     return line.use.footprint >= numbers.LARGE_FOOTPRINT
+
+
+def walks(line: SampledLine) -> bool:
+    """Is it one of very many on which threads follow each other?  To keep its data apart would be of no use.
+
+    Where each keeps to elements of its own, another order of the elements is.
+    """
+    return is_large(line) and not line.dealt
 
 
 def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext) -> str:

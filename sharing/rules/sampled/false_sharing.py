@@ -49,6 +49,8 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
         f"; {line.actors[i].name} itself is written by {len(line.items[i].writers)} threads: padding does not cure that"
         for i in true[:1]
     )
+    if line.blame.picked:
+        both = "; each thread takes any of these locks: room between them saves that or less, which record --solo tells"
     text = (
         f"{subject(first, line)}, and {subject(second, line)}, share {line.label}"
         f"{f' with {len(more)} more' if more else ''}: different bytes, one line, {when(line)}"

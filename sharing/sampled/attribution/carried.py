@@ -1,9 +1,11 @@
-"""Addresses whose register was overwritten since, by a pointer that stays where it is while a function runs.
+"""Addresses whose register was overwritten since, by the word of the frame that the pointer came from.
 
-Owns carrying such pointers from sample to sample.  Code without optimization keeps variables in its frame and loads a
-pointer anew for each access, often over itself: ``mov -8(%rbp),%rax; mov 8(%rax),%rax``.  Other samples of the same
-thread in the same frame fell where the register still held it.  The function sets the word once and in no loop, and all
-samples that tell agree: a function that is called again and again with other arguments has samples that do not.
+Owns finding that word: in the sample's own copy of its stack, or carried from other samples.  Code without optimization
+keeps variables in its frame and loads a pointer anew for each access, often over itself:
+``mov -8(%rbp),%rax; mov 8(%rax),%rax``.  A copy of the stack still has it, if it is not below the stack pointer.
+Else other samples of the same thread in the same frame fell where the register still held it: the function sets the
+word once and in no loop, and all samples that tell agree.  A function that is called again and again with other
+arguments has samples that do not.
 """
 
 from __future__ import annotations
@@ -32,27 +34,63 @@ class _Words:
     base: npt.NDArray[np.int8]  # NO_REGISTER none
     place: npt.NDArray[np.int64]
     delta: npt.NDArray[np.int64]
+    kept: npt.NDArray[np.bool_]  # as long as the function runs
+    held: npt.NDArray[np.bool_]  # until the access is done
 
 
-def carried(parts: Parts, reason: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    """(samples, address of the access of each) that are known by the pointers of others."""
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """All samples, the point and the bias of each, and what the operands of the points came from."""
+
+    parts: Parts
+    rows: Table
+    point: Column
+    bias: Column
+    words: _Words
+
+
+Found = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]  # samples, and the address of the access of each
+_NONE: Found = (np.zeros(0, np.int64), np.zeros(0, np.uint64))
+
+
+def carried(parts: Parts, reason: Column) -> Found:
+    """The samples of which a word of the frame tells the address."""
     lost = np.flatnonzero(reason == Reason.OVERWRITTEN)
-    none = np.zeros(0, np.int64), np.zeros(0, np.uint64)
     if not len(lost):
-        return none
+        return _NONE
     rows, code = parts.samples.samples[:], parts.code
     key, bias = parts.keys.of_samples(rows)
     point = code.rows(key)
     charged = code.charged[skids(parts.samples.events, rows[lost]), point[lost]]
-    functions = np.unique(code.points["function"][point[lost]])
-    words = _words(parts, np.isin(code.points["function"], functions))
-    asked = words.base[charged] != NO_REGISTER
-    lost, charged = lost[asked], charged[asked]
+    wanted = np.isin(code.points["function"], np.unique(code.points["function"][point[lost]]))
+    profile = _Profile(parts, rows, point, bias, _words(parts, wanted))
+    own = _on_own_stack(profile, lost, charged)
+    rest = profile.words.kept[charged] & ~np.isin(lost, own[0])
+    others = _by_others(profile, wanted, lost[rest], charged[rest])
+    return np.concatenate([own[0], others[0]]), np.concatenate([own[1], others[1]])
+
+
+def _on_own_stack(profile: _Profile, lost: Column, charged: Column) -> Found:
+    """Those whose copy of the stack has the word."""
+    registers, words = profile.parts.registers, profile.words
+    held = words.held[charged]
+    lost, charged = lost[held], charged[held]
+    frame, known = registers.read(profile.rows, words.base[charged], at=lost)
+    with np.errstate(over="ignore"):
+        pointer, there = registers.read_stack(profile.rows, frame + words.place[charged].astype(np.uint64), lost)
+        known &= there
+        return lost[known], (pointer + words.delta[charged].astype(np.uint64))[known]
+
+
+def _by_others(profile: _Profile, wanted: npt.NDArray[np.bool_], lost: Column, charged: Column) -> Found:
+    """Those of which other samples in the same frame of the same thread tell the word; ``wanted`` points."""
     if not len(lost):
-        return none
-    near = np.flatnonzero((point >= 0) & np.isin(code.points["function"][point], functions))
+        return _NONE
+    parts, rows, point, bias, words = profile.parts, profile.rows, profile.point, profile.bias, profile.words
+    code = parts.code
+    near = np.flatnonzero((point >= 0) & wanted[point])
     sample, operand = _operands(near, point[near], code.points)
-    tells = (words.base[operand] != NO_REGISTER) & (code.operands["holds"][operand] == Holds.YES)
+    tells = words.kept[operand] & (code.operands["holds"][operand] == Holds.YES)
     sample, operand = sample[tells], operand[tells]
     found = addresses(parts.registers, rows, sample, code.operands[operand], code.site[operand], bias[sample])
     told = found.reason == Reason.NONE
@@ -100,7 +138,13 @@ def _words(parts: Parts, wanted: npt.NDArray[np.bool_]) -> _Words:
     """The words of the operands of the ``wanted`` points."""
     code = parts.code
     count = len(code.operands)
-    out = _Words(np.full(count + 1, NO_REGISTER, np.int8), np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64))
+    out = _Words(
+        np.full(count + 1, NO_REGISTER, np.int8),
+        np.zeros(count + 1, np.int64),
+        np.zeros(count + 1, np.int64),
+        np.zeros(count + 1, np.bool_),
+        np.zeros(count + 1, np.bool_),
+    )
     mine = wanted[code.operands["point"]] & (code.operands["index"] == NO_REGISTER)
     mine &= code.operands["flags"] & OperandFlag.IMPLICIT == 0
     file = code.file[code.operands["point"]]
@@ -108,11 +152,12 @@ def _words(parts: Parts, wanted: npt.NDArray[np.bool_]) -> _Words:
         operands = np.flatnonzero(mine & (file == number))
         ips = np.unique(code.operands["ip"][operands])
         rows = parts.files.files[number].read_origins(ips)
-        for at in np.flatnonzero(rows["kept"]).tolist():
+        for at in np.flatnonzero(rows["kept"] | rows["held"]).tolist():
             parent = rows[rows["parent"][at]]
             if parent["parent"] >= 0 or parent["indexed"] or rows["indexed"][at]:
                 continue
             own = operands[code.operands["ip"][operands] == ips[rows["asked"][at]]]
             out.base[own], out.place[own] = rows["base"][at], rows["displacement"][at]
             out.delta[own] = parent["displacement"]
+            out.kept[own], out.held[own] = rows["kept"][at], rows["held"][at]
     return out

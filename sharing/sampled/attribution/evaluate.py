@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.model.arch import machine_named, machine_of_uname
 from sharing.model.attribution import Reason
 from sharing.model.operands import Holds, MappedFile, OperandFlag, Segment
-from sharing.model.samples import Mode, Samples
+from sharing.model.samples import Field, Mode, Samples
 from sharing.sampled.attribution.regions import THREAD_BASE
 
 Table = npt.NDArray[Any]
@@ -96,16 +96,7 @@ class RegisterFile:
             here = np.flatnonzero(have)
             if not len(here):
                 continue
-            where = position[here] + rank[here]
-            registers = self.samples.registers
-            split = len(registers.mapped)
-            low = where < split
-            if low.all():
-                values[here] = registers.mapped[where]
-            else:
-                if low.any():
-                    values[here[low]] = registers.mapped[where[low]]
-                values[here[~low]] = registers.dense[where[~low] - split]
+            values[here] = self.samples.registers.at(position[here] + rank[here])
             known |= have
         return values, known
 
@@ -117,6 +108,19 @@ class RegisterFile:
         if number is None:
             return np.zeros(count, np.uint64), np.zeros(count, np.bool_)
         return self.read(rows, np.full(count, number, np.int8), user=user, at=at)
+
+    def read_stack(
+        self, rows: Table, address: npt.NDArray[np.uint64], at: Column
+    ) -> tuple[npt.NDArray[np.uint64], Column]:
+        """The word at an address of each of the samples ``at``, where the copy of its stack has it."""
+        behind = np.array([event.regs_user_mask.bit_count() for event in self.samples.events] or [0], np.int64)
+        copied = np.array([bool(event.fields & Field.STACK_USER) for event in self.samples.events] or [False])
+        event, position = rows["event"][at], np.asarray(rows["regs_user"][at], np.int64)
+        pointer, known = self.read_one(rows, self.names.stack, user=True, at=at)
+        known &= copied[event] & (position >= 0) & (rows["mode"][at] == Mode.USER)
+        with np.errstate(over="ignore"):
+            offset = (address - pointer).astype(np.int64)
+        return self.samples.registers.stack(np.where(known, position + behind[event], -1), offset)
 
 
 @dataclass(frozen=True, slots=True)

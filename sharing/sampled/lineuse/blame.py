@@ -91,6 +91,7 @@ class Blame:
     pairs: dict[tuple[int, int], float]
     concurrency: Concurrency
     phased: float = 0.0
+    picked: frozenset[int] = frozenset()  # items: locks in a row, of which any thread takes any; see _between_locks
 
     @property
     def cost(self) -> float:
@@ -100,7 +101,7 @@ class Blame:
         """The same with all costs larger."""
         pairs = {pair: cost * factor for pair, cost in self.pairs.items()}
         costs = (self.own * factor, self.true * factor, self.false * factor)
-        return Blame(self.items, *costs, pairs, self.concurrency, self.phased * factor)
+        return Blame(self.items, *costs, pairs, self.concurrency, self.phased * factor, self.picked)
 
     def true_of(self, item: int) -> float:
         return self.pairs.get((item, item), 0.0)
@@ -287,9 +288,42 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                     true += moves
             concurrent = any(concurrency is Concurrency.CONCURRENT for _, concurrency in met)
             told[Concurrency.CONCURRENT if concurrent else Concurrency.UNKNOWN] += cost
+    moved, picked = _between_locks(items, pairs)
     without = Concurrency.TIME_SLICED if time_sliced else Concurrency.PHASED if phased > 0 else Concurrency.UNKNOWN
     concurrency = max(told, key=lambda m: told[m], default=without)
-    return Blame(items, own, true, false, dict(pairs), concurrency, phased)
+    return Blame(items, own, true - moved, false + moved, dict(pairs), concurrency, phased, picked)
+
+
+def _between_locks(items: tuple[Item, ...], pairs: dict[tuple[int, int], float]) -> tuple[float, frozenset[int]]:
+    """Of locks in a row, any of which any thread takes, moves to their neighbours the most that room between them may
+    save: how much it is, and which items.
+
+    A thread that takes one loses its line to those who take others before it lets go, and waits for it twice.  On a
+    line of its own, a lock was last with another thread as often as there are others: that part stays.
+    """
+    picks = {n: [t for t in item.touches if t.walks and _takes(t)] for n, item in enumerate(items)}
+    locks = [n for n, touches in picks.items() if touches]
+    threads = {t.thread for touches in picks.values() for t in touches}
+    # Who lets go, or tries until it gets one.
+    locking = {t.thread for n in locks for t in items[n].touches if t.kind is AccessKind.STORE or t.lock_call}
+    locking |= {t.thread for touches in picks.values() for t in touches if t.spin_waits}
+    if len(locks) < 2 or len(threads) < 2 or not threads <= locking:
+        return 0.0, frozenset()
+    moved = 0.0
+    for number in locks:
+        item = items[number]
+        waiting = sum(t.cost for t in item.touches if t.waits)  # for the lock, not for the line
+        part = pairs.get((number, number), 0.0) * (1 - waiting / max(item.cost, 1e-9)) / len(threads)
+        pairs[(number, number)] = pairs.get((number, number), 0.0) - part
+        for other in locks:
+            if other != number:
+                pairs[(other, number)] = pairs.get((other, number), 0.0) + part / (len(locks) - 1)
+        moved += part
+    return moved, frozenset(locks)
+
+
+def _takes(touch: Touch) -> bool:
+    return touch.atomic and touch.kind is AccessKind.RMW
 
 
 def _causes(uses: Mapping[tuple[str, int], float], victim: int) -> Mapping[int, float]:

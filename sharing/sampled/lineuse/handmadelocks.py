@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from sharing.model.image import AccessKind
 from sharing.model.profile import Actor, Role
-from sharing.sampled.lineuse.blame import Item
+from sharing.sampled.lineuse.blame import Blame, Item
 
 KIND = "hand-made lock"
 
@@ -31,9 +31,9 @@ def hand_made(items: Sequence[Item]) -> frozenset[int]:
     return frozenset(out)
 
 
-def as_locks(actors: Sequence[Actor], items: Sequence[Item]) -> tuple[Actor, ...]:
+def as_locks(actors: Sequence[Actor], blame: Blame) -> tuple[Actor, ...]:
     """The actors with hand-made locks called so."""
-    found = hand_made(items)
+    found = hand_made(blame.items) | blame.picked
     return tuple(
         replace(actor, role=Role.LOCK, kind=KIND) if i in found and not actor.is_lock else actor
         for i, actor in enumerate(actors)

@@ -79,7 +79,8 @@ def profile_lines(
     for region in (Region.KERNEL, Region.CODE):
         placed &= rows["region"] != region
     keys = line_keys(rows["space"], rows["place"], line_size)
-    chosen = _costliest(keys, placed, costs.cost, numbers.MAX_LINES if limit is None else limit)
+    most = numbers.MAX_LINES if limit is None else limit
+    chosen = _costliest(keys, placed, costs.cost, rows["thread"], most)
     totals = _totals(attribution, costs)
     if not len(chosen):
         return SampledRun((), totals)
@@ -117,7 +118,11 @@ def _by_line(
 
 
 def _costliest(
-    keys: npt.NDArray[np.uint64], placed: npt.NDArray[np.bool_], cost: npt.NDArray[np.float64], limit: int
+    keys: npt.NDArray[np.uint64],
+    placed: npt.NDArray[np.bool_],
+    cost: npt.NDArray[np.float64],
+    thread: Column,
+    limit: int,
 ) -> npt.NDArray[np.uint64]:
     """Keys of the lines with the most cost, ascending.  Sorting whole keys is quicker than sorting indexes."""
     ordered = np.sort(keys[placed])
@@ -125,10 +130,11 @@ def _costliest(
         return ordered
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     lengths = np.diff(np.append(starts, len(ordered)))
-    often = lengths >= numbers.MIN_ON_LINE
-    lines, lengths = ordered[starts][often], lengths[often]
+    several = lengths > 1
+    lines, lengths = ordered[starts][several], lengths[several]
     if len(lines) > MAX_COUNTED:
-        lines = np.sort(lines[np.argpartition(lengths, -MAX_COUNTED)[-MAX_COUNTED:]])
+        most = np.sort(np.argpartition(lengths, -MAX_COUNTED)[-MAX_COUNTED:])
+        lines, lengths = lines[most], lengths[most]
     if not len(lines):
         return lines
     at = np.minimum(np.searchsorted(lines, keys), len(lines) - 1)
@@ -138,10 +144,25 @@ def _costliest(
     # Events without a cost (breakpoints, faults) name lines too.
     free = np.bincount(at, own == 0, len(lines)) / max(int(np.count_nonzero(cost == 0)), 1)
     weight = np.maximum(weight, free)
-    kept = np.flatnonzero(weight >= numbers.MIN_SHARE)
+    often = (lengths >= numbers.MIN_ON_LINE) & (weight >= numbers.MIN_SHARE)
+    kept = np.flatnonzero(often | _thin(at, thread[here], often))
     if len(kept) > limit:
         kept = kept[np.argpartition(weight[kept], -limit)[-limit:]]
     return np.sort(lines[kept])
+
+
+def _thin(line: Column, thread: Column, often: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Lines with a few samples of more than one thread, where there are many: an array that threads work on together
+    has few on each of its lines.
+
+    ``line`` and ``thread`` of each sample; ``often``: lines that count by themselves.
+    """
+    first = np.full(len(often), -1, np.int64)
+    first[line] = thread
+    mixed = np.zeros(len(often), np.bool_)
+    mixed[line[first[line] != thread]] = True
+    mixed &= ~often
+    return mixed if np.count_nonzero(mixed) >= numbers.MANY_THIN else np.zeros_like(mixed)
 
 
 def _totals(attribution: Attribution, costs: Costs) -> Totals:
