@@ -90,6 +90,11 @@ def search_also(root: str) -> None:
         _ROOTS.append(root)
 
 
+def searched() -> tuple[str, ...]:
+    """The debug directories that this process searches."""
+    return tuple(_ROOTS)
+
+
 def build_id_file(root: str, build_id: str) -> str:
     """Where a debug directory has the file of that build-id (in hex)."""
     return os.path.join(root, ".build-id", build_id[:2], f"{build_id[2:]}.debug")

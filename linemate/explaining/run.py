@@ -5,29 +5,21 @@ Owns the joining of the stages and what is refused.  Comparing is ``sharing.expl
 
 from __future__ import annotations
 
-import dataclasses
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
 
 import msgspec
 
 from elfscan.debug.demangle import demangle
-from elfscan.image import read_images
-from elfscan.listing import read_listing
-from elfscan.traits import read_traits
 from linemate.auditing.image import line_sizes
+from linemate.explaining.builds import Asked, both
 from linemate.explaining.inputs import measurements_of, profiles_of
 from linemate.pipeline import vocabulary
-from linemate.tabletext import split_part
 from sharing.explain.causes.layout import severity_of
-from sharing.explain.compare import ExplainOptions, compare, document
+from sharing.explain.compare import ExplainOptions, document, joined
 from sharing.explain.numbers import MATTERS
-from sharing.model.comparison import CauseKind, Comparison, FileTraits
-from sharing.model.errors import LinemateError, Unrecognized
+from sharing.model.comparison import CauseKind, Comparison
+from sharing.model.errors import LinemateError
 from sharing.model.finding import Severity
-from sharing.model.image import Image
 from sharing.model.project import ProjectConfig
 
 MAX_SENSITIVE = 20  # pairs
@@ -66,25 +58,28 @@ def explain(request: ExplainRequest) -> Comparison:
         raise LinemateError("--bench-old and --bench-new belong together: measurements of each build")
     # Profiles and tables first: they are small, and a typing error should not cost the reading of two servers.
     before, after, taken = measurements_of(request.bench_old, request.bench_new)
-    (old, old_traits), (new, new_traits) = _both(request)
+    old_side, new_side = both(
+        Asked.of(request.old, request.debug_old, request.line_size, request.project),
+        Asked.of(request.new, request.debug_new, request.line_size, request.project),
+    )
+    old, new = old_side.image, new_side.image
     profiles = profiles_of(request.samples_old, request.samples_new, old, new) if request.samples_old else None
     size, pair = line_sizes(request.line_size, old, new)
     options = ExplainOptions(size, pair, demangle)
-    knowledge = vocabulary(request.project)
-    builds = compare(old, new, knowledge, options, old_traits, new_traits)
-    placed = None
+    builds = joined(old_side, new_side, options)
+    profiled = None
     notes: list[str] = []
     if profiles is not None:
-        from linemate.explaining.samples import place, sorted_out, with_samples
+        from linemate.explaining.samples import judged, sorted_out, with_samples
 
-        placed, notes = place(builds, (old, new), profiles[:2], knowledge)
-        builds = sorted_out(builds, profiles, placed)
+        profiled, notes = judged(builds, (old, new), profiles[:2], vocabulary(request.project))
+        builds = sorted_out(builds, profiles, profiled)
     found = document(builds, request.project.fix.align_macro or "")
     if profiles is not None:
         from sharing.explain.bench import pace_of
 
         pace = pace_of(before, after) if request.bench_old else None
-        found = _noted(with_samples(found, builds, profiles, placed, pace), tuple(notes))
+        found = _noted(with_samples(found, builds, profiles, profiled, pace), tuple(notes))
     if request.bench_old:
         from sharing.explain.bench import with_measurements
 
@@ -118,44 +113,3 @@ def failing(comparison: Comparison, limit: Severity | None) -> bool:
         cause.kind is CauseKind.LAYOUT and not cause.improves and severity_of(cause.strength).rank >= limit.rank
         for cause in comparison.causes
     )
-
-
-def _both(request: ExplainRequest) -> tuple[tuple[Image, FileTraits], tuple[Image, FileTraits]]:
-    """Both builds at once: the native helpers of one run while the tables of the other are made."""
-    with ThreadPoolExecutor(2) as pool:
-        old = pool.submit(_read, request.old, request.debug_old)
-        new = pool.submit(_read, request.new, request.debug_new)
-        return old.result(), new.result()
-
-
-def _read(path: str, debug_file: str | None) -> tuple[Image, FileTraits]:
-    """A linked or relocatable file, or a listing of one; FILE#PART are notes of addresses under a heading."""
-    if debug_file is not None and not Path(debug_file).exists():
-        raise LinemateError(f"{debug_file}: no such file")
-    file, part = split_part(path)
-    if part:
-        return dataclasses.replace(read_listing(file, part), path=path), FileTraits()
-    try:
-        image = only_image(path, debug_file)
-    except Unrecognized as refusal:
-        try:
-            return read_listing(path), FileTraits()
-        except Unrecognized as other:
-            raise LinemateError(f"{path}: {refusal.why}; {other.why}") from None
-    traits = read_traits(path)
-    more = tuple(note for note in traits.notes if note not in image.notes)
-    if more:
-        image = dataclasses.replace(image, notes=(*more, *image.notes), incomplete=True)
-    return image, traits
-
-
-def only_image(path: str, debug_file: str | None = None, called: str = "") -> Image:
-    """The image of a file that holds one.  ``called`` is what messages call the file, "" its path.
-
-    Raises LinemateError for an archive.
-    """
-    images = list(islice(read_images(path, debug_file=debug_file), 2))
-    if len(images) != 1 or images[0].member:
-        name = called or path
-        raise LinemateError(f"{name}: is an archive; give the program that it is linked into, or a member of it")
-    return images[0]

@@ -14,7 +14,8 @@ import msgspec
 from elfscan.debug.demangle import demangle
 from elfscan.fileformat.elf import map_file
 from linemate.auditing.image import line_sizes
-from linemate.explaining.run import ExplainRequest, explain, only_image
+from linemate.explaining.builds import only_image
+from linemate.explaining.run import ExplainRequest, explain
 from linemate.history.builds import Builds, Built
 from linemate.history.store import DamagedStore, Store
 from linemate.pipeline import vocabulary

@@ -51,9 +51,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class JudgedProfiles:
-    """Profiles with their samples placed, their lines together, and what is to say of them."""
+    """Profiles with their samples placed, the files that they mapped, their lines together, and what is to say of them."""
 
     placed: tuple[Attribution, ...]
+    mapped: tuple[MappedFiles, ...]
     run: SampledRun
     verdicts: Verdicts
     notes: tuple[str, ...]  # on samples of others, and on what lies beside the profiles
@@ -91,7 +92,7 @@ def judge_profiles(
     objects, libraries = Objects(run.lines, mapped), Libraries(mapped, knowledge)
     names = Names(target.recovered, knowledge, target.actors, heaps, objects, libraries)
     verdicts = judge_lines(run, names, target.line_size, rules=rules, gains=gains)
-    return JudgedProfiles(tuple(placed), run, verdicts, (*strangers, *gains.notes, *heaps.notes))
+    return JudgedProfiles(tuple(placed), tuple(mapped), run, verdicts, (*strangers, *gains.notes, *heaps.notes))
 
 
 def _place(samples: Samples, image: Image, knowledge: Knowledge) -> tuple[Attribution, MappedFiles, int]:

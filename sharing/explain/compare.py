@@ -5,7 +5,6 @@ Owns the order of the passes and the document.  Each pass is a module of this pa
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import msgspec
@@ -14,7 +13,7 @@ import numpy as np
 from sharing.basics.naming import Demangle
 from sharing.basics.target import target_of
 from sharing.explain import blame, identity
-from sharing.explain.activity import observe
+from sharing.explain.activity import Activity, observe
 from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import moved_harmlessly
@@ -55,6 +54,21 @@ class ExplainOptions:
     demangle: Demangle = lambda names: names
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A build as it was read, what its code does, and what its file says of how it was made."""
+
+    image: Image
+    activity: Activity
+    traits: FileTraits
+
+
+def side(image: Image, traits: FileTraits, knowledge: Knowledge, options: ExplainOptions) -> Side:
+    """Who touches what in one build for itself."""
+    activity = observe(image, knowledge, options.line_size, options.pair_size, options.demangle)
+    return Side(image, activity, traits)
+
+
 def explain(
     old: Image,
     new: Image,
@@ -75,35 +89,30 @@ def compare(
     old_traits: FileTraits | None = None,
     new_traits: FileTraits | None = None,
 ) -> Builds:
-    """The tables behind ``explain``: activity, matching, shifts, meetings."""
-    known = is_file(old) and is_file(new)
-    if known and (old.arch.name, old.arch.bits, old.arch.byteorder) != (
-        new.arch.name,
-        new.arch.bits,
-        new.arch.byteorder,
-    ):
+    """Both builds for themselves, then ``joined``."""
+    builds = ((old, old_traits or FileTraits()), (new, new_traits or FileTraits()))
+    before, after = (side(image, traits, knowledge, options) for image, traits in builds)
+    return joined(before, after, options)
+
+
+def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
+    """The tables behind ``explain``: matching, shifts, meetings.  Raises LinemateError for two architectures."""
+    old, new = old_side.image, new_side.image
+    if is_file(old) and is_file(new) and _machine(old) != _machine(new):
         raise LinemateError(
             f"{old.path} is for {old.arch.name} and {new.path} for {new.arch.name}: their layouts cannot be compared"
         )
-    # 1. Who touches what, in each build for itself.
-    # Side by side: most of the time is in numpy, which lets the other thread run.
-    with ThreadPoolExecutor(2) as pool:
-        seen = [
-            pool.submit(observe, image, knowledge, options.line_size, options.pair_size, options.demangle)
-            for image in (old, new)
-        ]
-        before, after = (one.result() for one in seen)
-    # 2. Which is which.
+    before, after = old_side.activity, new_side.activity
+    # 1. Which is which.
     words = identity.Vocabulary()
     functions = match_functions(identity.functions(before.image, words), identity.functions(after.image, words))
     variables = match_variables(
         identity.variables(before.image, words), identity.variables(after.image, words), functions
     )
-    # 3. How far all moved, and why.
-    old_traits, new_traits = old_traits or FileTraits(), new_traits or FileTraits()
-    same = same_compiler(old, old_traits, new, new_traits)
+    # 2. How far all moved, and why.
+    same = same_compiler(old, old_side.traits, new, new_side.traits)
     shifts = account_for(variables, section_shifts(before.image, after.image, words), same_compiler=same)
-    # 4. Who meets, who parts: on a line, and on a pair of lines.
+    # 3. Who meets, who parts: on a line, and on a pair of lines.
     met: dict[tuple[int, bool], LinePairs] = {
         (size, new_side): line_pairs(variables, after if new_side else before, size, new_side=new_side)
         for size in dict.fromkeys((options.line_size, options.pair_size))
@@ -113,8 +122,8 @@ def compare(
     return Builds(
         before,
         after,
-        old_traits,
-        new_traits,
+        old_side.traits,
+        new_side.traits,
         variables,
         functions,
         shifts,
@@ -125,6 +134,10 @@ def compare(
         options.line_size,
         options.demangle,
     )
+
+
+def _machine(image: Image) -> tuple[str, int, str]:
+    return image.arch.name, image.arch.bits, image.arch.byteorder
 
 
 def document(builds: Builds, macro: str = "") -> Comparison:

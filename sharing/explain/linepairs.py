@@ -40,10 +40,11 @@ class Relaid:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """That threads were seen to take the line from each other, in words, and by which addresses."""
+    """That threads were seen to take the line from each other: by which addresses, in words, in timed samples."""
 
     confidence: Confidence
     text: str
+    cost: float
 
 
 @dataclass(frozen=True, slots=True)

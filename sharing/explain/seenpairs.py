@@ -7,7 +7,6 @@ and how bad it is.  The verdicts are those of ``audit --samples``.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -49,6 +48,10 @@ class Seen:
         """Whether types say what both are."""
         objects = self.line.objects
         return bool(objects) and all(objects[i] is not None for i in self.draft.items[:2])
+
+    @property
+    def sight(self) -> Sight:
+        return Sight(confidence_of(self.line), self.draft.message, self.draft.cost)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -118,11 +121,10 @@ class _Side:
         names, spans = seen.names, seen.bytes
         known = next((p for p in met.pairs if p.mates.line == f"{use.link:#x}" and
                       {p.mates.first, p.mates.second} == set(names)), None)  # fmt: skip
-        how = Sight(confidence_of(seen.line), draft.message)
         if known is not None:
             severity = max(known.severity or Severity.NOTE, draft.severity, key=lambda severity: severity.rank)
             told = msgspec.structs.replace(known.mates, finding=draft.rule, severity=severity.value)
-            return dataclasses.replace(known, mates=told, severity=severity, seen=how)
+            return dataclasses.replace(known, mates=told, severity=severity, seen=seen.sight)
         told = LineMates(
             *names,
             f"{use.link:#x}",
@@ -139,7 +141,9 @@ class _Side:
             one for row, place, other, name in zip(rows, places, there, names, strict=True)
             if matched and (one := self._relaid(row, place, other, name)) is not None
         )  # fmt: skip
-        return LinePair(told, (rows[0], rows[1]), draft.severity, matched, together=False, relaid=relaid, seen=how)
+        return LinePair(
+            told, (rows[0], rows[1]), draft.severity, matched, together=False, relaid=relaid, seen=seen.sight
+        )
 
     def _relaid(self, row: int, place: int, there: int, name: str) -> Relaid | None:
         here = place - int(self.here.image.variables["address"][row])
@@ -152,26 +156,3 @@ class _Side:
         offset = place - int(self.here.image.variables["address"][row])
         offset = self._members.offset(row, other, offset) if other >= 0 else mates.MISSING
         return mates.MISSING if offset == mates.MISSING else int(self.there.image.variables["address"][other]) + offset
-
-
-def elsewhere(old: Verdicts, new: Verdicts) -> Seen | None:
-    """The costliest of memory that no variable is of (the heap, stacks) in the new profile that the old one had not.
-
-    It is the same where the names are; of memory that has none in one of them, where a function is.
-    """
-    before = [one for one in seen_in(old) if one.line.use.link < 0]
-    for one in seen_in(new):
-        if one.line.use.link < 0 and not any(_same(one, other) for other in before):
-            return one
-    return None
-
-
-def _same(one: Seen, other: Seen) -> bool:
-    if one.named and other.named:
-        return _plain(one) == _plain(other)
-    return bool(set(one.functions) & set(other.functions))
-
-
-def _plain(seen: Seen) -> frozenset[str]:
-    """Without the numbers of elements."""
-    return frozenset(re.sub(r"\[\d*\]", "[]", name) for name in seen.names)

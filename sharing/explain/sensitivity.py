@@ -74,7 +74,7 @@ def _near(slots: npt.NDArray[Any], start: Ids, line_size: int) -> tuple[Ids, Ids
 
 
 def _count(activity: Activity, a: Actor, b: Actor, line_size: int, weight: float) -> Sensitivity:
-    step = shift_step(activity.image, a, b, line_size)
+    step = shift_step(activity.image, line_size, a, b)
     shifts = range(0, line_size, step)
     met = [_together(a, b, shift, line_size) for shift in shifts]
     change = next((shift for shift, together in zip(shifts, met, strict=True) if together != met[0]), 0)

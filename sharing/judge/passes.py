@@ -7,6 +7,7 @@ said of them, is the caller's: ``sharing.judge.static`` looks for trouble, ``sha
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +71,7 @@ class Profiled:
             calls.concurrent,
             sum(1 << i for i, r in enumerate(calls.roots) if r.function >= 0 and r.name != "main"),
             calls.root_names,
-            lambda a, b: shift_step(image, a, b, line_size),
+            functools.partial(shift_step, image, line_size),
         )
 
 
@@ -102,7 +103,7 @@ def without_tls(image: Image) -> Image:
     return dataclasses.replace(image, variables=image.variables[keep], aliases=aliases)
 
 
-def shift_step(image: Image, a: Actor, b: Actor, line_size: int) -> int:
+def shift_step(image: Image, line_size: int, a: Actor, b: Actor) -> int:
     """By what multiple of bytes an edit elsewhere moves a pair that stays in order: the contribution's alignment.
 
     The largest alignment that the objects around the pair visibly have: those of their unit where debug

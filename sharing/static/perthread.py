@@ -54,7 +54,12 @@ class Work:
 
     def of(self, runs: Floats, once: Bools) -> float:
         """All of it in so many runs; of ``once``, which a thread runs once, the loops are its life."""
-        return float(runs @ self.straight + runs @ (self.looped * np.where(once, numbers.STEADY, 1.0)))
+        return _total(runs, self.straight + self.looped * np.where(once, numbers.STEADY, 1.0))
+
+
+def _total(runs: Floats, each: Floats) -> float:
+    """So many runs of what each takes.  Not as a product of matrices: BLAS wakes threads for it, which only wait."""
+    return float((runs * each).sum())
 
 
 def work_of(image: Image) -> Work:
@@ -217,7 +222,7 @@ def threads(
     anywhere, tasks, again = np.zeros(n), np.zeros(n), 0.0
     if dispatched.any():
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
-        again = float(anywhere @ through_pointers)
+        again = _total(anywhere, through_pointers)
     handed = handed & dispatched
     few = dispatched if np.count_nonzero(dispatched) <= numbers.FEW_TARGETS else handed
     if 0 < np.count_nonzero(few) <= numbers.FEW_TARGETS:
@@ -233,9 +238,9 @@ def threads(
         else:
             continue
         runs = spread(calls, base, once[row])
-        through = numbers.POINTER_SHARE * float(runs @ through_pointers)
+        through = numbers.POINTER_SHARE * _total(runs, through_pointers)
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
-        taken = numbers.STEADY * float((runs * once[row]) @ pointer_calls.looped) * tasks
+        taken = numbers.STEADY * _total(runs * once[row], pointer_calls.looped) * tasks
         total = work.of(runs, once[row])
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
         # Apart: what the loop itself does is as sure as without them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sharing.explain.causes.base import Builds
 from sharing.explain.compare import ExplainOptions, compare, document
-from sharing.explain.seenpairs import decided, elsewhere
+from sharing.explain.seenpairs import decided
 from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.verdict import Verdicts, judge_lines
 from sharing.knowledge import default_knowledge
@@ -86,12 +86,3 @@ def test_a_load_that_disturbs_nobody_leaves_the_pairs_as_code_has_them() -> None
     builds = built(APART, BOTH)
     same = decided(builds, seen(APART, BSS, BSS + 256), seen(BOTH, BSS + 4096, BSS + 8192))
     assert (same.gained, same.lost) == (builds.gained, builds.lost)
-
-
-def test_memory_without_a_variable_counts_where_only_the_new_profile_has_it() -> None:
-    alone, shared = (seen(APART, 0x5000, 0x5000 + apart, region=Region.HEAP) for apart in (4096, 8))
-    found = elsewhere(alone, shared)
-    assert found is not None
-    assert found.functions == ("f0", "f1")
-    assert elsewhere(shared, shared) is None
-    assert elsewhere(shared, alone) is None

@@ -15,7 +15,7 @@ from sharing.explain import blame, numbers, recognised
 from sharing.explain.causes import toolchain
 from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.linepairs import LinePair, LinePairs, Relaid, Sight
+from sharing.explain.linepairs import LinePair, LinePairs, Relaid
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
 from sharing.model.finding import Confidence, Severity
@@ -77,10 +77,10 @@ def _excluded(builds: Builds, why: str, causes: tuple[Cause, ...] = ()) -> Verdi
 
 def severity_of(strength: float) -> Severity:
     """How bad a layout cause of that strength is: the severity of a pair that would have it."""
-    return next((severity for severity, least in _strengths().items() if strength >= least), Severity.NOTE)
+    return next((severity for severity, least in strengths().items() if strength >= least), Severity.NOTE)
 
 
-def _strengths() -> dict[Severity, float]:
+def strengths() -> dict[Severity, float]:
     """How strong a cause a pair of each severity is, the worst first."""
     return {
         Severity.CRITICAL: numbers.MET_CRITICAL,
@@ -114,7 +114,7 @@ def _harm(pairs: Iterable[LinePair]) -> float:
 def _strength(pair: LinePair) -> float:
     if pair.severity is None:
         return numbers.HOT_ONLY if pair.mates.hot else 0.0
-    value = _strengths()[pair.severity]
+    value = strengths()[pair.severity]
     return value if pair.matched else value * numbers.ADDED_PAIR
 
 
@@ -409,18 +409,3 @@ def _words(contribution: Contribution) -> str:
     where = ", ".join(part for part in (contribution.source, reach) if part)
     where = f" ({where})" if where else ""
     return f"{signed_bytes(contribution.bytes)}: {what}{where}"
-
-
-def in_memory(names: tuple[str, str], severity: Severity, seen: Sight, functions: tuple[str, ...], new: str) -> Cause:
-    """The cause that two things in memory are that no variable is of: threads take them from each other since."""
-    return Cause(
-        kind=CauseKind.LAYOUT,
-        confidence=seen.confidence,
-        strength=_strengths()[severity],
-        summary=f"threads take {quoted(names[0])} and {quoted(names[1])} from each other, which they were not seen to "
-        f"do in the old build: {seen.text}",
-        symbols=names,
-        evidence=(f"touched by {', '.join(functions)}",) if functions else (),
-        confirm=f"perf c2c record -a -- {new}; perf c2c report --stdio: HITM on the line of {names[0]}",
-        refute=f"rebuild with {names[0]} alone on its line, then perf stat -r 10 -- {new}: still slow",
-    )
