@@ -1,4 +1,4 @@
-"""Memory that no variable is of: what the new profile shows of it and the old one does not, and what became of its type."""
+"""Memory that no variable is of: what the new profile shows of it and the old one does not, and what its type was."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ EXCEPTIONS = {
     "linemate/streams.py": "/dev/null in place of a closed standard stream",
     "linemate/turns.py": "/proc/stat",
     "linemate/fixing/journal.py": "without following links, what this user's own run wrote",
+    "linemate/explaining/builds.py": "what a process of this run wrote into its own folder",
     "linemate/auditing/spool.py": "without following links, and locked: what this user's own run wrote",
     "linemate/fixing/files.py": "without following links, relative to an open folder",
 }
