@@ -51,7 +51,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class JudgedProfiles:
-    """Profiles with their samples placed, the files that they mapped, their lines together, and what is to say of them."""
+    """Profiles with their samples placed, the files that they map, their lines together, and what is to say of them."""
 
     placed: tuple[Attribution, ...]
     mapped: tuple[MappedFiles, ...]
