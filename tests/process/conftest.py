@@ -39,14 +39,16 @@ class Watched:
         own = {name: str(self.home / place) for name, place in places.items()}
         return kept | own | {_MARK: self.mark, "PYTHONPATH": str(self.repository)}
 
-    def start(self, *arguments: str | Path, before: Sequence[str] = (), **more: str) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str | Path, before: Sequence[str] = (), stdin: int = subprocess.DEVNULL, **more: str
+    ) -> subprocess.Popen[str]:
         """linemate in the background; ``before`` is what runs it, ``more`` goes into its environment."""
         line = [*before, sys.executable, "-m", "linemate", *map(str, arguments)]
         process = subprocess.Popen(
             line,
             cwd=self.folder,
             env=self.environment | more,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

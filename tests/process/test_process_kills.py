@@ -5,11 +5,13 @@ A few with a fixed seed; ``LINEMATE_KILLS=200`` is the long version (CONTRIBUTIN
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -17,11 +19,14 @@ import pytest
 from elfscan.tools import tool_path
 from sharing.model.errors import LinemateError
 from tests.process.conftest import Watched
-from tests.process.killing import FILES, Killer, Program, commit_all, worktrees
+from tests.process.killing import ENDS, FILES, Killer, Program, commit_all, worktrees
 
 KILLS = int(os.environ.get("LINEMATE_KILLS", "4"))
 BATCH = 5  # a test, so that each has its time
-OTHERS = -(-KILLS // 4)  # of the four commands together
+IS_LONG = KILLS > 4
+KINDS = ("history", "check", "record", "audit", *(("guard", "resume", "parquet") if IS_LONG else ()))
+OTHERS = -(-KILLS // 4)  # of four commands together
+TREE = ("cat", "cp", "false", "ls", "mv", "sed")  # below /bin
 NEXT_START = ("check", "-p", "nowhere")  # cleans up, and then says that there is nothing
 SOURCE = 'int hot;\nint main(void) { return hot; }\nconst char *const version = "%d";\n'
 
@@ -46,7 +51,7 @@ def is_clean(watched: Watched) -> None:
     code, _, _ = watched.run(*NEXT_START)
     assert code == 2
     assert watched.left() == []
-    assert [path for path in watched.home.rglob("*.linemate-*") if "linemate-fix" not in path.name] == []
+    assert [path for path in watched.home.parent.rglob("*.linemate-*") if "linemate-fix" not in path.name] == []
     assert list(watched.home.glob("state/linemate/fix/*")) == []
 
 
@@ -78,11 +83,36 @@ def test_a_write_to_twenty_files_is_whole_or_not_at_all(watched: Watched, seed: 
     print(f"seed {seed}: {seen}")  # with -s, for the figures of the long version
 
 
+def results(kind: str, tmp_path: Path) -> list[str]:
+    """What a run that can be resumed made of each file; nothing for other kinds."""
+    if kind == "resume":
+        report = json.loads((tmp_path / "out.json").read_text())
+        return [json.dumps(part, sort_keys=True) for part in (*report["targets"], *report["findings"])]
+    if kind == "parquet":
+        from pyarrow import parquet
+
+        found = sorted((tmp_path / "data").glob("*/*/*.parquet"))
+        return [
+            f"{file.parent.parent.name}/{file.name}: {parquet.ParquetFile(file).metadata.num_rows}" for file in found
+        ]
+    return []
+
+
 def arguments_of(kind: str, watched: Watched, tmp_path: Path) -> list[str | Path]:
     """A run that takes a second or so; it finds what it works on in ``work``."""
-    if kind == "audit":
+    if kind in ("audit", "guard"):
         shutil.copy("/bin/bash", watched.folder / "program")
+    if kind == "audit":
         return ["audit", "program", "-o", "report.json", "--fail-on", "never"]
+    if kind == "guard":
+        return ["guard", "program", "--above", "note", "-o", "guards.toml"]
+    if kind in ("resume", "parquet"):
+        if kind == "parquet":
+            pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install -r requirements-fleet.txt")
+        for name in TREE:
+            shutil.copy(f"/bin/{name}", watched.folder)
+        how = ["-o", tmp_path / "out.json"] if kind == "resume" else ["--format", "parquet", "-o", tmp_path / "data"]
+        return ["audit", ".", "--resume", "--fail-on", "never", *how]
     if kind == "record":
         line: list[str | Path] = ["record", "-o", "p.data", "--event", "cpu-clock", "-q", "--", "sleep", "0.3"]
         if not shutil.which("perf"):
@@ -105,14 +135,15 @@ def arguments_of(kind: str, watched: Watched, tmp_path: Path) -> list[str | Path
 
 
 @pytest.mark.parametrize(("seed", "kills"), batches(-(-OTHERS // 4), 5))
-@pytest.mark.parametrize("kind", ["history", "check", "record", "audit"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_left_of_other_commands(watched: Watched, tmp_path: Path, kind: str, seed: int, kills: int) -> None:
     arguments = arguments_of(kind, watched, tmp_path)
     killer = Killer(watched, random.Random(f"{kind} {seed}"), arguments)
     killer.measure()
     made = sorted(os.listdir(watched.folder))
+    whole = results(kind, tmp_path)
     for at in range(kills):
-        for kept in (watched.home / "cache", tmp_path / "store.sqlite"):
+        for kept in (watched.home / "cache", *(tmp_path / name for name in ("store.sqlite", "out.json", "data"))):
             if kind != "record":
                 shutil.rmtree(kept, ignore_errors=True) if kept.is_dir() else kept.unlink(missing_ok=True)
         number, code = killer.end()
@@ -127,4 +158,36 @@ def test_nothing_is_left_of_other_commands(watched: Watched, tmp_path: Path, kin
         assert worktrees(clone) == [f"worktree {clone.resolve()}"]
         assert list(clone.parent.glob("trees/*")) == []
         assert worktrees(watched.folder) == [f"worktree {watched.folder.resolve()}"]
+    if whole:
+        assert watched.run(*arguments)[0] == 0
+        assert results(kind, tmp_path) == whole
     assert sorted(os.listdir(watched.folder)) == made
+
+
+@pytest.mark.skipif(not IS_LONG, reason="only in the long version: LINEMATE_KILLS=200")
+@pytest.mark.parametrize(("seed", "kills"), batches(-(-OTHERS // 4), 5))
+def test_nothing_is_left_of_the_language_server(watched: Watched, seed: int, kills: int) -> None:
+    draw = random.Random(f"lsp {seed}")
+    program = Program.write(watched.folder)
+    uri = (watched.folder / "u0.c").as_uri()
+    document = {"uri": uri, "languageId": "c", "version": 1, "text": program.old["u0.c"]}
+    asked = [
+        {"id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": None, "rootUri": uri}},
+        {"method": "initialized", "params": {}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": document}},
+    ]
+    for at in range(kills):
+        process = watched.start("lsp", "-p", ".", stdin=subprocess.PIPE)
+        assert process.stdin is not None
+        for message in asked:
+            body = json.dumps({"jsonrpc": "2.0", **message})
+            process.stdin.write(f"Content-Length: {len(body)}\r\n\r\n{body}")
+        process.stdin.flush()
+        time.sleep(draw.uniform(0, 3))
+        number = draw.choice(ENDS)
+        process.send_signal(number)
+        process.wait(timeout=60)
+        process.stdin.close()
+        assert process.returncode in (128 + number, -number), at
+        is_clean(watched)
+    assert program.state() == "old"
