@@ -21,6 +21,7 @@ from reports.escape import visible
 from reports.locations import line_title
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Severity
+from sharing.model.process import stopping
 
 _WORD = re.compile(r"\w+")
 _LEVELS = {
@@ -81,6 +82,14 @@ def _diagnostic(mark: Mark, marks: list[Mark]) -> types.Diagnostic:
     )
 
 
+class _EndingServer(LanguageServer):
+    """Ends on a signal although the thread that reads would wait for the editor's next word."""
+
+    def shutdown(self) -> None:
+        if not stopping.was_raised():
+            super().shutdown()  # type: ignore[no-untyped-call]  # pygls
+
+
 def _path(uri: str) -> str:
     return unquote(urlsplit(uri).path)
 
@@ -88,7 +97,7 @@ def _path(uri: str) -> str:
 def serve(options: CheckOptions) -> None:
     """Answer one editor until it goes away."""
     state = Server(options)
-    server = LanguageServer("linemate", __version__)
+    server = _EndingServer("linemate", __version__)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     @server.thread()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -152,3 +154,26 @@ def test_a_folder_without_a_database_is_said_at_once(forge: Forge, tmp_path: Pat
     done = forge.run("linemate", "lsp", "-p", str(tmp_path))
     assert done.returncode == 2
     assert str(tmp_path) in done.stderr
+
+
+def test_a_signal_ends_it_while_the_editor_says_nothing(forge: Forge, repository: Path) -> None:
+    environment = {**forge.environment, "PYTHONPATH": str(repository)}
+    server = subprocess.Popen(
+        [sys.executable, "-m", "linemate", "lsp", "-p", "build"],
+        cwd=forge.top,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    body = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"processId":null}}'
+    server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    server.stdin.flush()
+    assert server.stdout.read(1) == b"C"  # it has answered, and listens again
+    server.send_signal(signal.SIGTERM)
+    try:
+        assert server.wait(timeout=LONG_S) == 128 + signal.SIGTERM
+    finally:
+        server.kill()
+        server.communicate()

@@ -28,6 +28,27 @@ KINDS = ("history", "check", "record", "audit", *(("guard", "resume", "parquet")
 OTHERS = -(-KILLS // 4)  # of four commands together
 TREE = ("cat", "cp", "false", "ls", "mv", "sed")  # below /bin
 NEXT_START = ("check", "-p", "nowhere")  # cleans up, and then says that there is nothing
+GUARDED = """#include <pthread.h>
+pthread_mutex_t lock;
+long hits;
+static void *work(void *unused)
+{
+  for (long i = 0; i < 100000; i++) {
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    __atomic_fetch_add(&hits, i, __ATOMIC_RELAXED);
+  }
+  return unused;
+}
+int main(void)
+{
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++)
+    pthread_create(&threads[i], 0, work, 0);
+  for (int i = 0; i < 2; i++)
+    pthread_join(threads[i], 0);
+}
+"""
 SOURCE = 'int hot;\nint main(void) { return hot; }\nconst char *const version = "%d";\n'
 
 
@@ -100,11 +121,12 @@ def results(kind: str, tmp_path: Path) -> list[str]:
 
 def arguments_of(kind: str, watched: Watched, tmp_path: Path) -> list[str | Path]:
     """A run that takes a second or so; it finds what it works on in ``work``."""
-    if kind in ("audit", "guard"):
-        shutil.copy("/bin/bash", watched.folder / "program")
     if kind == "audit":
+        shutil.copy("/bin/bash", watched.folder / "program")
         return ["audit", "program", "-o", "report.json", "--fail-on", "never"]
     if kind == "guard":
+        (watched.folder / "main.c").write_text(GUARDED)
+        subprocess.run(["gcc", "-O1", "-pthread", "main.c", "-o", "program"], cwd=watched.folder, check=True)
         return ["guard", "program", "--above", "note", "-o", "guards.toml"]
     if kind in ("resume", "parquet"):
         if kind == "parquet":
@@ -183,11 +205,10 @@ def test_nothing_is_left_of_the_language_server(watched: Watched, seed: int, kil
             body = json.dumps({"jsonrpc": "2.0", **message})
             process.stdin.write(f"Content-Length: {len(body)}\r\n\r\n{body}")
         process.stdin.flush()
-        time.sleep(draw.uniform(0, 3))
+        time.sleep(draw.uniform(0, 4))
         number = draw.choice(ENDS)
         process.send_signal(number)
         process.wait(timeout=60)
-        process.stdin.close()
         assert process.returncode in (128 + number, -number), at
         is_clean(watched)
     assert program.state() == "old"
