@@ -13,13 +13,13 @@ namespace {
 constexpr unsigned MaxDepth = 5;
 constexpr size_t MaxTextBytes = 16 << 10;
 
-constexpr const char *Prelude = R"(
+constexpr const char *LibraryTypes = R"(
 typedef struct { int opaque[10]; } pthread_mutex_t;
 typedef struct { unsigned v; } pthread_spinlock_t;
 typedef unsigned long pthread_t;
-#ifdef __cplusplus
-extern "C" {
-#endif
+)";
+
+constexpr const char *Library = R"(
 int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
 int pthread_mutex_trylock(pthread_mutex_t *);
 int pthread_spin_lock(pthread_spinlock_t *); int pthread_spin_unlock(pthread_spinlock_t *);
@@ -28,9 +28,6 @@ int pthread_join(pthread_t, void **);
 void *malloc(unsigned long); void *calloc(unsigned long, unsigned long);
 void *aligned_alloc(unsigned long, unsigned long); void free(void *);
 void *memcpy(void *, const void *, unsigned long); void *memset(void *, int, unsigned long);
-#ifdef __cplusplus
-}
-#endif
 )";
 
 class Maker {
@@ -39,7 +36,8 @@ public:
       : Bytes(Bytes), Left(Size), IsCxx(IsCxx) {}
 
   std::string make() {
-    Out = Prelude;
+    Out = LibraryTypes;
+    Out += IsCxx ? std::string("extern \"C\" {") + Library + "}\n" : Library;
     record();
     variable();
     variable();
