@@ -11,19 +11,19 @@ for what is measured and for what is predicted: a slow one would make both large
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.measure import Unavailable, run, run_closely
+from bench.measure import Unavailable, raise_priority, run, run_closely
 from bench.places import AUDIT_EXITS, REPOSITORY, WORK, linemate, tool
 from bench.report import limit
 
@@ -112,9 +112,11 @@ class Row:
 def measure(rounds: int) -> list[str]:
     """The table, and whether the limits held.
 
-    LINEMATE_GAIN names programs, all without it; LINEMATE_GAIN_ROUNDS a file that rounds are added to: the table is of
-    all that it holds.
+    LINEMATE_GAIN names programs, all without it; LINEMATE_GAIN_ROUNDS a file that each round is added to as soon as it
+    is made: the table is of all that it holds.  With no rounds nothing is run.
     """
+    if not rounds:
+        return table(rows_of(list(_read(kept_rounds()))))
     out = WORK / "gain"
     every = build(out)
     names = os.environ.get("LINEMATE_GAIN", "").split() or every
@@ -124,17 +126,22 @@ def measure(rounds: int) -> list[str]:
 
 
 def rounds_of(names: Sequence[str], rounds: int, out: Path) -> list[Round]:
-    """So many rounds of each program, by turns, with those that a file of earlier ones holds."""
+    """So many rounds of each program, by turns, with those that a file of earlier ones holds.
+
+    A round that cannot be measured is left out, and said: the others count.
+    """
     tool("perf", "linux-perf")
-    # Not everyone may; a lower priority only means more disturbed runs.
-    with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
-    kept = Path(os.environ.get("LINEMATE_GAIN_ROUNDS") or os.devnull)
+    raise_priority()
+    kept = kept_rounds()
     made = list(_read(kept))
     event = ""
     for _ in range(rounds):
         for name in names:
-            one, event = round_of(name, sum(r.name == name for r in made), out, event)
+            try:
+                one, event = round_of(name, sum(r.name == name for r in made), out, event)
+            except Unavailable as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                continue
             made.append(one)
             with kept.open("a") as file:
                 file.write(json.dumps(asdict(one)) + "\n")
@@ -148,6 +155,11 @@ def rows_of(made: Sequence[Round]) -> list[Row]:
         own = [r for r in made if r.name == name]
         rows.append(Row(name, tuple(r for r in own if not r.disturbed) or tuple(own)))
     return rows
+
+
+def kept_rounds() -> Path:
+    """The file of rounds, which holds none where nobody named one."""
+    return Path(os.environ.get("LINEMATE_GAIN_ROUNDS") or os.devnull)
 
 
 def _read(path: Path) -> Iterable[Round]:
@@ -170,6 +182,8 @@ def build(out: Path) -> list[str]:
 
 def table(rows: Sequence[Row]) -> list[str]:
     """Programs for which something is proposed, which count for the limits, and those for which nothing is."""
+    if not rows:
+        raise Unavailable("there are no rounds")
     width = max(len(row.name) for row in rows)
     rows = sorted(rows, key=lambda row: -row.measured)
     proposed = [row for row in rows if row.predicted.proposed]

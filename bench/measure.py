@@ -83,8 +83,8 @@ def _busy_s() -> float:
     return (user + nice + system + irq + softirq + steal) / _TICKS_PER_S
 
 
-def _raise_priority() -> None:
-    # Not everyone may; a lower priority only means more disturbed rounds.
+def raise_priority() -> None:
+    """Before others from now on, where that is allowed; where it is not, more rounds are disturbed."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, _HIGHEST_PRIORITY)
 
@@ -110,7 +110,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, keep_ou
             stdout=output if keep_output else subprocess.DEVNULL,
             stderr=errors,
             env=env,
-            preexec_fn=_raise_priority,
+            preexec_fn=raise_priority,
         )
         process.wait()
         wall_s, busy_s, own = time.perf_counter() - start, _busy_s() - busy_before, os.times()

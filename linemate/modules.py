@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +19,27 @@ import numpy.typing as npt
 
 from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.image import read_image
+from pmu.jitdump import NAME, JitDump, read_dump
 from sharing.knowledge import Knowledge
 from sharing.model.addressspaces import KERNEL_PID
+from sharing.model.arch import find_architecture
 from sharing.model.attribution import Module
 from sharing.model.errors import LinemateError
-from sharing.model.image import FunctionFlag, Image, ImageKind
+from sharing.model.image import (
+    ARG_DTYPE,
+    CALL_DTYPE,
+    FUNCTION_DTYPE,
+    PARAM_DTYPE,
+    SITE_DTYPE,
+    VARIABLE_DTYPE,
+    Architecture,
+    FunctionFlag,
+    Image,
+    ImageKind,
+)
 from sharing.model.operands import SPAN_DTYPE, Code, MappedFile, MappedFiles, no_code, no_origins
 from sharing.model.samples import LOAD_DTYPE, PF_W, PF_X, PROT_EXEC, Samples, load_biases
+from sharing.model.types import TypeTable
 
 Table = npt.NDArray[Any]
 
@@ -126,6 +142,8 @@ def _other(path: str, build_id: str, knowledge: Knowledge) -> MappedFile:
         return MappedFile(Module(path, build_id, missing="the kernel's code, for which no file is available"))
     if not is_file(path):
         return MappedFile(Module(path, build_id, missing="no file"))
+    if NAME.fullmatch(os.path.basename(path)) and (dump := read_dump(Path(path))) is not None:
+        return _generated(dump, knowledge)
     try:
         elf = ElfFile(path, map_file(path))
         if build_id and elf.build_id and elf.build_id != build_id:
@@ -145,8 +163,58 @@ def _file(elf: ElfFile, module: Module, image: Callable[[], Image], knowledge: K
     spans["start"], spans["end"] = elf.loads["address"], elf.loads["address"] + elf.loads["size"]
     spans["writable"] = elf.loads["flags"] & PF_W != 0
     spans["executable"] = elf.loads["flags"] & PF_X != 0
-    reader = _CodeReader(elf, image, knowledge)
+    reader = _CodeReader(elf.path, elf.arch, partial(_bytes_of, elf), image, knowledge)
     return MappedFile(module, elf.arch.name, loads, spans[spans["end"] > spans["start"]], reader.read, reader.origins)
+
+
+def _bytes_of(elf: ElfFile, start: int, end: int) -> bytes:
+    """The code at link-time addresses."""
+    for load in elf.loads:
+        low, size = int(load["address"]), int(load["file_size"])
+        if low <= start < low + size:
+            offset = int(load["offset"]) + start - low
+            return bytes(elf.bytes_at(offset, min(end, low + size) - start, "code"))
+    return b""
+
+
+def _generated(dump: JitDump, knowledge: Knowledge) -> MappedFile:
+    """Code that was made at run time: its link-time addresses are places in the dump.  No data of it is known."""
+    arch = find_architecture(dump.machine, dump.bits, dump.byteorder)
+    loads = np.zeros(1, LOAD_DTYPE)
+    loads["size"], loads["flags"] = len(dump.data), PF_X
+    first = np.unique(dump.pieces["offset"], return_index=True)[1]  # one that was moved has its bytes once
+    functions = np.zeros(len(first), FUNCTION_DTYPE)
+    functions["address"], functions["size"] = dump.pieces["offset"][first], dump.pieces["size"][first]
+    functions["name"] = dump.pieces["name"][first]
+    image = _with_functions(str(dump.path), arch, list(dump.names), functions)
+
+    def bytes_at(start: int, end: int) -> bytes:
+        return bytes(dump.data[start:end])
+
+    reader = _CodeReader(str(dump.path), arch, bytes_at, lambda: image, knowledge)
+    module = Module(str(dump.path))
+    return MappedFile(module, arch.name, loads, read_code=reader.read, read_origins=reader.origins)
+
+
+def _with_functions(path: str, arch: Architecture, names: list[str], functions: Table) -> Image:
+    """Code of which nothing but its functions is known."""
+    return Image(
+        path=path,
+        member=None,
+        arch=arch,
+        kind=ImageKind.SHARED,
+        build_id=None,
+        synthetic=False,
+        sections=(),
+        names=names,
+        variables=np.zeros(0, VARIABLE_DTYPE),
+        functions=functions,
+        sites=np.zeros(0, SITE_DTYPE),
+        calls=np.zeros(0, CALL_DTYPE),
+        args=np.zeros(0, ARG_DTYPE),
+        params=np.zeros(0, PARAM_DTYPE),
+        types=TypeTable(),
+    )
 
 
 def _kernel(samples: Samples, image: Image, knowledge: Knowledge) -> MappedFiles:
@@ -177,7 +245,9 @@ def _kernel(samples: Samples, image: Image, knowledge: Knowledge) -> MappedFiles
 class _CodeReader:
     """Reads a file's functions when the first sample asks for them."""
 
-    elf: ElfFile
+    path: str
+    arch: Architecture
+    bytes_at: Callable[[int, int], bytes]  # from one link-time address to another, or to the end of the part it is in
     image: Callable[[], Image]
     knowledge: Knowledge
     _helpers: frozenset[int] | None = None
@@ -190,7 +260,7 @@ class _CodeReader:
         try:
             image = self._open()
             starts, sizes = image.functions["address"], image.functions["size"]
-            points, operands = read_operands(self.elf.arch, ips, starts, starts + sizes, self._bytes)
+            points, operands = read_operands(self.arch, ips, starts, starts + sizes, self.bytes_at)
             rows = points["function"]
             used = np.unique(rows[rows >= 0])
             points["function"] = np.where(rows >= 0, np.searchsorted(used, rows), -1)
@@ -198,8 +268,8 @@ class _CodeReader:
             names = tuple(self._name(image, row) for row in used.tolist())
             return Code(points, operands, names, frozenset(n for n, row in enumerate(used.tolist()) if row in helpers))
         except LinemateError as error:
-            why = str(error).removeprefix(f"{self.elf.path}: ")
-            return no_code(ips, f"{self.elf.path}: the code of its samples could not be read: {why}")
+            why = str(error).removeprefix(f"{self.path}: ")
+            return no_code(ips, f"{self.path}: the code of its samples could not be read: {why}")
 
     def origins(self, ips: Table) -> Table:
         """ORIGIN_DTYPE for sorted distinct link-time addresses; none of code that ``read`` says it cannot read."""
@@ -208,7 +278,7 @@ class _CodeReader:
         try:
             functions = self._open().functions
             starts = functions["address"]
-            return read_origins(self.elf.arch, ips, starts, starts + functions["size"], self._bytes)
+            return read_origins(self.arch, ips, starts, starts + functions["size"], self.bytes_at)
         except LinemateError:
             return no_origins(ips)
 
@@ -221,15 +291,7 @@ class _CodeReader:
         name = int(image.functions["name"][row])
         if name >= 0:
             return image.names[name]
-        return f"{os.path.basename(self.elf.path)}+{int(image.functions['address'][row]):#x}"
-
-    def _bytes(self, start: int, end: int) -> bytes:
-        for load in self.elf.loads:
-            low, size = int(load["address"]), int(load["file_size"])
-            if low <= start < low + size:
-                offset = int(load["offset"]) + start - low
-                return bytes(self.elf.bytes_at(offset, min(end, low + size) - start, "code"))
-        return b""
+        return f"{os.path.basename(self.path)}+{int(image.functions['address'][row]):#x}"
 
     def _lock_helpers(self, image: Image) -> frozenset[int]:
         """Functions without a symbol that functions of locks call or end in, directly or through others of the kind.
@@ -245,7 +307,7 @@ class _CodeReader:
             found: set[int] = set()
             for _ in range(HELPER_LEVELS):
                 extents = [(int(table["address"][r]), int(table["address"][r]) + int(table["size"][r])) for r in level]
-                targets = direct_targets(self.elf.arch, extents, self._bytes)
+                targets = direct_targets(self.arch, extents, self.bytes_at)
                 at = np.searchsorted(table["address"], targets)
                 at = at[(at < len(table)) & (table["address"][np.minimum(at, len(table) - 1)] == targets)]
                 level = [r for r in at.tolist() if table["name"][r] < 0 and r not in found]

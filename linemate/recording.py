@@ -16,7 +16,7 @@ from pathlib import Path
 from linemate.turns import BackgroundLoad, metric_of
 from linemate.version import __version__
 from pmu import read_samples
-from pmu.events import EVENT_CHOICES, Addresses, Candidate, EventChoice, candidates, registers_of
+from pmu.events import EVENT_CHOICES, TIMER, Addresses, Candidate, EventChoice, candidates, registers_of
 from pmu.heaplog import join_logs
 from pmu.machine import Machine, read_machine
 from pmu.perftool import Perf, Sampling, check_version, find_perf, trials, try_out
@@ -86,7 +86,9 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     chosen, refused = choose(perf, machine, options.event, options.modes)
     sampling = Sampling(frequency_of(options, chosen.choice, machine), options.period, options.modes)
     recorder = _heap_recorder() if options.heap else None
-    clock = "CLOCK_MONOTONIC" if recorder else ""
+    # Allocations, and code that a runtime makes, are dated by that clock.  Counters that keep buffers of their own do
+    # so with the kernel's clock alone.
+    clock = "CLOCK_MONOTONIC" if recorder or chosen.choice.generic == TIMER else ""
     plan = Plan(perf, machine, chosen, sampling, priority=options.solo, clock=clock)  # levels are compared by time
     for line in event_lines(chosen, sampling):
         say(line)

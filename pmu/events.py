@@ -16,6 +16,7 @@ from sharing.model.arch import MACHINES, machine_of_uname
 # Prime, so that samples do not keep step with a program's own timers.
 CLOCK_HZ = 499
 COUNTER_HZ = 1999
+TIMER = (1, 0)  # perf_event_attr's type and config of cpu-clock
 # Cycles from which on a load is sampled: hits in the first two levels are not what lines are lost to.
 LOAD_LATENCY_CYCLES = 30
 
@@ -156,7 +157,7 @@ EVENT_CHOICES: tuple[EventChoice, ...] = (
         f"where processor time goes, waits for lines among them; {_DERIVED_SHOWS}",
         "whether time was spent on a miss; code that runs with interrupts off",
         frequency_hz=CLOCK_HZ,
-        generic=(1, 0),
+        generic=TIMER,
     ),
     EventChoice(
         "cpu-clock-functions",
@@ -167,7 +168,7 @@ EVENT_CHOICES: tuple[EventChoice, ...] = (
         "which data they touch",
         frequency_hz=CLOCK_HZ,
         registers=False,
-        generic=(1, 0),
+        generic=TIMER,
     ),
 )
 

@@ -107,6 +107,7 @@ BRANCH_HW_INDEX, BRANCH_COUNTERS = 1 << 17, 1 << 19
 FLAG_FREQUENCY = 1 << 10
 PRECISE_SHIFT, PRECISE_MASK = 15, 3
 FLAG_SAMPLE_ID_ALL = 1 << 18
+FLAG_CLOCK = 1 << 25
 
 FIELD_OF = {
     Sample.IP: Field.IP | Field.MODE,
@@ -177,6 +178,7 @@ class Attr:
     branch_sample_type: int
     regs_user: int
     regs_intr: int
+    clock: int = -1  # clockid of clock_gettime(2) that times are of, -1 the kernel's own
 
     @property
     def sample_id_all(self) -> bool:
@@ -198,7 +200,9 @@ def parse_attr(data: bytes, *, big_endian: bool) -> Attr:
     flags = v[6]
     if big_endian:  # bit fields start at the other end of the word
         flags = int(f"{flags:064b}"[::-1], 2)
-    return Attr(v[0], v[2], v[3], v[4], v[5], flags, v[8], v[9], v[10], v[11], v[12], v[15])
+    return Attr(
+        v[0], v[2], v[3], v[4], v[5], flags, v[8], v[9], v[10], v[11], v[12], v[15], v[14] if flags & FLAG_CLOCK else -1
+    )
 
 
 def event_of(attr: Attr, name: str) -> Event:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import gain
-from bench.measure import Unavailable
+from bench.measure import Unavailable, raise_priority
 from bench.samples.programs import Program, build, programs
 from bench.samples.score import Scored, record_and_score
 
@@ -24,15 +24,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.samples", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="files of testdata/samples; all without one")
     parser.add_argument("--gain", action="store_true", help="measure what mended twins gain, and what is predicted")
-    parser.add_argument("--rounds", type=int, default=5, help="of --gain: both builds in turns (default: 5)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=5,
+        help="of --gain: both builds in turns (default: 5); 0: the table of those in LINEMATE_GAIN_ROUNDS",
+    )
     options = parser.parse_args()
     table = programs()
     if unknown := sorted(set(options.sources) - {one.source for one in table}):
         parser.error(f"{', '.join(unknown)}: not in the table")
     chosen = [one for one in table if not options.sources or one.source in options.sources]
+    raise_priority()
     load, day = os.getloadavg()[0], datetime.datetime.now(tz=datetime.UTC).date()
     with tempfile.TemporaryDirectory(prefix="samples-") as name:
-        lines = _gains(chosen, Path(name), options.rounds) if options.gain else [_scores(chosen, Path(name))]
+        try:
+            lines = _gains(chosen, Path(name), options.rounds) if options.gain else [_scores(chosen, Path(name))]
+        except Unavailable as error:
+            parser.exit(1, f"{error}\n")
     print(f"{day}, load {load:.1f}:", *lines, sep=" " if len(lines) == 1 else "\n")
     return 0
 
@@ -64,7 +73,7 @@ def _gains(chosen: Sequence[Program], folder: Path, rounds: int) -> list[str]:
     """The table of bench.gain, of the first build of each program that has a twin."""
     names = []
     for program in chosen:
-        if not program.mended:
+        if not program.mended or not rounds:
             continue
         first, name = program.builds[0], Path(program.source).stem
         try:

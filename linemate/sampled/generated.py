@@ -1,11 +1,13 @@
 """Samples in code that a program made while it ran, as Java and Node do: by name, as far as the runtime noted names.
 
-Owns which samples these are, and what is said of them.  No file has such code, so that nobody knows which data its
-instructions access: its time is told by name, and clears nothing.
+Owns which samples these are, and what is said of them.  Code that the runtime dumped (``pmu.jitdump``) is read like
+that of a file.  No file has other such code, so that nobody knows which data its instructions access: its time is told
+by name, and clears nothing.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from linemate.modules import is_file
 from pmu.codemap import code_map
+from pmu.jitdump import NAME
 from sharing.basics import numbers
 from sharing.model.attribution import Attribution, Reason
 from sharing.model.samples import Mode
@@ -22,7 +25,25 @@ SHOWN = 4
 
 
 def generated_notes(path: str, one: Attribution) -> list[str]:
-    """One sentence, where such samples are worth one."""
+    """A sentence each of code that was dumped and of code that was not, where their samples are worth one."""
+    return [*_dumped(path, one), *_unknown(path, one)]
+
+
+def _dumped(path: str, one: Attribution) -> list[str]:
+    table, samples = one.samples.samples, one.samples
+    dumps = np.array([NAME.fullmatch(os.path.basename(name)) is not None for name in samples.paths] + [False])
+    known = np.append(dumps[samples.mappings["path"]], False)[table["mapping"]] & (one.rows["function"] >= 0)
+    count = int(np.count_nonzero(known))
+    if not count or count < numbers.LOW_FROM * len(table):
+        return []
+    files = dict.fromkeys(samples.paths[i] for i in samples.mappings["path"][np.unique(table["mapping"][known])])
+    return [
+        f"{path}: {count:,} of {len(table):,} samples are in code that the program made while it ran, read from "
+        f"{', '.join(list(files)[:SHOWN])}; a garbage collector may have moved the data that it accesses"
+    ]
+
+
+def _unknown(path: str, one: Attribution) -> list[str]:
     table = one.samples.samples
     files = np.array([is_file(name) or name.startswith("[v") for name in one.samples.paths] + [False])
     in_file = np.append(files[one.samples.mappings["path"]], False)[table["mapping"]]
@@ -44,7 +65,8 @@ def generated_notes(path: str, one: Attribution) -> list[str]:
         wanted = f"/tmp/perf-{processes[0][0]}.map"
         return [
             f"{where}, without names: its runtime wrote no {wanted} (node --perf-basic-prof, java "
-            f"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit); {unknown}"
+            f"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit); {unknown}, but of a dump of the code "
+            f"(jit-{processes[0][0]}.dump: node --perf-prof; perf record needs -k mono for it)"
         ]
     most = [(name, 100 * count / len(at)) for name, count in named.most_common(SHOWN)]
     shares = ", ".join(f"{name} {percent:.0f} %" for name, percent in most if percent >= 1 or name == most[0][0])

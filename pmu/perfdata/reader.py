@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import mmap
 import os
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from pmu.jitdump import find_dump, read_dump
 from pmu.perfdata.header import Descriptions, Feature, Header, Source, open_source, read_header
 from pmu.perfdata.records import Session
 from pmu.perfdata.registers import RegisterPool
@@ -20,11 +22,11 @@ from pmu.perfdata.samples import ONE_WORD
 from pmu.perfdata.sink import Sink
 from pmu.perfdata.stream import Losses, Walk
 from pmu.perfevent import KNOWN_SAMPLE_BITS, Attr, Record, event_of
-from pmu.samplesbuilder import Builder, SampleStore
+from pmu.samplesbuilder import Builder, MappingDetails, SampleStore
 from sharing.model.errors import Malformed, Unrecognized
 from sharing.model.guard import map_descriptor
 from sharing.model.inputs import open_input
-from sharing.model.samples import Counts, Event, Recording, Registers, Samples
+from sharing.model.samples import PROT_EXEC, PROT_READ, Counts, Event, Recording, Registers, Samples
 
 
 def read(path: Path, most: int | None = None) -> Samples:
@@ -80,6 +82,9 @@ def _read(path: Path, most: int | None, *, guess: bool) -> Samples | None:
         return None
     if not sink.attrs:
         raise Malformed(name, header.data_offset, "the recording describes no event")
+    if all(attr.clock == time.CLOCK_MONOTONIC for attr in sink.attrs):
+        for pid, dump in session.dumps.items():
+            _map_generated(builder, pid, find_dump(dump, path))
     registers = Registers(mapped, pool.dense(), _release_of(data))
     samples = builder.finish(
         _events(session),
@@ -91,6 +96,18 @@ def _read(path: Path, most: int | None, *, guess: bool) -> Samples | None:
     if sink.level:
         samples.samples["period"] = samples.samples["period"] << np.uint64(sink.level)
     return samples
+
+
+def _map_generated(builder: Builder, pid: int, path: Path | None) -> None:
+    """Maps what a runtime made as parts of the file that it dumped them to, from when it made them.
+
+    It takes times of the monotonic clock: those of the profile must be of that one, too (`perf record -k mono`).
+    """
+    dump = read_dump(path) if path is not None else None
+    if dump is not None:
+        details = MappingDetails(protection=PROT_READ | PROT_EXEC)
+        for since, start, size, offset, _ in dump.pieces.tolist():
+            builder.map(since, pid, start, size, offset, str(dump.path), details)
 
 
 def _release_of(data: mmap.mmap | bytes) -> Callable[[], object]:

@@ -47,6 +47,7 @@ TELLING = [
 DESCRIBING = (Record.HEADER_ATTR, Record.EVENT_UPDATE, Record.HEADER_FEATURE, Record.HEADER_BUILD_ID)
 # mmap(2): how a mapping is shared, in the low bits of its flags; MAP_SHARED and MAP_SHARED_VALIDATE.
 MAP_TYPE, MAP_SHARED = 0xF, (1, 3)
+DUMP_ENDS = ".dump"  # a runtime maps its dump so that perf hears of it
 
 
 @dataclass(slots=True)
@@ -62,6 +63,7 @@ class Session:
     lost_records: int = 0
     lost_samples: int = 0
     throttled: int = 0
+    dumps: dict[int, str] = field(default_factory=dict)  # of code made at run time, by process
     _seen: int = 0  # records of earlier blocks
 
     def add_event(self, attr: Attr, ids: tuple[int, ...]) -> None:
@@ -195,8 +197,11 @@ class Session:
             data=bool(misc & MISC_MMAP_DATA),
             kernel=pid == KERNEL_PID or mode == Mode.KERNEL,
         )
-        done = self.builder.map(time, pid, start, size, pgoff, _text(record[name_at:]), details)
+        path = _text(record[name_at:])
+        done = self.builder.map(time, pid, start, size, pgoff, path, details)
         self.malformed += not done
+        if path.endswith(DUMP_ENDS):
+            self.dumps[pid] = path
 
     def _bytes(self, block: Block, at: int) -> bytes:
         first = 8 * int(block.heads[at])

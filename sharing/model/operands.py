@@ -95,6 +95,16 @@ POINT_DTYPE = np.dtype(
 
 # Where the address of an access comes from.  Before the instruction at ``ip``, base + displacement is the address of
 # the access, or of the word whose content, plus the displacement of ``parent``, is what the parent says.
+
+
+class WordSet(IntEnum):
+    """What of a function sets a word of its frame."""
+
+    UNKNOWN = 0  # or several instructions
+    ONCE = 1  # one, in no loop
+    REPEATED = 2  # one, in a loop
+
+
 ORIGIN_DTYPE = np.dtype(
     [
         ("ip", "<u8"),
@@ -103,7 +113,7 @@ ORIGIN_DTYPE = np.dtype(
         ("parent", "<i4"),  # an earlier row, -1 none
         ("base", "i1"),  # register, -1 none
         ("indexed", "u1"),  # plus an unknown number of elements
-        ("kept", "u1"),  # of a word in the frame: the function sets it once, in no loop
+        ("kept", "u1"),  # WordSet, of a word in the frame
         ("held", "u1"),  # of a word: the access that was asked for has not changed it since it was loaded
         ("reserved", "<u4"),
     ]

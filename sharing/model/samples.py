@@ -145,7 +145,7 @@ LOAD_DTYPE = np.dtype(
 PF_X, PF_W = 1, 2  # ELF's
 MAX_STACK_BYTES = 1 << 16  # a record is no longer
 _GATHERED = 1 << 14  # samples whose registers are copied between two releases
-PROT_WRITE, PROT_EXEC = 2, 4  # mmap's
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4  # mmap's
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,14 @@ CLOSE: Annotated[
 MIN_CARRIED: Annotated[
     int, About("samples", Origin.CHOSEN, "that must tell the same pointer: two may agree before it changes")
 ] = 3
+MIN_REPEATED: Annotated[
+    int,
+    About(
+        "samples",
+        Origin.CHOSEN,
+        "that must tell the same pointer where a loop sets it: another one for a sixth of the time would show in 95 %",
+    ),
+] = 16
 
 # What of a line's cost is whose (``blame``, ``latency``).
 CODE_WEIGHT: Annotated[

@@ -12,7 +12,7 @@ import pytest
 
 from sharing.model.attribution import Reason
 from sharing.model.image import AccessKind
-from sharing.model.operands import OPERAND_DTYPE, ORIGIN_DTYPE, POINT_DTYPE, Holds
+from sharing.model.operands import OPERAND_DTYPE, ORIGIN_DTYPE, POINT_DTYPE, Holds, WordSet
 from sharing.model.samples import SAMPLE_DTYPE
 from sharing.sampled.attribution.carried import carried
 from sharing.sampled.attribution.placing import Parts
@@ -85,7 +85,7 @@ def found(code: Snippet, samples: Sequence[Sample]) -> list[tuple[int, int]]:
     return list(zip(sample.tolist(), address.tolist(), strict=True))
 
 
-def two_accesses() -> Snippet:
+def two_accesses(*, kept: WordSet = WordSet.ONCE) -> Snippet:
     """What is read of two accesses through one pointer: the first has its register overwritten."""
     points, operands = np.zeros(2, POINT_DTYPE), np.zeros(2, OPERAND_DTYPE)
     points["ip"], points["before"], points["first"], points["count"] = (1, 2), (0, 1), (0, 1), 1
@@ -93,7 +93,7 @@ def two_accesses() -> Snippet:
     operands["holds"], operands["point"], operands["kind"] = (Holds.OVERWRITTEN, Holds.YES), (0, 1), AccessKind.LOAD
 
     def origins_at(ips: npt.NDArray[np.uint64]) -> npt.NDArray[Any]:
-        pairs = [((ip, 8, i, -1, AX, 0, 0, 0, 0), (0, -8, i, 2 * i, BP, 0, 1, 0, 0)) for i, ip in enumerate(ips)]
+        pairs = [((ip, 8, i, -1, AX, 0, 0, 0, 0), (0, -8, i, 2 * i, BP, 0, kept, 0, 0)) for i, ip in enumerate(ips)]
         return np.array([row for pair in pairs for row in pair], ORIGIN_DTYPE)
 
     return Snippet({}, points, operands, ("lost", "told"), origins_at)
@@ -109,8 +109,8 @@ def lost(thread: int = 1, frame: int = FRAME) -> Sample:
 
 @pytest.fixture
 def loop(assemble: Assemble) -> Callable[..., Snippet]:
-    def run(*, set_by: str = SET, each: str = "nop", between: str = "nop") -> Snippet:
-        return assemble(LOOP.format(set=set_by, each=each, between=between), "lost", "told")
+    def run(*more: str, set_by: str = SET, each: str = "nop", between: str = "nop") -> Snippet:
+        return assemble(LOOP.format(set=set_by, each=each, between=between), "lost", "told", *more)
 
     return run
 
@@ -137,6 +137,18 @@ def test_a_pointer_that_moves_on_is_not_carried(loop: Callable[..., Snippet]) ->
     samples = [lost(), told(), told(), told()]
     assert found(loop(each="mov %rdx,-8(%rbp)"), samples) == [], "set again in the loop"
     assert found(loop(set_by="nop", each=SET), samples) == [], "set once, each time around"
+
+
+def test_a_pointer_that_a_loop_sets_is_carried_where_many_samples_agree(loop: Callable[..., Snippet]) -> None:
+    again = loop(set_by="nop", each=SET)
+    assert found(again, [lost(), *[told()] * 16]) == [(0, OBJECT + 8)]
+    assert found(again, [lost(), *[told()] * 16, told(pointer=OBJECT + 64)]) == []
+
+
+def test_where_ways_meet_nobody_knows_which_access_came_before(loop: Callable[..., Snippet]) -> None:
+    meeting = loop("meet", each="jne meet\nmov -8(%rbp),%rax\nmov %rdx,8(%rax)\nmeet: nop")
+    by_the_branch: Sample = "meet", 1, {AX: 7, BP: FRAME}
+    assert found(meeting, [lost(), by_the_branch, told(), told(), told()]) == [(0, OBJECT + 8)]
 
 
 def with_stack(*, place: int = FRAME - 8) -> Sample:

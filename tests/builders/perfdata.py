@@ -40,6 +40,7 @@ class Attr:
     regs_user: int = 0
     regs_intr: int = 0
     config1: int = 0
+    clock: int = 0
     size: int = 128
 
 
@@ -196,7 +197,7 @@ class Builder:
         body = self.pack("II", attr.type, attr.size)
         body += self.words(attr.config, attr.period, attr.sample_type, attr.read_format, flags)
         body += self.pack("II", 0, 0) + self.words(attr.config1, 0, attr.branch, attr.regs_user)
-        body += self.pack("Ii", 0, 0) + self.words(attr.regs_intr)
+        body += self.pack("Ii", 0, attr.clock) + self.words(attr.regs_intr)
         return body.ljust(attr.size, b"\0")[: attr.size]
 
     def string(self, value: str) -> bytes:

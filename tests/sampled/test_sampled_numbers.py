@@ -15,6 +15,7 @@ from sharing.basics import numbers as shared
 from sharing.basics.numbers import described
 from sharing.model.attribution import Module, Region
 from sharing.model.image import AccessKind
+from sharing.model.operands import WordSet
 from sharing.sampled import numbers
 from sharing.sampled.interval import wilson
 from sharing.sampled.lineuse.blame import blame, items_of
@@ -230,6 +231,7 @@ OF_SAMPLES: list[Row] = [
     ("UNCERTAIN", 1.01, lambda: Gain(1.2, 1.1, 1.3, "", doubt="a reason").sentence),
     ("LEAST_SPREAD", 0.5, gain),
     ("MIN_CARRIED", 4, lambda: tuple(found(two_accesses(), [lost(), told(), told(), told()]))),
+    ("MIN_REPEATED", 17, lambda: tuple(found(two_accesses(kept=WordSet.REPEATED), [lost(), *[told()] * 16]))),
     ("ODDS", 1.0, partly_shared),
     ("MIN_ALONE", 10_000, partly_shared),
     ("UNKNOWN_REMAINS", 1.0, told_by_code),

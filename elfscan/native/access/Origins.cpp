@@ -33,13 +33,12 @@ void OriginFinder::find(uint32_t Row, int32_t Query) {
   if (Named == E.memory().end())
     return;
   Todo.clear();
-  operand(Row, *Named, {Row, NoReg, 0, false, -1, 0, false});
+  operand(Row, *Named, {Row, NoReg, 0, false, -1, 0});
   for (size_t At = 0; At < Todo.size() && Out.size() - First < MaxRows; ++At) {
     Item One = Todo[At];
     int8_t Base = B.convention().perfNumber(One.Reg);
     Out.push_back({B.op(One.Row).Ip, One.Offset, Query, One.Parent, Base,
-                   uint8_t(One.Indexed), uint8_t(One.Kept), uint8_t(One.Held),
-                   0});
+                   uint8_t(One.Indexed), One.Kept, uint8_t(One.Held), 0});
     follow(One, int32_t(Out.size() - 1));
   }
 }
@@ -73,7 +72,8 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   Item Next = From;
   Next.Row = Set.Row;
   Next.Indexed |= Set.Stepped;
-  Next.Kept = Next.Held = false; // the register may have moved on since
+  Next.Kept = WordSet::Unknown; // the register may have moved on since
+  Next.Held = false;
   Effect E = B.effect(Set.Row);
   for (const KnownValue &V : E.values()) {
     if (V.Dst != From.Reg || (V.Source == NoReg && !V.IsAddress))
@@ -124,10 +124,12 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   if (From.Level == MaxLevels || O.Width != 8 || !O.MemCount)
     return;
   Out[size_t(Parent)].Indexed |= uint8_t(Set.Stepped);
+  WordSet Kept = Store == NoRow       ? WordSet::Unknown
+                 : B.mayRepeat(Store) ? WordSet::Repeated
+                                      : WordSet::Once;
   operand(Set.Row, O.Mem[0],
           {Set.Row, NoReg, O.Second == From.Reg ? 8 : 0, false, Parent,
-           From.Level + 1, Store != NoRow && !B.mayRepeat(Store),
-           isHeld(Set.Row)});
+           From.Level + 1, Kept, isHeld(Set.Row)});
 }
 
 /// Whether the word that \p Load loads is still the same, and its place still

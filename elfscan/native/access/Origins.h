@@ -21,6 +21,13 @@
 
 namespace linemate {
 
+/// What sets a word of the frame.
+enum class WordSet : uint8_t {
+  Unknown,  ///< or several instructions
+  Once,     ///< one, in no loop
+  Repeated, ///< one, in a loop
+};
+
 /// ORIGIN_DTYPE of elfscan/code/origins.py.  Before the instruction at Ip, Base
 /// + Offset is the address of the access, or of the word whose content, plus
 /// the Offset of Parent, is what Parent says.  Without Base, Offset is an
@@ -32,7 +39,7 @@ struct OriginRow {
   int32_t Parent; ///< row of this table, -1 none
   int8_t Base;
   uint8_t Indexed; ///< plus an unknown number of elements
-  uint8_t Kept;    ///< of a word in the frame: it is set once, in no loop
+  WordSet Kept;    ///< of a word in the frame
   uint8_t Held;    ///< of a word: the access has not changed it since it was
                    ///< loaded
   uint32_t Reserved;
@@ -57,7 +64,7 @@ private:
     bool Indexed;
     int32_t Parent;
     unsigned Level; ///< words that were loaded on the way
-    bool Kept = false;
+    WordSet Kept = WordSet::Unknown;
     bool Held = false;
   };
   struct Setter {

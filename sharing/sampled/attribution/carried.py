@@ -3,9 +3,9 @@
 Owns finding that word: in the sample's own copy of its stack, or carried from other samples.  Code without optimization
 keeps variables in its frame and loads a pointer anew for each access, often over itself:
 ``mov -8(%rbp),%rax; mov 8(%rax),%rax``.  A copy of the stack still has it, if it is not below the stack pointer.
-Else other samples of the same thread in the same frame fell where the register still held it: the function sets the
-word once and in no loop, and all samples that tell agree.  A function that is called again and again with other
-arguments has samples that do not.
+Else other samples of the same thread in the same frame fell where the register still held it: one instruction sets the
+word, and all samples that tell agree.  A function that is called again and again with other arguments has samples that
+do not.  Where a loop sets the word it takes more of them, since the word may be another one each time around.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.attribution import Reason
-from sharing.model.operands import NO_REGISTER, Holds, OperandFlag
+from sharing.model.operands import NO_REGISTER, Holds, OperandFlag, WordSet
 from sharing.sampled import numbers
 from sharing.sampled.attribution.evaluate import addresses
 from sharing.sampled.attribution.placing import Parts
@@ -34,7 +34,7 @@ class _Words:
     base: npt.NDArray[np.int8]  # NO_REGISTER none
     place: npt.NDArray[np.int64]
     delta: npt.NDArray[np.int64]
-    kept: npt.NDArray[np.bool_]  # as long as the function runs
+    kept: npt.NDArray[np.uint8]  # WordSet
     held: npt.NDArray[np.bool_]  # until the access is done
 
 
@@ -65,7 +65,7 @@ def carried(parts: Parts, reason: Column) -> Found:
     wanted = np.isin(code.points["function"], np.unique(code.points["function"][point[lost]]))
     profile = _Profile(parts, rows, point, bias, _words(parts, wanted))
     own = _on_own_stack(profile, lost, charged)
-    rest = profile.words.kept[charged] & ~np.isin(lost, own[0])
+    rest = (profile.words.kept[charged] > WordSet.UNKNOWN) & ~np.isin(lost, own[0])
     others = _by_others(profile, wanted, lost[rest], charged[rest])
     return np.concatenate([own[0], others[0]]), np.concatenate([own[1], others[1]])
 
@@ -88,9 +88,11 @@ def _by_others(profile: _Profile, wanted: npt.NDArray[np.bool_], lost: Column, c
         return _NONE
     parts, rows, point, bias, words = profile.parts, profile.rows, profile.point, profile.bias, profile.words
     code = parts.code
-    near = np.flatnonzero((point >= 0) & wanted[point])
+    # Where several ways lead to the sampled instruction, the access before it may not have been made.
+    one_way = code.points["reason"] != Reason.AMBIGUOUS
+    near = np.flatnonzero((point >= 0) & (wanted & one_way)[point])
     sample, operand = _operands(near, point[near], code.points)
-    tells = words.kept[operand] & (code.operands["holds"][operand] == Holds.YES)
+    tells = (words.kept[operand] > WordSet.UNKNOWN) & (code.operands["holds"][operand] == Holds.YES)
     sample, operand = sample[tells], operand[tells]
     found = addresses(parts.registers, rows, sample, code.operands[operand], code.site[operand], bias[sample])
     told = found.reason == Reason.NONE
@@ -105,7 +107,9 @@ def _by_others(profile: _Profile, wanted: npt.NDArray[np.bool_], lost: Column, c
     least, most = np.full(len(count), np.iinfo(np.uint64).max, np.uint64), np.zeros(len(count), np.uint64)
     np.minimum.at(least, ours, pointer)
     np.maximum.at(most, ours, pointer)
-    sure = (count >= numbers.MIN_CARRIED) & (least == most)
+    needed = np.full(len(count), numbers.MIN_CARRIED)
+    needed[theirs[words.kept[charged] == WordSet.REPEATED]] = numbers.MIN_REPEATED
+    sure = (count >= needed) & (least == most)
     good = askable & sure[theirs]
     with np.errstate(over="ignore"):
         return lost[good], most[theirs[good]] + words.delta[charged[good]].astype(np.uint64)
@@ -142,7 +146,7 @@ def _words(parts: Parts, wanted: npt.NDArray[np.bool_]) -> _Words:
         np.full(count + 1, NO_REGISTER, np.int8),
         np.zeros(count + 1, np.int64),
         np.zeros(count + 1, np.int64),
-        np.zeros(count + 1, np.bool_),
+        np.zeros(count + 1, np.uint8),
         np.zeros(count + 1, np.bool_),
     )
     mine = wanted[code.operands["point"]] & (code.operands["index"] == NO_REGISTER)
@@ -152,7 +156,7 @@ def _words(parts: Parts, wanted: npt.NDArray[np.bool_]) -> _Words:
         operands = np.flatnonzero(mine & (file == number))
         ips = np.unique(code.operands["ip"][operands])
         rows = parts.files.files[number].read_origins(ips)
-        for at in np.flatnonzero(rows["kept"] | rows["held"]).tolist():
+        for at in np.flatnonzero((rows["kept"] > WordSet.UNKNOWN) | (rows["held"] > 0)).tolist():
             parent = rows[rows["parent"][at]]
             if parent["parent"] >= 0 or parent["indexed"] or rows["indexed"][at]:
                 continue
