@@ -86,12 +86,17 @@ def _rule(rule: RuleInfo) -> Json:
         "id": rule.id,
         "name": "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", rule.id)),
         "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": _first_paragraph(rule.help_markdown) or rule.summary},
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
         "properties": {"tags": ["performance", "cache"]},
     }
     if rule.help_markdown:
         out["help"] = {"text": rule.help_markdown.strip(), "markdown": rule.help_markdown.strip()}
     return out
+
+
+def _first_paragraph(markdown: str) -> str:
+    return " ".join(markdown.strip().partition("\n\n")[0].split())
 
 
 def _invocation(report: Report) -> Json:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from linemate.version import HOMEPAGE
 from reports import EMITTERS, RenderOptions
 from reports.sarif import LEVELS
 from sharing.model import Finding, Severity
@@ -191,6 +194,11 @@ def test_the_tool_says_its_version_and_its_address_where_it_has_one() -> None:
     assert (made["version"], made["semanticVersion"]) == ("1.2.3", "1.2.3")
     assert made["informationUri"] == "https://example.org/linemate"
     assert not {"version", "informationUri"} & set(driver())
+
+
+def test_the_packages_name_the_same_address(repository: Path) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    assert project.get("urls", {}).get("Homepage", "") == HOMEPAGE
 
 
 def test_only_a_compared_report_says_that_a_result_is_new() -> None:
