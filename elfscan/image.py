@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
-from elfscan.code.overrides import overrides
-from elfscan.code.storedcode import leading_to_functions, stored_code
+from elfscan.code.overrides import overrides, virtual_tables
+from elfscan.code.storedcode import leading_to_functions, pointed_data, stored_code
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
 from elfscan.debug.rustnames import RUST_NAME, told_apart
 from elfscan.fileformat import constants as c
@@ -32,6 +32,7 @@ from elfscan.variables import VariableSymbols, join_debug, variable_symbols
 from sharing.model import (
     ARG_DTYPE,
     CALL_DTYPE,
+    KEPT_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
     ZERO_RANGE_DTYPE,
@@ -143,11 +144,14 @@ def read_image(
             incomplete=incomplete,
             counts=counts,
             code_words=leading_to_functions(code.stored, code.table),
+            pointed=pointed_data(code.stored, program.layout.sections),
+            virtual_tables=virtual_tables(program),
             sites=accesses.tables["sites"],
             calls=accesses.tables["calls"],
             args=accesses.tables["args"],
             params=accesses.tables["params"],
             zero_ranges=accesses.tables["zero_ranges"],
+            kept=accesses.tables["kept"],
         )
 
 
@@ -232,7 +236,7 @@ def _with_types(debug: DebugRun | None, program: Program, named: _Named) -> _Typ
 
 @dataclass(frozen=True, slots=True)
 class _Accesses:
-    """What the access scan found: the image's ``sites``, ``calls``, ``args``, ``params`` and ``zero_ranges``."""
+    """What the access scan found: tables of the image by their names there."""
 
     tables: dict[str, Array]
     counts: dict[str, int] = field(default_factory=dict)
@@ -244,7 +248,7 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
     """Calls of own stubs lead to their functions; functions whose address code takes are flagged."""
     if scan is None:
         tables = {"sites": SITE_DTYPE, "calls": CALL_DTYPE, "args": ARG_DTYPE, "params": PARAM_DTYPE}
-        tables["zero_ranges"] = ZERO_RANGE_DTYPE
+        tables |= {"zero_ranges": ZERO_RANGE_DTYPE, "kept": KEPT_DTYPE}
         return _Accesses({name: np.zeros(0, dtype) for name, dtype in tables.items()})
     result = scan.result()
     _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
@@ -254,6 +258,7 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
         "args": _through_own_stubs(result.args, code.own_stubs),
         "params": result.params,
         "zero_ranges": result.zero_ranges,
+        "kept": result.kept,
     }
     return _Accesses(found, result.counts, result.notes, result.failed)
 

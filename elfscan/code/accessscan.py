@@ -16,7 +16,16 @@ from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from elfscan.relocation.dynamic import PLACEHOLDER_BYTES
 from elfscan.tools import Starter, ToolJob
-from sharing.model import ARG_DTYPE, CALL_DTYPE, PARAM_DTYPE, SITE_DTYPE, ZERO_RANGE_DTYPE, LinemateError, SectionKind
+from sharing.model import (
+    ARG_DTYPE,
+    CALL_DTYPE,
+    KEPT_DTYPE,
+    PARAM_DTYPE,
+    SITE_DTYPE,
+    ZERO_RANGE_DTYPE,
+    LinemateError,
+    SectionKind,
+)
 
 if TYPE_CHECKING:
     from elfscan.code.accessplan import ScanJob
@@ -41,6 +50,7 @@ class Accesses:
     args: Array = field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
     params: Array = field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
     zero_ranges: Array = field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
+    kept: Array = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
     address_taken: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
     counts: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -78,6 +88,7 @@ class AccessScan:
             found.args,
             found.params,
             found.zero_ranges,
+            found.kept,
             found.address_taken,
             dict(found.counts),
         )

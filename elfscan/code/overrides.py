@@ -21,6 +21,7 @@ from sharing.model.image import Override
 Array = npt.NDArray[Any]
 
 ONE_BASE = "_ZTVN10__cxxabiv120__si_class_type_infoE"  # the table of the type information of classes with one base
+OTHERS = ("_ZTVN10__cxxabiv117__class_type_infoE", "_ZTVN10__cxxabiv121__vmi_class_type_infoE")  # with none, and more
 TYPE_INFORMATION = "_ZTI"
 BASE = 2  # words of type information before that of the base: its own table, the name
 MOST_DERIVED = 8  # classes from one of another file down to the one that is made
@@ -93,3 +94,14 @@ def _base(information: int, bases: dict[int, int], known: dict[int, str]) -> str
         if name.startswith(TYPE_INFORMATION):
             return name
     return ""
+
+
+def virtual_tables(program: Program) -> Array:
+    """Where the virtual functions of this file's classes begin, sorted: behind the type information; relocated only."""
+    size = np.uint64(program.elf.arch.pointer_size)
+    slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
+    placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
+    kinds = [placed[name] for name in (ONE_BASE, *OTHERS) if name in placed]
+    information = slot[np.isin(value, np.array(kinds, np.uint64) + np.uint64(2) * size)]
+    found: Array = np.sort(slot[np.isin(value, information)] + size)
+    return found

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from elfscan.arrays import positions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
-from sharing.model import ImageKind, SectionKind
+from sharing.model import ImageKind, Section, SectionKind
 from sharing.model.image import WORD_DTYPE
 
 Array = npt.NDArray[Any]
@@ -56,4 +56,16 @@ def stored_code(program: Program, kind: ImageKind) -> Array:
 def leading_to_functions(stored: Array, functions: Array) -> Array:
     """Those of the ``stored`` words at which a function of this FUNCTION_DTYPE table begins."""
     found: Array = stored[positions(functions["address"], stored["value"]) >= 0]
+    return found
+
+
+def pointed_data(stored: Array, sections: tuple[Section, ...]) -> Array:
+    """Addresses of data that the ``stored`` words hold, sorted."""
+    kinds = (SectionKind.WRITABLE, SectionKind.RELRO, SectionKind.CONSTANT)
+    values = np.unique(stored["value"])
+    inside = np.zeros(len(values), bool)
+    for section in sections:
+        if section.kind in kinds:
+            inside |= (values >= section.address) & (values < section.end)
+    found: Array = values[inside]
     return found

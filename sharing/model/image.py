@@ -115,6 +115,16 @@ SITE_DTYPE = np.dtype(
     ]
 )
 
+
+class Place(IntEnum):
+    """Where a pointer to a function is."""
+
+    UNKNOWN = 0
+    RECORD = 1  # so many bytes from where some pointer points to
+    STATIC = 2  # at an address
+    ARGUMENT = 3  # in an argument of the function, by number
+
+
 # One direct call, tail call, or call through a known slot.
 CALL_DTYPE = np.dtype(
     [
@@ -125,7 +135,8 @@ CALL_DTYPE = np.dtype(
         ("tail", "u1"),
         ("rarity", "<u2"),  # as of sites
         ("order", "<u2"),  # as of sites
-        ("reserved", "<u2", (3,)),
+        ("place", "<u2"),  # Place that an unknown target is taken from
+        ("where", "<u4"),  # there: bytes, the low half of an address, or a number
     ]
 )
 
@@ -168,6 +179,20 @@ ZERO_RANGE_DTYPE = np.dtype(
         ("size", "<u2"),  # bytes of the variable that were tested
         ("is_zero", "u1"),
         ("reserved", "u1"),
+    ]
+)
+
+# An instruction that stores the address of a function, or an own argument, where calls may take it from.
+KEPT_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("value", "<u8"),  # SVMA of the function; 0: an argument
+        ("function", "<i4"),  # that stores it
+        ("where", "<u4"),  # as of calls
+        ("place", "u1"),  # Place
+        ("arg", "u1"),  # which argument
+        ("reserved", "<u2"),
+        ("reserved2", "<u4"),
     ]
 )
 
@@ -336,6 +361,9 @@ class Image:
     phases: dict[int, int] = field(default_factory=dict)  # predicted sections: alignment by section index
     counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded
     code_words: Table = field(default_factory=lambda: np.zeros(0, WORD_DTYPE))  # sorted by slot
+    pointed: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # where words of data point to, sorted
+    virtual_tables: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # their first functions, sorted
+    kept: Table = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
 
     def variable_at(self, address: int) -> int:
         """Row of the variable that has this byte, -1 where none has it; one without a size has its first byte."""

@@ -20,6 +20,7 @@ from sharing.static.edges import Edges, edges_of
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
 from sharing.static.phases import OrderedCalls, Phases, find_phases
+from sharing.static.pointercalls import KeptFunctions, resolved_calls
 from sharing.static.roots import LIBRARIES, ThreadStructure, flagged, thread_structure
 from sharing.static.starts import Root
 
@@ -75,10 +76,12 @@ class CallGraph:
 def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -> CallGraph:
     """Frequencies and thread reach of every function; ``assume_threads`` as of ``thread_structure``.
 
-    1. edges from direct calls and callbacks; 2. roots from thread creation, main, exports; 3. reach of the roots;
+    1. edges from calls, callbacks and pointers; 2. roots from thread creation, main, exports; 3. reach of the roots;
     4. phases, by what main runs once; 5. reach again, without what no second thread can overlap; 6. frequencies.
     """
-    edges = edges_of(image, np.concatenate([image.calls, callback_calls(image, knowledge)]))
+    kept = KeptFunctions(image)
+    calls = [image.calls, callback_calls(image, knowledge), resolved_calls(image, kept)]
+    edges = edges_of(image, np.concatenate(calls))
     factor = coldness(image, knowledge)
     threads = thread_structure(image, knowledge, assume_threads=assume_threads)
     ways = _ways_in(image, threads)
@@ -100,7 +103,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     single = entries[:MAX_ROOTS]
     by_thread = None
     if threads.threaded:
-        by_thread = in_threads(image, parallel, single, ways.dispatched, threads.base, factor)
+        by_thread = in_threads(image, parallel, kept, single, ways.dispatched, threads.base, factor)
     caller_list, caller_start = edges.callers_by_callee()
     return CallGraph(
         frequency,

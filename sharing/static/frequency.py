@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from sharing.static import foreign, numbers, perthread
 from sharing.static.callees import handed_over
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
+from sharing.static.pointercalls import KeptFunctions, loop_calls
 from sharing.static.roots import ThreadStructure
 from sharing.static.starts import Root
 
@@ -76,7 +78,13 @@ def _entered_runs(threads: ThreadStructure, again: Bools) -> Floats:
 
 
 def in_threads(
-    image: Image, edges: Edges, roots: Sequence[Root], dispatched: Bools, base: Bools, factor: Floats
+    image: Image,
+    edges: Edges,
+    kept: KeptFunctions,
+    roots: Sequence[Root],
+    dispatched: Bools,
+    base: Bools,
+    factor: Floats,
 ) -> perthread.Threads | None:
     """What each root runs how often; None in a kernel, whose work is not that of all its functions alike."""
     if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
@@ -85,9 +93,7 @@ def in_threads(
     found = perthread.threads(
         _calls(edges, factor),
         [root.function for root in roots],
-        dispatched,
-        handed_over(image),
-        _calls_through_pointers(image),
+        _calls_through_pointers(image, kept, dispatched),
         perthread.work_of(image),
         called if called.any() else base,
     )
@@ -105,9 +111,8 @@ def _calls(edges: Edges, factor: Floats) -> perthread.Calls:
     return perthread.Calls(edges.callee, made, flow, in_loop(edges.depth), edges.start)
 
 
-def _calls_through_pointers(image: Image) -> perthread.Work:
-    n = len(image.functions)
+def _calls_through_pointers(image: Image, kept: KeptFunctions, dispatched: Bools) -> perthread.PointerCalls:
     rows = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
-    often, inside = perthread.times(rows["loop_depth"], rows["rarity"]), in_loop(rows["loop_depth"])
-    straight = np.bincount(rows["function"], often * ~inside, n).astype(np.float64)
-    return perthread.Work(straight, np.bincount(rows["function"], often * inside, n).astype(np.float64))
+    often = perthread.times(rows["loop_depth"], rows["rarity"])
+    made = np.bincount(rows["function"], often, len(image.functions)).astype(np.float64)
+    return perthread.PointerCalls(made, partial(loop_calls, kept), dispatched, handed_over(image))

@@ -14,7 +14,7 @@ the others choose stands in docs/estimate.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from sharing.model.image import AccessKind, Image, Table
 from sharing.model.profile import Often
 from sharing.static import executions, foreign, numbers
 from sharing.static.executions import each_time, in_loop
+from sharing.static.pointercalls import LoopCalls
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -155,6 +156,19 @@ class Threads:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PointerCalls:
+    """Calls through pointers: how many each run of a function has ``made``, and those that functions make ``in_loops``.
+
+    They may end at all ``dispatched`` functions alike; ``handed`` are those that are handed over.
+    """
+
+    made: Floats
+    in_loops: Callable[[Bools], LoopCalls]
+    dispatched: Bools
+    handed: Bools
+
+
 def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
     """Runs of every function, where those of ``base`` are run so often: what is called, and what that calls, ..."""
     total = base.copy()
@@ -199,48 +213,52 @@ def once_of(calls: Calls, entry: int, made: Bools) -> Bools:
 def threads(
     calls: Calls,
     entries: Sequence[int],
-    dispatched: Bools,
-    handed: Bools,
-    pointer_calls: Work,
+    pointers: PointerCalls,
     work: Work,
     entered: Bools,
 ) -> Threads:
     """Runs of every function per million instructions of each entry's thread.
 
-    ``pointer_calls``: calls through pointers for each run of a function.  ``dispatched``: functions that such calls
-    may end at, all alike; ``handed`` are those that are handed over: where a thread's loop calls through a pointer, it
-    calls one of these after another, if they are few.  An entry of -1 is a thread of somebody else, who calls all of
-    ``entered`` alike: nothing tells what the callers of a library do more often.
+    Where a thread's loop calls through a pointer, it calls those functions one after another that are kept at the place
+    of the pointer or, where nothing tells, that are handed over, if they are few.  An entry of -1 is a thread of
+    somebody else, who calls all of ``entered`` alike: nothing tells what the callers of a library do more often.
     """
-    n = len(dispatched)
+    dispatched, n = pointers.dispatched, len(pointers.dispatched)
     rates, once, near = np.zeros((len(entries), n)), *np.zeros((2, len(entries), n), bool)
     as_a_rule = float(times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
     each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
     made = calls.times >= as_a_rule
     inlined = made & (work.straight <= numbers.INLINED)[calls.callee]
-    through_pointers, none_once = pointer_calls.straight + pointer_calls.looped, np.zeros(n, bool)
-    anywhere, tasks, again = np.zeros(n), np.zeros(n), 0.0
+    none_once = np.zeros(n, bool)
+    anywhere, again = np.zeros(n), 0.0
     if dispatched.any():
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
-        again = _total(anywhere, through_pointers)
-    handed = handed & dispatched
-    few = dispatched if np.count_nonzero(dispatched) <= numbers.FEW_TARGETS else handed
-    if 0 < np.count_nonzero(few) <= numbers.FEW_TARGETS:
-        tasks = spread(calls, few / np.count_nonzero(few))
+        again = _total(anywhere, pointers.made)
+    few = dispatched if np.count_nonzero(dispatched) <= numbers.FEW_TARGETS else pointers.handed & dispatched
+    for row, entry in enumerate(entries):
+        if entry >= 0:
+            once[row] = once_of(calls, entry, made)
+    loops = pointers.in_loops(np.logical_or.reduce(once, axis=0))
+    tasks = [np.zeros(n)] * (len(loops.targets) + 1)  # the last is of the calls of which nothing is known
+    for number, rows in enumerate((*loops.targets, np.flatnonzero(few))):
+        if 0 < len(rows) <= numbers.FEW_TARGETS:
+            tasks[number] = spread(calls, np.bincount(rows, minlength=n) / len(rows))
     for row, entry in enumerate(entries):
         base = np.zeros(n)
         if entry >= 0:
             base[entry] = 1.0
-            once[row] = once_of(calls, entry, made)
             near[row] = _near(calls, each, inlined, once[row])
         elif entered.any():
             base[entered] = 1.0 / np.count_nonzero(entered)
         else:
             continue
         runs = spread(calls, base, once[row])
-        through = numbers.POINTER_SHARE * _total(runs, through_pointers)
+        through = numbers.POINTER_SHARE * _total(runs, pointers.made)
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
-        taken = numbers.STEADY * _total(runs * once[row], pointer_calls.looped) * tasks
+        often = (runs * once[row])[loops.function] * loops.times
+        taken = np.zeros(n)
+        for number in np.unique(loops.group[often > 0]).tolist():
+            taken += numbers.STEADY * float(often[loops.group == number].sum()) * tasks[number]
         total = work.of(runs, once[row])
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
         # Apart: what the loop itself does is as sure as without them.

@@ -21,6 +21,7 @@ from sharing.model import (
     ARG_DTYPE,
     CALL_DTYPE,
     FUNCTION_DTYPE,
+    KEPT_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
     VARIABLE_DTYPE,
@@ -37,7 +38,7 @@ from sharing.model import (
     TypeRecord,
     TypeTable,
 )
-from sharing.model.image import Table, Unit
+from sharing.model.image import Place, Table, Unit
 
 X86_64 = Architecture("x86-64", 64, "little", 64, 128, True)
 AARCH64 = Architecture("aarch64", 64, "little", 64, 128, True)
@@ -78,18 +79,34 @@ class Body:
     name: str
     address: int
     flags: int
-    calls: list[tuple[int, str | None, tuple[Argument, ...], int, int, int]] = field(default_factory=list)
+    calls: list[tuple[int, str | None, tuple[Argument, ...], int, int, int, tuple[int, int]]] = field(
+        default_factory=list
+    )
     sites: list[tuple[int, Target, AccessKind, int, int, int, int, int, int]] = field(default_factory=list)
     params: list[tuple[int, int, int, AccessKind, int, int, int]] = field(default_factory=list)
+    kept: list[tuple[int, str | Param, Place, int]] = field(default_factory=list)
     statements: int = 0
 
     def _ip(self) -> int:
         self.statements += 1
         return self.address + 4 * (self.statements - 1)
 
-    def call(self, callee: str | None, *args: Argument, loop: int = 0, rarity: int = 0, order: int = 0) -> Body:
-        """Call by name (None: through a pointer) with what is known of its arguments."""
-        self.calls.append((self._ip(), callee, args, loop, rarity, order))
+    def call(
+        self,
+        callee: str | None,
+        *args: Argument,
+        loop: int = 0,
+        rarity: int = 0,
+        order: int = 0,
+        place: tuple[Place, int] = (Place.UNKNOWN, 0),
+    ) -> Body:
+        """Call by name (None: through a pointer from ``place``) with what is known of its arguments."""
+        self.calls.append((self._ip(), callee, args, loop, rarity, order, place))
+        return self
+
+    def keep(self, what: str | Param, place: Place, where: int) -> Body:
+        """Store a function's address, or an own argument, where calls may take it from."""
+        self.kept.append((self._ip(), what, place, where))
         return self
 
     def access(
@@ -125,6 +142,15 @@ class Body:
         """Touch [argument + offset]."""
         self.params.append((self._ip(), arg, offset, kind, size, loop, stride))
         return self
+
+    def kept_rows(self, row: int, address: Callable[[Target], int]) -> list[tuple[int, ...]]:
+        """KEPT_DTYPE rows of this function, which is so many."""
+        return [
+            (ip, 0, row, where, place, what.number, 0, 0)
+            if isinstance(what, Param)
+            else (ip, address(what), row, where, place, 0, 0, 0)
+            for ip, what, place, where in self.kept
+        ]
 
 
 class Builder:
@@ -268,11 +294,11 @@ class Builder:
                 start = imports.setdefault(name, IMPORTS + 0x10 * len(imports))
             return start + (int(offset, 0) if offset else 0)
 
-        sites, calls, args, params = [], [], [], []
+        sites, calls, args, params, kept = [], [], [], [], []
         for row, body in enumerate(self.functions.values()):
-            for ip, callee, given, loop, rarity, order in body.calls:
+            for ip, callee, given, loop, rarity, order, place in body.calls:
                 called = address(callee) if callee is not None else 0
-                calls.append((ip, called, row, loop, 0, rarity, order, (0, 0, 0)))
+                calls.append((ip, called, row, loop, 0, rarity, order, *place))
                 for number, value in enumerate(given):
                     if value is not None:
                         what, kind, more = _known(value, address)
@@ -281,10 +307,9 @@ class Builder:
                 sites.append((ip, address(target), row, size, stride, order, kind, flags, loop, rarity))
             for ip, arg, offset, kind, size, loop, stride in body.params:
                 params.append((ip, offset, row, size, stride, arg, kind, SiteFlag.INDEXED if stride else 0, loop))
-        functions = [
-            (body.address, 4 * max(body.statements, 1), i, 1, body.flags, 0)
-            for i, body in enumerate(self.functions.values())
-        ]
+            kept += body.kept_rows(row, address)
+        bodies = enumerate(self.functions.values())
+        functions = [(body.address, 4 * max(body.statements, 1), i, 1, body.flags, 0) for i, body in bodies]
         return Image(
             path=self.path,
             member=None,
@@ -300,6 +325,7 @@ class Builder:
             calls=np.array(calls, CALL_DTYPE),
             args=np.array(args, ARG_DTYPE),
             params=np.array(params, PARAM_DTYPE),
+            kept=np.array(kept, KEPT_DTYPE),
             types=TypeTable(self.types),
             units=tuple(self.units),
             files=tuple(self.files) or ("program.c",),

@@ -179,14 +179,10 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
   default:
     return;
   }
-  Out->Calls.push_back({O.Ip,
-                        Callee,
-                        Current.Row,
-                        LoopDepth,
-                        uint8_t(!IsCall),
-                        Rarity,
-                        Order,
-                        {}});
+  Holder From = Callee ? Holder() : calledFrom(O, Index);
+  Out->Calls.push_back({O.Ip, Callee, Current.Row, LoopDepth, uint8_t(!IsCall),
+                        Rarity, Order, uint16_t(From.What),
+                        uint32_t(From.Where)});
   arguments(O, Callee);
 }
 
@@ -247,6 +243,9 @@ void FunctionFlow::finish(std::span<const Op> Ops) {
     bool IsTaken = IsFunction && !(Used[M.Origin] & Called);
     if (IsTaken)
       Out->AddressTaken.push_back(functionAt(M.What));
+    if (IsTaken && !(Used[M.Origin] & Followed))
+      Out->Kept.push_back({Ops[M.Origin - 1].Ip, functionAt(M.What),
+                           Current.Row, 0, uint8_t(Place::Unknown), 0, 0, 0});
     // An address that was made and not seen again went somewhere that is not
     // followed: a comparison, a vector register, a value that two paths join.
     // A function's is stored or handed over.

@@ -37,6 +37,7 @@ bool overlaps(const Slot &S, int64_t Offset, int64_t Size) {
 void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
                        Tables &Tables) {
   Current = What;
+  Code = Ops;
   Out = &Tables;
   G.build(P, Ops, What.Begin, What.End, Out->Seen);
   Exposed.clear();
@@ -288,6 +289,8 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
     if (Emitting) {
       escape(V);
       escape(V2);
+      keep(V, M, E, Origin - 1, 0);
+      keep(V2, M, E, Origin - 1, 8);
     }
     return;
   }

@@ -53,6 +53,11 @@ private:
     Value Where;
     bool Own; ///< made by this instruction's own operand
   };
+  /// Where a pointer to a function is.
+  struct Holder {
+    Place What = Place::Unknown;
+    int64_t Where = 0;
+  };
   struct Escape {
     uint32_t Origin;
     Value What;
@@ -83,6 +88,7 @@ private:
   std::array<Up, MaxRegs> Raised;
   bool AnyRaised = false;
   uint32_t BlockFirst = 0; ///< op of the block that is walked
+  std::span<const Op> Code;
 
   // While emitting.
   std::vector<uint8_t> Used; ///< of each op that makes an address
@@ -129,6 +135,22 @@ private:
   void zeroTest(const Op &O, uint32_t Index, const Effective &E);
   void call(const Op &O, uint32_t Index);
   void arguments(const Op &O, uint64_t Callee);
+
+  // Pointers.cpp: where pointers to functions are kept.
+  struct WayBack {
+    uint32_t Block, Before; ///< op before which Reg has the value
+    int8_t Reg;
+    int64_t Offset;
+  };
+  std::vector<WayBack> Ways, Begins;
+  bool sets(const Op &O, int8_t Reg) const;
+  Holder holderAt(const MemOperand &M, const Effective &E, uint32_t Index);
+  Holder recordAt(const MemOperand &M, uint32_t Block, uint32_t Index);
+  Holder calledFrom(const Op &O, uint32_t Index);
+  void keep(const Value &V, const MemOperand &M, const Effective &E,
+            uint32_t Index, int64_t Behind);
+
+  // Emit.cpp again.
   void made(uint32_t Index, const Value &V);
   void escape(const Value &V);
   void finish(std::span<const Op> Ops);

@@ -83,6 +83,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   }
   Blocks.back().Last = Ops.size();
   connect(Ops);
+  findPredecessors();
   findBackEdges();
   if (!BackEdges.empty())
     countLoops();
@@ -158,6 +159,21 @@ void Graph::dropPadding(std::span<const Op> Ops) {
     Current.LastEdge = Current.FirstEdge;
     Current.HasPredecessor = true; // so that no pass takes it for an entry
   }
+}
+
+void Graph::findPredecessors() {
+  PredStart.assign(Blocks.size() + 1, 0);
+  // Not all of Edges: dropPadding leaves some without a source.
+  for (const Block &B : Blocks)
+    for (uint32_t To : successors(B))
+      ++PredStart[To + 1];
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    PredStart[B + 1] += PredStart[B];
+  Preds.resize(Edges.size());
+  NextEdge.assign(PredStart.begin(), PredStart.end() - 1);
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    for (uint32_t To : successors(Blocks[B]))
+      Preds[NextEdge[To]++] = B;
 }
 
 /// Edges to a block that is still being visited, depth first.
@@ -288,19 +304,6 @@ void Graph::estimateRarity() {
 /// The body of a loop: its header and what reaches a back edge without
 /// passing the header.
 void Graph::countLoops() {
-  PredStart.assign(Blocks.size() + 1, 0);
-  // Not all of Edges: dropPadding leaves some without a source.
-  for (const Block &B : Blocks)
-    for (uint32_t To : successors(B))
-      ++PredStart[To + 1];
-  for (uint32_t B = 0; B < Blocks.size(); ++B)
-    PredStart[B + 1] += PredStart[B];
-  Preds.resize(Edges.size());
-  NextEdge.assign(PredStart.begin(), PredStart.end() - 1);
-  for (uint32_t B = 0; B < Blocks.size(); ++B)
-    for (uint32_t To : successors(Blocks[B]))
-      Preds[NextEdge[To]++] = B;
-
   std::sort(BackEdges.begin(), BackEdges.end());
   Mark.assign(Blocks.size(), 0);
   uint64_t Work = 0, Limit = LoopWorkPerBlock * Blocks.size();

@@ -38,6 +38,12 @@ public:
     return std::span(Edges).subspan(B.FirstEdge, B.LastEdge - B.FirstEdge);
   }
 
+  /// The blocks that lead to block number \p B.
+  std::span<const uint32_t> predecessors(uint32_t B) const {
+    return std::span(Preds).subspan(PredStart[B],
+                                    PredStart[B + 1] - PredStart[B]);
+  }
+
   /// Every block before those that lead to it, back edges aside.
   std::span<const uint32_t> postOrder() const { return PostOrder; }
 
@@ -57,8 +63,10 @@ private:
   std::vector<TableJump> Tables;
   std::vector<uint32_t> Targets; ///< op numbers
 
+  std::vector<uint32_t> Preds, PredStart;
+
   // For the loops.
-  std::vector<uint32_t> Preds, PredStart, Stack, NextEdge, Body, Mark;
+  std::vector<uint32_t> Stack, NextEdge, Body, Mark;
   std::vector<uint8_t> Colour;
   std::vector<std::pair<uint32_t, uint32_t>> BackEdges; ///< header, source
   std::vector<uint32_t> PostOrder;                      ///< without back edges
@@ -67,6 +75,7 @@ private:
   void readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
                   uint64_t End, Counts &Seen);
   void connect(std::span<const Op> Ops);
+  void findPredecessors();
   void dropPadding(std::span<const Op> Ops);
   void findBackEdges();
   void orderBlocks();

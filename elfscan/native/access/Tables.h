@@ -36,13 +36,18 @@ struct SiteRow {
 };
 static_assert(sizeof(SiteRow) == 32);
 
+/// Where a pointer to a function is: at a distance from where some pointer
+/// points to, in static storage, or in an argument.
+enum class Place : uint8_t { Unknown, Record, Static, Argument };
+
 struct CallRow {
   uint64_t Ip, Callee;
   int32_t Function;
   uint8_t LoopDepth, Tail;
   uint16_t Rarity;
   uint16_t Order;
-  uint16_t Reserved[3];
+  uint16_t Place;
+  uint32_t Where; ///< bytes, address (its low half) or number
 };
 static_assert(sizeof(CallRow) == 32);
 
@@ -72,6 +77,19 @@ struct ZeroRangeRow {
 };
 static_assert(sizeof(ZeroRangeRow) == 32);
 
+/// Stores the address of a function, or an own argument.
+struct KeptRow {
+  uint64_t Ip;
+  uint64_t Value; ///< the function, 0 where it is an argument
+  int32_t Function;
+  uint32_t Where; ///< see CallRow
+  uint8_t Place;
+  uint8_t Arg;
+  uint16_t Reserved;
+  uint32_t Reserved2;
+};
+static_assert(sizeof(KeptRow) == 32);
+
 /// What was read and what could not be.
 struct Counts {
   uint64_t Functions = 0;
@@ -94,6 +112,7 @@ struct Tables {
   std::vector<ArgRow> Args;
   std::vector<ParamRow> Params;
   std::vector<ZeroRangeRow> ZeroRanges;
+  std::vector<KeptRow> Kept;
   std::vector<uint64_t> AddressTaken;
   Counts Seen;
 };

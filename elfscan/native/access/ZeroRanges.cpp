@@ -67,25 +67,6 @@ void ZeroRanges::sees(const Op &O, uint32_t Index, uint32_t Block,
   }
 }
 
-void ZeroRanges::findPredecessors(const Graph &G) {
-  std::span<const Block> Blocks = G.blocks();
-  PredStart.assign(Blocks.size() + 1, 0);
-  for (const Block &B : Blocks)
-    for (uint32_t To : G.successors(B))
-      ++PredStart[To + 1];
-  for (size_t B = 0; B < Blocks.size(); ++B)
-    PredStart[B + 1] += PredStart[B];
-  Fill.assign(PredStart.begin(), PredStart.end() - 1);
-  Preds.resize(PredStart.back());
-  for (uint32_t B = 0; B < Blocks.size(); ++B)
-    for (uint32_t To : G.successors(Blocks[B]))
-      Preds[Fill[To]++] = B;
-  Position.assign(Blocks.size(), 0);
-  std::span<const uint32_t> Last = G.postOrder();
-  for (uint32_t I = 0; I < Last.size(); ++I)
-    Position[Last[I]] = Last.size() - 1 - I;
-}
-
 /// Where each test leads, by variable, outcome and block: a compiler that
 /// repeats code lets several tests lead to one place.
 void ZeroRanges::findWays(const Graph &G, std::span<const Op> Ops) {
@@ -112,10 +93,11 @@ void ZeroRanges::follow(const Graph &G, uint32_t First, uint32_t Number) {
   uint32_t Reach = Position[First];
   for (uint32_t At = Reach; At <= Reach; ++At) {
     uint32_t B = Last[Last.size() - 1 - At];
-    bool Inside = B == First || PredStart[B] != PredStart[B + 1];
+    std::span<const uint32_t> Before = G.predecessors(B);
+    bool Inside = B == First || !Before.empty();
     if (B != First)
-      for (uint32_t P = PredStart[B]; Inside && P < PredStart[B + 1]; ++P) {
-        Inside = Mark[Preds[P]] == Number || Position[Preds[P]] >= At;
+      for (size_t P = 0; Inside && P < Before.size(); ++P) {
+        Inside = Mark[Before[P]] == Number || Position[Before[P]] >= At;
         ++Work;
       }
     ++Work;
@@ -133,7 +115,10 @@ void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
   if (Tests.empty())
     return;
   std::span<const Block> Blocks = G.blocks();
-  findPredecessors(G);
+  Position.assign(Blocks.size(), 0);
+  std::span<const uint32_t> Last = G.postOrder();
+  for (uint32_t I = 0; I < Last.size(); ++I)
+    Position[Last[I]] = Last.size() - 1 - I;
   Mark.assign(Blocks.size(), 0);
   Work = 0;
   findWays(G, Ops);
@@ -144,7 +129,7 @@ void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
       ++Next;
     if (Work > WorkPerBlock * Blocks.size())
       return;
-    if (!W.To || PredStart[W.To + 1] - PredStart[W.To] != Next - I)
+    if (!W.To || G.predecessors(W.To).size() != Next - I)
       continue; // something else leads there as well
     follow(G, W.To, I + 1);
     std::sort(Region.begin(), Region.end());

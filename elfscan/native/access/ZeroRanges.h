@@ -62,10 +62,9 @@ private:
   Variable Pending; ///< tested, and no flag has changed since
   uint32_t PendingAt = 0;
 
-  std::vector<uint32_t> PredStart, Preds, Fill, Position, Mark, Region;
+  std::vector<uint32_t> Position, Mark, Region;
   uint64_t Work = 0;
 
-  void findPredecessors(const Graph &G);
   void findWays(const Graph &G, std::span<const Op> Ops);
   void follow(const Graph &G, uint32_t First, uint32_t Number);
 };

@@ -1,0 +1,172 @@
+//===- Pointers.cpp - Where pointers to functions are kept ----------------===//
+//
+// Owns the place that a call through a pointer takes its target from, and the
+// places to which functions' addresses and own arguments are stored.  A place
+// in a record is its distance from where a pointer points to: who made the
+// record is not asked.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flow.h"
+
+#include <algorithm>
+
+namespace linemate {
+
+namespace {
+
+/// Ops that are looked at for one pointer.
+constexpr unsigned MaxWalked = 256;
+
+} // namespace
+
+bool FunctionFlow::sets(const Op &O, int8_t Reg) const {
+  bool IsCall = O.Next == Flow::Call || O.Next == Flow::IndirectCall;
+  return O.Dst == Reg || O.Second == Reg || O.Written == Reg ||
+         (O.Clobbers & bit(Reg)) || (IsCall && C.CallerSaved & bit(Reg));
+}
+
+/// What op number \p Index names with \p M.
+FunctionFlow::Holder FunctionFlow::holderAt(const MemOperand &M,
+                                            const Effective &E,
+                                            uint32_t Index) {
+  const Value &V = E.Where;
+  if (M.Flags & (MemSegment | MemRepeated) || V.Kind == ValueKind::Stack)
+    return {};
+  // An unknown pointer plus a number is a number of unknown steps.
+  if (V.isNumber() && (V.IsAddress || V.isExact()))
+    return V.IsAddress && V.isExact() ? Holder{Place::Static, V.Base}
+                                      : Holder();
+  if (V.Kind == ValueKind::Param)
+    return V.isExact() ? Holder{Place::Record, V.Base} : Holder();
+  return recordAt(M, BlockNumber, Index);
+}
+
+/// The same where the base is a pointer that was loaded, returned by a call or
+/// passed in, on all ways that lead to the op: one that the code moves on in a
+/// loop, or makes of a number, says nothing of where the record begins.
+FunctionFlow::Holder FunctionFlow::recordAt(const MemOperand &M, uint32_t Block,
+                                            uint32_t Index) {
+  if (M.Index != NoReg || !isFollowed(M.Base) || M.Base == C.StackPointer ||
+      (P.Absolute && P.inData(M.Disp)))
+    return {};
+  std::span<const linemate::Block> Blocks = G.blocks();
+  Ways.assign(1, {Block, Index, M.Base, M.Disp});
+  Begins.clear();
+  Holder Found;
+  unsigned Walked = 0;
+  while (!Ways.empty()) {
+    WayBack Way = Ways.back();
+    Ways.pop_back();
+    uint32_t First = Blocks[Way.Block].First, At = Way.Before;
+    bool IsPointer = false;
+    while (!IsPointer && At-- > First) {
+      const Op &O = Code[At];
+      if (++Walked > MaxWalked)
+        return {};
+      if (!sets(O, Way.Reg))
+        continue;
+      bool IsCall = O.Next == Flow::Call || O.Next == Flow::IndirectCall;
+      bool Moves = O.Dst == Way.Reg && !IsCall && O.Width == 8;
+      if (IsCall ? bool(C.Result & bit(Way.Reg))
+                 : O.Second == Way.Reg || (Moves && O.How == Transfer::Load)) {
+        IsPointer = true;
+      } else if (Moves && O.How == Transfer::Move) {
+        Way.Reg = O.Src;
+      } else if (Moves && O.How == Transfer::Add && O.Src2 == NoReg) {
+        Way.Reg = O.Src;
+        Way.Offset = wrapAdd(Way.Offset, O.Imm);
+      } else if (Moves && O.How == Transfer::Lea && O.Mem[0].Index == NoReg &&
+                 !(O.Mem[0].Flags & (MemPcRelative | MemSegment))) {
+        Way.Reg = O.Mem[0].Base;
+        Way.Offset = wrapAdd(Way.Offset, O.Mem[0].Disp);
+      } else {
+        return {};
+      }
+      if (!isFollowed(Way.Reg) || Way.Reg == C.StackPointer)
+        return {};
+    }
+    std::span<const uint32_t> Before = G.predecessors(Way.Block);
+    bool IsPassed = !IsPointer && Way.Block == 0;
+    if (IsPassed &&
+        (!Current.IsEntry || !std::ranges::count(C.Arguments, Way.Reg)))
+      return {};
+    if (IsPointer || IsPassed) {
+      if (Found.What != Place::Unknown && Found.Where != Way.Offset)
+        return {};
+      Found = {Place::Record, Way.Offset};
+    }
+    if (IsPointer)
+      continue;
+    auto Seen = std::ranges::find(Begins, Way.Block, &WayBack::Block);
+    if (Seen != Begins.end()) {
+      if (Seen->Reg != Way.Reg || Seen->Offset != Way.Offset)
+        return {};
+      continue;
+    }
+    if (Before.empty() && !IsPassed)
+      return {};
+    Begins.push_back(Way);
+    for (uint32_t From : Before)
+      Ways.push_back({From, Blocks[From].Last, Way.Reg, Way.Offset});
+  }
+  return Found;
+}
+
+/// Where op number \p Index, a call through a pointer, has the pointer from.
+FunctionFlow::Holder FunctionFlow::calledFrom(const Op &O, uint32_t Index) {
+  if (O.MemCount)
+    return holderAt(O.Mem[0], effective(O.Mem[0], 0), Index);
+  if (!isFollowed(O.Src))
+    return {};
+  Value V = reg(O, O.Src);
+  if (V.Kind == ValueKind::Param)
+    return V.isExact() && V.Base == 0 ? Holder{Place::Argument, V.Arg}
+                                      : Holder();
+  std::span<const Block> Blocks = G.blocks();
+  uint32_t Block = BlockNumber, At = Index;
+  int8_t Reg = O.Src;
+  for (unsigned Walked = 0; Walked < MaxWalked; ++Walked) {
+    if (At == Blocks[Block].First) {
+      std::span<const uint32_t> Before = G.predecessors(Block);
+      if (Block == 0 || Before.size() != 1)
+        return {};
+      Block = Before[0];
+      At = Blocks[Block].Last;
+      continue;
+    }
+    const Op &Setter = Code[--At];
+    if (!sets(Setter, Reg))
+      continue;
+    if (Setter.Dst != Reg || Setter.Width != 8)
+      return {};
+    if (Setter.How == Transfer::Move && isFollowed(Setter.Src)) {
+      Reg = Setter.Src;
+      continue;
+    }
+    if (Setter.How != Transfer::Load)
+      return {};
+    if (auto From = Zeros.loadedBy(At); From.Size == 8)
+      return {Place::Static, int64_t(From.Address)};
+    const MemOperand &M = Setter.Mem[0];
+    if (M.Flags & (MemSegment | MemRepeated | MemPcRelative))
+      return {};
+    return recordAt(M, Block, At);
+  }
+  return {};
+}
+
+/// \p V is stored so many bytes \p Behind where \p M points.
+void FunctionFlow::keep(const Value &V, const MemOperand &M, const Effective &E,
+                        uint32_t Index, int64_t Behind) {
+  uint64_t Function = takesAddress(V) ? functionAt(V) : 0;
+  bool IsArgument = V.Kind == ValueKind::Param && V.isExact() && V.Base == 0;
+  if (!Function && !IsArgument)
+    return;
+  Holder In = holderAt(M, E, Index);
+  Out->Kept.push_back({Code[Index].Ip, Function, Current.Row,
+                       uint32_t(In.Where + Behind), uint8_t(In.What),
+                       IsArgument ? V.Arg : uint8_t(0), 0, 0});
+}
+
+} // namespace linemate
