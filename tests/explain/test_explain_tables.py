@@ -154,6 +154,7 @@ def test_what_is_no_number(text: str) -> None:
         ("+---+---+\n| a | b |\n+---+---+\n| 1 |\n+---+---+\n", Malformed),
         ("+---+\n| name |\n+---+\n| x |\n+---+\n", Malformed),
         ("a,b\n1,2,3\n", Malformed),
+        pytest.param("a,b\n" * 500_001, Malformed, id="lines"),
         ("[1, 2]", Malformed),
         ("{broken", Malformed),
         ("[" * 100_000, Malformed),

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from sharing.explain.tables import bordered, delimited, queries, revisions, stacked, strace, summary, sysbench, vmstat
 from sharing.explain.tables.base import Measurement
-from sharing.model.errors import Unrecognized
+from sharing.model.errors import Malformed, Unrecognized
 
 MAX_HEADING = 60  # characters
+MAX_LINES = 500_000  # every reader looks at each
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,14 @@ class Table:
 
 
 def read_tables(text: str, path: str) -> tuple[Table, ...]:
-    """The tables of a text in the order in which they stand.  Raises Unrecognized, or a reader's Malformed."""
+    """The tables of a text in the order in which they stand.  Raises Unrecognized or Malformed."""
     lines = text.splitlines()
     out: list[Table] = []
     for known in FORMATS:
         if known.whole and out:
             continue
+        if not known.whole and len(lines) > MAX_LINES:
+            raise Malformed(path, None, f"more than {MAX_LINES:,} lines: name a file with the table alone")
         try:
             found = known.read(text, path)
         except Unrecognized:
@@ -95,8 +98,8 @@ def read_measurements(text: str, path: str) -> tuple[Measurement, ...]:
 
 def _heading(lines: Sequence[str], first: int) -> str:
     """The nearest line of words in front of a line (from 1)."""
-    for line in reversed(lines[: max(first - 1, 0)]):
-        words = line.strip(" \t:#*|-=+")
+    for at in range(first - 2, -1, -1):
+        words = lines[at].strip(" \t:#*|-=+")
         if any(c.isalpha() for c in words):
             return words
     return ""
