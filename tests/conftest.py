@@ -5,8 +5,11 @@ Owns fixtures without an area; each area's own are in its conftest.py.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -89,6 +92,47 @@ _SERVERS = {
 def repository() -> Path:
     """The root of this checkout."""
     return REPOSITORY
+
+
+Once = Callable[[str, Callable[[Path], None]], Path]
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """A folder that is filled once a run, however many workers ask for it: nobody changes it."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+
+    def filled(name: str, fill: Callable[[Path], None]) -> Path:
+        folder = base / f"once-{name}"
+        with (base / f"once-{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (base / f"once-{name}.done").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                (base / f"once-{name}.done").touch()
+        return folder
+
+    return filled
+
+
+@pytest.fixture(scope="session")
+def layouts(once: Once) -> Path:
+    """slow, fast and padded of testdata/programs/table_cache as its Makefile builds them, and its sources: a folder."""
+    for tool in ("g++", "make"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"no {tool}")
+
+    def build(folder: Path) -> None:
+        program = REPOSITORY / "testdata/programs/table_cache"
+        for source in program.glob("*.[ch]*"):
+            shutil.copy(source, folder)
+        command = ["make", "-s", "-f", str(program / "Makefile"), f"OUT={folder}", "CXX=g++"]
+        subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, timeout=100)
+
+    return once("layouts", build)
 
 
 @pytest.fixture(scope="session")

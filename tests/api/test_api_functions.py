@@ -43,8 +43,8 @@ def as_json(document: Any) -> Any:
     return json.loads(msgspec.json.encode(document))
 
 
-def test_the_examples_of_the_manual_hold(repository: Path, table_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(table_cache)
+def test_the_examples_of_the_manual_hold(repository: Path, layouts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(layouts)
     page = (repository / "docs/api.md").read_text()
     examples = doctest.DocTestParser().get_doctest(page.replace("```", ""), {}, "api.md", "docs/api.md", 0)
     assert len(examples.examples) >= 12
@@ -68,11 +68,11 @@ def test_the_examples_of_the_manual_hold(repository: Path, table_cache: Path, mo
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_a_function_returns_what_the_command_writes(
-    table_cache: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], call: Callable[[], Any]
+    layouts: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], call: Callable[[], Any]
 ) -> None:
-    monkeypatch.chdir(table_cache)
-    assert find_config(table_cache) is None
-    assert as_json(call()) == command_json(table_cache, *arguments)
+    monkeypatch.chdir(layouts)
+    assert find_config(layouts) is None
+    assert as_json(call()) == command_json(layouts, *arguments)
 
 
 @pytest.mark.parametrize("name", ["audit", "check", "explain", "lines"])
@@ -88,9 +88,9 @@ def test_a_function_has_every_option_of_its_command(name: str) -> None:
     assert options - SHOWING - COMMAND_ONLY - keywords == set()
 
 
-def test_one_path_is_taken_for_one(table_cache: Path) -> None:
+def test_one_path_is_taken_for_one(layouts: Path) -> None:
     """A string is a sequence of strings: the letters are not what was meant."""
-    slow = str(table_cache / "slow")
+    slow = str(layouts / "slow")
     assert linemate.lines(slow, "unused_tables") == linemate.lines(slow, ["unused_tables"])
     assert linemate.audit(slow, rules="safe-by-luck") == linemate.audit(slow, rules=["safe-by-luck"])
 

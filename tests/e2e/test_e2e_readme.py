@@ -12,23 +12,15 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def table_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("tc")
-    makefile = "testdata/programs/table_cache/Makefile"
-    subprocess.run(["make", "-s", "-f", makefile, f"OUT={out}", "CXX=g++"], cwd=ROOT, check=True, capture_output=True)
-    return out
-
-
 def run(*arguments: str) -> str:
     command = [sys.executable, "-m", "linemate", "audit", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60).stdout
 
 
-def test_the_example_is_what_is_printed(table_cache: Path) -> None:
+def test_the_example_is_what_is_printed(layouts: Path) -> None:
     readme = (ROOT / "README.md").read_text()
     shown = readme[readme.index("1  high  LOCK_open") :]
-    printed = run(str(table_cache / "slow"))
+    printed = run(str(layouts / "slow"))
     for part in shown[: shown.index("```")].split("...\n"):
         assert part.rstrip() in printed, printed
 
@@ -41,8 +33,8 @@ def test_the_example_is_what_is_printed(table_cache: Path) -> None:
         ("padded", []),
     ],
 )
-def test_three_layouts(table_cache: Path, layout: str, expected: list[object]) -> None:
-    report = json.loads(run(str(table_cache / layout), "--format", "json"))
+def test_three_layouts(layouts: Path, layout: str, expected: list[object]) -> None:
+    report = json.loads(run(str(layouts / layout), "--format", "json"))
     found = [(f["rule"], f["severity"], {p["name"] for p in f["participants"]}) for f in report["findings"]]
     assert found == expected
     if layout == "fast":

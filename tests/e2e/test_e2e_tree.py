@@ -25,16 +25,12 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs(layouts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """slow and fast in a folder, padded in one below; a text, a link, a second name of one, and half of a program."""
     out = tmp_path_factory.mktemp("tree")
-    makefile = "testdata/programs/table_cache/Makefile"
-    subprocess.run(["make", "-s", "-f", makefile, f"OUT={out}", "CXX=g++"], cwd=ROOT, check=True, capture_output=True)
-    for found in list(out.iterdir()):
-        if found.name not in ("slow", "fast", "padded"):
-            shutil.rmtree(found) if found.is_dir() else found.unlink()
     (out / "below").mkdir()
-    (out / "padded").rename(out / "below" / "padded")
+    for name, place in (("slow", out), ("fast", out), ("padded", out / "below")):
+        shutil.copy(layouts / name, place)
     (out / "text").write_text("not a program")
     (out / "link").symlink_to("slow")
     os.link(out / "slow", out / "second")

@@ -5,7 +5,6 @@ An installed linemate runs with a PATH of its own: no compiler, no Clang, no che
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -15,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import Once
 
 # What linemate itself runs, and what the launchers of the system need.
 TOOLS = ("git", "perf", "sh", "env", "nm", "uname")
@@ -33,30 +34,6 @@ class Installed:
         return subprocess.run(
             [str(self.command), *arguments], cwd=cwd, env=self.env, capture_output=True, text=True, timeout=100
         )
-
-
-Once = Callable[[str, Callable[[Path], None]], Path]
-
-
-@pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
-    """A folder that is filled once a run, however many workers ask for it."""
-    base = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent
-
-    def filled(name: str, fill: Callable[[Path], None]) -> Path:
-        folder = base / f"packaging-{name}"
-        with (base / f"packaging-{name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (base / f"packaging-{name}.done").exists():
-                shutil.rmtree(folder, ignore_errors=True)
-                folder.mkdir()
-                fill(folder)
-                (base / f"packaging-{name}.done").touch()
-        return folder
-
-    return filled
 
 
 @pytest.fixture(scope="session")
@@ -160,17 +137,3 @@ def dpkg(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = ["fakeroot", *command]
     env = os.environ | {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
     return subprocess.run(command, capture_output=True, text=True, env=env)
-
-
-@pytest.fixture(scope="session")
-def table_cache(once: Once, repository: Path) -> Path:
-    """The programs of the table cache, and its sources, in one folder."""
-
-    def fill(folder: Path) -> None:
-        source = repository / "testdata/programs/table_cache"
-        for path in (*source.glob("*.cc"), *source.glob("*.h")):
-            shutil.copy(path, folder)
-        command = ["make", "-s", "-f", str(source / "Makefile"), f"OUT={folder}"]
-        subprocess.run(command, cwd=repository, check=True, timeout=100)
-
-    return once("table-cache", fill)

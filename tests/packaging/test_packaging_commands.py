@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -36,11 +37,12 @@ PAGES = {"html": "<!DOCTYPE html>", "sarif": '"2.1.0"', "markdown": "hot-lock-sh
 
 
 @pytest.fixture(scope="module")
-def folder(table_cache: Path) -> Path:
+def folder(layouts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = shutil.copytree(layouts, tmp_path_factory.mktemp("commands") / "folder")
     rows = [f"r{number},{1000 + number % 3}\n" for number in range(12)]
-    (table_cache / "table.csv").write_text("".join(["revision,qps\n", *rows]))
-    (table_cache / "saved.json").write_text(EMITTERS["json"].render(REPORT))
-    return table_cache
+    (folder / "table.csv").write_text("".join(["revision,qps\n", *rows]))
+    (folder / "saved.json").write_text(EMITTERS["json"].render(REPORT))
+    return folder
 
 
 def from_checkout(repository: Path, env: dict[str, str], folder: Path, *arguments: str) -> tuple[int, str]:

@@ -48,11 +48,11 @@ def test_every_file_has_its_checksum(unpacked_deb: Installed) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_what_it_installs_works(unpacked_deb: Installed, table_cache: Path) -> None:
-    done = unpacked_deb("audit", "slow", cwd=table_cache)
+def test_what_it_installs_works(unpacked_deb: Installed, layouts: Path) -> None:
+    done = unpacked_deb("audit", "slow", cwd=layouts)
     assert done.returncode == 1, done.stderr
     assert "hot-lock-shares-line" in done.stdout
-    done = unpacked_deb("check", "--no-cache", "table_cache.cc", "--", "-O2", cwd=table_cache)
+    done = unpacked_deb("check", "--no-cache", "table_cache.cc", "--", "-O2", cwd=layouts)
     assert done.returncode in (0, 1), done.stderr
 
 

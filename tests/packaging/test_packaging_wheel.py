@@ -100,7 +100,7 @@ def test_every_dependency_is_one_that_is_imported(repository: Path) -> None:
     assert names == {name for name in imported if name in names}
 
 
-def test_a_programs_own_modules_and_ours_do_not_meet(installed: Installed, table_cache: Path, tmp_path: Path) -> None:
+def test_a_programs_own_modules_and_ours_do_not_meet(installed: Installed, layouts: Path, tmp_path: Path) -> None:
     (tmp_path / "reports.py").write_text("name = 'mine'\n")
     (tmp_path / "sharing.py").write_text("raise SystemExit('linemate imported a module of the program')\n")
     (tmp_path / "main.py").write_text(
@@ -109,7 +109,7 @@ def test_a_programs_own_modules_and_ours_do_not_meet(installed: Installed, table
         "print(reports.name, found.rule, type(found).__module__)\n"
     )
     done = subprocess.run(
-        [str(installed.python), str(tmp_path / "main.py"), str(table_cache / "slow")],
+        [str(installed.python), str(tmp_path / "main.py"), str(layouts / "slow")],
         env=installed.env,
         capture_output=True,
         text=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Finding, Report, Severity, Verdict
 from tests.sampled.conftest import PROGRAMS, Recorded, Seen, needs, record, report, sampled
 
+ProfileOf = Callable[[str], Path]
 FALSE = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
 
 
@@ -151,57 +152,57 @@ def test_a_run_that_did_not_come_there_does_not_clear_a_finding(seen: Seen) -> N
 
 
 @pytest.fixture(scope="module")
-def builds(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
-    """The three layouts of testdata/programs/table_cache: a table cache's lock beside the head of a list, or apart."""
-    needs("make", "g++", "perf")
-    out = tmp_path_factory.mktemp("table_cache")
-    make = ["make", "-s", "-C", str(repository / "testdata/programs/table_cache"), f"OUT={out}"]
-    subprocess.run(make, check=True, capture_output=True)
-    return out
+def profile_of(layouts: Path, tmp_path_factory: pytest.TempPathFactory) -> ProfileOf:
+    """A recording of one of the layouts, made once."""
+    needs("perf")
+    folder = tmp_path_factory.mktemp("profiles")
 
+    def recorded(layout: str) -> Path:
+        profile = folder / f"{layout}.data"
+        return profile if profile.exists() else record(layouts / layout, "seconds=1.5", into=profile, least=4000)
 
-def profile_of(builds: Path, layout: str) -> Path:
-    profile = builds / f"{layout}.data"
-    return profile if profile.exists() else record(builds / layout, "seconds=1.5", into=profile, least=4000)
+    return recorded
 
 
 class TestTableCache:
-    def test_slow_names_the_lock_and_the_list_first(self, builds: Path) -> None:
-        first = report(builds / "slow", profile_of(builds, "slow")).findings[0]
+    def test_slow_names_the_lock_and_the_list_first(self, layouts: Path, profile_of: ProfileOf) -> None:
+        first = report(layouts / "slow", profile_of("slow")).findings[0]
         assert first.verdict is Verdict.FALSE_SHARING
         assert first.confidence is Confidence.DERIVED
         assert {p.name for p in first.participants} == {"LOCK_open", "unused_tables"}
         assert {p.bytes for p in first.participants} == {((0, 20),), ((48, 56),)}
 
     @pytest.mark.parametrize("layout", ["fast", "padded"])
-    def test_other_layouts_have_no_finding(self, builds: Path, layout: str) -> None:
-        found = false_sharing(report(builds / layout, profile_of(builds, layout)))
+    def test_other_layouts_have_no_finding(self, layouts: Path, profile_of: ProfileOf, layout: str) -> None:
+        found = false_sharing(report(layouts / layout, profile_of(layout)))
         names = {p.name for f in found for p in f.participants}
         assert not names & {"LOCK_open", "unused_tables"}
         # A share's reference count lies beside its key on the heap, which is some tenths of a percent of the time.
         assert all(f.severity is Severity.LOW for f in found)
 
-    def test_two_profiles_are_joined_by_link_time_address(self, builds: Path) -> None:
-        profile = profile_of(builds, "slow")
-        once, twice = report(builds / "slow", profile), report(builds / "slow", profile, profile)
+    def test_two_profiles_are_joined_by_link_time_address(self, layouts: Path, profile_of: ProfileOf) -> None:
+        profile = profile_of("slow")
+        once, twice = report(layouts / "slow", profile), report(layouts / "slow", profile, profile)
         assert twice.findings[0].id == once.findings[0].id
         assert twice.findings[0].line == once.findings[0].line
         assert twice.coverage.counts["samples"] == 2 * once.coverage.counts["samples"]
 
-    def test_every_sample_is_in_one_count(self, builds: Path) -> None:
-        counts = report(builds / "slow", profile_of(builds, "slow")).coverage.counts
+    def test_every_sample_is_in_one_count(self, layouts: Path, profile_of: ProfileOf) -> None:
+        counts = report(layouts / "slow", profile_of("slow")).coverage.counts
         parts = [n for name, n in counts.items() if name.startswith("unattributed_")]
         parts += [counts.get(f"samples_{basis}", 0) for basis in ("address", "derived", "function")]
         assert sum(parts) == counts["samples"]
 
-    def test_a_profile_of_another_build_is_refused(self, builds: Path) -> None:
+    def test_a_profile_of_another_build_is_refused(self, layouts: Path, profile_of: ProfileOf) -> None:
         with pytest.raises(LinemateError, match="no mapping of it"):
-            report(builds / "padded", profile_of(builds, "slow"))
+            report(layouts / "padded", profile_of("slow"))
 
-    def test_a_profile_that_was_cut_says_what_is_missing(self, builds: Path, tmp_path: Path) -> None:
-        whole = profile_of(builds, "slow").read_bytes()
+    def test_a_profile_that_was_cut_says_what_is_missing(
+        self, layouts: Path, profile_of: ProfileOf, tmp_path: Path
+    ) -> None:
+        whole = profile_of("slow").read_bytes()
         cut = tmp_path / "cut.data"
         cut.write_bytes(whole[: len(whole) * 2 // 3])
-        found = report(builds / "slow", cut)
+        found = report(layouts / "slow", cut)
         assert any("cut.data: the file was cut" in note for note in found.coverage.notes)
         assert not found.incomplete, "a loss of samples is a note"

@@ -6,6 +6,7 @@ Owns the end-to-end statements about the founding case; single steps are tested 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,11 +22,9 @@ PAIR = {"LOCK_open", "unused_tables"}
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The three layouts, each with its compile database ``LAYOUT.json`` beside it."""
-    out = tmp_path_factory.mktemp("tc")
-    command = ["make", "-s", "-f", str(SOURCES / "Makefile"), f"OUT={out}", "CXX=g++"]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+def built(layouts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three layouts and their object files, each with its compile database ``LAYOUT.json`` beside it."""
+    out = shutil.copytree(layouts, tmp_path_factory.mktemp("tc") / "built")
     for layout, defines in DEFINES.items():
         rows = [
             {
