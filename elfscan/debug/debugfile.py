@@ -6,6 +6,7 @@ packages, an explicit file) and the proof that a candidate belongs to the binary
 
 from __future__ import annotations
 
+import enum
 import os
 import zlib
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,31 @@ _MAX_BUILD_ID_BYTES = 64
 _MAX_LINK_BYTES = 4096
 _MAX_SUMMED_BYTES = 16 << 30
 _BLOCK_BYTES = 1 << 20
+
+
+class FoundBy(enum.StrEnum):
+    """What led to a separate debug file, in words (``Image.debug_source``)."""
+
+    BUILD_ID = "build-id"
+    LINK = "debug link"
+
+
+@dataclass(frozen=True, slots=True)
+class DebugLinks:
+    """What a file says of its debug information.
+
+    ``build_id`` is in hex, ``debuglink`` the (file name, CRC-32) of .gnu_debuglink, ``altlink`` the (path, build-id in
+    hex) of .gnu_debugaltlink; ``has_dwarf``: it has .debug_info itself.
+    """
+
+    build_id: str | None = None
+    debuglink: tuple[str, int] | None = None
+    altlink: tuple[str, str] | None = None
+    has_dwarf: bool = False
+
+    @staticmethod
+    def of(elf: ElfFile) -> DebugLinks:
+        return DebugLinks(elf.build_id, elf.debug_link(), elf.alt_link(), elf.has_dwarf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,36 +73,27 @@ class _Facts:
 
 
 def find_debug(
-    path: str,
-    *,
-    build_id: str | None,
-    debuglink: tuple[str, int] | None,
-    altlink: tuple[str, str] | None,
-    has_dwarf: bool,
-    explicit: str | None = None,
-    roots: Iterable[str] | None = None,
+    path: str, links: DebugLinks, *, explicit: str | None = None, roots: Iterable[str] | None = None
 ) -> DebugFiles:
     """Find the debug files of the ELF file ``path``.
 
-    ``build_id`` is in hex, ``debuglink`` the (file name, CRC-32) of .gnu_debuglink, ``altlink`` the (path, build-id
-    in hex) of .gnu_debugaltlink, ``has_dwarf`` whether the file itself has .debug_info.  ``explicit`` is the user's
-    own choice: it must exist and match, else ``Malformed``.  ``roots`` are the debug directories, None the system's and
-    what ``search_also`` added.
+    ``explicit`` is the user's own choice: it must exist and match, else ``Malformed``.  ``roots`` are the debug
+    directories, None the system's and what ``search_also`` added.
     """
     directories = tuple(_ROOTS if roots is None else roots)
     problems: list[str] = []
     main: str | None = None
-    how = ""
+    how, altlink = "", links.altlink
     if explicit is not None:
-        main, how = _explicit(explicit, build_id, debuglink), f"{explicit} (as asked)"
+        main, how = _explicit(explicit, links), f"{explicit} (as asked)"
         altlink = _facts(main).altlink
-    elif has_dwarf:
+    elif links.has_dwarf:
         main, how = path, "the file"
     else:
-        for candidate, why in _candidates(path, build_id, debuglink, directories):
-            reason = _mismatch(candidate, build_id, debuglink if why == "debug link" else None)
+        for candidate, by in _candidates(path, links, directories):
+            reason = _mismatch(candidate, links, by)
             if reason is None:
-                main, how = candidate, f"{candidate} ({why})"
+                main, how = candidate, f"{candidate} ({by})"
                 altlink = _facts(candidate).altlink
                 break
             problems.append(f"{candidate}: {reason}")
@@ -105,12 +122,11 @@ def missing_debug(path: str) -> str | None:
 
     None where nothing is missing, and where it has no name.  Raises LinemateError where ``path`` cannot be read.
     """
-    elf = ElfFile(path, map_file(path))
-    links = elf.debug_link(), elf.alt_link()
-    found = find_debug(path, build_id=elf.build_id, debuglink=links[0], altlink=links[1], has_dwarf=elf.has_dwarf)
+    links = DebugLinks.of(ElfFile(path, map_file(path)))
+    found = find_debug(path, links)
     if found.main is None:
-        return elf.build_id
-    common = links[1] if found.main == path else _facts(found.main).altlink
+        return links.build_id
+    common = links.altlink if found.main == path else _facts(found.main).altlink
     return common[1] if common is not None and found.alt is None and _is_hex(common[1]) else None
 
 
@@ -122,7 +138,8 @@ def build_id_of(path: str) -> str | None:
         return None
 
 
-def _explicit(explicit: str, build_id: str | None, debuglink: tuple[str, int] | None) -> str:
+def _explicit(explicit: str, links: DebugLinks) -> str:
+    build_id, debuglink = links.build_id, links.debuglink
     try:
         facts = _facts(explicit)
     except OSError as error:
@@ -140,16 +157,14 @@ def _explicit(explicit: str, build_id: str | None, debuglink: tuple[str, int] | 
     return explicit
 
 
-def _candidates(
-    path: str, build_id: str | None, debuglink: tuple[str, int] | None, roots: tuple[str, ...]
-) -> Iterator[tuple[str, str]]:
+def _candidates(path: str, links: DebugLinks, roots: tuple[str, ...]) -> Iterator[tuple[str, FoundBy]]:
     """Existing files in gdb's order: by build-id, then by link beside the file, in .debug, in the debug directory."""
-    own = os.path.realpath(path)
+    own, build_id, debuglink = os.path.realpath(path), links.build_id, links.debuglink
     if build_id and _is_hex(build_id):
         for root in roots:
             candidate = build_id_file(root, build_id)
             if os.path.isfile(candidate):
-                yield candidate, "build-id"
+                yield candidate, FoundBy.BUILD_ID
     if not debuglink or not _is_plain_name(debuglink[0]):
         return
     name = debuglink[0]
@@ -158,11 +173,12 @@ def _candidates(
     places += [os.path.join(root, directory.lstrip("/"), name) for root in roots]
     for candidate in places:
         if os.path.isfile(candidate) and os.path.realpath(candidate) != own:
-            yield candidate, "debug link"
+            yield candidate, FoundBy.LINK
 
 
-def _mismatch(candidate: str, build_id: str | None, debuglink: tuple[str, int] | None) -> str | None:
-    """Why ``candidate`` is not the debug file, None when it is."""
+def _mismatch(candidate: str, links: DebugLinks, by: FoundBy) -> str | None:
+    """Why ``candidate`` is not the debug file, None when it is; a link is proved by its CRC."""
+    build_id, debuglink = links.build_id, links.debuglink if by is FoundBy.LINK else None
     try:
         facts = _facts(candidate)
         if not facts.has_dwarf:

@@ -96,20 +96,13 @@ def start_debug(elf: ElfFile, debug_file: str | None, starter: Starter = ToolJob
 
     Raises LinemateError when ``debug_file`` is unusable, or the helper cannot be run at all.
     """
-    from elfscan.debug.debugfile import find_debug
+    from elfscan.debug.debugfile import DebugLinks, find_debug
 
     if elf.base:  # the helper reads whole files: a member of an archive becomes one
         if not elf.has_dwarf:
             return DebugRun(None, "", ())
         return _start_member(elf, starter)
-    found = find_debug(
-        elf.path,
-        build_id=elf.build_id,
-        debuglink=elf.debug_link(),
-        altlink=elf.alt_link(),
-        has_dwarf=elf.has_dwarf,
-        explicit=debug_file,
-    )
+    found = find_debug(elf.path, DebugLinks.of(elf), explicit=debug_file)
     notes = tuple(found.problems)
     if found.main is None:
         return DebugRun(None, "", notes)

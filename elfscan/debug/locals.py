@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.debug.debugfile import find_debug
+from elfscan.debug.debugfile import DebugLinks, find_debug
 from elfscan.debug.dwarf import start_locals
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.arch import machine_named
@@ -25,13 +25,7 @@ def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
     elf = ElfFile(path, map_file(path))
     machine = machine_named(elf.arch.name)
     registers = machine.perf.dwarf_numbers() if machine is not None and machine.perf is not None else {}
-    found = find_debug(
-        path,
-        build_id=elf.build_id,
-        debuglink=elf.debug_link(),
-        altlink=elf.alt_link(),
-        has_dwarf=elf.has_dwarf,
-    )
+    found = find_debug(path, DebugLinks.of(elf))
     if found.main is None or not registers or not len(ips):
         return Locals()
     job = start_locals(found.main, ips, frames=path, alt=found.alt)

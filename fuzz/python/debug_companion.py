@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 
-from elfscan.debug.debugfile import find_debug, parse_altlink, parse_debuglink
+from elfscan.debug.debugfile import DebugLinks, find_debug, parse_altlink, parse_debuglink
 from fuzz.python.engine.target import Target, input_file, input_folder
 from tests.builders import elf as b
 from tests.builders.elf import ElfBuilder
@@ -45,10 +45,12 @@ def one(data: bytes) -> None:
     )
     find_debug(
         str(binary),
-        build_id=_BUILD_ID if number != _BY_LINK else None,
-        debuglink=("other", zlib.crc32(body)) if number == _BY_LINK else None,
-        altlink=("other", _BUILD_ID) if number == _ALT else None,
-        has_dwarf=number == _ALT,
+        DebugLinks(
+            build_id=_BUILD_ID if number != _BY_LINK else None,
+            debuglink=("other", zlib.crc32(body)) if number == _BY_LINK else None,
+            altlink=("other", _BUILD_ID) if number == _ALT else None,
+            has_dwarf=number == _ALT,
+        ),
         explicit=str(candidate) if number == _ASKED else None,
         roots=(str(folder / "root"),),
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from elfscan.debug.debugfile import find_debug
+from elfscan.debug.debugfile import DebugLinks, find_debug
 from elfscan.debug.linetable import LineTable, read_lines
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.errors import LinemateError
@@ -48,9 +48,7 @@ def _lines(path: str, ips: np.typing.NDArray[np.uint64]) -> LineTable:
     """From the file itself, or from its debug file."""
     elf = ElfFile(path, map_file(path))
     if not elf.has_dwarf:
-        found = find_debug(
-            path, build_id=elf.build_id, debuglink=elf.debug_link(), altlink=elf.alt_link(), has_dwarf=False
-        )
+        found = find_debug(path, DebugLinks.of(elf))
         if found.main is None:
             return read_lines(elf, ips)
         elf = ElfFile(found.main, map_file(found.main))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from elfscan.debug import debugfile
-from elfscan.debug.debugfile import build_id_file, build_id_of, find_debug, missing_debug
+from elfscan.debug.debugfile import DebugLinks, build_id_file, build_id_of, find_debug, missing_debug
 from linemate import debuginfod
 from linemate.debuginfod import find_debug_files
 from linemate.distribution import distribution, package_of, where_names_are
@@ -97,7 +97,7 @@ def fetched(program: Path, *, asked: bool = True) -> list[str]:
 
 
 def found(split: Split) -> str | None:
-    return find_debug(str(split.program), build_id=split.build_id, debuglink=None, altlink=None, has_dwarf=False).main
+    return find_debug(str(split.program), DebugLinks(build_id=split.build_id)).main
 
 
 def test_it_is_fetched_once_and_found_from_then_on(

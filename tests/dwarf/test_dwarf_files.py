@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.debug.debugfile import find_debug, parse_altlink, parse_debuglink
+from elfscan.debug.debugfile import DebugLinks, find_debug, parse_altlink, parse_debuglink
 from sharing.model import Malformed
 
 SOURCE = """\
@@ -122,12 +122,12 @@ class TestDwz:
         path = dwz_pair / "one"
         run("objcopy", "--dump-section", f".gnu_debugaltlink={dwz_pair / 'link'}", path)
         link = parse_altlink((dwz_pair / "link").read_bytes())
-        files = find_debug(str(path), build_id=None, debuglink=None, altlink=link, has_dwarf=True)
+        files = find_debug(str(path), DebugLinks(altlink=link, has_dwarf=True))
         assert files.alt == str(dwz_pair / "common.debug")
 
     def test_a_common_file_of_another_build_is_refused(self, dwz_pair):
         link = ("common.debug", "00" * 20)
-        files = find_debug(str(dwz_pair / "one"), build_id=None, debuglink=None, altlink=link, has_dwarf=True)
+        files = find_debug(str(dwz_pair / "one"), DebugLinks(altlink=link, has_dwarf=True))
         assert files.alt is None
         assert any("build-id" in p for p in files.problems)
         assert any("was not found" in p for p in files.problems)
@@ -215,15 +215,8 @@ def separated(run, tmp_path):
 class TestSeparate:
     def look(self, separated, roots=(), explicit=None, build_id=True):
         path, _, own, link = separated
-        return find_debug(
-            str(path),
-            build_id=own if build_id else None,
-            debuglink=link,
-            altlink=None,
-            has_dwarf=False,
-            explicit=explicit,
-            roots=roots,
-        )
+        links = DebugLinks(build_id=own if build_id else None, debuglink=link)
+        return find_debug(str(path), links, explicit=explicit, roots=roots)
 
     def test_its_variables_have_addresses_although_its_sections_are_empty(self, read, separated):
         assert found(read(separated[1])) == EXPECTED
@@ -271,17 +264,13 @@ class TestSeparate:
         place = path.parent / "root" / ".build-id" / build_id[:2]
         place.mkdir(parents=True)
         shutil.copy(stranger, place / f"{build_id[2:]}.debug")
-        files = find_debug(
-            str(path), build_id=build_id, debuglink=None, altlink=None, has_dwarf=False, roots=(str(tmp_path / "root"),)
-        )
+        files = find_debug(str(path), DebugLinks(build_id=build_id), roots=(str(tmp_path / "root"),))
         assert files.main is None
         assert any("1234567890abcdef" in p for p in files.problems)
 
     def test_a_link_with_a_path_is_not_followed(self, separated):
         path, _, _, (name, crc) = separated
-        files = find_debug(
-            str(path), build_id=None, debuglink=(f"../{path.parent.name}/{name}", crc), altlink=None, has_dwarf=False
-        )
+        files = find_debug(str(path), DebugLinks(debuglink=(f"../{path.parent.name}/{name}", crc)))
         assert files.main is None
 
     def test_an_explicit_file_wins(self, separated, tmp_path):
