@@ -14,7 +14,7 @@ from reports.escape import visible
 from sharing.model.plural import count
 
 if TYPE_CHECKING:
-    from linemate.recording import RecordOptions
+    from linemate.recording.options import RecordOptions
     from sharing.model.recorded import Recording
 
 DEFAULT_OUTPUT = "linemate.data"
@@ -111,7 +111,8 @@ def command(
 
     COMMAND runs as it would without; what it exits with is reported.  Ctrl-C ends a recording and keeps it.
     """
-    from linemate.recording import RecordOptions, record
+    from linemate.recording.options import RecordOptions
+    from linemate.recording.run import record
 
     event.refuse_contradictions()
     options = RecordOptions(

@@ -40,7 +40,7 @@ PRELOADED = (
     "linemate.linequery",
     "linemate.guardfile",
     "linemate.pipeline",
-    "linemate.recording",
+    "linemate.recording.run",
     "linemate.reportdiff",
     "reports.text",
 )

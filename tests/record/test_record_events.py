@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from linemate.recording import choose
+from linemate.recording.choice import choose
 from pmu.events import EVENT_CHOICES, Addresses, candidates
 from pmu.machine import Machine, read_machine
 from pmu.perftool import Sampling, check_version, find_perf, reason, sampling_options, trials

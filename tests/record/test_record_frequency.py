@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from linemate.recording import RecordOptions, frequency_of
+from linemate.recording.choice import frequency_of
+from linemate.recording.options import RecordOptions
 from linemate.sampled.notes import few_samples
 from pmu.events import EVENT_CHOICES
 from pmu.machine import read_machine

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linemate.recording import HEAP_RECORDER
+from linemate.recording.run import HEAP_RECORDER
 from pmu.heaplog import heap_of, join_logs, read_notes
 from pmu.profilefile import digest
 from pmu.sidecar import read_sidecar, sidecar_of

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from linemate import recording as linemate_recording
-from linemate.recording import RecordOptions, record, user_only
+from linemate.recording import levels
+from linemate.recording.choice import user_only
+from linemate.recording.options import RecordOptions
+from linemate.recording.run import record
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.errors import LinemateError
 
@@ -105,8 +107,8 @@ def test_another_user_s_process_is_said_to_be_one(
     def refuse(*_: Any, **__: Any) -> None:
         raise LinemateError("perf record: access is limited.")
 
-    monkeypatch.setattr("linemate.recording.record_running", refuse)
-    monkeypatch.setattr("linemate.recording.os.geteuid", lambda: user)
+    monkeypatch.setattr("linemate.recording.run.record_running", refuse)
+    monkeypatch.setattr("linemate.recording.run.os.geteuid", lambda: user)
     with pytest.raises(LinemateError) as refused:
         record(RecordOptions(out, pid=1), say=lambda line: None, echo=lambda line: None)
     assert ("--pid 1: the process is another user's" in str(refused.value)) == advice
@@ -167,7 +169,7 @@ def test_runs_take_turns_and_keep_the_metric(out: Path, linemate: Run, tmp_path:
 def test_a_run_on_one_processor_that_takes_far_longer_is_ended_and_the_last(
     out: Path, linemate: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linemate_recording, "ALONE_S", 0.2)
+    monkeypatch.setattr(levels, "ALONE_S", 0.2)
     slow_alone = 'test "$(nproc)" -gt 1 || sleep 60'
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one processor: no run is spread")

@@ -1,0 +1,128 @@
+"""The runs of a recorded command: spread over the processors and on one, in turns, profiled once and then timed.
+
+Owns the order of the runs and when one that takes too long on one processor is ended.  How perf is driven is
+``pmu.record``'s.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from linemate.recording.options import RecordOptions, Say
+from linemate.turns import BackgroundLoad, metric_of
+from pmu.profilefile import Files
+from pmu.record import Plan, Recorded, record_command, run_watched
+from pmu.workload import Processors
+from sharing.model.recorded import RecordedRun
+
+LOGS = "heap-logs"  # in the folder of a recording: what each process noted of its allocations
+ALONE_S, ALONE_TIMES = 10.0, 4.0  # seconds, and times a spread run's: others may take of the one processor
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    name: str
+    cpus: tuple[int, ...]
+
+    @property
+    def alone(self) -> bool:
+        return self.name == "solo"
+
+
+@dataclass(slots=True)
+class Runs:
+    """The runs in order; ``profiled`` has of each level the run that was profiled and its number among them."""
+
+    runs: list[RecordedRun] = field(default_factory=list)
+    profiled: dict[str, tuple[Recorded, int]] = field(default_factory=dict)
+
+    def drop(self, level: str) -> None:
+        self.profiled.pop(level, None)
+        self.runs = [run for run in self.runs if run.level != level]
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs the command of ``options``; ``heap_recorder`` is the library that notes allocations, None for none."""
+
+    options: RecordOptions
+    plan: Plan
+    files: Files
+    heap_recorder: Path | None
+
+    def run_all(self, say: Say, echo: Say) -> Runs:
+        """Every run, levels in turns.  The first of each level is profiled, the others only timed.
+
+        Two loops that pull at one line fall into a step that each sample breaks: what a level takes is what it takes
+        without samples.  A run on one processor that takes too long is ended, and is the last of them.
+        """
+        levels, done = self._levels(), Runs()
+        for number in range(self.options.runs):
+            for level in levels if number % 2 == 0 else levels[::-1]:
+                within_s = _most_alone_s(done.runs) if level.alone else math.inf
+                background, profile = BackgroundLoad(), level.name not in done.profiled
+                recorded = self._run(level, within_s, profile=profile)
+                if recorded.late:
+                    say(_late(done.runs[0], within_s))
+                    levels = [other for other in levels if other != level]
+                    done.drop(level.name)
+                    continue
+                if profile:
+                    done.profiled[level.name] = recorded, len(done.runs)
+                done.runs.append(self._row(level, recorded, background.seconds(), echo))
+                if recorded.interrupted:
+                    return done
+        return done
+
+    def _levels(self) -> list[_Level]:
+        everywhere = tuple(sorted(os.sched_getaffinity(0)))
+        # Interrupts go to the first processor rather than to the last.
+        alone = [_Level("solo", everywhere[-1:])] if self.options.solo else []
+        return [_Level("spread", everywhere), *alone]
+
+    def _run(self, level: _Level, within_s: float, *, profile: bool) -> Recorded:
+        options, capture = self.options, bool(self.options.metric)
+        on = Processors(level.cpus, stays=level.alone and options.ignore_affinity)
+        if not profile:
+            return run_watched(options.command, on=on, capture=capture, priority=self.plan.priority, within_s=within_s)
+        part, env = self.files.part(level.name), None if level.alone else self._noting()
+        return record_command(self.plan, options.command, part, on=on, capture=capture, env=env, within_s=within_s)
+
+    def _noting(self) -> dict[str, str] | None:
+        """What makes a command note its allocations."""
+        if self.heap_recorder is None:
+            return None
+        logs = self.files.part(LOGS)
+        logs.mkdir()
+        others = os.environ.get("LD_PRELOAD", "")
+        preloaded = f"{self.heap_recorder}:{others}" if others else str(self.heap_recorder)
+        return {"LD_PRELOAD": preloaded, "LINEMATE_HEAP": str(logs.absolute())}
+
+    def _row(self, level: _Level, recorded: Recorded, background_s: float, echo: Say) -> RecordedRun:
+        ended, options = recorded.ended, self.options
+        assert ended is not None
+        metric = None
+        if options.metric:
+            echo(ended.output)
+            if ended.status == 0 and not recorded.interrupted:
+                metric = metric_of(ended.output, options.metric, options.command[0])
+        return RecordedRun(
+            level.name, level.cpus, ended.wall_s, ended.user_s, ended.system_s, background_s, ended.status, metric
+        )
+
+
+def _most_alone_s(runs: Sequence[RecordedRun]) -> float:
+    """What a run on one processor may take: all processor time of one that was spread, and what it waited."""
+    return ALONE_S + ALONE_TIMES * max((run.wall_s + run.user_s + run.system_s for run in runs), default=0.0)
+
+
+def _late(spread: RecordedRun, within_s: float) -> str:
+    return (
+        f"the run on one processor had not ended after {within_s:.0f} s, where the one on {len(spread.cpus)} took "
+        f"{spread.wall_s:.1f} s, and was ended: threads that spin for each other hand the processor over only when "
+        "their time is up; there is no run without sharing, and gains are upper bounds"
+    )
