@@ -1,6 +1,7 @@
 """Every rule of lines against hand-made lines: tests/rules/cases/*.toml say the layout, the accesses and the verdict.
 
-A case expects exactly the findings it lists, no more; ``near`` names the rule that a clean case just misses.
+A case expects exactly the findings it lists, no more; ``near`` names the rule that a clean case just misses, ``first``
+the owners of the two actors that a finding blames.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
         guards=frozenset(table.get("guards", ())),
         sized=table.get("sized", True),
         count=table.get("count", 1),
+        of_library=table.get("of_library", False),
     )
 
 
@@ -95,6 +97,7 @@ def findings(case: dict[str, Any]) -> dict[str, str]:
         on_line = tuple(a for a in actors if a.touched_on(start, start + size))
         for draft in rule.check(LineProfile(start, size, on_line), context):
             assert all(word in draft.message for word in (draft.actors[0].owner,)), draft.message
+            assert {a.owner for a in draft.actors[:2]} >= set(case.get("first", ())), draft.message
             found[rule.id] = str(draft.severity)
     return found
 
