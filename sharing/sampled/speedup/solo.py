@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from sharing.model.attribution import Attribution
 from sharing.model.recorded import RecordedRun
-from sharing.model.samples import Mode
+from sharing.model.samples import Field, Mode
 from sharing.sampled import numbers
+from sharing.sampled.attribution.sampledcode import is_software_clock
 from sharing.sampled.distinct import unique_inverse
 from sharing.sampled.eventcosts import sample_costs
 from sharing.sampled.interval import median_within
@@ -134,10 +135,21 @@ def _read(level: Level, functions: dict[tuple[str, str], int], modules: dict[str
 
 
 def _usual_seconds(level: Level, cost: Column) -> float:
-    """Seconds of one usual sample, where no run says how long it took: clocks count nanoseconds."""
-    table = level.attribution.samples.samples
-    here = cost > 0
-    return float(np.median(table["period"][here])) * NS if here.any() else 0.0
+    """Seconds of one usual sample, where no run says how long it took.
+
+    Clocks count nanoseconds.  What other events count is no time: there a sample stands for the time up to the next one
+    of its thread.
+    """
+    samples, thread = level.attribution.samples, level.attribution.rows["thread"]
+    table, here = samples.samples, np.flatnonzero(cost > 0)
+    if not len(here):
+        return 0.0
+    counting = [event for event in samples.events if event.fields & Field.PERIOD]
+    if counting and all(is_software_clock(event) for event in counting):
+        return float(np.median(table["period"][here])) * NS
+    here = here[np.lexsort((table["time"][here], thread[here]))]
+    gaps = np.diff(table["time"][here].astype(np.int64))[thread[here][1:] == thread[here][:-1]]
+    return float(np.median(gaps)) * NS if len(gaps) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
