@@ -16,7 +16,7 @@ from linemate.options import CheckOptions, FactsRequest
 from linemate.pipeline import check_program
 from linemate.source import read_program
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding, Severity
+from sharing.model.finding import Finding, Report, Severity
 
 _WORD = re.compile(r"\w+")
 
@@ -95,20 +95,23 @@ def _side(
         report = check_program(read_program(options), options)
     except LinemateError as error:
         return Side(False, (), 0, time.monotonic() - started, why_not=str(error))
-    names = set(fix.names)
+    failed = [note.replace(f"{tree}/", "") for note in report.coverage.notes if "analysed" in note]
+    return side_of(report, set(fix.names), round(time.monotonic() - started, 1), " ".join(failed), fix.together)
+
+
+def side_of(report: Report, names: set[str], wall_s: float, failed: str = "", together: bool = False) -> Side:
+    """What a report says about the data of these names, about one of them or (``together``) about all."""
     about, others = [], 0
     for finding in report.findings:
         named = names & _named(finding)
-        if named == names if fix.together else named:
+        if named == names if together else named:
             about.append((finding.severity, finding.rule, str(finding.verdict)))
         else:
             others += 1
     about.sort(key=lambda one: -one[0].rank)
     counts = report.coverage.counts
-    failed = [note.replace(f"{tree}/", "") for note in report.coverage.notes if "analysed" in note]
     parses = not counts.get("units_failed") and not counts.get("units_in_part")
-    wall_s = round(time.monotonic() - started, 1)
-    return Side(parses, tuple(about), others, wall_s, "" if parses else " ".join(failed)[:200])
+    return Side(parses, tuple(about), others, wall_s, "" if parses else failed[:200])
 
 
 def _named(finding: Finding) -> set[str]:

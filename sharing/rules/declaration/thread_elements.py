@@ -31,6 +31,7 @@ from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.image import AccessKind
 from sharing.model.profile import Heat
 from sharing.model.types import MAX_DEPTH
+from sharing.rules import numbers
 from sharing.rules.declaration.base import (
     DeclarationRule,
     SourceContext,
@@ -143,17 +144,29 @@ def _handed_to_threads(program: Program, ctx: SourceContext) -> Iterator[_Elemen
 def _given_out(program: Program, ctx: SourceContext) -> Iterator[_Elements]:
     """Records of which single elements of an array are given out, and are locked, or changed by several threads."""
     passed = set(_passed_elements(program))
+    few = set(_in_small_arrays(program))
     for key, record in program.records.items():
         size, uses = record.facts.size, tuple(use for use in ctx.uses.of_record(key) if not use.new)
-        if key not in passed and not any(use.stride == size for use in uses):
+        if key not in passed | few and not any(use.stride == size for use in uses):
             continue
         name = shown_name(record.facts)
-        if any(use.locks and (use.stride == size or key in passed) for use in uses):
+        if any(use.locks and (use.stride == size or key in passed | few) for use in uses):
             yield _Elements(name, key, record, uses, locked=True)
         elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
             own = tuple(use for use in uses if not use.indexed)
             if any(use.writes and not use.atomic and ctx.changed_by_threads(key, use.offset) for use in own):
                 yield _Elements(name, key, record, own)
+
+
+def _in_small_arrays(program: Program) -> Iterator[str]:
+    """Keys of records of which a variable or a member is an array of a few: a larger one is a table."""
+    trees = [(d.unit, d.facts.type) for d in program.variables.values()]
+    trees += [(d.unit, member.type) for d in program.records.values() for member in d.facts.members]
+    for unit, tree in trees:
+        inner, count = element(tree)
+        record = record_of(program, unit, inner)
+        if record is not None and numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS:
+            yield record.facts.key
 
 
 def _passed_elements(program: Program) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 What it does: finds a busy object that is declared with the alignment of a line, is smaller than a line, and whose
 tail holds another object's data.  It speaks in the place of rules that only see that the two meet; what is aligned may
-be written, or only read and disturbed by its tail.
+be written, or only read and disturbed by its tail.  A tail that the same functions use is fetched with it and not
+named.
 
 Why is this bad?  Alignment decides where an object starts and says nothing about what follows.  A 40-byte lock
 aligned to 64 leaves 24 bytes that the linker hands to the next variable: the edit looks like a fix, and the line
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Heat, LineProfile
+from sharing.rules import numbers
 from sharing.rules.line.base import (
     Context,
     Draft,
@@ -37,12 +39,16 @@ from sharing.rules.line.base import (
     meets,
     pair_score,
     span_text,
+    together,
     who,
 )
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
-    """1. an owner that starts the line by declaration and ends inside it; 2. other owners' touched data behind it."""
+    """1. an owner that starts the line by declaration and ends inside it; 2. other owners' touched data behind it.
+
+    What is always used with it is fetched with it; behind a lock that is worse, since those who wait take the line.
+    """
     for actor in line.actors:
         start, end = actor.owner_span
         if actor.alignment < ctx.line_size or start != line.address or not start < end < line.end:
@@ -57,6 +63,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             and v.heat is not Heat.COLD
             and (meets(actor, v, line) or meets(v, actor, line))
             and (can_collide(actor, v, ctx) or can_collide(v, actor, ctx))
+            and (actor.is_lock or min(together(actor, v), together(v, actor)) < numbers.WRITERS_TOGETHER)
         ]
         if not tail:
             continue
