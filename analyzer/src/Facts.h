@@ -63,7 +63,8 @@ enum : int64_t {
   NoReturn = 16,
   Virtual = 32,
   Hot = 64,
-  Region = 128
+  Region = 128,
+  Private = 256
 };
 } // namespace functionbits
 

@@ -58,8 +58,9 @@ def judge(path: Path) -> Program:
     names = set(about.removeprefix("// about:").split())
     started = time.monotonic()
     before, after, edited, both = (_check(path, *flags) for flags in ((), (FIXED,), (EDIT,), (FIXED, EDIT)))
-    sides = (side_of(report, names, round(time.monotonic() - started, 1)) for report in (before, after))
-    return Program(path, what.removeprefix("// "), *sides, _new(before, edited) + _new(after, both))
+    wall_s = round(time.monotonic() - started, 1)
+    sides = side_of(before, names, wall_s), side_of(after, names, wall_s)
+    return Program(path, what.removeprefix("// "), *sides, new=_new(before, edited) + _new(after, both))
 
 
 def _check(path: Path, *flags: str) -> Report:

@@ -186,12 +186,12 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking)
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
     start_calls, start_args = _start_calls(starts, ips[3], lookup, knowledge, imported)
-    every_call = np.concatenate([call_table, lock_calls, start_calls])
+    every_call, entries = np.concatenate([call_table, lock_calls, start_calls]), start_args["value"].tolist()
     every_arg = np.concatenate([arg_table, lock_args, start_args])
     origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets, locksets.required(defined))
     names = {a: n for n, a in imports.items()}
     return Code(
-        functions=_functions(facts, address, length, taken),
+        functions=_functions(facts, address, length, taken, {*every_call["callee"].tolist(), *entries}),
         symbols=tuple(f.symbol or f.identity for f in facts),
         sites=_by_ip(sites),
         calls=_by_ip(every_call),
@@ -263,7 +263,10 @@ def _taken(facts: list[Any], unit: Ints, args: _Rows, functions: _Places) -> set
     return set(addresses)
 
 
-def _functions(facts: list[Any], address: npt.NDArray[np.uint64], length: Any, taken: set[int]) -> Table:
+def _functions(
+    facts: list[Any], address: npt.NDArray[np.uint64], length: Any, taken: set[int], called: set[int]
+) -> Table:
+    """Who may enter a function from outside: of private methods nobody does where a call from within is seen."""
     table = np.zeros(len(facts), FUNCTION_DTYPE)
     table["address"], table["size"] = address, length
     table["name"] = np.arange(len(facts))
@@ -271,7 +274,8 @@ def _functions(facts: list[Any], address: npt.NDArray[np.uint64], length: Any, t
     flags = []
     for f, a in zip(facts, address.tolist(), strict=True):
         value = FunctionFlag(0)
-        if not f.bits & (FunctionBits.INTERNAL | FunctionBits.REGION):
+        inside = f.bits & FunctionBits.PRIVATE and a in called
+        if not f.bits & (FunctionBits.INTERNAL | FunctionBits.REGION) and not inside:
             value |= FunctionFlag.EXPORTED
         if f.bits & FunctionBits.INIT:
             value |= FunctionFlag.INIT

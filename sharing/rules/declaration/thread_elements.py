@@ -1,10 +1,10 @@
 """Elements of threads meet on a line.
 
-What it does: finds an array of records that threads use apart from each other, whose size is no multiple of a line, and
-of which the end of one element and the beginning of the next are both busy.  An element is a thread's own where its
-index is the number of the running thread, where its address is handed to a thread as it starts, or where addresses of
-elements are given out one by one and several threads change what they got without a lock.  Elements that have a lock
-each, taken at an index, are locked apart in order to be used apart.
+What it does: finds an array of records that threads use apart from each other, whose size is no multiple of a line or
+that begins where an allocator puts it, and of which the end of one element and the beginning of the next are both busy.
+An element is a thread's own where its index is the number of the running thread, where its address is handed to a
+thread as it starts, or where addresses of elements are given out one by one and several threads change what they got
+without a lock.  Elements that have a lock each, taken at an index, are locked apart in order to be used apart.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -42,6 +42,8 @@ from sharing.rules.declaration.base import (
     rounded,
     users,
 )
+from sharing.rules.declaration.heap_alignment import aligns_itself
+from sharing.source.addressing import HEAP_ALIGNMENT
 from sharing.source.declarations import core, element, language, record_of, shown_name, source_position
 from sharing.source.program import Defined, Program
 from sharing.source.uses import Use
@@ -64,15 +66,33 @@ class _Elements:
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. arrays with an element for each thread; 2. of no multiple of a line; 3. busy at both ends."""
     seen: set[str] = set()
+    off_lines = set(_off_lines(program, ctx.line_size))
     of_threads = (*_at_own_index(program, ctx), *_handed_to_threads(program, ctx))
     for found in (*of_threads, *_given_out(program, ctx)):
         key, size = found.record.facts.key, found.record.facts.size
-        if key in seen or size <= 0 or size % ctx.line_size == 0:
+        if key in seen or size <= 0:
+            continue
+        if size % ctx.line_size == 0 and (found.identity != key or key not in off_lines):
             continue
         met = _meeting(found, size, ctx)
         if met is not None:
             seen.add(key)
             yield _draft(program, ctx, found, *met)
+
+
+def _off_lines(program: Program, line_size: int) -> Iterator[str]:
+    """Keys of records whose arrays need not begin on a line: from an allocator, or in a record that need not itself."""
+    for defined in program.functions.values():
+        for fact in defined.facts.allocations:
+            record = program.record(defined.unit, fact.record)
+            if record is not None and max(fact.guarantee, record.facts.align) < line_size and not aligns_itself(fact):
+                yield record.facts.key
+    for whole in program.records.values():
+        for member in whole.facts.members if whole.facts.align < line_size else ():
+            inner, count = element(member.type)
+            record = record_of(program, whole.unit, inner)
+            if record is not None and count > 1:
+                yield record.facts.key
 
 
 def _at_own_index(program: Program, ctx: SourceContext) -> Iterator[_Elements]:
@@ -230,9 +250,10 @@ def _meeting(found: _Elements, size: int, ctx: SourceContext) -> tuple[Use, Use]
 def _on_one_line(last: int, first: int, size: int, line_size: int) -> bool:
     """The last byte of a use and the first of one of the next element.
 
-    Wherever the array begins, elements begin at all multiples of what their size and a line have in common.
+    Wherever the array begins, elements begin at all multiples of what their size and a line have in common.  Where that
+    is a line, they begin at any multiple of what allocators promise.
     """
-    step = gcd(size, line_size)
+    step = gcd(size, line_size) if size % line_size else HEAP_ALIGNMENT
     return any((at + last) // line_size == (at + first) // line_size for at in range(0, line_size, step))
 
 
@@ -241,6 +262,7 @@ def _draft(program: Program, ctx: SourceContext, found: _Elements, end: Use, beg
     spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
     source = source_position(program, unit, facts)
     role = "element with a lock" if found.locked else "element of a thread"
+    advice = f", which rounds it up to {each} bytes" if each > facts.size else ", and allocate it so"
     why = "each element a lock of its own" if found.locked else "each thread an element of its own"
 
     def part(use: Use) -> SourceParticipant:
@@ -257,13 +279,13 @@ def _draft(program: Program, ctx: SourceContext, found: _Elements, end: Use, beg
         message=(
             f"{found.name} has {facts.size} bytes, and {why}: the end of one, "
             f"{_verb(end)} by {users((end,))}, shares a line with the beginning of the next, {_verb(begin)} by "
-            f"{users((begin,))}: align the type, which rounds it up to {each} bytes"
+            f"{users((begin,))}: align the type{advice}"
         ),
         evidence=(f"{facts.size} bytes each, {each} in whole lines",),
         remedies=(
             Remedy(
                 kind="pad-element",
-                text=f"align {found.name} to {ctx.line_size} bytes, which rounds it up to {each}",
+                text=f"align {found.name} to {ctx.line_size} bytes{advice}",
                 edit=aligned_record(found.name, spoken, ctx),
                 language=spoken,
                 cost_bytes=each - facts.size,

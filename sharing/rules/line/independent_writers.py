@@ -96,9 +96,15 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     if together(a, b) >= numbers.WRITERS_TOGETHER or together(b, a) >= numbers.WRITERS_TOGETHER:
         severity = severity.lowered(1)  # each side reads the other's data as well: a part of it is true sharing
     different = not a.mask(writers=True) & b.mask(writers=True)
-    if a.owner == b.owner and not different:
+    if a.owner == b.owner and not different and not _ends(a, b):
         severity = severity.lowered(1)
     return severity
+
+
+def _ends(a: Actor, b: Actor) -> bool:
+    """The ends of a queue: whoever moves one only looks at the other, and both are written as shared data is."""
+    moved_apart = not written_together(a, b) and not written_together(b, a)
+    return a.synchronised and b.synchronised and moved_apart and min(together(a, b), together(b, a)) > 0
 
 
 RULE = LineRule(
