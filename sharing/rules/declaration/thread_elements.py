@@ -72,7 +72,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         key, size = found.record.facts.key, found.record.facts.size
         if key in seen or size <= 0:
             continue
-        if size % ctx.line_size == 0 and (found.identity != key or key not in off_lines):
+        if size % ctx.line_size == 0 and (found.identity in program.variables or key not in off_lines):
             continue
         met = _meeting(found, size, ctx)
         if met is not None:
@@ -96,7 +96,7 @@ def _off_lines(program: Program, line_size: int) -> Iterator[str]:
 
 
 def _at_own_index(program: Program, ctx: SourceContext) -> Iterator[_Elements]:
-    """Arrays that are variables or members, used at the number of the running thread."""
+    """Arrays that are variables or members, used at the number of the running thread, or locked element by element."""
     for identity, defined in program.variables.items():
         yield from _arrays(
             program, defined.unit, defined.facts.type, identity, ctx.uses.of_variable(identity), ctx.line_size
@@ -110,11 +110,12 @@ def _arrays(
     program: Program, unit: int, tree: TypeTree, identity: str, uses: tuple[Use, ...], line_size: int
 ) -> Iterator[_Elements]:
     own = {use.stride for use in uses if use.own}
-    for record in _element_records(program, unit, tree) if own else ():
+    locked = {use.stride for use in uses if use.locks and use.stride}
+    for record in _element_records(program, unit, tree) if own | locked else ():
         size = record.facts.size
-        if size in own and size >= line_size:  # of smaller ones packed-thread-slots speaks
-            mine = tuple(use for use in uses if use.own and use.stride == size)
-            yield _Elements(shown_name(record.facts), identity, record, mine)
+        if size in own | locked and size >= line_size:  # of smaller ones rules on lines speak
+            mine = tuple(use for use in uses if use.stride == size and (use.own or size in locked))
+            yield _Elements(shown_name(record.facts), identity, record, mine, locked=size not in own)
 
 
 def _element_records(program: Program, unit: int, tree: TypeTree, depth: int = 0) -> Iterator[Defined[RecordFacts]]:

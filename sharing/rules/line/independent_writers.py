@@ -102,9 +102,10 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
 
 
 def _ends(a: Actor, b: Actor) -> bool:
-    """The ends of a queue: whoever moves one only looks at the other, and both are written as shared data is."""
+    """The ends of a queue: both atomic or volatile, and whoever moves one only looks at the other."""
     moved_apart = not written_together(a, b) and not written_together(b, a)
-    return a.synchronised and b.synchronised and moved_apart and min(together(a, b), together(b, a)) > 0
+    unlocked = all(x.role is Role.ATOMIC or x.is_volatile for x in (a, b))
+    return unlocked and moved_apart and min(together(a, b), together(b, a)) > 0
 
 
 RULE = LineRule(
