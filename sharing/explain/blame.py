@@ -5,6 +5,7 @@ Owns the reading of the account in ``shifts``; makes objects for what is reporte
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,25 @@ def section_shift(shifts: Shifts, pair: int) -> int:
 def within_section(shifts: Shifts, kept: int, most: int = MOST) -> tuple[Contribution, ...]:
     """Why a kept object moved relative to the start of its section.  Adds up to that."""
     return between(shifts, -1, kept, most, lead=False)
+
+
+def by_symbols(shifts: Shifts, contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
+    """The contributions, with what made a section in front larger in place of that section, where symbols did."""
+    out: list[Contribution] = []
+    for one in contributions:
+        inside = _inside(shifts, one.name) if one.share is Share.SECTION else ()
+        out += [c for c in inside if c.name and c.share is not Share.OTHERS] or [one]
+    return tuple(out)
+
+
+def _inside(shifts: Shifts, section: str) -> tuple[Contribution, ...]:
+    """What moved the last variable of a section that both builds have in order, relative to the section's start."""
+    objects = shifts.matching.new
+    if section not in objects.words:
+        return ()
+    of_kept = objects.section[shifts.new.rows[shifts.new.kept]]
+    kept = np.flatnonzero(of_kept == objects.words.index(section))
+    return within_section(shifts, int(kept[-1])) if len(kept) else ()
 
 
 def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bool = True) -> tuple[Contribution, ...]:

@@ -47,9 +47,6 @@ CLIP: Annotated[
         "standard deviations by the median", Origin.PAPER, "Huber's bend, out where 98 % of normal noise stays as it is"
     ),
 ] = 2.5
-BEND: Annotated[
-    float, About("standard deviations", Origin.PAPER, "Huber's bend of 95 % efficiency where the noise is normal")
-] = 1.345
 SIGMA: Annotated[
     float,
     About("median deviations in a standard deviation", Origin.PAPER, "the normal distribution: 1 / 0.6745"),

@@ -6,7 +6,6 @@ Owns the cost of a place.  Whether there is a step at all is ``steps``'.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +18,13 @@ Ids = npt.NDArray[np.int64]
 
 
 def place(part: Floats, weight: Floats, allowed: Ids) -> int:
-    """The split of rows that leaves the smallest deviations from the medians of both sides.
+    """The split of rows that leaves the smallest squares of deviations from the means of both sides.
 
     ``weight`` says how much each cell counts: those that do not step would only blur the place.  How far off a value is
-    is told by the spread on both sides of a first place, and counts squared up to Huber's bend.
+    is told by the spread on both sides of a first place, that of the smallest deviations from medians.
     """
-    spread = _spread(part)
-    first = _best(part, allowed, _costs(part, allowed, lambda off: off / spread * weight))
-    return _best(part, allowed, _costs(part, allowed, _squares(part, first, weight)))
+    first = _best(part, allowed, _deviations(part, allowed, weight))
+    return _best(part, allowed, _squares(part, first, allowed, weight))
 
 
 def possible_places(level: Floats, at: int, clearness: float) -> tuple[int, ...]:
@@ -37,23 +35,38 @@ def possible_places(level: Floats, at: int, clearness: float) -> tuple[int, ...]
     """
     rows = level[:, None]
     allowed = np.arange(numbers.MIN_REVISIONS, len(level) - numbers.MIN_REVISIONS + 1)
-    costs = _costs(rows, allowed, _squares(rows, at, np.ones(1)))
+    costs = _squares(rows, at, allowed, np.ones(1))
     bound = -math.log(1 - math.sqrt(explain_numbers.LEVEL)) / clearness**2
     return tuple(sorted({at, *allowed[costs <= costs.min() + bound].tolist()}))
 
 
-def _squares(part: Floats, at: int, weight: Floats) -> Callable[[Floats], Floats]:
-    """The cost of deviations, in units of the spread on both sides of a place."""
-    whole = _spread(part)
-    sides = np.concatenate([_off(part[:at]), _off(part[at:])])
-    spread = np.maximum(numbers.SIGMA * _spread(sides), whole / (100 * numbers.SIGMA))
-    return lambda off: _bent(off / spread) * weight
-
-
-def _costs(part: Floats, allowed: Ids, cost: Callable[[Floats], Floats]) -> Floats:
+def _deviations(part: Floats, allowed: Ids, weight: Floats) -> Floats:
+    """For each split the sum of deviations from the medians of both sides, in spreads of the cells."""
+    scale = weight / _spread(part)
     return np.array(
-        [sum(float(np.nansum(cost(np.abs(_off(side))))) for side in (part[:at], part[at:])) for at in allowed.tolist()]
+        [
+            sum(float(np.nansum(np.abs(_off(side)) * scale)) for side in (part[:at], part[at:]))
+            for at in allowed.tolist()
+        ]
     )
+
+
+def _squares(part: Floats, at: int, allowed: Ids, weight: Floats) -> Floats:
+    """For each split half the squares of deviations from the means of both sides, in units of the spread around ``at``.
+
+    Values that are wild there are clipped, so that none weighs more than any that is far off.
+    """
+    off = np.concatenate([_off(part[:at]), _off(part[at:])])
+    spread = np.maximum(numbers.SIGMA * _spread(off), _spread(part) / (100 * numbers.SIGMA))
+    level = part - off - np.nanmedian(part, axis=0)
+    known = np.isfinite(part)
+    values = np.where(known, level / spread + np.clip(off / spread, -numbers.CLIP, numbers.CLIP), 0.0)
+    count, total, squares = (np.cumsum(column, axis=0) for column in (known, values, values**2))
+    before = allowed - 1
+    left = squares[before] - total[before] ** 2 / np.maximum(count[before], 1)
+    right = squares[-1] - squares[before] - (total[-1] - total[before]) ** 2 / np.maximum(count[-1] - count[before], 1)
+    costs: Floats = ((left + right) / 2 * weight).sum(axis=1)
+    return costs
 
 
 def _best(part: Floats, allowed: Ids, costs: Floats) -> int:
@@ -75,11 +88,4 @@ def _off(side: Floats) -> Floats:
 def _spread(part: Floats) -> Floats:
     """Median deviations of the cells."""
     out: Floats = np.maximum(np.nanmedian(np.abs(part - np.nanmedian(part, axis=0)), axis=0), 1e-9)
-    return out
-
-
-def _bent(deviations: Floats) -> Floats:
-    """Huber's loss."""
-    bend = numbers.BEND
-    out: Floats = np.where(deviations <= bend, deviations**2 / 2, bend * deviations - bend**2 / 2)
     return out

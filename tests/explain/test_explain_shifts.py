@@ -86,6 +86,18 @@ def test_a_section_moves_as_one_and_says_which_section_pushed_it() -> None:
     assert blame.within_section(shifts, 1) == ()
 
 
+def test_what_made_the_section_in_front_larger_is_told_by_its_name() -> None:
+    new = Var("new", 4096)
+    shifts = compared(laid({".data": [C], ".bss": [A, B]}), laid({".data": [new, C], ".bss": [A, B]}))
+    behind = blame.behind_section_start(shifts, 1)
+    assert parts(behind) == {(Share.SECTION, ".data", 4096)}
+    assert parts(blame.by_symbols(shifts, behind)) == {(Share.ADDED, "new", 4096)}
+    # The near miss: nothing in front of its last variable changed, it ends later itself.
+    shifts = compared(laid({".data": [C], ".bss": [A]}), laid({".data": [Var("c", 4097)], ".bss": [A]}))
+    behind = blame.behind_section_start(shifts, 1)
+    assert blame.by_symbols(shifts, behind) == behind
+
+
 def test_bytes_that_no_symbol_covers_are_said() -> None:
     """Between a and b lie 512 more bytes than any alignment of b explains."""
     old, new = of_bss(A, B), of_bss(A, Var("ghost", 512), B)

@@ -12,7 +12,6 @@ from sharing.basics.numbers import described
 from sharing.history import numbers
 from sharing.history.dependence import clearness
 from sharing.history.judge import judge
-from sharing.history.place import possible_places
 from sharing.history.series import Series
 from sharing.history.steps import segment, smallest_chance
 
@@ -55,17 +54,6 @@ def correlated() -> Floats:
     return level[:, None]
 
 
-def two_states() -> Floats:
-    rng = np.random.default_rng(6)
-    level = np.where(rng.random(30) < 0.5, 0.01, -0.01) + 0.004 * rng.normal(size=30)
-    level[15:] -= 0.03
-    return level
-
-
-def judge_places(level: Floats) -> object:
-    return possible_places(level, 15, 1.0)
-
-
 def coming_back() -> Floats:
     """A loss of few revisions that is mended."""
     logs = np.log(1000) + 0.01 * np.random.default_rng(5).normal(size=(40, 1))
@@ -85,7 +73,6 @@ ROWS: list[Row] = [
     ("CLIP", 0.1, far_off),
     ("ALONE", 0.0, lambda: segment(stepped(cells=6, only=3, size=0.06)).splits),
     ("BLUR", 1e6, blurred),
-    ("BEND", 1e-6, lambda: judge_places(two_states())),
     ("LONG_SERIES", 100, lambda: segment(correlated()).splits),
     ("FITTED_AWAY", 30.0, lambda: clearness(correlated()[:, 0])),
     ("MOST_CORRELATION", 0.3, lambda: clearness(correlated()[:, 0])),

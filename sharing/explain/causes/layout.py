@@ -166,7 +166,8 @@ def _mover(builds: Builds) -> str:
     if largest is None:
         return ""
     kept = int(np.searchsorted(shifts.kept, largest["first"]))
-    named = [c for c in blame.behind_section_start(shifts, kept) if c.share in SYMBOL_SHARES and c.name]
+    moved_by = blame.by_symbols(shifts, blame.behind_section_start(shifts, kept))
+    named = [c for c in moved_by if c.share in SYMBOL_SHARES and c.name]
     if not named:
         return ""
     top = named[0]
@@ -188,7 +189,8 @@ def _without_accesses(builds: Builds) -> Verdicts:
 def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: bool, text: str) -> Cause:
     """The cause, told by the worst of the pairs shown, or by ``text`` where there is none."""
     lead = next((m for m in shown if m.matched), shown[0] if shown else None)
-    contributions, pairs = _blame(builds, lead, improves=improves)
+    account, pairs = _blame(builds, lead, improves=improves)
+    contributions = blame.by_symbols(builds.shifts, account)
     relaid = lead.relaid if lead is not None else ()
     symbols = tuple(dict.fromkeys([
         *(one.owner for one in relaid), *(c.name for c in contributions if c.share in SYMBOL_SHARES and c.name)
@@ -218,7 +220,7 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         moved=_moved(builds, rows, improves=improves),
         new_line_mates=gained[: 2 * MAX_PAIRS],
         lost_line_mates=lost[: 2 * MAX_PAIRS],
-        evidence=(*of_samples, *(_words(c) for c in contributions)),
+        evidence=(*of_samples, *(_words(c) for c in dict.fromkeys((*contributions, *account)))),
         improves=improves,
         follows=None if relaid or _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
         confirm=confirm,
