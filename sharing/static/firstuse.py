@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.static import numbers
 from sharing.static.callees import function_at
 
 Bools = npt.NDArray[np.bool_]
@@ -20,6 +21,7 @@ Addresses = npt.NDArray[np.uint64]
 _CHANGES = (AccessKind.STORE, AccessKind.RMW, AccessKind.ADDRESS)
 _ASIDE = FunctionFlag.INIT | FunctionFlag.COLD
 _FROM_OUTSIDE = FunctionFlag.EXPORTED | FunctionFlag.ADDRESS_TAKEN
+MAX_PIECES = 64  # of code of one function behind a variable; in more nothing is compared
 MAX_PAIRS = 1 << 24  # of a write or a call and a variable: no program has so many
 
 
@@ -57,6 +59,9 @@ def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *
     away = np.flatnonzero(fits & ~there)
     there[away] = _called_from(image, flags, places, sites["function"][site[away]].astype(np.int64), variable[away])
     decides = there & fits if clears else there  # whoever is handed an address there sets the variable up
+    # What is set in passing, as the mark of a lock whose holder failed, says nothing of the code that does not set it.
+    rows = np.flatnonzero(decides)
+    decides[rows[_in_passing(sites, ranges, of_range, site[rows], variable[rows])]] = False
     once = np.bincount(variable[decides], minlength=len(variables)) > 0
     once[variable[~there | (stored & ~fits)]] = False
     result: Bools = once[of_range]
@@ -73,6 +78,29 @@ def _reached(sites: Table, rows: Rows, variables: Addresses, sizes: Addresses) -
         return None
     begins = np.cumsum(count) - count
     return np.repeat(rows, count), np.repeat(first - begins, count) + np.arange(int(count.sum()))
+
+
+def _in_passing(sites: Table, ranges: Table, of_range: Rows, site: Rows, variable: Rows) -> Bools:
+    """Which of these pairs of a row of ``sites`` and a variable are run far more seldom than what else is behind it.
+
+    Of ranges that hold the site the innermost counts: a second look is a range within another.
+    """
+    first, last = (np.searchsorted(sites["ip"], ranges[side]) for side in ("begin", "end"))
+    rarity = np.append(sites["rarity"].astype(np.int64), 0)
+    least = np.minimum.reduceat(rarity, np.column_stack([first, last]).ravel())[::2]
+    known = first < last  # something is accessed there
+    pieces: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    columns = (of_range, ranges["function"], ranges["begin"], ranges["end"], least)
+    for number, function, begin, end, seldom in zip(*(column[known].tolist() for column in columns), strict=True):
+        pieces.setdefault((number, function), []).append((begin, end, seldom))
+    result = np.zeros(len(site), bool)
+    for at, (row, number) in enumerate(zip(site.tolist(), variable.tolist(), strict=True)):
+        own = pieces.get((number, int(sites["function"][row])), ())
+        ip = int(sites["ip"][row])
+        if len(own) <= MAX_PIECES and (around := [piece for piece in own if piece[0] <= ip < piece[1]]):
+            compared = [max(around)[2], *(piece[2] for piece in own if piece not in around)]
+            result[at] = rarity[row] - min(compared) > numbers.EACH_TIME
+    return result
 
 
 class _Places:

@@ -28,9 +28,9 @@ USES = """
 #include <pthread.h>
 #include <stdlib.h>
 volatile long seen_once, seen_locked, seen_called, seen_busy, seen_elsewhere, seen_counted, seen_taken;
-volatile long seen_first, seen_again;
+volatile long seen_first, seen_again, seen_failed;
 static int once_first = 1, often_again = 1;
-static int once_plain, once_locked, once_called, often_busy, often_elsewhere, often_counted, often_taken;
+static int once_plain, once_locked, once_called, often_busy, often_elsewhere, often_counted, often_taken, often_failed;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 __attribute__((noinline)) static void prepare(void) { seen_called++; once_called = 1; }
 __attribute__((noinline)) static void drop(void) { often_elsewhere = rand(); }
@@ -50,6 +50,7 @@ __attribute__((noinline)) int work(int n) {
   if (!often_counted) { seen_counted++; }
   often_counted++;
   if (!often_taken) { seen_taken++; often_taken = 1; }
+  if (!often_failed) { seen_failed++; if (rand() == n && rand() == 5 && rand() == 6 && rand() == 7) often_failed = 1; }
   return n;
 }
 int main(int n, char **v) {
@@ -65,6 +66,7 @@ OFTEN = {
     "seen_elsewhere",
     "seen_counted",
     "seen_taken",
+    "seen_failed",
 }  # the first is prepare's own
 
 
