@@ -55,7 +55,38 @@ class VariableSymbols:
 def variable_symbols(
     symbols: Symbols, address: Array, section: Array, sections: tuple[Section, ...], copied: Array
 ) -> VariableSymbols:
-    """One row per variable (section, address), sorted; of several names the sized, typed, global one leads."""
+    """One row per variable (section, address), sorted; of several names the sized, typed, global one leads.
+
+    1. symbols of data, those of one address together; 2. their largest size; 3. without labels inside of variables;
+    4. other names; 5. extents of what has no size.
+    """
+    table = symbols.table
+    rows = _ranked(symbols, _of_data(symbols, section, sections), address, section)
+    first = np.ones(len(rows), bool)
+    first[1:] = (address[rows[1:]] != address[rows[:-1]]) | (section[rows[1:]] != section[rows[:-1]])
+    leads = rows[first]
+    start, where = address[leads], section[leads]
+    limit = np.array([s.end for s in sections] + [0], np.uint64)[where]
+    size = np.maximum.reduceat(table["size"][rows], np.flatnonzero(first)) if len(rows) else table["size"][rows]
+    size = np.minimum(size, limit - start)
+    inferred = size == 0
+    # A mark without type or size inside of a sized variable is a label in it, not a variable.
+    covered = _covered(start, size, where) & inferred & (table["type"][leads] == c.STT_NOTYPE)
+    aliases = _other_names(table, rows, first, ~covered)
+    leads, start, where, size, inferred, limit = (x[~covered] for x in (leads, start, where, size, inferred, limit))
+    following = np.where(np.append(where[1:], -1) == where, np.append(start[1:], NO_LIMIT), limit)
+
+    out = np.zeros(len(leads), VARIABLE_DTYPE)
+    for field in ("name", "type", "unit", "file", "scope"):
+        out[field] = -1
+    out["address"], out["section"] = start, where
+    out["size"] = np.where(inferred, np.minimum(following, limit) - start, size)
+    out["flags"] = _flags(table[leads], inferred, np.isin(start, address[copied]))
+    return VariableSymbols(out, table["name"][leads].astype(np.int64), aliases, int(covered.sum()))
+
+
+def _of_data(symbols: Symbols, section: Array, sections: tuple[Section, ...]) -> Array:
+    """Rows of the symbols that may be variables."""
     table = symbols.table
     holds_data, in_tables = _held(sections)
     wanted = np.isin(table["type"], [c.STT_OBJECT, c.STT_COMMON, c.STT_TLS, c.STT_NOTYPE]) & holds_data[section]
@@ -64,53 +95,46 @@ def variable_symbols(
     rows = np.flatnonzero(wanted)
     rows = rows[~symbols.names.starts_with_any(table["name"][rows], _NOISE)]
     rows = rows[~symbols.names.is_empty(table["name"][rows])]
-    rows = _without_marks(symbols, rows)
-    untyped = table["type"][rows] == c.STT_NOTYPE
-    empty = table["size"][rows] == 0
+    return _without_marks(symbols, rows)
+
+
+def _ranked(symbols: Symbols, rows: Array, address: Array, section: Array) -> Array:
+    """The rows by address and section, of one place the name that says most first."""
+    table = symbols.table
+    untyped, empty = table["type"][rows] == c.STT_NOTYPE, table["size"][rows] == 0
     bind = table["bind"][rows]
     private = symbols.names.starts_with(table["name"][rows], b"_")
     order = np.lexsort(
         (rows, table["dynamic"][rows] == 0, bind == c.STB_WEAK, private, bind == c.STB_LOCAL, untyped, empty,
          section[rows], address[rows])
     )  # fmt: skip
-    rows = rows[order]
-    first = np.ones(len(rows), bool)
-    first[1:] = (address[rows[1:]] != address[rows[:-1]]) | (section[rows[1:]] != section[rows[:-1]])
+    return rows[order]
+
+
+def _other_names(table: Array, rows: Array, first: Array, keep: Array) -> tuple[Array, Array]:
+    """Aliases, see ``VariableSymbols``: ``rows`` that do not lead (``first``), of the variables that are kept."""
     owner = np.cumsum(first) - 1
     leads = rows[first]
-    # A mark without type or size inside of a sized variable is a label in it, not a variable.
-    size = np.maximum.reduceat(table["size"][rows], np.flatnonzero(first)) if len(rows) else table["size"][rows]
-    start, where = address[leads], section[leads]
-    limit = np.array([s.end for s in sections] + [0], np.uint64)[where]
-    size = np.minimum(size, limit - start)
-    inferred = size == 0
-    covered = _covered(start, size, where) & inferred & (table["type"][leads] == c.STT_NOTYPE)
-    keep = ~covered
     renumber = np.cumsum(keep) - 1
     extra = ~first & keep[owner]
     extra[extra] = table["name"][rows[extra]] != table["name"][leads[owner[extra]]]
-    aliases = (renumber[owner[extra]], table["name"][rows[extra]])
-    leads, start, where, size, inferred, limit = (x[keep] for x in (leads, start, where, size, inferred, limit))
-    following = np.where(np.append(where[1:], -1) == where, np.append(start[1:], NO_LIMIT), limit)
-    size = np.where(inferred, np.minimum(following, limit) - start, size)
+    return renumber[owner[extra]], table["name"][rows[extra]]
 
-    out = np.zeros(len(leads), VARIABLE_DTYPE)
-    for field in ("name", "type", "unit", "file", "scope"):
-        out[field] = -1
-    out["address"], out["size"], out["section"] = start, size, where
-    flags = np.zeros(len(leads), np.uint32)
-    bind = table["bind"][leads]
+
+def _flags(symbols: Array, inferred: Array, copied: Array) -> Array:
+    """``VariableFlag`` of variables by the symbols that lead."""
+    bind = symbols["bind"]
+    flags = np.zeros(len(symbols), np.uint32)
     for condition, flag in (
         (inferred, VariableFlag.SIZE_INFERRED),
         (bind == c.STB_LOCAL, VariableFlag.LOCAL),
         (bind == c.STB_WEAK, VariableFlag.WEAK),
         (bind == c.STB_GNU_UNIQUE, VariableFlag.UNIQUE),
-        (table["section"][leads] == COMMON, VariableFlag.COMMON),
-        (np.isin(start, address[copied]), VariableFlag.COPY_RELOC),
+        (symbols["section"] == COMMON, VariableFlag.COMMON),
+        (copied, VariableFlag.COPY_RELOC),
     ):
         flags |= np.where(condition, np.uint32(flag), np.uint32(0))
-    out["flags"] = flags
-    return VariableSymbols(out, table["name"][leads].astype(np.int64), aliases, int(covered.sum()))
+    return flags
 
 
 def _held(sections: tuple[Section, ...]) -> tuple[Array, Array]:
