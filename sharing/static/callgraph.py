@@ -6,6 +6,7 @@ estimates for ranking (``frequency``) and are never presented as measured.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,7 +86,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     factor = coldness(image, knowledge)
     threads = thread_structure(image, knowledge, assume_threads=assume_threads)
     ways = _ways_in(image, threads)
-    entries = tuple(threads.roots[: MAX_ROOTS + 1])
+    entries = _with_bits(threads.roots)
     once = run_once(edges, threads.roots, ways.entered)
     mask = _reach(image, edges, threads, ways.pointed)
     main_bit = np.uint64(sum(1 << i for i, root in enumerate(entries) if root.name == "main"))
@@ -100,10 +101,9 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     frequency[phases.alone] = 0.0
     if main_bit and np.count_nonzero(mask & ~main_bit) >= numbers.BIG_PROGRAM:
         frequency[(mask == main_bit) & ~once] *= numbers.SET_UP
-    single = entries[:MAX_ROOTS]
     by_thread = None
     if threads.threaded:
-        by_thread = in_threads(image, parallel, kept, single, ways.dispatched, threads.base, factor)
+        by_thread = in_threads(image, parallel, kept, entries[:MAX_ROOTS], ways.dispatched, threads.base, factor)
     caller_list, caller_start = edges.callers_by_callee()
     return CallGraph(
         frequency,
@@ -111,7 +111,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         (factor < 1.0) | phases.alone,
         phases,
         entries,
-        sum(1 << i for i, root in enumerate(single) if root.many),
+        sum(1 << i for i, root in enumerate(entries) if root.many),
         threads.threaded,
         threads.how,
         caller_list,
@@ -120,6 +120,14 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         by_thread,
         unknown=threads.unknown,
     )
+
+
+def _with_bits(roots: Sequence[Root]) -> tuple[Root, ...]:
+    """The root of each bit: those that share the last one are one, of which there are several."""
+    own, others = roots[:MAX_ROOTS], roots[MAX_ROOTS:]
+    if len(others) > 1:
+        return (*own, Root("other threads", others[0].function, True))
+    return (*own, *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +170,9 @@ def _setters(image: Image) -> Bools:
 def _reach(image: Image, edges: Edges, threads: ThreadStructure, pointed: Bools) -> Masks:
     """Per function the roots that reach it; what is called through pointers, by the roots that do such calls."""
     mask = np.zeros(len(image.functions), np.uint64)
-    for i, root in enumerate(threads.roots[: MAX_ROOTS + 1]):
+    for i, root in enumerate(threads.roots):
         seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(threads.base)
-        mask[edges.reached_from(seeds)] |= np.uint64(1 << i)
+        mask[edges.reached_from(seeds)] |= np.uint64(1 << min(i, MAX_ROOTS))
     if threads.threaded and pointed.any():
         indirect = image.calls["function"][(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
         callers = mask[indirect] if len(indirect) else mask

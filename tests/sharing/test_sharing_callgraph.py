@@ -35,6 +35,22 @@ def frequency(image: Image, graph: CallGraph, name: str) -> float:
 
 
 class TestThreadRoots:
+    @pytest.mark.parametrize(("count", "last"), [(62, "worker61"), (63, "other threads"), (70, "other threads")])
+    def test_more_roots_than_bits_share_the_last_bit(self, count: int, last: str) -> None:
+        """Main and 62 threads have a bit each: what is beyond still runs, beside all others and itself."""
+        b = Builder()
+        workers = [f"worker{number}" for number in range(count)]
+        threads(b, *workers)
+        for name in workers:
+            b.function(name).store("data")
+        b.variable("data", 8)
+        image, graph = build(b)
+        assert reached_by(image, graph, "worker0") == {"worker0"}
+        assert reached_by(image, graph, workers[-1]) == {last}
+        bits = int(graph.mask[row(image, workers[-1])])
+        assert graph.concurrent(bits, int(graph.mask[row(image, "worker0")]))
+        assert graph.concurrent(bits, bits) is (count > 62)
+
     def test_one_creation_outside_loops_is_one_thread(self) -> None:
         b = Builder()
         threads(b, "worker")
