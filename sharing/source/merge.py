@@ -31,6 +31,7 @@ from sharing.source.checked import check_function, check_record, check_unit
 from sharing.source.program import Defined, Program
 
 MAX_EXECUTABLES = 24
+MAX_NOTES = 5  # of all units together; the others are counted
 
 _T = TypeVar("_T")
 _RECORD = msgspec.json.Decoder(RecordFacts)
@@ -62,6 +63,17 @@ def assemble(units: Iterable[UnitFacts], failed: Iterable[tuple[str, str]] = (),
     for unit in units:
         merger.add(unit)
     return merger.program(list(failed), list(notes))
+
+
+def _told(units: Iterable[UnitFacts]) -> list[str]:
+    """What units say of themselves, that of a header once."""
+    first: dict[str, str] = {}
+    for unit in units:
+        for note in unit.notes:
+            first.setdefault(note, f"{unit.path}: {note}")
+    told = list(first.values())
+    more = len(told) - MAX_NOTES
+    return [*told[:MAX_NOTES], *([f"{more} more notes about units"] if more > 0 else [])]
 
 
 class _Merger:
@@ -107,6 +119,7 @@ class _Merger:
             for u in broken
         ]
         notes += [f"{path}: not analysed: {reason}" for path, reason in failed]
+        notes += _told(units)
         variables, declared = _variables(units, range(len(units)))
         return Program(
             units=units,

@@ -103,6 +103,12 @@ def test_failed_and_partial_units_are_named() -> None:
     )
 
 
+def test_what_units_say_of_a_header_is_told_once() -> None:
+    said = tuple(f"member {n}: left out" for n in range(7))
+    units = [msgspec.structs.replace(unit(path).build(), notes=said) for path in ("/src/one.c", "/src/two.c")]
+    assert assemble(units).notes == (*(f"/src/one.c: {note}" for note in said[:5]), "2 more notes about units")
+
+
 @pytest.mark.parametrize("document", [b"[]", b'{"identity": 3}', b'{"identity": "f", "accesses": ["x"]}'])
 def test_a_function_that_breaks_the_schema_is_malformed(document: bytes) -> None:
     maker = UnitMaker("/src/a.c")
