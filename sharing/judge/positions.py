@@ -151,14 +151,14 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
 
 
 def _object_shared_by_intent(pair: tuple[Actor, ...]) -> bool:
-    """What is only read needs no synchronisation: then the other one tells of the object."""
-    shared = [_shared_by_intent(a) for a in pair]
-    return any(shared) and all(s or a.write_heat is Heat.COLD for s, a in zip(shared, pair, strict=True))
+    """Both are, or one is only read, which needs no synchronisation, beside an atomic or a lock of the same object."""
+    if all(_is_synchronised(a) or a.is_volatile for a in pair):
+        return True
+    return any(map(_is_synchronised, pair)) and all(_is_synchronised(a) or a.write_heat is Heat.COLD for a in pair)
 
 
-def _shared_by_intent(actor: Actor) -> bool:
-    atomic = actor.role is Role.ATOMIC or any(a.atomic for a in actor.accesses)
-    return actor.is_lock or actor.is_volatile or atomic
+def _is_synchronised(actor: Actor) -> bool:
+    return actor.is_lock or actor.role is Role.ATOMIC or any(a.atomic for a in actor.accesses)
 
 
 def _what(section: Section) -> str:

@@ -78,7 +78,7 @@ class FunctionBits(IntFlag):
     VIRTUAL = 32
     HOT = 64
     REGION = 128  # a parallel region outlined from a function, not a function of the source
-    PRIVATE = 256  # a private method that overrides nothing: only its class and its friends call it
+    PRIVATE = 256  # a private method that is not virtual, or a lambda: only code near it calls it
 
 
 class VariableBits(IntFlag):

@@ -61,7 +61,8 @@ int64_t bitsOf(const FunctionDecl &F, ASTContext &Context) {
   const auto *Method = dyn_cast<CXXMethodDecl>(&F);
   if (Method && Method->isVirtual())
     Bits |= functionbits::Virtual;
-  else if (Method && Method->getAccess() == AS_private)
+  else if (Method && (Method->getAccess() == AS_private ||
+                      Method->getParent()->isLambda()))
     Bits |= functionbits::Private;
   if (F.hasAttr<HotAttr>())
     Bits |= functionbits::Hot;
