@@ -138,6 +138,8 @@ def _handed_to_threads(program: Program, ctx: SourceContext) -> Iterator[_Elemen
     """
     width, call_width = len(ARG_COLUMNS), len(CALL_COLUMNS)
     in_arrays = {record.facts.key for record in _of_arrays(program)}
+    # Of smaller ones packed-thread-slots speaks, where it sees which variable's elements are handed over.
+    seen = set(_passed_elements(program, Passed.VARIABLE))
     for defined in program.functions.values():
         function, unit = defined.facts, defined.unit
         for at in range(0, len(function.args) - width + 1, width):
@@ -155,8 +157,8 @@ def _handed_to_threads(program: Program, ctx: SourceContext) -> Iterator[_Elemen
                 handed = [record for record in taken if record.facts.key in in_arrays]
             for record in handed:
                 key = record.facts.key
-                if record.facts.size < ctx.line_size and key in in_arrays:
-                    continue  # of smaller ones packed-thread-slots speaks
+                if record.facts.size < ctx.line_size and key in seen:
+                    continue
                 # What starts the threads sets their elements up.
                 uses = tuple(use for use in ctx.uses.of_record(key) if use.function != function.name)
                 yield _Elements(shown_name(record.facts), key, record, uses)
@@ -164,7 +166,7 @@ def _handed_to_threads(program: Program, ctx: SourceContext) -> Iterator[_Elemen
 
 def _given_out(program: Program, ctx: SourceContext) -> Iterator[_Elements]:
     """Records of which single elements of an array are given out, and are locked, or changed by several threads."""
-    passed = set(_passed_elements(program))
+    passed = set(_passed_elements(program, Passed.VARIABLE, Passed.RECORD))
     few = set(_in_small_arrays(program))
     for key, record in program.records.items():
         size, uses = record.facts.size, tuple(use for use in ctx.uses.of_record(key) if not use.new)
@@ -190,14 +192,14 @@ def _in_small_arrays(program: Program) -> Iterator[str]:
             yield record.facts.key
 
 
-def _passed_elements(program: Program) -> Iterator[str]:
+def _passed_elements(program: Program, *kinds: Passed) -> Iterator[str]:
     """Keys of records of which functions are handed an element at an index that is not constant."""
     width = len(ARG_COLUMNS)
     for defined in program.functions.values():
         args, unit = defined.facts.args, defined.unit
         for at in range(0, len(args) - width + 1, width):
             _, _, kind, value, _, stride = args[at : at + width]
-            if stride:
+            if stride and kind in kinds:
                 yield from (r.facts.key for r in _handed(program, unit, kind, value) if r.facts.size == stride)
 
 
