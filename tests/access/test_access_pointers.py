@@ -29,7 +29,7 @@ def test_a_call_takes_its_target_from_so_far_behind_a_pointer(pointers: tuple[El
 
 def test_a_call_takes_its_target_from_a_static_variable_or_an_argument(pointers: tuple[Elf, ScanResult]) -> None:
     elf, _ = pointers
-    hook, _ = elf.objects["hook"]
+    hook, _ = elf.objects["task_hook"]
     assert called_from(*pointers, "call_hook") == (Place.STATIC, hook)
     assert called_from(*pointers, "call_given") == (Place.ARGUMENT, 0)
 
@@ -50,7 +50,7 @@ def test_functions_and_arguments_are_kept_in_records_and_variables(pointers: tup
         )
         for row in result.kept
     }
-    hook, _ = elf.objects["hook"]
+    hook, _ = elf.objects["task_hook"]
     assert ("keep_task", 1, Place.RECORD, 8) in kept
-    assert ("set_handler", "on_event", Place.RECORD, 24) in kept
-    assert ("set_hook", 0, Place.STATIC, hook) in kept
+    assert ("set_handler", "on_ready", Place.RECORD, 24) in kept
+    assert ("set_task_hook", 0, Place.STATIC, hook) in kept
