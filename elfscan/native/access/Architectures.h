@@ -41,6 +41,9 @@ struct Architecture {
   /// Of functions that Go's compiler made.  Null: not known, they are read like
   /// those of C.
   const Convention *Go = nullptr;
+  /// Whether these bytes may hold an instruction that names the storage of the
+  /// running thread.  Null: any may.
+  bool (*NamesThread)(std::span<const uint8_t> Code) = nullptr;
 };
 
 std::span<const Architecture *const> architectures();

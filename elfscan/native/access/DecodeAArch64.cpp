@@ -13,6 +13,7 @@
 
 #include <array>
 #include <capstone/capstone.h>
+#include <cstring>
 
 namespace linemate {
 
@@ -267,6 +268,12 @@ void AArch64Decoder::computation(Op &Out) {
     return I < A.op_count && A.operands[I].type == ARM64_OP_IMM;
   };
   switch (Insn->id) {
+  case ARM64_INS_MRS:
+    if (A.operands[1].reg == arm64_reg(ARM64_SYSREG_TPIDR_EL0)) {
+      Out.Src = ThreadReg;
+      result(Out, Dst, Transfer::Move);
+    }
+    return;
   case ARM64_INS_MOV:
   case ARM64_INS_MOVZ:
   case ARM64_INS_MOVN:
@@ -445,10 +452,23 @@ std::unique_ptr<Decoder> makeAArch64Decoder() {
   return std::make_unique<AArch64Decoder>(Handle);
 }
 
+/// mrs of tpidr_el0, whatever the register.
+static bool namesThread(std::span<const uint8_t> Code) {
+  constexpr uint32_t Mrs = 0xd53bd040, Register = 0x1f;
+  for (size_t I = 0; I + sizeof Mrs <= Code.size(); I += sizeof Mrs) {
+    uint32_t Word;
+    std::memcpy(&Word, Code.data() + I, sizeof Word);
+    if ((Word & ~Register) == Mrs)
+      return true;
+  }
+  return false;
+}
+
 extern const Architecture AArch64Row;
 const Architecture AArch64Row = {
     Arch::AArch64, "aarch64",   makeAArch64Decoder,
     CS_ARCH_ARM64, CS_MODE_ARM, makeAArch64Normaliser,
-    nullptr,       nullptr,     &GoInternal};
+    nullptr,       nullptr,     &GoInternal,
+    namesThread};
 
 } // namespace linemate

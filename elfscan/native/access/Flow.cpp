@@ -29,7 +29,7 @@ bool isCopy(const Op &O) {
 }
 
 bool overlaps(const Slot &S, int64_t Offset, int64_t Size) {
-  return S.Offset < Offset + Size && Offset < S.Offset + 8;
+  return S.Offset < Offset + Size && Offset < S.Offset + S.Size;
 }
 
 } // namespace
@@ -38,6 +38,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
                        Tables &Tables) {
   Current = What;
   Code = Ops;
+  Returned = Returns::Nothing;
   Out = &Tables;
   G.build(P, Ops, What.Begin, What.End, Out->Seen);
   Exposed.clear();
@@ -168,10 +169,11 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
   bool Changed = false;
   for (unsigned R = 0; R < C.Registers; ++R) {
     const Value &Old = To.Regs[R];
-    if (Old.Kind == ValueKind::Unknown && Old.IsStale >= From.Regs[R].IsStale)
+    if (Old.Kind == ValueKind::Unknown && Old.IsStale >= From.Regs[R].IsStale &&
+        Old.IsOwn <= From.Regs[R].IsOwn)
       continue;
     Value V = join(Old, From.Regs[R], To.Walked);
-    if (V.same(To.Regs[R]))
+    if (V.same(Old) && V.IsOwn == Old.IsOwn)
       continue;
     To.Regs[R] = V;
     Changed = true;
@@ -184,10 +186,10 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
     Value V;
     if (Theirs != From.Slots.end() && Theirs->Offset == S.Offset)
       V = join(S.Content, Theirs->Content, To.Walked);
-    Changed |= !V.same(S.Content);
-    if (V.Kind == ValueKind::Unknown)
+    Changed |= !V.same(S.Content) || V.IsOwn != S.Content.IsOwn;
+    if (V.Kind == ValueKind::Unknown && !V.IsOwn)
       continue;
-    *Kept++ = {S.Offset, V};
+    *Kept++ = {S.Offset, V, S.Size};
   }
   To.Slots.erase(Kept, To.Slots.end());
   if (Changed && ++To.Visits > MaxVisits) {
@@ -263,7 +265,14 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   if (isFollowed(O.Second))
     Now.Regs[O.Second] = Second;
   if (O.Next == Flow::Call || O.Next == Flow::IndirectCall)
-    clobberForCall();
+    clobberForCall(O);
+  if (Emitting && O.Next == Flow::Return)
+    returned();
+}
+
+void FunctionFlow::returned() {
+  bool IsOwn = Now.Regs[std::countr_zero(C.Result)].IsOwn;
+  Returned = std::max(Returned, IsOwn ? Returns::Own : Returns::Other);
 }
 
 void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
@@ -309,14 +318,14 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
   forget(At, std::max<int64_t>(M.Size, 1));
   bool Whole = Keeps && (M.Kind == Access::Store || O.Stored == StepReg);
   bool Pair = O.Stored2 != NoReg && M.Size == 16;
-  auto Put = [this](int64_t Offset, const Value &Content) {
-    if (Content.Kind == ValueKind::Unknown || Content.IsPage ||
-        Now.Slots.size() >= MaxSlots)
+  auto Put = [this](int64_t Offset, const Value &Content, int64_t Size = 8) {
+    if ((Content.Kind == ValueKind::Unknown && !Content.IsOwn) ||
+        Content.IsPage || Now.Slots.size() >= MaxSlots)
       return;
     auto It = std::lower_bound(
         Now.Slots.begin(), Now.Slots.end(), Offset,
         [](const Slot &S, int64_t Wanted) { return S.Offset < Wanted; });
-    Now.Slots.insert(It, {Offset, Content});
+    Now.Slots.insert(It, {Offset, Content, Size});
     if (Spilled.size() < MaxSlots &&
         std::find(Spilled.begin(), Spilled.end(), Offset) == Spilled.end())
       Spilled.push_back(Offset);
@@ -325,6 +334,9 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
     Put(At, V);
   if (Whole && Pair)
     Put(At + 8, V2);
+  if (Value Part = reg(O, O.StoredAny);
+      M.Kind == Access::Store && M.Size < 8 && Part.IsOwn)
+    Put(At, unknownFrom(Part), M.Size);
 }
 
 void FunctionFlow::forget(int64_t Offset, int64_t Size) {
@@ -347,7 +359,7 @@ bool FunctionFlow::exposesSpills() const {
   });
 }
 
-void FunctionFlow::clobberForCall() {
+void FunctionFlow::clobberForCall(const Op &O) {
   for (int8_t Reg : C.Arguments)
     expose(Now.Regs[Reg]);
   for (unsigned R = 0; R < C.Registers; ++R) {
@@ -357,6 +369,9 @@ void FunctionFlow::clobberForCall() {
       Now.Regs[R] = Value();
     Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
   }
+  if (O.Next == Flow::Call &&
+      std::ranges::binary_search(OwnResults, uint64_t(O.Imm)))
+    Now.Regs[std::countr_zero(C.Result)].IsOwn = true;
   for (int64_t Offset : Exposed)
     forget(Offset, ExposedBytes);
 }

@@ -19,10 +19,12 @@
 
 namespace linemate {
 
-/// A spilled value: 8 bytes at an offset from the stack pointer at entry.
+/// A spilled value at an offset from the stack pointer at entry.  Narrower than
+/// 8 bytes are only unknown ones of the running thread.
 struct Slot {
   int64_t Offset;
   Value Content;
+  int64_t Size = 8;
 };
 
 using Registers = std::array<Value, MaxRegs>;
@@ -46,6 +48,12 @@ public:
   /// Analyses \p Ops, which are \p What, and appends what it finds to \p Out,
   /// by address.
   void run(const Piece &What, std::span<const Op> Ops, Tables &Out);
+  /// After run: is what the function returns the running thread's?
+  bool returnsOwn() const { return Returned == Returns::Own; }
+  /// Addresses of functions of which that is known, sorted.
+  void useOwnResults(std::span<const uint64_t> Functions) {
+    OwnResults = Functions;
+  }
 
 private:
   /// The address that a memory operand names.
@@ -78,6 +86,9 @@ private:
   std::vector<int64_t> Exposed; ///< stack offsets whose address got out
   std::vector<int64_t> Spilled; ///< stack offsets that ever held a value
   bool Emitting = false;
+  std::span<const uint64_t> OwnResults;
+  enum class Returns : uint8_t { Nothing, Own, Other };
+  Returns Returned = Returns::Nothing; ///< by all returns that were walked
 
   /// The last shift up into each register (Transfer::ShiftUp).
   struct Up {
@@ -124,7 +135,8 @@ private:
   void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,
              uint32_t Origin);
   void forget(int64_t Offset, int64_t Size);
-  void clobberForCall();
+  void clobberForCall(const Op &O);
+  void returned();
   void expose(const Value &V);
   bool exposesSpills() const;
 

@@ -30,6 +30,8 @@ inline constexpr int8_t ImmReg = 34;
 inline constexpr int8_t StepReg = 35;
 /// Stands for the content of Mem[0] where a tested register is named.
 inline constexpr int8_t MemReg = 36;
+/// Points to the storage of the running thread (tpidr_el0, RISC-V's tp).
+inline constexpr int8_t ThreadReg = 37;
 inline constexpr unsigned MaxRegs = 32;
 
 /// How a general register gets its value.  Registers that an instruction

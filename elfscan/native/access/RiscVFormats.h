@@ -84,7 +84,7 @@ constexpr int32_t immediateJ(uint32_t Word) {
 constexpr int8_t followed(uint32_t Number) {
   if (Number == Zero)
     return ZeroReg;
-  return Number == Tp ? OtherReg : int8_t(Number);
+  return Number == Tp ? ThreadReg : int8_t(Number);
 }
 
 /// Fills in the traits of Op.h.

@@ -22,6 +22,8 @@ constexpr uint64_t BatchBytes = 64 << 10;
 /// Code bytes that are analysed at once.  Real functions are smaller; a
 /// hostile one must not take memory by the gigabyte.
 constexpr uint64_t PieceBytes = 128 << 10;
+/// Code bytes of a function that only tells something of the running thread.
+constexpr uint64_t TellingBytes = 96;
 
 /// The end of a function of Go: a call that makes the stack larger, arguments
 /// loaded again, and \p O, a jump to the beginning.  That is none of the
@@ -52,6 +54,12 @@ public:
         Of.run({Ops.front().Ip, At, F.Row, Ops.front().Ip == F.Begin}, Ops,
                Out);
     }
+  }
+
+  /// Of the function that was scanned last.
+  bool returnsOwn() const { return !Ops.empty() && Engine.returnsOwn(); }
+  void useOwnResults(std::span<const uint64_t> Functions) {
+    Engine.useOwnResults(Functions);
   }
 
 private:
@@ -92,6 +100,28 @@ private:
   }
 };
 
+/// Small functions whose result is the running thread's alone: its number, or
+/// what it keeps.
+std::vector<uint64_t> ownResults(const Plan &P, const Architecture &A,
+                                 Decoder &D) {
+  std::vector<uint64_t> Found;
+  Worker W(P, A, D);
+  Tables Unused;
+  for (const Function &F : P.Functions) {
+    if (F.End - F.Begin > TellingBytes || F.Flags & (StubFunction | GoFunction))
+      continue;
+    std::span<const uint8_t> Code = P.codeAt(F.Begin);
+    Code = Code.first(std::min<uint64_t>(Code.size(), F.End - F.Begin));
+    if (A.NamesThread && !A.NamesThread(Code))
+      continue;
+    Unused = {};
+    W.scan(F, Unused);
+    if (W.returnsOwn())
+      Found.push_back(F.Begin);
+  }
+  return Found;
+}
+
 } // namespace
 
 std::optional<std::string> scan(const Plan &P, unsigned Threads,
@@ -115,17 +145,25 @@ std::optional<std::string> scan(const Plan &P, unsigned Threads,
   std::optional<uint64_t> Global;
   if (A->GlobalPointer)
     Global = A->GlobalPointer(P);
+  auto Make = [&] {
+    std::unique_ptr<Decoder> D = A->Make();
+    if (D && Global)
+      D->useGlobalPointer(*Global);
+    return D;
+  };
+  std::vector<uint64_t> Own;
+  if (std::unique_ptr<Decoder> D = Make())
+    Own = ownResults(P, *A, *D);
   std::atomic<size_t> NextBatch = 0;
   std::atomic<bool> Failed = false;
   auto Work = [&] {
-    std::unique_ptr<Decoder> D = A->Make();
+    std::unique_ptr<Decoder> D = Make();
     if (!D) {
       Failed = true;
       return;
     }
-    if (Global)
-      D->useGlobalPointer(*Global);
     Worker W(P, *A, *D);
+    W.useOwnResults(Own);
     for (size_t B; (B = NextBatch++) < Out.size();)
       for (size_t I = Batches[B]; I < Batches[B + 1]; ++I)
         W.scan(P.Functions[I], Out[B]);

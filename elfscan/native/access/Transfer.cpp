@@ -22,7 +22,9 @@ Value FunctionFlow::reg(const Op &O, int8_t Reg) const {
     return Value::number(0, 0);
   if (Reg == ImmReg)
     return literal(O.Imm, 0);
-  return Value();
+  Value V;
+  V.IsOwn = Reg == ThreadReg;
+  return V;
 }
 
 /// An immediate or displacement: an address only in code that is linked to
@@ -83,14 +85,17 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
   Value Some;
   Some.IsOwn = O.Mem[0].Flags & MemSegment || E.Where.IsOwn ||
                (isFollowed(O.Mem[0].Base) && Now.Regs[O.Mem[0].Base].IsOwn);
-  if (O.Width != 8 || O.Mem[0].Size != 8 || !E.Where.isExact())
+  if (!E.Where.isExact())
     return Some;
+  bool Whole = O.Width == 8 && O.Mem[0].Size == 8;
   if (E.Where.Kind == ValueKind::Stack) {
     for (const Slot &S : Now.Slots)
       if (S.Offset == E.Where.Base)
-        return S.Content;
+        return Whole && S.Size == 8 ? S.Content : unknownFrom(S.Content);
     return Some;
   }
+  if (!Whole)
+    return Some;
   if (E.Where.isNumber() && E.Where.IsAddress)
     if (auto Content = P.slot(E.Where.Base))
       return Value::address(*Content, Origin);
@@ -199,7 +204,9 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
     return add(reg(O, O.Src), loaded(O, *E, Origin));
   case Transfer::Select: {
     Value A = reg(O, O.Dst), B = reg(O, O.Src);
-    return A.same(B) ? A : Value();
+    Value Either = A.same(B) ? A : Value();
+    Either.IsOwn = A.IsOwn && B.IsOwn;
+    return Either;
   }
   case Transfer::Insert: {
     Value V = reg(O, O.Dst);

@@ -177,7 +177,9 @@ inline Value add(const Value &First, const Value &Second) {
     R.Stride = std::gcd(R.Stride, Offset.Stride);
     return R;
   }
-  return Value();
+  Value R;
+  R.IsOwn = A.IsOwn || B.IsOwn;
+  return R;
 }
 
 inline Value scale(const Value &Index, int64_t Factor) {

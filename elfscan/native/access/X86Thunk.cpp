@@ -9,6 +9,7 @@
 #include "Architectures.h"
 
 #include <algorithm>
+#include <array>
 
 namespace linemate {
 
@@ -65,9 +66,23 @@ void simplify(const Plan &P, const Function &F, std::span<const Op> Before,
 
 } // namespace
 
+/// A load relative to fs or gs, with and without a REX prefix.
+static bool namesThread(std::span<const uint8_t> Code) {
+  constexpr uint8_t Fs = 0x64, Gs = 0x65, Rex = 0x40;
+  constexpr std::array<uint8_t, 4> Loads = {0x8b, 0x03, 0x63, 0x0f};
+  for (size_t I = 0; I + 2 < Code.size(); ++I) {
+    if (Code[I] != Fs && Code[I] != Gs)
+      continue;
+    uint8_t Opcode = Code[(Code[I + 1] & 0xf0) == Rex ? I + 2 : I + 1];
+    if (std::ranges::count(Loads, Opcode))
+      return true;
+  }
+  return false;
+}
+
 extern const Architecture X86Row;
-const Architecture X86Row = {Arch::X86_64, "x86-64",   makeX86Decoder,
-                             CS_ARCH_X86,  CS_MODE_64, makeX86Normaliser,
-                             simplify,     nullptr,    &x86::GoInternal};
+const Architecture X86Row = {
+    Arch::X86_64,      "x86-64", makeX86Decoder, CS_ARCH_X86,      CS_MODE_64,
+    makeX86Normaliser, simplify, nullptr,        &x86::GoInternal, namesThread};
 
 } // namespace linemate

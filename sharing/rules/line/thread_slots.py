@@ -19,8 +19,8 @@ moves the first element.
 
 An index that comes from thread-local storage, or in source from a function that tells the number of the running
 thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`),
-makes the element the thread's own: then it needs no further sign.  In a binary thread-local storage is seen on x86-64,
-within a function and what is inlined there.
+makes the element the thread's own: then it needs no further sign.  In a binary thread-local storage is seen within a
+function and what is inlined there, and in what a small function returns that does nothing else.
 """
 
 from __future__ import annotations
