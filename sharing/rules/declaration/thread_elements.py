@@ -26,7 +26,16 @@ from dataclasses import dataclass
 from itertools import product
 from math import gcd
 
-from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, CALL_COLUMNS, Base, Passed, RecordFacts, TypeTree
+from sharing.model.facts import (
+    ACCESS_COLUMNS,
+    ARG_COLUMNS,
+    CALL_COLUMNS,
+    Base,
+    Passed,
+    RecordBits,
+    RecordFacts,
+    TypeTree,
+)
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.image import AccessKind
 from sharing.model.profile import Heat
@@ -88,7 +97,9 @@ def _off_lines(program: Program, line_size: int) -> Iterator[str]:
             if record is not None and max(fact.guarantee, record.facts.align) < line_size and not aligns_itself(fact):
                 yield record.facts.key
     for whole in program.records.values():
-        for member in whole.facts.members if whole.facts.align < line_size else ():
+        if whole.facts.align >= line_size or whole.facts.bits & RecordBits.SYSTEM:
+            continue  # std::array begins where its variable or member does, which is not known here
+        for member in whole.facts.members:
             inner, count = element(member.type)
             record = record_of(program, whole.unit, inner)
             if record is not None and count > 1:
