@@ -238,6 +238,14 @@ void AArch64Decoder::transferred(const MemoryForm &F, Op &Out) {
   }
 }
 
+/// capstone keeps it where it keeps a register, though it is none of that enum.
+static uint32_t systemRegister(const cs_arm64_op &Operand) {
+  uint32_t Number;
+  static_assert(sizeof Operand.reg == sizeof Number);
+  std::memcpy(&Number, &Operand.reg, sizeof Number);
+  return Number;
+}
+
 void AArch64Decoder::computation(Op &Out) {
   const cs_arm64 &A = Insn->detail->arm64;
   A64Reg Dst = A.op_count ? info(A.operands[0]) : A64Reg();
@@ -269,7 +277,8 @@ void AArch64Decoder::computation(Op &Out) {
   };
   switch (Insn->id) {
   case ARM64_INS_MRS:
-    if (A.operands[1].reg == arm64_reg(ARM64_SYSREG_TPIDR_EL0)) {
+    if (A.op_count > 1 &&
+        systemRegister(A.operands[1]) == ARM64_SYSREG_TPIDR_EL0) {
       Out.Src = ThreadReg;
       result(Out, Dst, Transfer::Move);
     }
