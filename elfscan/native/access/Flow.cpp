@@ -286,12 +286,12 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
         made(Origin - 1, V);
     }
     V2 = reg(O, O.Stored2);
-    // What a thread keeps for itself is its own from then on.
-    bool IsOwn =
-        M.Flags & MemSegment || (isFollowed(M.Base) && Now.Regs[M.Base].IsOwn);
-    if (IsOwn && isFollowed(O.Stored))
-      Now.Regs[O.Stored].IsOwn = true;
   }
+  // What a thread keeps for itself is its own from then on, of any width.
+  bool KeptByThread =
+      M.Flags & MemSegment || (isFollowed(M.Base) && Now.Regs[M.Base].IsOwn);
+  if (KeptByThread && M.Kind == Access::Store && isFollowed(O.StoredAny))
+    Now.Regs[O.StoredAny].IsOwn = true;
   if (E.Where.Kind != ValueKind::Stack) {
     expose(V);
     expose(V2);
