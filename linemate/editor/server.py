@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
@@ -83,7 +84,21 @@ def _diagnostic(mark: Mark, marks: list[Mark]) -> types.Diagnostic:
 
 
 class _EndingServer(LanguageServer):
-    """Ends on a signal although the thread that reads would wait for the editor's next word."""
+    """Ends on a signal although the thread that reads would wait for the editor's next word.
+
+    What it cannot tell an editor that went away it does not try to tell again, as pygls does without end.
+    """
+
+    _telling = False
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        if self._telling:
+            return
+        self._telling = True
+        try:
+            super().report_server_error(error, source)
+        finally:
+            self._telling = False
 
     def shutdown(self) -> None:
         if not stopping.was_raised():
