@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pmu.events import Addresses, Candidate, candidates, registers_of
 from pmu.machine import Machine
+from pmu.perfdata.registers import KEPT_STACK_BYTES
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch
 from sharing.model.samples import Samples
@@ -51,11 +52,15 @@ class Perf:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to sample.  ``modes`` is user, kernel or both; ``period`` 0 keeps to ``frequency_hz``."""
+    """How to sample.  ``modes`` is user, kernel or both; ``period`` 0 keeps to ``frequency_hz``.
+
+    ``stacks``: each sample has a copy of the innermost frames of user mode.
+    """
 
     frequency_hz: int
     period: int = 0
     modes: str = "both"
+    stacks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,8 @@ def sampling_options(candidate: Candidate, machine: Machine, sampling: Sampling)
         options += [f"--intr-regs={registers[0]}", f"--user-regs={registers[1]}"]
     if candidate.choice.addresses is Addresses.MEASURED:
         options += ["-W"]
+    if sampling.stacks:
+        options += ["--call-graph", f"dwarf,{KEPT_STACK_BYTES}"]
     if sampling.modes != "both":
         options += [f"--all-{sampling.modes}"]
     return options

@@ -17,6 +17,7 @@ from shutil import which
 
 from pmu.staying import Staying
 from sharing.model.errors import LinemateError
+from sharing.model.process.table import descendants
 
 MAX_OUTPUT_BYTES = 4 << 20  # the last ones are kept
 HIGHEST_PRIORITY = -20
@@ -202,14 +203,33 @@ def _prepare(
 
 
 def end(work: Workload) -> Ended:
-    """How an interrupted command ends.  From a terminal it had the interrupt too, else it learns of it here."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if ended := work.wait(time.monotonic() + _GRACE_S):
-            return ended
-        work.signal(number)
-    ended = work.wait()
+    """How an interrupted command ends.  From a terminal it had the interrupt too, else it learns of it here.
+
+    So do the processes that it started: a shell, or a server that forks, would leave them running.
+    """
+    with contextlib.ExitStack() as started:
+        others: list[int] = []
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if ended := work.wait(time.monotonic() + _GRACE_S):
+                return ended
+            others += _held(descendants(work.pid), started)
+            work.signal(number)
+            for other in others:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    signal.pidfd_send_signal(other, number)
+        ended = work.wait()
     assert ended is not None
     return ended
+
+
+def _held(pids: Sequence[int], stack: contextlib.ExitStack) -> list[int]:
+    """Descriptors of processes, which stay theirs when the numbers are given to others."""
+    out = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            out.append(os.pidfd_open(pid))
+            stack.callback(os.close, out[-1])
+    return out
 
 
 def raise_priority() -> None:

@@ -48,6 +48,8 @@ class RunOptions:
     solo: bool
     ignore_affinity: bool
     heap: bool
+    stacks: bool
+    trial: bool
     runs: int
     metric: str
     overhead: bool
@@ -90,6 +92,14 @@ class RunOptions:
 @click.option(
     "--heap", is_flag=True, help="Note where COMMAND allocates memory, into FILE.heap, so that audit names it."
 )
+@click.option(
+    "--stacks",
+    is_flag=True,
+    help="Copy the top of each sampled stack: places accesses of code that was built without optimization.",
+)
+@click.option(
+    "--trial", is_flag=True, help="Run COMMAND once before, and sample so often that a run gives enough samples."
+)
 @click.option("--runs", type=click.IntRange(1, 100), default=1, show_default=True, help="Repetitions of each run.")
 @click.option("--metric", default="", metavar="NAME", help="A word of COMMAND's output that a number follows.")
 @click.option("--overhead", is_flag=True, help="Measure first what recording costs COMMAND, in alternating pairs.")
@@ -127,6 +137,8 @@ def command(
         solo=runs.solo,
         ignore_affinity=runs.ignore_affinity,
         heap=runs.heap,
+        stacks=runs.stacks,
+        trial=runs.trial,
         runs=runs.runs,
         metric=runs.metric,
         overhead_pairs=runs.pairs if runs.overhead else 0,
@@ -160,9 +172,11 @@ def _check_target(options: RecordOptions) -> None:
         raise click.UsageError("what to record: -- COMMAND, --pid PID, or --duration S for the whole machine")
     if options.ignore_affinity and not options.solo:
         raise click.UsageError("--ignore-affinity goes with --solo: elsewhere threads are bound as COMMAND wants")
-    needy = options.solo or options.heap or options.runs > 1 or options.metric or options.overhead_pairs
-    if not options.command and needy:
-        raise click.UsageError("--solo, --heap, --runs, --metric and --overhead need a COMMAND to run")
+    if options.trial and (options.frequency_hz or options.period):
+        raise click.UsageError("--trial finds how often to sample: give no --frequency and no --period with it")
+    several = options.solo or options.runs > 1 or options.metric or options.overhead_pairs or options.trial
+    if not options.command and (several or options.heap):
+        raise click.UsageError("--solo, --heap, --runs, --metric, --trial and --overhead need a COMMAND to run")
 
 
 def _count(command_line: tuple[str, ...], document: DocumentOptions) -> int:

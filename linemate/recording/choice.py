@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from linemate.recording.options import RecordOptions
 from pmu.events import EVENT_CHOICES, Addresses, Candidate, EventChoice, candidates, registers_of
 from pmu.machine import Machine
+from pmu.perfdata.registers import KEPT_STACK_BYTES
 from pmu.perftool import Perf, Sampling, trials, try_out
 from sharing.judge.numbers import MIN_TIMED
 from sharing.model.errors import LinemateError
@@ -68,6 +69,7 @@ def event_lines(chosen: Candidate, sampling: Sampling) -> tuple[str, ...]:
         Addresses.DERIVED: "data addresses are derived from registers",
         Addresses.FUNCTION: "no data addresses: by function only",
     }[choice.addresses]
+    addresses += f" and copies of stacks ({KEPT_STACK_BYTES} bytes)" if sampling.stacks else ""
     modes = "" if sampling.modes == "both" else f", {sampling.modes} mode only"
     return (
         f"event {choice.name} ({', '.join(chosen.events)}), {rate}{modes}: {addresses}",
@@ -76,13 +78,17 @@ def event_lines(chosen: Candidate, sampling: Sampling) -> tuple[str, ...]:
     )
 
 
-def frequency_of(options: RecordOptions, choice: EventChoice, machine: Machine) -> int:
-    """The one that is asked for, else the event's own, or more where the time is too short for enough samples."""
+def frequency_of(options: RecordOptions, choice: EventChoice, machine: Machine, busy_s: float | None = None) -> int:
+    """The one that is asked for, else the event's own, or more where the time is too short for enough samples.
+
+    ``busy_s`` is the processor time that will be sampled, None for one processor for as long as was asked for.
+    """
     if options.frequency_hz:
         return options.frequency_hz
     wanted = choice.frequency_hz
-    if options.duration_s is not None:
-        wanted = max(wanted, min(math.ceil(ENOUGH / options.duration_s), MOST_HZ))
+    busy_s = options.duration_s if busy_s is None else busy_s
+    if busy_s is not None:
+        wanted = max(wanted, min(math.ceil(ENOUGH / max(busy_s, ENOUGH / MOST_HZ)), MOST_HZ))
     return _allowed_hz(wanted, machine)
 
 

@@ -17,6 +17,7 @@ from linemate.turns import BackgroundLoad, metric_of
 from pmu.profilefile import Files
 from pmu.record import Plan, Recorded, record_command, run_watched
 from pmu.workload import Processors
+from sharing.model.plural import count
 from sharing.model.recorded import RecordedRun
 
 LOGS = "heap-logs"  # in the folder of a recording: what each process noted of its allocations
@@ -61,9 +62,12 @@ class Runner:
         without samples.  A run on one processor that takes too long is ended, and is the last of them.
         """
         levels, done = self._levels(), Runs()
+        several = self.options.runs * len(levels) > 1
         for number in range(self.options.runs):
             for level in levels if number % 2 == 0 else levels[::-1]:
                 within_s = _most_alone_s(done.runs) if level.alone else math.inf
+                if several:
+                    say(_progress(level, number, self.options.runs, within_s))
                 background, profile = BackgroundLoad(), level.name not in done.profiled
                 recorded = self._run(level, within_s, profile=profile)
                 if recorded.late:
@@ -113,6 +117,13 @@ class Runner:
         return RecordedRun(
             level.name, level.cpus, ended.wall_s, ended.user_s, ended.system_s, background_s, ended.status, metric
         )
+
+
+def _progress(level: _Level, number: int, runs: int, within_s: float) -> str:
+    """Which run begins, and how long it may take."""
+    where = "on one processor" if level.alone else f"on {count(len(level.cpus), 'processor')}"
+    limit = f", for {within_s:.0f} s at the most" if within_s < math.inf else ""
+    return f"run {number + 1} of {runs} {where}{limit}"
 
 
 def _most_alone_s(runs: Sequence[RecordedRun]) -> float:

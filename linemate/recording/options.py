@@ -27,6 +27,8 @@ class RecordOptions:
     metric: str = ""
     overhead_pairs: int = 0
     heap: bool = False
+    stacks: bool = False
+    trial: bool = False  # run COMMAND once before, to see how often it must be sampled
 
     @property
     def target(self) -> str:

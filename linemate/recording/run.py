@@ -17,17 +17,17 @@ from linemate.recording.levels import LOGS, Runner, Runs
 from linemate.recording.options import RecordOptions, Say
 from linemate.version import __version__
 from pmu import read_samples
-from pmu.events import TIMER
+from pmu.events import TIMER, Addresses
 from pmu.heaplog import join_logs
 from pmu.machine import Machine, read_machine
 from pmu.perftool import Perf, Sampling, check_version, find_perf
 from pmu.profilefile import Files, check_replaceable, digest, put_in_place, replacing
-from pmu.record import Plan, Recorded, record_running
+from pmu.record import Plan, Recorded, record_running, run_watched
 from pmu.sidecar import write_sidecar
 from pmu.workload import find_command
 from sharing.model.errors import LinemateError
 from sharing.model.native import native_file
-from sharing.model.process.stopping import held
+from sharing.model.process.stopping import Stopped, held
 from sharing.model.recorded import SCHEMA, MeasuredOverhead, RecordedHeap, RecordedProfile, Recording, RefusedEvent
 from sharing.model.samples import Samples
 
@@ -41,7 +41,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     perf, machine = find_perf(), read_machine()
     check_version(perf)
     _check_may_see(options, machine)
-    plan, refused = _plan(options, perf, machine)
+    plan, refused = _plan(options, perf, machine, say)
     recorder = _heap_recorder() if options.heap else None
     for line in event_lines(plan.candidate, plan.sampling):
         say(line)
@@ -80,15 +80,32 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     return recording
 
 
-def _plan(options: RecordOptions, perf: Perf, machine: Machine) -> tuple[Plan, tuple[RefusedEvent, ...]]:
+def _plan(options: RecordOptions, perf: Perf, machine: Machine, say: Say) -> tuple[Plan, tuple[RefusedEvent, ...]]:
     """How to record, and the better events that this machine does not have."""
     chosen, refused = choose(perf, machine, options.event, options.modes)
-    sampling = Sampling(frequency_of(options, chosen.choice, machine), options.period, options.modes)
+    if options.stacks and chosen.choice.addresses is not Addresses.DERIVED:
+        raise LinemateError(
+            f"--stacks: event {chosen.choice.name} gives no addresses from registers, which stacks go with"
+        )
+    busy_s = _trial_s(options.command) if options.trial else None
+    frequency_hz = frequency_of(options, chosen.choice, machine, busy_s)
+    if busy_s is not None:
+        say(f"the trial took {busy_s:.2f} s of processor time: {round(busy_s * frequency_hz):,} samples are expected")
+    sampling = Sampling(frequency_hz, options.period, options.modes, options.stacks)
     # Allocations, and code that a runtime makes, are dated by that clock.  Counters that keep buffers of their own do
     # so with the kernel's clock alone.
     clock = "CLOCK_MONOTONIC" if options.heap or chosen.choice.generic == TIMER else ""
     # Levels are compared by time.
     return Plan(perf, machine, chosen, sampling, priority=options.solo, clock=clock), refused
+
+
+def _trial_s(command: Sequence[str]) -> float:
+    """Processor time that a command takes."""
+    run = run_watched(command, capture=True)
+    if run.interrupted:
+        raise Stopped
+    assert run.ended is not None
+    return run.ended.user_s + run.ended.system_s
 
 
 def _runs(options: RecordOptions, plan: Plan, files: Files, recorder: Path | None, say: Say, echo: Say) -> Runs:

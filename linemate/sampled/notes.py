@@ -119,7 +119,10 @@ def _unplaced(path: str, one: Attribution) -> list[str]:
     counts = one.counts().items()
     why = sorted(((n, name.removeprefix("unattributed ")) for name, n in counts if name[0] == "u"), reverse=True)
     reasons = ", ".join(f"{_WHY.get(name, name.replace('_', ' '))} {n}" for n, name in why[:3])
-    return [f"{path}: {known} of {total} samples have a known place; of the others: {reasons}"]
+    copied = any(event.fields & Field.STACK_USER for event in one.samples.events)
+    lost = [name for _, name in why[:1]] == ["overwritten"] and not copied
+    more = "; `record --stacks` gives many of these one" if lost else ""
+    return [f"{path}: {known} of {total} samples have a known place; of the others: {reasons}{more}"]
 
 
 _WHY = {

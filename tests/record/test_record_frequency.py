@@ -33,6 +33,12 @@ def test_a_short_time_is_sampled_more_often(options: dict[str, Any], hz: int) ->
     assert frequency_of(RecordOptions(Path("p"), **options), CLOCK, machine) == hz
 
 
+@pytest.mark.parametrize(("busy_s", "hz"), [(0.0, 3989), (0.5, 2400), (60.0, 499)])
+def test_a_trial_tells_how_long_a_command_is_busy(busy_s: float, hz: int) -> None:
+    machine = replace(read_machine(), most_samples_per_s=0)
+    assert frequency_of(RecordOptions(Path("p")), CLOCK, machine, busy_s) == hz
+
+
 def test_the_kernel_has_the_last_word() -> None:
     machine = replace(read_machine(), most_samples_per_s=1000)
     assert frequency_of(RecordOptions(Path("p"), duration_s=0.1), CLOCK, machine) == 1000

@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from pmu import read_samples
+from pmu.perfdata.registers import KEPT_STACK_BYTES
 from pmu.sidecar import read_sidecar, sidecar_of, solo_of
 from sharing.model.process.table import descendants
 from sharing.model.samples import Field, Mode, Samples
+from sharing.sampled.attribution.evaluate import RegisterFile, names_of
 
 Run = Callable[..., tuple[int, str, str]]
 X86_DI = 5  # perf numbers registers ax bx cx dx si di bp sp ip
@@ -85,6 +87,24 @@ def test_samples_have_all_that_attribution_needs(recorded: tuple[Path, Samples],
     assert (mine["cpu"] >= 0).all()
     assert (mine["regs_intr"] >= 0).all()
     assert samples.counts.lost_samples == 0
+
+
+def test_stacks_are_copied_where_they_are_asked_for(
+    real_perf: str, linemate: Run, program: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "profile"
+    line = ["--event", "cpu-clock", "--frequency", 1999, "--stacks", "--", program, 20_000_000]
+    code, _, said = linemate("record", "-o", out, *line)
+    assert code == 0, said
+    assert f"copies of stacks ({KEPT_STACK_BYTES} bytes)" in said
+    samples = read_samples(out)
+    rows = samples.samples[own(samples, program)]
+    registers = RegisterFile.of(samples, names_of(samples, ()))
+    pointer, known = registers.read_one(rows, registers.names.stack, user=True)
+    assert known.all()
+    top = np.arange(len(rows))
+    for offset, there in ((0, True), (KEPT_STACK_BYTES - 8, True), (KEPT_STACK_BYTES, False)):
+        assert (registers.read_stack(rows, pointer + np.uint64(offset), top)[1] == there).all(), offset
 
 
 def test_mappings_have_build_ids_and_anonymous_memory(recorded: tuple[Path, Samples], program: Path) -> None:

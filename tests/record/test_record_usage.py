@@ -46,6 +46,9 @@ def out(tmp_path: Path, fake_perf: Any) -> Path:
         (["--runs", "2", "--duration", "1"], "need a COMMAND"),
         (["--metric", "x", "--duration", "1"], "need a COMMAND"),
         (["--overhead", "--pid", "1"], "need a COMMAND"),
+        (["--trial", "--pid", "1"], "need a COMMAND"),
+        (["--trial", "--frequency", "99", "--", "true"], "no --frequency"),
+        (["--counters", "--stacks", "--", "true"], "takes no samples"),
         (["--counters"], "what to record"),
         (["--counters", "--pid", "1"], "takes no samples"),
         (["--counters", "--solo", "--", "true"], "takes no samples"),
@@ -136,6 +139,9 @@ def test_a_command_that_fails_is_recorded_all_the_same(out: Path, linemate: Run)
         (["--period", "1000"], ["-c", "1000"], "-F"),
         (["--user"], ["--all-user"], "--all-kernel"),
         (["--kernel"], ["--all-kernel"], "--all-user"),
+        (["--stacks"], ["--call-graph", "dwarf,1024"], "--all-user"),
+        (["--heap"], ["-k", "CLOCK_MONOTONIC"], "--call-graph"),
+        (["--trial"], ["-F", "3989"], "-c"),
     ],
 )
 def test_what_perf_is_asked_for(
@@ -148,6 +154,24 @@ def test_what_perf_is_asked_for(
     assert unwanted not in call
 
 
+def test_stacks_go_with_addresses_from_registers(out: Path, linemate: Run) -> None:
+    """Without registers nobody knows where on a stack a variable is."""
+    code, _, said = linemate("record", "-o", out, "--event", "cpu-clock-functions", "--stacks", "--", "true")
+    assert code == 2
+    assert "--stacks: event cpu-clock-functions" in said
+    assert not out.exists()
+
+
+def test_a_trial_runs_the_command_once_more_and_says_what_to_expect(
+    out: Path, linemate: Run, fake_perf: Any, tmp_path: Path
+) -> None:
+    code, said, told = linemate("record", "-o", out, "--trial", "--", "sh", "-c", f"echo x; echo x >>{tmp_path}/runs")
+    assert (code, said) == (0, "x\n"), "what the trial prints is dropped"
+    assert len((tmp_path / "runs").read_text().splitlines()) == 2
+    assert len(fake_perf.recordings()) == 1
+    assert re.search(r"the trial took \d\.\d\d s of processor time: \d+ samples are expected", told)
+
+
 def test_the_command_s_options_are_its_own(out: Path, linemate: Run) -> None:
     code, said, _ = linemate("record", "-o", out, "--", "echo", "-o", "--pid", "--", "x")
     assert (code, said) == (0, "-o --pid -- x\n")
@@ -156,8 +180,11 @@ def test_the_command_s_options_are_its_own(out: Path, linemate: Run) -> None:
 
 def test_runs_take_turns_and_keep_the_metric(out: Path, linemate: Run, tmp_path: Path) -> None:
     script = f"n=$(cat {tmp_path}/n 2>/dev/null || echo 0); n=$((n+1)); echo $n >{tmp_path}/n; echo speed: $n"
-    code, said, _ = linemate("record", "-o", out, "--solo", "--runs", 3, "--metric", "speed", "--", "sh", "-c", script)
+    asked = ["--solo", "--runs", 3, "--metric", "speed"]
+    code, said, told = linemate("record", "-o", out, *asked, "--", "sh", "-c", script)
     assert code == 0
+    assert [f"run {n} of 3" in told for n in range(5)] == [False, True, True, True, False]
+    assert re.search(r"run 3 of 3 on one processor, for \d+ s at the most", told)
     assert said == "".join(f"speed: {n}\n" for n in range(1, 7)), "what the command prints is passed on"
     recording = read_sidecar(sidecar_of(out))
     assert [run.level for run in recording.runs] == ["spread", "solo", "solo", "spread", "spread", "solo"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from pmu import workload
-from pmu.workload import Processors, Workload
+from pmu.workload import Processors, Workload, end
+from sharing.model.process.table import descendants, processes
 
 
 @pytest.mark.parametrize(("priority", "meanwhile"), [(True, "-20"), (False, "/autogroup-25 nice 3\n")])
@@ -24,6 +27,20 @@ def test_the_group_of_the_session_is_raised_for_the_run_alone(
         work.wait()
     assert seen.read_text() == meanwhile
     assert group.read_text().split()[-1] == "3"
+
+
+def test_what_an_interrupted_command_started_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workload, "_GRACE_S", 0.1)
+    with Workload(["sh", "-c", "sleep 60 & sleep 60 & wait"]) as work:
+        work.release()
+        until = time.monotonic() + 20
+        while len(started := descendants(work.pid)) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert end(work).status == -signal.SIGTERM
+        while (left := {one.pid for one in processes() if one.lives} & set(started)) and time.monotonic() < until:
+            time.sleep(0.01)
+    assert len(started) == 2
+    assert not left
 
 
 BINDS = """

@@ -58,6 +58,21 @@ def test_what_has_no_place_limits_that() -> None:
     assert any(n.endswith("found, though 25 % could not be placed and may belong to any line") for n in notes(recorded))
 
 
+@pytest.mark.parametrize(
+    ("reason", "fields", "advised"),
+    [
+        (Reason.OVERWRITTEN, WITH_REGISTERS.fields, True),
+        (Reason.OVERWRITTEN, WITH_REGISTERS.fields | Field.STACK_USER, False),
+        (Reason.KERNEL, WITH_REGISTERS.fields, False),
+    ],
+)
+def test_stacks_are_advised_where_they_would_tell(reason: Reason, fields: Field, advised: bool) -> None:
+    recorded = Recorded([One(0, t, basis=Basis.NONE, reason=reason) for t in ticks(900, start=400)])
+    recorded.loop(0, ticks(600), at=0)
+    said = notes(recorded, replace(WITH_REGISTERS, fields=fields))
+    assert any("record --stacks" in note for note in said) == advised
+
+
 def test_missing_registers_are_said_first() -> None:
     first, *_ = notes(pair(8), BARE)
     assert first.startswith("p.data: RECORDED WITHOUT REGISTERS")
