@@ -21,6 +21,7 @@ import numpy.typing as npt
 from sharing.model.samples import Samples
 
 Table = npt.NDArray[Any]
+UNKNOWN_THREAD = -1
 
 
 class Basis(IntEnum):
@@ -145,7 +146,8 @@ class Attribution:
     """Placed samples of one profile.  len(rows) == len(samples.samples); reason NONE and basis NONE exclude each other.
 
     ``witnesses`` takes sorted unique keys of lines (``line_keys`` of space and place, for that line size) and gives
-    WITNESS_DTYPE rows that touch one of them.
+    WITNESS_DTYPE rows that touch one of them.  ``stack_owner`` takes process, run-time address and time of memory on a
+    stack, and gives the id of the thread whose it is.
     """
 
     samples: Samples
@@ -157,6 +159,7 @@ class Attribution:
     witnesses: Callable[[Table, int], Table] = lambda keys, line_size: np.zeros(0, WITNESS_DTYPE)
     notes: tuple[str, ...] = field(default=())
     spread: Table = field(default_factory=lambda: np.zeros(0, SPREAD_DTYPE))
+    stack_owner: Callable[[int, int, int], int] = lambda pid, address, time: UNKNOWN_THREAD
 
     def counts(self) -> dict[str, int]:
         """Samples by basis and by reason; the parts add up to all samples."""

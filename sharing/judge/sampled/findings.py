@@ -186,7 +186,10 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
     out += list(dict.fromkeys(f"allocated: {block.text}" for block in blocks if block is not None))
     objects = [line.objects[i] for i in draft.items[:MAX_PARTICIPANTS]] if line.objects else []
     where = REGION_WORDS.get(use.region, "memory")
+    where = f"{where} of {use.owner.text}" if use.owner is not None else where
     out += list(dict.fromkeys(f"{where}: {seen.text}" for seen in objects if seen is not None))
+    if use.owner is not None and not any(objects):
+        out.append(f"on the {where}")
     out.append(_overlap_text(draft, line))
     how = ", ".join(f"{n} from {_BASIS[b]}" for b, n in sorted(use.bases.items(), reverse=True))
     unplaced = totals.share(totals.timed_unplaced).text

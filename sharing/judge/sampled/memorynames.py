@@ -94,6 +94,7 @@ def nameless(item: Item, use: LineUse) -> Actor:
         name = f"{os.path.basename(use.module)}+{start:#x}"
     else:
         where = REGION_WORDS.get(use.region, "memory")
+        where = f"{where} of {use.owner.name}" if use.owner is not None else where
         where = f"{where} {os.path.basename(use.space)}" if use.space else where
         name = f"{where} {use.address:#x} bytes {item.start}–{last}"
     span = (start, start + item.end - item.start)

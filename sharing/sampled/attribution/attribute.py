@@ -37,6 +37,7 @@ from sharing.sampled.attribution.placing import Addressed, Parts, describe, loca
 from sharing.sampled.attribution.processes import Processes, keys
 from sharing.sampled.attribution.regions import SP_DTYPE, survey
 from sharing.sampled.attribution.sampledcode import PERF_TYPE_BREAKPOINT, CodeKeys, SampledCode, Skid, read_code, skids
+from sharing.sampled.attribution.stackowners import StackOwners
 from sharing.sampled.attribution.witnesses import Witnesses
 
 Table = npt.NDArray[Any]
@@ -54,24 +55,27 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
     thread_keys, instruction_keys = _distinct(samples, instructions, registers)
     processes = Processes.number(samples, thread_keys)
     code = read_code(instruction_keys, files, image, knowledge)
-    memory = survey(samples, files, processes, _stack_samples(samples, processes, registers))
+    pointers = _stack_samples(samples, processes, registers)
+    memory = survey(samples, files, processes, pointers)
     parts = Parts(samples, files, processes, memory, code, registers, instructions, *_templates(code))
     out = np.zeros(len(samples.samples), PLACED_DTYPE)
     for start in range(0, len(out), PIECE):
         piece = slice(start, start + PIECE)
         _piece(parts, samples.samples[piece], out[piece])
     _by_carried_pointers(parts, out)
+    threads = processes.threads()
     functions, shares = spread(samples, image, code.functions, out)
     return Attribution(
         samples=samples,
         rows=out,
         spaces=memory.spaces,
-        threads=processes.threads(),
+        threads=threads,
         functions=functions,
         modules=tuple(one.module for one in files.files),
         witnesses=Witnesses(parts, out).find,
         notes=(*files.notes, *code.notes, *_unnamed(registers)),
         spread=shares,
+        stack_owner=StackOwners(memory, pointers, threads).thread,
     )
 
 

@@ -16,8 +16,18 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.attribution import Attribution, Basis, Region, SpaceKind, Table, TouchFlag, line_keys
+from sharing.model.attribution import (
+    UNKNOWN_THREAD,
+    Attribution,
+    Basis,
+    Region,
+    SpaceKind,
+    Table,
+    TouchFlag,
+    line_keys,
+)
 from sharing.model.image import AccessKind
+from sharing.model.samples import Samples
 from sharing.sampled import numbers
 from sharing.sampled.attribution.sampledcode import is_software_clock
 from sharing.sampled.attribution.unplaced import is_unplaced
@@ -319,9 +329,29 @@ def _line(profile: _Profile, rows: Rows, witnesses: Table) -> LineUse:
         overlaps=_overlaps(profile, (own["thread"], rows), witnesses, index, touches, functions),
         splits=splits(a, own, cost, base, size, index),
         sites=sites_of(a, (own, witnesses), base, size),
+        owner=_stack_owner(profile, own, rows),
         moments=_moments(own["thread"], profile.time[rows], cpu, index) if len(rows) < numbers.FEW_SAMPLES else (),
         in_turn=frozenset(index[thread] for thread in _in_turn(profile, _distinct(own["thread"]))),
     )
+
+
+def _stack_owner(profile: _Profile, own: Table, rows: Rows) -> ThreadName | None:
+    """The thread on whose stack a line is, where it is on one."""
+    a, first = profile.attribution, own[0]
+    space = a.spaces[int(first["space"])]
+    if first["region"] != Region.STACK or space.kind is not SpaceKind.PRIVATE:
+        return None
+    time = int(profile.time[rows[0]])
+    tid = a.stack_owner(space.pid, int(first["place"]), time)
+    if tid == UNKNOWN_THREAD:
+        return None
+    known = [name for name in profile.names if name.tid == tid]
+    return known[0] if known else ThreadName(space.pid, tid, _comm(a.samples, tid, time))
+
+
+def _comm(samples: Samples, tid: int, time: int) -> str:
+    row = int(samples.comm_rows(np.array([tid]), np.array([time], np.uint64))[0])
+    return samples.comms[row] if row >= 0 else ""
 
 
 def _moments(

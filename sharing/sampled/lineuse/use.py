@@ -126,7 +126,11 @@ class ThreadName:
 
     @property
     def text(self) -> str:
-        return f"{self.comm or 'thread'}/{self.tid}"
+        return f"{self.name}/{self.tid}"
+
+    @property
+    def name(self) -> str:
+        return self.comm or "thread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,8 @@ class LineUse:
 
     ``link`` is the link-time address of its first byte in ``module``, -1 where it is no static storage.  ``footprint``
     is how many lines the instructions that touch this one touch, those that do most of it.  ``in_turn`` are threads of
-    which no two were sampled at the same time, anywhere: each came after the one before.
+    which no two were sampled at the same time, anywhere: each came after the one before.  ``owner`` is the thread whose
+    stack it is on.
     """
 
     address: int
@@ -159,6 +164,7 @@ class LineUse:
     moments: tuple[tuple[int, int, int], ...] = ()  # of a line with few samples: (thread, time, processor) of each
     in_turn: frozenset[int] = frozenset()
     sites: tuple[Site, ...] = ()  # most samples first
+    owner: ThreadName | None = None
 
     def overlap(self, a: int, b: int) -> Overlap:
         tested = self.overlaps.get((min(a, b), max(a, b)), UNTESTED)
