@@ -28,6 +28,9 @@ using Rows = std::vector<int64_t>;
 constexpr int64_t MostBytes = int64_t(1) << 47;
 /// Of a function or call; further ones are not looked at.
 constexpr unsigned MostParameters = 1 << 15;
+/// Of blocks of a function; of types within each other.
+constexpr unsigned MostOrder = (1 << 16) - 1;
+constexpr unsigned MostTree = 1 << 6;
 
 /// What an access, a lock or an argument is relative to.
 enum class Base : int64_t { Variable = 1, Parameter = 2, Record = 3 };
@@ -50,7 +53,8 @@ enum : int64_t {
   Walks = 8,
   Own = 16,
   Clears = 32,
-  New = 64
+  New = 64,
+  Given = 128
 };
 } // namespace accessflag
 

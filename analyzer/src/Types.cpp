@@ -20,7 +20,9 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxTypeDepth = 62; // of 64 that facts.py takes
+/// A node at this depth has one more level below it, and readers count theirs
+/// from one.
+constexpr unsigned MaxTypeDepth = MostTree - 2;
 constexpr size_t MaxName = 300;
 
 struct SizeAndAlign {

@@ -14,6 +14,7 @@ from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Partic
 from sharing.rules import DECLARATION_RULES
 from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant
 from sharing.source.program import Program
+from sharing.source.threadnumbers import numbered_functions
 from sharing.source.uses import Uses
 
 
@@ -21,7 +22,8 @@ def source_context(
     program: Program, knowledge: Knowledge, line_size: int, pair_size: int, macro: str = ""
 ) -> SourceContext:
     """A context without heat; ``dataclasses.replace`` adds what a judgement of accesses knows."""
-    return SourceContext(line_size, pair_size, knowledge, Uses(program), macro=macro)
+    uses = Uses(program, numbered_functions(program, knowledge))
+    return SourceContext(line_size, pair_size, knowledge, uses, macro=macro)
 
 
 def run_source_rules(

@@ -67,6 +67,7 @@ class AccessFlag(IntFlag):
     OWN = 16  # the index is the number of the running thread: thread-local, or from a function that tells it
     CLEARS = 32  # stores zero
     NEW = 64  # stores to an object that this function makes or ends: no other thread has it yet, or any more
+    GIVEN = 128  # the index is made of a number that the function is given: a parameter, or a lambda's copy
 
 
 class FunctionBits(IntFlag):

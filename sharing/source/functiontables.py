@@ -43,6 +43,7 @@ from sharing.model.image import (
 from sharing.source.addressing import AddressSpace
 from sharing.source.locksets import Calls, Locksets
 from sharing.source.program import Program
+from sharing.source.threadnumbers import numbered_functions
 
 CODE_BASE = 0x10_0000
 IMPORT_BASE = 0x7000_0000_0000
@@ -181,7 +182,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
     taken = _taken(facts, unit, args, functions)
     lookup = _Lookup(unit, variables, records, functions)
-    sites, params = _sites(accesses, ips[0], lookup)
+    sites, params = _sites(accesses, ips[0], lookup, _numbered(program, knowledge))
     locking = [a for name, a in {**by_symbol, **imports}.items() if knowledge.lock_calls(name)]
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking)
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
@@ -204,6 +205,12 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
             int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
         ),
     )
+
+
+def _numbered(program: Program, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
+    """Which functions are given the number of their thread."""
+    found = numbered_functions(program, knowledge)
+    return np.array([identity in found for identity in program.functions], bool)
 
 
 def _by_ip(table: Table) -> Table:
@@ -298,8 +305,11 @@ def _common(table: Table, rows: _Rows, ip: Any, keep: Any) -> None:
             table[name] = np.clip(rows[name][keep], 0, top)
 
 
-def _sites(rows: _Rows, ip: Any, lookup: _Lookup) -> tuple[Table, Table]:
-    """Accesses to variables and to record instances as sites, those through parameters (also) as such."""
+def _sites(rows: _Rows, ip: Any, lookup: _Lookup, numbered: Any) -> tuple[Table, Table]:
+    """Accesses to variables and to record instances as sites, those through parameters (also) as such.
+
+    ``numbered``: is a function given the number of its thread?
+    """
     base, of = rows["base"], lookup.units(rows)
     of_variable, of_record = lookup.variables.find(of, rows["id"]), lookup.records.find(of, rows["record"])
     start = np.where(base == Base.VARIABLE, of_variable, of_record)
@@ -310,7 +320,7 @@ def _sites(rows: _Rows, ip: Any, lookup: _Lookup) -> tuple[Table, Table]:
     sites["size"] = np.clip(rows["size"][keep], 0, 2**32 - 1)
     sites["stride"] = np.clip(rows["stride"][keep], 0, MAX_STRIDE)
     sites["kind"] = rows["kind"][keep]
-    sites["flags"] = _flags(rows, keep)
+    sites["flags"] = _flags(rows, keep, numbered)
     # What sets up a new object takes no line from anyone, as if it ran next to never.
     new = rows["flags"] & AccessFlag.NEW != 0
     sites["rarity"][new[keep]] = np.maximum(sites["rarity"][new[keep]], shared.SELDOM)
@@ -322,7 +332,7 @@ def _sites(rows: _Rows, ip: Any, lookup: _Lookup) -> tuple[Table, Table]:
     params["stride"] = np.clip(rows["stride"][chosen], 0, 2**32 - 1)
     params["arg"] = rows["id"][chosen]
     params["kind"] = rows["kind"][chosen]
-    params["flags"] = _flags(rows, chosen)
+    params["flags"] = _flags(rows, chosen, numbered)
     return sites, params
 
 
@@ -347,8 +357,11 @@ _SITE_FLAGS = {
 }
 
 
-def _flags(rows: _Rows, keep: Any) -> Any:
+def _flags(rows: _Rows, keep: Any, numbered: Any) -> Any:
     stated = rows["flags"][keep]
+    # Outside of loops a thread comes by once.
+    given = (stated & AccessFlag.GIVEN != 0) & (rows["loop_depth"][keep] > 0) & numbered[rows.function[keep]]
+    stated = np.where(given, stated | AccessFlag.OWN, stated)
     flags = np.where(rows["memory_order"][keep] > 0, int(SiteFlag.ATOMIC), 0)
     for fact, flag in _SITE_FLAGS.items():
         flags |= np.where(stated & fact, int(flag), 0)

@@ -34,7 +34,8 @@ class Use:
     """One access.  ``offset`` and ``size`` in bytes, relative to the variable or record.
 
     ``source`` is file:line:column, ``under`` are the locks held, as written; ``locks``: it takes the lock there;
-    ``own``: the index is the number of the running thread; ``new``: it sets up an object that no other thread has yet.
+    ``own``: the index is the number of the running thread, at which it looks again and again; ``new``: it sets up an
+    object that no other thread has yet.
     """
 
     function: str
@@ -59,8 +60,10 @@ class Use:
 class Uses:
     """The uses of each variable (by identity) and record (by key).  The tables are made when first asked for."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, numbered: frozenset[str]) -> None:
+        """``numbered`` are functions that are given the number of their thread."""
         self._program = program
+        self._numbered = numbered
         self._functions: list[Defined[FunctionFacts]] = list(program.functions.values())
 
     def of_variable(self, identity: str) -> tuple[Use, ...]:
@@ -83,7 +86,8 @@ class Uses:
     def _use(self, at: int) -> Use:
         row = self._rows[0][at]
         defined = self._functions[int(self._rows[1][at])]
-        function = defined.facts
+        function, flags = defined.facts, int(row[_FLAGS])
+        given = flags & AccessFlag.GIVEN and row[_DEPTH] and function.identity in self._numbered
         return Use(
             function=function.name,
             kind=AccessKind(int(row[_KIND])) if 0 <= row[_KIND] <= max(AccessKind) else AccessKind.UNKNOWN,
@@ -92,9 +96,9 @@ class Uses:
             source=self._place(defined, int(row[_FILE]), int(row[_LINE]), int(row[_COLUMN])),
             under=_held(function, int(row[_LOCKSET])),
             atomic=int(row[_MEMORY_ORDER]) != MemoryOrder.PLAIN,
-            indexed=bool(int(row[_FLAGS]) & AccessFlag.INDEXED),
-            own=bool(int(row[_FLAGS]) & AccessFlag.OWN),
-            new=bool(int(row[_FLAGS]) & AccessFlag.NEW),
+            indexed=bool(flags & AccessFlag.INDEXED),
+            own=bool(given or flags & AccessFlag.OWN),
+            new=bool(flags & AccessFlag.NEW),
             stride=int(row[_STRIDE]),
             loop_depth=int(row[_DEPTH]),
         )

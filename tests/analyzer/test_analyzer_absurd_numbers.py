@@ -6,6 +6,7 @@ Owns what is lost for them, which is the one object or place; each has a near mi
 from __future__ import annotations
 
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 import pytest
 
@@ -129,3 +130,17 @@ def test_parameters_without_end(tmp_path: Path) -> None:
     unit = facts(tmp_path, text)
     assert [row["id"] for row in accesses(unit, "many")] == [0]
     assert max(function(unit, "call").args[ARG_COLUMNS.index("arg") :: len(ARG_COLUMNS)]) < MANY - 1
+
+
+@pytest.mark.parametrize("called", [0, 2000])
+def test_what_a_large_accessor_returns_is_asked_once(tmp_path: Path, called: int) -> None:
+    """It has few statements, one of which holds the rest."""
+    inside = "".join("j = j * 3 + pick();\n" for _ in range(4000))
+    accessor = f"struct e *at(int i) {{ {{ int j = 0; {inside} i += j; }} return &table[i & 7]; }}\n"
+    calls = "at(1)->x = 1;\n" * called
+    before = getrusage(RUSAGE_CHILDREN).ru_utime
+    unit = facts(
+        tmp_path, f"struct e {{ long x, y; }} table[8]; int pick(void);\n{accessor}void use(void) {{ {calls} }}"
+    )
+    assert {row["stride"] for row in accesses(unit, "use")} == ({16} if called else set())
+    assert getrusage(RUSAGE_CHILDREN).ru_utime - before < 2

@@ -15,6 +15,7 @@ import pytest
 
 from sharing.model import facts
 from sharing.model.types import TypeKind
+from sharing.source import checked
 
 ENUMS: dict[str, type[IntEnum]] = {
     "Base": facts.Base,
@@ -83,6 +84,18 @@ def test_kinds_of_arguments_have_the_same_values(source: Path) -> None:
 def test_rows_are_as_wide_as_their_columns(source: Path) -> None:
     stated = dict(re.findall(r"constexpr size_t (\w+) = (\d+);", (source / "Columns.h").read_text()))
     assert {name: int(width) for name, width in stated.items()} == {name: len(c) for name, c in COLUMNS.items()}
+
+
+def test_limits_are_the_same(source: Path) -> None:
+    stated = re.findall(
+        r"constexpr \w+ (Most\w+) = (?:int64_t\(1\)|\(?1) << (\d+)\)?( - 1)?;", (source / "Facts.h").read_text()
+    )
+    assert {snake(name).upper(): (1 << int(bits)) - bool(less) for name, bits, less in stated} == {
+        "MOST_BYTES": facts.MOST,
+        "MOST_PARAMETERS": checked.MOST_PARAMETERS,
+        "MOST_ORDER": checked.MOST_ORDER,
+        "MOST_TREE": checked.MOST_TREE,
+    }
 
 
 def test_no_row_is_counted_by_a_number(source: Path) -> None:

@@ -68,6 +68,8 @@ void Body::access(const Place &P, QualType T, AccessKind Kind,
     Flags |= accessflag::Walks;
   if (P.Indexed && P.Own)
     Flags |= accessflag::Own;
+  if (P.Indexed && P.Given)
+    Flags |= accessflag::Given;
   if (P.BitField)
     Flags |= accessflag::BitField;
   if (T.isVolatileQualified())

@@ -42,8 +42,11 @@ struct Callee {
 
 class Callees {
 public:
-  explicit Callees(UnitBuilder &Unit) : Unit(Unit) {}
+  explicit Callees(UnitBuilder &Unit)
+      : Unit(Unit), Elements(Unit.knowledge()) {}
 
+  /// What functions return elements of.
+  Accessors &elements() { return Elements; }
   const Callee &of(const clang::FunctionDecl &F);
   /// What a body was found to do; callers that are read later see it.
   void learn(const clang::FunctionDecl &F, llvm::ArrayRef<Effect> Effects);
@@ -66,6 +69,7 @@ private:
     const Guard *Holds = nullptr;
   };
   UnitBuilder &Unit;
+  Accessors Elements;
   llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<Callee>> Known;
   llvm::DenseMap<const clang::RecordDecl *, RecordInfo> Records;
 

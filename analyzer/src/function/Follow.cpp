@@ -108,6 +108,7 @@ Place Places::follow(const VarDecl &V, const Expr *At) {
   Unknown.Stride = P.Stride;
   Unknown.Walks = P.Walks;
   Unknown.Own = P.Own;
+  Unknown.Given = P.Given;
   Unknown.Made = P.Made;
   return Unknown;
 }
@@ -207,9 +208,10 @@ Place Places::called(const CallExpr &Call, QualType Result) {
     return P;
   if (Index && Index->getType()->isIntegerType())
     return element(P, Index, Result);
-  if (int64_t Stride = ownElement(*Callee)) {
-    P.Indexed = P.Own = true;
-    P.Stride = Stride;
+  if (GivenElement Of = returned(*Callee); Of.Stride) {
+    P.Indexed = true;
+    P.Own = Of.Own;
+    P.Stride = Of.Stride;
   } else if (Subscript) {
     P.Indexed = true;
     P.Stride = sizeOf(Result);

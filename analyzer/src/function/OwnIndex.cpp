@@ -1,7 +1,8 @@
-//===- OwnIndex.cpp - Is an index the number of the running thread? -------===//
+//===- OwnIndex.cpp - Where does an index come from? ----------------------===//
 //
-// Owns what makes an element of an array one thread's own: where its index
-// comes from.  How the index is used is Place.cpp's.
+// Owns what makes an element of an array one thread's own: an index that is the
+// number of the running thread, or was handed over with the call.  How the
+// index is used is Place.cpp's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,51 +81,83 @@ bool asksForThread(StringRef Name) {
 
 } // namespace
 
-/// Is the index made of what only the running thread has: a number in
+/// Is it a number that a call handed over, which stays the same all through:
+/// a parameter, or a copy that a lambda has?
+bool Places::isGiven(const DeclRefExpr &Ref) const {
+  const auto *V = dyn_cast<VarDecl>(Ref.getDecl());
+  if (!V || !Function)
+    return false;
+  const auto *P = dyn_cast<ParmVarDecl>(V);
+  if (P && P->getDeclContext() == Function)
+    return P->getType()->isIntegerType();
+  const auto *Method = dyn_cast<CXXMethodDecl>(Function);
+  if (!Ref.refersToEnclosingVariableOrCapture() || !Method ||
+      !Method->getParent()->isLambda() || !V->getType()->isIntegerType())
+    return false;
+  return llvm::any_of(Method->getParent()->captures(), [&](const auto &C) {
+    return C.capturesVariable() && C.getCapturedVar() == V &&
+           C.getCaptureKind() == LCK_ByCopy;
+  });
+}
+
+/// Is the index made of what only the running thread has (a number in
 /// thread-local storage, one that a function returns for that purpose, or one
-/// that is named after it?
-bool Places::ownThread(const Expr *Index) const {
+/// that is named after it), or of what the function was given?
+IndexOrigin Places::originOf(const Expr *Index) const {
   llvm::SmallVector<const Stmt *, 16> Work{Index};
   llvm::SmallPtrSet<const VarDecl *, 4> Seen;
+  IndexOrigin Found = IndexOrigin::Unknown;
   for (unsigned Looked = 0; !Work.empty() && Looked < MaxLooked; ++Looked) {
     const Stmt *S = Work.pop_back_val();
     if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
       const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
       if (V && V->getTLSKind() != VarDecl::TLS_None)
-        return true;
+        return IndexOrigin::OwnThread;
       if (V && V->getType()->isIntegerType() && V->getIdentifier() &&
           numbersThread(V->getName()))
-        return true;
+        return IndexOrigin::OwnThread;
+      if (isGiven(*Ref))
+        Found = IndexOrigin::Given;
       if (!V || !Locals || !Seen.insert(V).second)
         continue;
-      if (auto Known = Locals->Numbers.find(V); Known != Locals->Numbers.end())
-        Work.append(Known->second.Values.begin(), Known->second.Values.end());
+      if (auto Numbers = Locals->Numbers.find(V);
+          Numbers != Locals->Numbers.end())
+        Work.append(Numbers->second.Values.begin(),
+                    Numbers->second.Values.end());
     } else if (const auto *Call = dyn_cast<CallExpr>(S)) {
       const FunctionDecl *F = Call->getDirectCallee();
       if (F && tellsThread(*F))
-        return true;
+        return IndexOrigin::OwnThread;
       continue; // what is made of arguments is no number of a thread
     } else if (isa<ArraySubscriptExpr>(S)) {
       continue;
+    } else if (const auto *C = dyn_cast<CastExpr>(S);
+               C && C->getCastKind() == CK_PointerToIntegral) {
+      // The argument of a thread, which is a number as often.
+      const auto *Ref =
+          dyn_cast<DeclRefExpr>(C->getSubExpr()->IgnoreParenCasts());
+      if (Ref && Ref->getDecl()->getDeclContext() == Function &&
+          isa<ParmVarDecl>(Ref->getDecl()))
+        Found = IndexOrigin::Given;
     } else if (const auto *M = dyn_cast<MemberExpr>(S)) {
       if (const ValueDecl *D = M->getMemberDecl();
           D->getIdentifier() && numbersThread(D->getName()))
-        return true;
+        return IndexOrigin::OwnThread;
     }
     for (const Stmt *Child : S->children())
       if (Child)
         Work.push_back(Child);
   }
-  return false;
+  return Found;
 }
 
 /// A function known for it, one without arguments whose name says so, or one
 /// that does nothing but return a number in thread-local storage.
 bool Places::tellsThread(const FunctionDecl &F) const {
   if (Known && F.getIdentifier() &&
-      Known->tellsThread(F.isExternC() || !Context.getLangOpts().CPlusPlus
-                             ? F.getName().str()
-                             : qualifiedName(F)))
+      Known->Known.tellsThread(F.isExternC() || !Context.getLangOpts().CPlusPlus
+                                   ? F.getName().str()
+                                   : qualifiedName(F)))
     return true;
   if (!F.getReturnType()->isIntegerType())
     return false;
@@ -142,26 +175,37 @@ bool Places::tellsThread(const FunctionDecl &F) const {
   return V && V->getTLSKind() != VarDecl::TLS_None;
 }
 
-/// Bytes between the elements of which a small function returns that of the
-/// running thread, by address or reference; 0 for other functions.
-int64_t Places::ownElement(const FunctionDecl &F) const {
+/// What a small function returns, by address or reference.
+GivenElement Places::returned(const FunctionDecl &F) const {
   const FunctionDecl *Defined = nullptr;
-  if (Accessors >= MaxAccessors || F.isInStdNamespace() || !F.hasBody(Defined))
-    return 0;
+  if (!Known || Within >= MaxAccessors || F.isInStdNamespace() ||
+      !F.hasBody(Defined))
+    return {};
   const auto *Body = dyn_cast<CompoundStmt>(Defined->getBody());
   if (!Body || Body->body_empty() || Body->size() > MaxAccessor)
-    return 0;
-  const auto *Return = dyn_cast<ReturnStmt>(Body->body_back());
+    return {};
+  auto [Slot, IsNew] = Known->Returned.try_emplace(Defined);
+  if (!IsNew)
+    return Slot->second; // nothing while it is being looked at: it calls itself
+  GivenElement Found = returnedBy(*Defined, *Body);
+  return Known->Returned[Defined] = Found;
+}
+
+GivenElement Places::returnedBy(const FunctionDecl &Defined,
+                                const CompoundStmt &Body) const {
+  const auto *Return = dyn_cast<ReturnStmt>(Body.body_back());
   const Expr *Value = Return ? Return->getRetValue() : nullptr;
   if (!Value)
-    return 0;
+    return {};
   Scan Seen;
-  Seen.add(Body);
-  Places Inside(Context, Defined, &Seen, Known);
-  Inside.Accessors = Accessors + 1;
+  Seen.add(&Body);
+  Places Inside(Context, &Defined, &Seen, Known);
+  Inside.Within = Within + 1;
   Place P = Value->getType()->isAnyPointerType() ? Inside.pointee(Value)
                                                  : Inside.object(Value);
-  return P.Indexed && P.Own && !P.Offset ? P.Stride : 0;
+  if (!P.Indexed || P.Walks || P.Offset)
+    return {};
+  return {P.Stride, P.Own};
 }
 
 } // namespace linemate

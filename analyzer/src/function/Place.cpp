@@ -7,22 +7,20 @@
 
 #include "Place.h"
 
+#include "IndexSteps.h"
+
 #include "clang/AST/RecordLayout.h"
 #include "llvm/ADT/FoldingSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <optional>
-#include <utility>
 
 using namespace clang;
 
 namespace linemate {
 
 namespace {
-
-/// Expressions that nest deeper are given up: hostile, or not worth it.
-constexpr unsigned MaxPlaceDepth = 128;
 
 bool isWithin(int64_t Bytes) { return Bytes < MostBytes && Bytes > -MostBytes; }
 
@@ -50,63 +48,6 @@ std::optional<int64_t> baseOffset(const ASTContext &Context,
   return Bytes;
 }
 
-/// Constants that are worth evaluating as an index.
-std::optional<int64_t> constantOf(const Expr *E, const ASTContext &Context) {
-  Expr::EvalResult Result;
-  if (E->isValueDependent() || !E->getType()->isIntegralOrEnumerationType() ||
-      !E->EvaluateAsInt(Result, Context, Expr::SE_NoSideEffects))
-    return std::nullopt;
-  return Result.Val.getInt().getExtValue();
-}
-
-/// What an index that is not constant counts: \p Index is Factor * x + Sum.
-struct Steps {
-  int64_t Factor = 1;
-  int64_t Sum = 0;
-};
-
-/// An index beyond is not of an array in memory; products stay far from 2^63.
-constexpr int64_t MaxIndex = int64_t(1) << 28;
-
-Steps stepsOf(const Expr *Index, const ASTContext &Context,
-              unsigned Depth = 0) {
-  Steps S;
-  const auto *B = dyn_cast<BinaryOperator>(Index->IgnoreParenImpCasts());
-  if (!B || Depth > MaxPlaceDepth)
-    return S;
-  const Expr *Left = B->getLHS();
-  const Expr *Right = B->getRHS();
-  if (B->getOpcode() == BO_Add || B->getOpcode() == BO_Mul)
-    if (constantOf(Left, Context))
-      std::swap(Left, Right);
-  auto Constant = constantOf(Right, Context);
-  if (!Constant || *Constant < 0 || *Constant > MaxIndex)
-    return S;
-  int64_t Times = 1;
-  switch (B->getOpcode()) {
-  case BO_Add:
-  case BO_Sub:
-    S = stepsOf(Left, Context, Depth + 1);
-    S.Sum += B->getOpcode() == BO_Add ? *Constant : -*Constant;
-    break;
-  case BO_Mul:
-    Times = *Constant;
-    break;
-  case BO_Shl:
-    Times = *Constant < 28 ? int64_t(1) << *Constant : 0;
-    break;
-  default:
-    return S;
-  }
-  if (B->getOpcode() == BO_Mul || B->getOpcode() == BO_Shl) {
-    Steps Inner = stepsOf(Left, Context, Depth + 1);
-    if (Times <= 0 || Inner.Factor > MaxIndex / Times)
-      return {};
-    S = {Inner.Factor * Times, Inner.Sum * Times};
-  }
-  return S.Sum > MaxIndex || S.Sum < -MaxIndex ? Steps() : S;
-}
-
 /// \p P, or none where no object reaches that far.
 Place within(Place P) {
   return isWithin(P.Offset) && isWithin(P.Stride) ? P : Place();
@@ -127,6 +68,7 @@ Place nested(Place Outer, const Place &Inner) {
     Outer.Indexed = true;
     Outer.Walks = Inner.Walks;
     Outer.Own = Inner.Own;
+    Outer.Given = Inner.Given;
     Outer.Stride = Inner.Stride;
     if (Outer.In != Place::Kind::Record)
       Outer.Root = Inner.Root;
@@ -251,16 +193,20 @@ Place Places::element(Place In, const Expr *Index, QualType Element,
       In.Offset += (Subtract ? -1 : 1) * bytesOf(*Constant, Size);
     return In;
   }
-  if (In.Indexed)
-    return In; // the outermost array is what threads share out
+  // The outermost array is what threads share out, unless an inner one has an
+  // element for each.
+  IndexOrigin Origin = walks(Index) ? IndexOrigin::Walks : originOf(Index);
+  if (In.Indexed && (In.Own || Origin != IndexOrigin::OwnThread))
+    return In;
   In.Indexed = true;
   Steps S = stepsOf(Index, Context);
   In.Stride = bytesOf(S.Factor, Size);
   if (!Subtract && S.Sum > 0 && S.Sum < S.Factor &&
       In.In != Place::Kind::Record)
     In.Offset += bytesOf(S.Sum, Size);
-  In.Walks = walks(Index);
-  In.Own = !In.Walks && ownThread(Index);
+  In.Walks = Origin == IndexOrigin::Walks;
+  In.Own = Origin == IndexOrigin::OwnThread;
+  In.Given = Origin == IndexOrigin::Given;
   if (In.In != Place::Kind::Record)
     In.Root = hash(Index);
   return In;

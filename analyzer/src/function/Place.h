@@ -32,6 +32,7 @@ struct Place {
   bool BitField = false;
   bool Walks = false; ///< the index goes from element to element
   bool Own = false;   ///< the index is the number of the running thread
+  bool Given = false; ///< the index is a number that the function was given
   unsigned Param = 0; ///< `this` is 0, the others follow
   const clang::VarDecl *Var = nullptr;
   const clang::Expr *Made = nullptr; ///< what in this function allocated it
@@ -61,11 +62,32 @@ bool isAllocation(const clang::Expr &E);
 /// Could both be in one array or behind equal types, but in another instance?
 bool isOtherInstance(const Place &A, const Place &B);
 
+/// Where an index that is not constant comes from.
+enum class IndexOrigin : uint8_t {
+  Unknown,
+  Walks,    ///< from the index before
+  Given,    ///< a number that the function was given
+  OwnThread ///< the number of the running thread
+};
+
+/// What a function returns where that is an element of an array at an index.
+struct GivenElement {
+  int64_t Stride = 0; ///< bytes between elements; 0 for other functions
+  bool Own = false;   ///< that of the running thread
+};
+
+/// What the functions of a unit return, each looked at once.
+struct Accessors {
+  explicit Accessors(const Knowledge &Known) : Known(Known) {}
+  const Knowledge &Known;
+  llvm::DenseMap<const clang::FunctionDecl *, GivenElement> Returned;
+};
+
 class Places {
 public:
   /// Without \p Locals, only what the expressions themselves say.
   Places(clang::ASTContext &Context, const clang::FunctionDecl *Function,
-         const Scan *Locals, const Knowledge *Known = nullptr)
+         const Scan *Locals, Accessors *Known = nullptr)
       : Context(Context), Function(Function), Locals(Locals), Known(Known) {}
 
   /// What the lvalue \p E designates.
@@ -85,10 +107,10 @@ private:
   clang::ASTContext &Context;
   const clang::FunctionDecl *Function;
   const Scan *Locals;
-  const Knowledge *Known;
+  Accessors *Known;
   llvm::DenseMap<const clang::VarDecl *, Place> Followed;
   unsigned Depth = 0;
-  unsigned Accessors = 0; ///< whose calls led to this function
+  unsigned Within = 0; ///< accessors whose calls led to this function
 
   Place objectOf(const clang::Expr *E);
   Place pointeeOf(const clang::Expr *E);
@@ -106,9 +128,12 @@ private:
                              const clang::FieldDecl &Field) const;
   unsigned hash(const clang::Expr *E) const;
   bool walks(const clang::Expr *Index) const;
-  bool ownThread(const clang::Expr *Index) const;
+  IndexOrigin originOf(const clang::Expr *Index) const;
+  bool isGiven(const clang::DeclRefExpr &Ref) const;
   bool tellsThread(const clang::FunctionDecl &F) const;
-  int64_t ownElement(const clang::FunctionDecl &F) const;
+  GivenElement returned(const clang::FunctionDecl &F) const;
+  GivenElement returnedBy(const clang::FunctionDecl &Defined,
+                          const clang::CompoundStmt &Body) const;
 };
 
 } // namespace linemate

@@ -9,6 +9,7 @@
 #include "Shape.h"
 
 #include "Chance.h"
+#include "Facts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -174,7 +175,7 @@ void Shape::sort() {
   uint32_t Order = 0;
   for (const CFGBlock *B : Sorted)
     Blocks[B->getBlockID()].Order =
-        uint16_t(std::min<uint32_t>(Order++, UINT16_MAX));
+        uint16_t(std::min<uint32_t>(Order++, MostOrder));
 }
 
 void Shape::findDoomed() {

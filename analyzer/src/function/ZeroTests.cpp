@@ -185,7 +185,7 @@ std::vector<std::pair<unsigned, unsigned>> Regions::behind(unsigned First) {
 
 void zeroTests(const CFG &Graph, const Shape &Blocks, Places &At,
                UnitBuilder &Unit, Rows &Out) {
-  if (Blocks.inOrder().size() > UINT16_MAX)
+  if (Blocks.inOrder().size() > MostOrder)
     return; // positions would not be orders
   Regions Of(Graph, Blocks);
   std::vector<Way> Ways = Of.ways(At, Unit);

@@ -1,0 +1,270 @@
+"""Which elements are one thread's own: of arrays, of what is handed out one by one, and of small objects.
+
+Owns the signs of that in source, in the order in which ``thread_elements`` names them.  Whether neighbours meet on a
+line is that rule's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sharing.basics.geometry import round_up
+from sharing.model.facts import (
+    ACCESS_COLUMNS,
+    ARG_COLUMNS,
+    CALL_COLUMNS,
+    Base,
+    FunctionFacts,
+    Passed,
+    RecordFacts,
+    TypeTree,
+)
+from sharing.model.image import AccessKind
+from sharing.model.types import MAX_DEPTH
+from sharing.rules import numbers
+from sharing.rules.declaration.base import SourceContext
+from sharing.rules.declaration.heap_alignment import aligns_itself
+from sharing.source.addressing import HEAP_ALIGNMENT, HEAP_HEADER
+from sharing.source.declarations import core, element, record_of, shown_name
+from sharing.source.program import Defined, Program
+from sharing.source.uses import Use
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The elements of one array.  Offsets of ``uses`` are from the start of ``identity``: a variable or a record.
+
+    ``locked``: each is used under a lock of its own, else by a thread of its own.  ``apart``: bytes from one to the
+    next where they are objects of their own, 0 for elements of an array.
+    """
+
+    name: str
+    identity: str
+    record: Defined[RecordFacts]
+    uses: tuple[Use, ...]
+    locked: bool = False
+    apart: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """A function, or an element of an array at an index that is not constant, that is handed to a function.
+
+    ``callee`` is "" where that is called through a pointer; ``loops`` are around the call.
+    """
+
+    within: Defined[FunctionFacts]
+    callee: str
+    number: int
+    kind: int
+    value: int
+    stride: int
+    loops: int
+
+
+def own_elements(program: Program, ctx: SourceContext) -> Iterator[Elements]:
+    """All of them, the surest signs first; a record may come several times."""
+    arguments = tuple(_arguments(program))
+    yield from _at_own_index(program, ctx)
+    yield from _handed_to_threads(program, ctx, arguments)
+    yield from _dealt_out(program, ctx)
+    yield from _small_objects(program, ctx, arguments)
+    yield from _given_out(program, ctx, arguments)
+
+
+def _arguments(program: Program) -> Iterator[_Argument]:
+    width, call_width = len(ARG_COLUMNS), len(CALL_COLUMNS)
+    for defined in program.functions.values():
+        function = defined.facts
+        for at in range(0, len(function.args) - width + 1, width):
+            call, number, kind, value, _, stride = function.args[at : at + width]
+            if call >= 0 and (stride or kind == Passed.FUNCTION):
+                callee, *_, loops, _, _, _ = function.calls[call * call_width : (call + 1) * call_width]
+                name = program.symbol(defined.unit, callee) if callee >= 0 else ""
+                yield _Argument(defined, name, number, kind, value, stride, loops)
+
+
+def _at_own_index(program: Program, ctx: SourceContext) -> Iterator[Elements]:
+    """Arrays that are variables, members or memory, used at a thread's own number or locked element by element."""
+    for identity, defined in program.variables.items():
+        yield from _arrays(
+            program, defined.unit, defined.facts.type, identity, ctx.uses.of_variable(identity), ctx.line_size
+        )
+    for key, record in program.records.items():
+        uses = ctx.uses.of_record(key)
+        for member in record.facts.members:
+            yield from _arrays(program, record.unit, member.type, key, uses, ctx.line_size)
+        mine = tuple(use for use in uses if use.own and use.stride == record.facts.size >= ctx.line_size)
+        if mine:
+            yield Elements(shown_name(record.facts), key, record, mine)
+
+
+def _arrays(
+    program: Program, unit: int, tree: TypeTree, identity: str, uses: tuple[Use, ...], line_size: int
+) -> Iterator[Elements]:
+    own = {use.stride for use in uses if use.own}
+    locked = {use.stride for use in uses if use.locks and use.stride}
+    for record in _element_records(program, unit, tree) if own | locked else ():
+        size = record.facts.size
+        if size in own | locked and size >= line_size:  # of smaller ones rules on lines speak
+            mine = tuple(use for use in uses if use.stride == size and (use.own or size in locked))
+            yield Elements(shown_name(record.facts), identity, record, mine, locked=size not in own)
+
+
+def _element_records(program: Program, unit: int, tree: TypeTree, depth: int = 0) -> Iterator[Defined[RecordFacts]]:
+    """Records that arrays in a type are made of."""
+    inner, _ = element(tree)
+    record = record_of(program, unit, inner)
+    if record is None or depth > MAX_DEPTH:
+        return
+    if inner is not core(tree):
+        yield record
+    for member in record.facts.members:
+        yield from _element_records(program, record.unit, member.type, depth + 1)
+
+
+def _handed_to_threads(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:
+    """Records that threads are started with, each with an element of an array.
+
+    That shows where the address of an element is handed over.  Where it comes another way, several threads start in a
+    function that takes it for a record of which the program has an array.
+    """
+    in_arrays = {record.facts.key for record in _of_arrays(program)}
+    # Of smaller ones packed-thread-slots speaks, where it sees which variable's elements are handed over.
+    seen = _passed_elements(program, arguments, Passed.VARIABLE)
+    for one in arguments:
+        function, unit = one.within.facts, one.within.unit
+        start = ctx.knowledge.thread_start(one.callee) if one.callee else None
+        if start is None or start.entry_argument is None:
+            continue
+        data = start.entry_argument + 1 if start.data_argument is None else start.data_argument
+        handed: list[Defined[RecordFacts]] = []
+        if one.number == data and one.stride:
+            handed = [r for r in _handed(program, unit, one.kind, one.value) if r.facts.size == one.stride]
+        elif one.number == start.entry_argument and one.kind == Passed.FUNCTION and (start.many or one.loops):
+            entry = program.function(unit, program.symbol(unit, one.value))
+            taken = _used_by(program, entry) if entry is not None else ()
+            wanted = (Base.PARAMETER, start.data_parameter)
+            handed = [r for base, number, r in taken if (base, number) == wanted and r.facts.key in in_arrays]
+        for record in handed:
+            key = record.facts.key
+            if record.facts.size < ctx.line_size and key in seen:
+                continue
+            # What starts the threads sets their elements up.
+            uses = tuple(use for use in ctx.uses.of_record(key) if use.function != function.name)
+            yield Elements(shown_name(record.facts), key, record, uses)
+
+
+def _dealt_out(program: Program, ctx: SourceContext) -> Iterator[Elements]:
+    """Records of which a function that several threads run at once is handed one after the other."""
+    for defined in program.functions.values():
+        for start in defined.facts.starts:
+            name = program.symbol(defined.unit, start.entry) if start.many and start.entry >= 0 else ""
+            entry = program.function(defined.unit, name)
+            if entry is None:
+                continue
+            for base, _, record in _used_by(program, entry):
+                key = record.facts.key
+                # Often: what is written once of each costs one line once.
+                uses = tuple(u for u in ctx.uses.of_record(key) if u.function == entry.facts.name and u.loop_depth)
+                if base == Base.PARAMETER:
+                    yield Elements(shown_name(record.facts), key, record, uses)
+
+
+def _small_objects(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:
+    """Records that are allocated one by one where the threads start that get them: allocators put them side by side."""
+    entries: dict[str, list[Defined[FunctionFacts] | None]] = {}
+    for one in arguments:
+        start = ctx.knowledge.thread_start(one.callee) if one.callee else None
+        if start is not None and one.number == start.entry_argument and one.kind == Passed.FUNCTION and one.loops:
+            entry = program.function(one.within.unit, program.symbol(one.within.unit, one.value))
+            entries.setdefault(one.within.facts.identity, []).append(entry)
+    for identity, defined in program.functions.items():
+        function, unit = defined.facts, defined.unit
+        for begun in function.starts:
+            if begun.loop_depth and begun.entry >= 0:
+                entry = program.function(unit, program.symbol(unit, begun.entry))
+                entries.setdefault(identity, []).append(entry)
+        allocated = {
+            program.record_key(unit, fact.record)
+            for fact in function.allocations
+            if fact.record >= 0 and fact.guarantee < ctx.line_size and not aligns_itself(fact)
+        }
+        for entry in entries.get(identity, ()) if allocated else ():
+            for _, _, record in _used_by(program, entry) if entry is not None else ():
+                key, size = record.facts.key, record.facts.size
+                if key in allocated and size < ctx.line_size:
+                    uses = tuple(use for use in ctx.uses.of_record(key) if use.function != function.name)
+                    apart = round_up(size + HEAP_HEADER, HEAP_ALIGNMENT)
+                    yield Elements(shown_name(record.facts), key, record, uses, apart=apart)
+
+
+def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:
+    """Records of which single elements of an array are given out, and are locked, or changed by several threads."""
+    passed = _passed_elements(program, arguments, Passed.VARIABLE, Passed.RECORD)
+    few = set(_in_small_arrays(program))
+    for key, record in program.records.items():
+        size, uses = record.facts.size, tuple(use for use in ctx.uses.of_record(key) if not use.new)
+        if key not in passed | few and not any(use.stride == size for use in uses):
+            continue
+        name = shown_name(record.facts)
+        if any(use.locks and (use.stride == size or key in passed | few) for use in uses):
+            yield Elements(name, key, record, uses, locked=True)
+        elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
+            own = tuple(use for use in uses if not use.indexed)
+            if any(use.writes and not use.atomic and ctx.changed_by_threads(key, use.offset) for use in own):
+                yield Elements(name, key, record, own)
+
+
+def _in_small_arrays(program: Program) -> Iterator[str]:
+    """Keys of records of which a variable or a member is an array of a few: a larger one is a table."""
+    trees = [(d.unit, d.facts.type) for d in program.variables.values()]
+    trees += [(d.unit, member.type) for d in program.records.values() for member in d.facts.members]
+    for unit, tree in trees:
+        inner, count = element(tree)
+        record = record_of(program, unit, inner)
+        if record is not None and numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS:
+            yield record.facts.key
+
+
+def _passed_elements(program: Program, arguments: tuple[_Argument, ...], *kinds: Passed) -> set[str]:
+    """Keys of records of which functions are handed an element at an index that is not constant."""
+    return {
+        record.facts.key
+        for one in arguments
+        if one.stride and one.kind in kinds
+        for record in _handed(program, one.within.unit, one.kind, one.value)
+        if record.facts.size == one.stride
+    }
+
+
+def _used_by(program: Program, user: Defined[FunctionFacts]) -> Iterator[tuple[int, int, Defined[RecordFacts]]]:
+    """Records that a function accesses or hands on: what each is relative to (``Base``), and the parameter's number."""
+    flat, width = user.facts.accesses, len(ACCESS_COLUMNS)
+    rows = {tuple(flat[at : at + 3]) for at in range(0, len(flat) - width + 1, width)}
+    args, arg_width = user.facts.args, len(ARG_COLUMNS)
+    for at in range(0, len(args) - arg_width + 1, arg_width):
+        if args[at + 2] == Passed.RECORD:
+            rows.add((Base.RECORD, -1, args[at + 3]))
+    for base, number, index in sorted(rows):
+        record = program.record(user.unit, index) if base != Base.VARIABLE else None
+        if record is not None:
+            yield base, number, record
+
+
+def _of_arrays(program: Program) -> Iterator[Defined[RecordFacts]]:
+    """Records that arrays in static storage are made of."""
+    for defined in program.variables.values():
+        yield from _element_records(program, defined.unit, defined.facts.type)
+
+
+def _handed(program: Program, unit: int, kind: int, value: int) -> Iterator[Defined[RecordFacts]]:
+    if kind == Passed.RECORD:
+        record = program.record(unit, value)
+        if record is not None:
+            yield record
+    elif kind == Passed.VARIABLE:
+        variable = program.variables.get(program.symbol(unit, value))
+        if variable is not None:
+            yield from _element_records(program, variable.unit, variable.facts.type)
