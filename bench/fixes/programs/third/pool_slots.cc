@@ -1,5 +1,5 @@
 // Tasks done by each worker of a pool, in a vector at the worker's number, which its method is started with.
-// about: done_
+// about: done_ Done
 #include <atomic>
 #include <cstdint>
 #include <thread>
