@@ -34,7 +34,7 @@ constexpr const char *Usage =
     "  --project-rows FILE  further rows, which win\n"
     "  --cache DIR          keeps the facts of unchanged units\n"
     "  --cache-size MB      bound of that folder (default 1024)\n"
-    "  --timeout S          for one unit (default 60)\n"
+    "  --timeout S          for one unit (default 300)\n"
     "  --memory MB          for one process (default 2048)\n"
     "  --resource-dir DIR   clang's own headers\n"
     "  --top DIR            with --tree: what is below DIR (repeatable) is\n"

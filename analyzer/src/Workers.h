@@ -19,7 +19,7 @@ namespace linemate {
 
 struct WorkerLimits {
   unsigned Jobs = 1;
-  unsigned TimeoutSeconds = 60;      ///< a unit
+  unsigned TimeoutSeconds = 300;     ///< a unit; machines under load take long
   uint64_t MemoryBytes = 2ULL << 30; ///< a worker
 };
 
