@@ -1,7 +1,7 @@
 //===- A64Registers.h - aarch64 registers by capstone's number --*- C++ -*-===//
 //
-// Owns which general register a name is part of, and the traits of aarch64
-// instructions (TraitsAArch64.cpp), which need that.
+// Owns which general register a name is part of, and declares what the sources
+// of aarch64 have of each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,12 +9,16 @@
 #define LINEMATE_ACCESS_A64REGISTERS_H
 
 #include "MemoryForm.h"
+#include "Normal.h"
 #include "Op.h"
 
 #include <array>
 #include <capstone/capstone.h>
+#include <memory>
 
 namespace linemate {
+
+inline constexpr int8_t A64Sp = 31;
 
 struct A64Reg {
   int8_t Number = NoReg; ///< of a general register
@@ -58,6 +62,8 @@ inline A64Reg info(arm64_reg Reg) {
 }
 
 namespace a64 {
+
+std::unique_ptr<Normaliser> makeNormaliser();
 
 /// Fills what queries ask: Op::Named, Traits, First and Small.
 void addTraits(const cs_insn &Insn, const MemoryForm &F, Op &Out);

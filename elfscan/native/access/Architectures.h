@@ -1,5 +1,4 @@
-//===- Architectures.h - The table of architectures that are decoded -*- C++
-//-*-===//
+//===- Architectures.h - The architectures that are decoded -----*- C++ -*-===//
 //
 // Owns the type of a row and the search.  What Python knows of an architecture
 // stands in sharing/model/arch; name and number are the same there.

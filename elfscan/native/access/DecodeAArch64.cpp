@@ -22,16 +22,28 @@ namespace {
 constexpr int8_t Arguments[] = {0, 1, 2, 3, 4, 5, 6, 7};
 constexpr int8_t LinkReg = 30;
 constexpr uint32_t CallerSaved = 0x7ffff | bit(LinkReg);
-constexpr Convention Aapcs = {32,     A64Sp,           CallerSaved,
-                              bit(0), bit(0) | bit(1), Arguments};
+constexpr Convention Aapcs = {
+    .Registers = 32,
+    .StackPointer = A64Sp,
+    .CallerSaved = CallerSaved,
+    .Result = bit(0),
+    .Results = bit(0) | bit(1),
+    .Arguments = Arguments,
+};
 
 /// cmd/compile/abi-internal.md: x28 is the goroutine, x26 a closure's data, and
 /// no call keeps anything but the stack and frame pointers and x28.
 constexpr int8_t GoArguments[] = {0, 1, 2,  3,  4,  5,  6,  7,
                                   8, 9, 10, 11, 12, 13, 14, 15};
 constexpr Convention GoInternal = {
-    32,          A64Sp, ~(bit(A64Sp) | bit(28) | bit(29)), bit(0), 0xffff,
-    GoArguments, {},    /*FunctionsByWord=*/true};
+    .Registers = 32,
+    .StackPointer = A64Sp,
+    .CallerSaved = ~(bit(A64Sp) | bit(28) | bit(29)),
+    .Result = bit(0),
+    .Results = 0xffff,
+    .Arguments = GoArguments,
+    .FunctionsByWord = true,
+};
 
 constexpr const auto &Registers = A64Registers;
 
@@ -453,7 +465,7 @@ bool AArch64Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
   return true;
 }
 
-std::unique_ptr<Decoder> makeAArch64Decoder() {
+static std::unique_ptr<Decoder> makeDecoder() {
   csh Handle;
   if (cs_open(CS_ARCH_ARM64, CS_MODE_ARM, &Handle) != CS_ERR_OK)
     return nullptr;
@@ -475,9 +487,14 @@ static bool namesThread(std::span<const uint8_t> Code) {
 
 extern const Architecture AArch64Row;
 const Architecture AArch64Row = {
-    Arch::AArch64, "aarch64",   makeAArch64Decoder,
-    CS_ARCH_ARM64, CS_MODE_ARM, makeAArch64Normaliser,
-    nullptr,       nullptr,     &GoInternal,
-    namesThread};
+    .Number = Arch::AArch64,
+    .Name = "aarch64",
+    .Make = makeDecoder,
+    .Library = CS_ARCH_ARM64,
+    .LibraryMode = CS_MODE_ARM,
+    .MakeNormaliser = a64::makeNormaliser,
+    .Go = &GoInternal,
+    .NamesThread = namesThread,
+};
 
 } // namespace linemate

@@ -25,7 +25,13 @@ constexpr int8_t Arguments[] = {10, 11, 12, 13, 14, 15, 16, 17};
 constexpr uint32_t CallerSaved =
     bit(1) | bit(5) | bit(6) | bit(7) | 0x3fc00 | 0xf0000000;
 constexpr Convention LP64 = {
-    32, Sp, CallerSaved, bit(A0), bit(A0) | bit(A1), Arguments};
+    .Registers = 32,
+    .StackPointer = Sp,
+    .CallerSaved = CallerSaved,
+    .Result = bit(A0),
+    .Results = bit(A0) | bit(A1),
+    .Arguments = Arguments,
+};
 
 constexpr bool isLink(uint32_t Number) { return Number == Ra || Number == T0; }
 
@@ -423,18 +429,21 @@ std::optional<uint64_t> globalPointer(const Plan &P) {
   return Found;
 }
 
-std::unique_ptr<Decoder> make() { return std::make_unique<RiscVDecoder>(); }
+std::unique_ptr<Decoder> makeDecoder() {
+  return std::make_unique<RiscVDecoder>();
+}
 
 } // namespace
 
 extern const Architecture RiscV64Row;
-const Architecture RiscV64Row = {Arch::RiscV64,
-                                 "riscv64",
-                                 make,
-                                 CS_ARCH_RISCV,
-                                 cs_mode(CS_MODE_RISCV64 | CS_MODE_RISCVC),
-                                 makeRiscVNormaliser,
-                                 nullptr,
-                                 globalPointer};
+const Architecture RiscV64Row = {
+    .Number = Arch::RiscV64,
+    .Name = "riscv64",
+    .Make = makeDecoder,
+    .Library = CS_ARCH_RISCV,
+    .LibraryMode = cs_mode(CS_MODE_RISCV64 | CS_MODE_RISCVC),
+    .MakeNormaliser = riscv::makeNormaliser,
+    .GlobalPointer = globalPointer,
+};
 
 } // namespace linemate

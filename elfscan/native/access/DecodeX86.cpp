@@ -25,7 +25,14 @@ constexpr int8_t PerfNumbers[] = {0,  2,  3,  1,  7,  6,  4,  5,
 constexpr uint32_t CallerSaved =
     bit(0) | bit(1) | bit(2) | bit(6) | bit(7) | 0xf00;
 constexpr Convention SysV = {
-    16, X86Rsp, CallerSaved, bit(0), bit(0) | bit(2), Arguments, PerfNumbers};
+    .Registers = 16,
+    .StackPointer = X86Rsp,
+    .CallerSaved = CallerSaved,
+    .Result = bit(0),
+    .Results = bit(0) | bit(2),
+    .Arguments = Arguments,
+    .PerfNumbers = PerfNumbers,
+};
 
 constexpr int8_t GoArguments[] = {0, 3, 1, 7, 6, 8, 9, 10, 11};
 
@@ -449,16 +456,18 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   return true;
 }
 
-const Convention x86::GoInternal = {16,
-                                    X86Rsp,
-                                    0xffff & ~(bit(X86Rsp) | bit(5) | bit(14)),
-                                    bit(0),
-                                    0xfcb,
-                                    GoArguments,
-                                    PerfNumbers,
-                                    /*FunctionsByWord=*/true};
+const Convention x86::GoInternal = {
+    .Registers = 16,
+    .StackPointer = X86Rsp,
+    .CallerSaved = 0xffff & ~(bit(X86Rsp) | bit(5) | bit(14)),
+    .Result = bit(0),
+    .Results = 0xfcb,
+    .Arguments = GoArguments,
+    .PerfNumbers = PerfNumbers,
+    .FunctionsByWord = true,
+};
 
-std::unique_ptr<Decoder> makeX86Decoder() {
+std::unique_ptr<Decoder> x86::makeDecoder() {
   csh Handle;
   if (cs_open(CS_ARCH_X86, CS_MODE_64, &Handle) != CS_ERR_OK)
     return nullptr;

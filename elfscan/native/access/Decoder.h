@@ -48,10 +48,6 @@ public:
   virtual void useGlobalPointer(uint64_t) {}
 };
 
-/// Null when the disassembler library cannot be opened.
-std::unique_ptr<Decoder> makeX86Decoder();
-std::unique_ptr<Decoder> makeAArch64Decoder();
-
 } // namespace linemate
 
 #endif // LINEMATE_ACCESS_DECODER_H

@@ -82,11 +82,6 @@ public:
                               const Surroundings &Around) = 0;
 };
 
-/// Null when the disassembler library cannot be opened.
-std::unique_ptr<Normaliser> makeX86Normaliser();
-std::unique_ptr<Normaliser> makeAArch64Normaliser();
-std::unique_ptr<Normaliser> makeRiscVNormaliser();
-
 } // namespace linemate
 
 #endif // LINEMATE_ACCESS_NORMAL_H

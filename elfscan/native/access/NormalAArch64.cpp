@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "A64Registers.h"
 #include "Normal.h"
 
 #include <algorithm>
@@ -111,7 +112,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Normaliser> makeAArch64Normaliser() {
+std::unique_ptr<Normaliser> a64::makeNormaliser() {
   return std::make_unique<AArch64Normaliser>();
 }
 

@@ -130,7 +130,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Normaliser> makeRiscVNormaliser() {
+std::unique_ptr<Normaliser> riscv::makeNormaliser() {
   return std::make_unique<RiscVNormaliser>();
 }
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Normal.h"
+#include "X86Registers.h"
 
 #include <algorithm>
 #include <capstone/capstone.h>
@@ -94,7 +95,7 @@ InstructionRow X86Normaliser::read(std::span<const uint8_t> Code, uint64_t Ip,
 
 } // namespace
 
-std::unique_ptr<Normaliser> makeX86Normaliser() {
+std::unique_ptr<Normaliser> x86::makeNormaliser() {
   csh Handle;
   if (cs_open(CS_ARCH_X86, CS_MODE_64, &Handle) != CS_ERR_OK)
     return nullptr;

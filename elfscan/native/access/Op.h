@@ -15,11 +15,8 @@
 
 namespace linemate {
 
-/// Register numbers: 0..15 rax..r15 in encoding order, or those of the
-/// architecture's own names x0 to x31.
+/// Register numbers are those of the instructions' encodings, 0 to 31.
 inline constexpr int8_t NoReg = -1;
-inline constexpr int8_t X86Rsp = 4;
-inline constexpr int8_t A64Sp = 31;
 /// Reads as zero, writes vanish (xzr, RISC-V's x0).
 inline constexpr int8_t ZeroReg = 32;
 /// A register that is not followed: vector, 32-bit address.
@@ -145,6 +142,9 @@ struct Op {
   MemOperand Mem[2];
 
   uint64_t end() const { return Ip + Length; }
+  bool isCall() const {
+    return Next == Flow::Call || Next == Flow::IndirectCall;
+  }
 };
 
 inline constexpr bool isFollowed(int8_t Reg) { return uint8_t(Reg) < MaxRegs; }

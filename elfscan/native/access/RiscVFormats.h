@@ -2,16 +2,19 @@
 //
 // Owns the major opcodes (The RISC-V Instruction Set Manual, volume I, chapter
 // "RV32/64G Instruction Set Listings") and the registers that have a role in
-// the psABI's calling convention.
+// the psABI's calling convention; declares what the sources of RISC-V have of
+// each other.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LINEMATE_ACCESS_RISCVFORMATS_H
 #define LINEMATE_ACCESS_RISCVFORMATS_H
 
+#include "Normal.h"
 #include "Op.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace linemate::riscv {
 
@@ -86,6 +89,8 @@ constexpr int8_t followed(uint32_t Number) {
     return ZeroReg;
   return Number == Tp ? ThreadReg : int8_t(Number);
 }
+
+std::unique_ptr<Normaliser> makeNormaliser();
 
 /// Fills in the traits of Op.h.
 void addTraits(uint32_t Word, Op &Out);

@@ -1,7 +1,7 @@
 //===- X86Registers.h - x86-64 registers by capstone's number ---*- C++ -*-===//
 //
-// Owns which general register a name is part of, and the traits of x86
-// instructions (TraitsX86.cpp), which need that.
+// Owns which general register a name is part of, and declares what the sources
+// of x86-64 have of each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,12 +9,16 @@
 #define LINEMATE_ACCESS_X86REGISTERS_H
 
 #include "Decoder.h"
+#include "Normal.h"
 #include "Op.h"
 
 #include <array>
 #include <capstone/capstone.h>
+#include <memory>
 
 namespace linemate {
+
+inline constexpr int8_t X86Rsp = 4;
 
 struct GeneralReg {
   int8_t Number = NoReg;
@@ -59,6 +63,10 @@ namespace x86 {
 /// cmd/compile/abi-internal.md: r14 is the goroutine, rdx a closure's data, and
 /// no call keeps anything but the stack and frame pointers and r14.
 extern const Convention GoInternal;
+
+/// Null when the disassembler library cannot be opened.
+std::unique_ptr<Decoder> makeDecoder();
+std::unique_ptr<Normaliser> makeNormaliser();
 
 /// Fills what queries ask: Op::Named, Traits, First and Small.
 void addTraits(const cs_insn &Insn, Op &Out);

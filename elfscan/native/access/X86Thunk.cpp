@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Architectures.h"
+#include "X86Registers.h"
 
 #include <algorithm>
 #include <array>
@@ -82,7 +83,15 @@ static bool namesThread(std::span<const uint8_t> Code) {
 
 extern const Architecture X86Row;
 const Architecture X86Row = {
-    Arch::X86_64,      "x86-64", makeX86Decoder, CS_ARCH_X86,      CS_MODE_64,
-    makeX86Normaliser, simplify, nullptr,        &x86::GoInternal, namesThread};
+    .Number = Arch::X86_64,
+    .Name = "x86-64",
+    .Make = x86::makeDecoder,
+    .Library = CS_ARCH_X86,
+    .LibraryMode = CS_MODE_64,
+    .MakeNormaliser = x86::makeNormaliser,
+    .Simplify = simplify,
+    .Go = &x86::GoInternal,
+    .NamesThread = namesThread,
+};
 
 } // namespace linemate
