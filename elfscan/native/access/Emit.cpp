@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace linemate {
 
@@ -24,6 +25,21 @@ enum UsedFlag : uint8_t { Followed = 1, Called = 2 };
 /// Elements further apart than this do not share lines.
 uint16_t narrowed(uint32_t Stride) {
   return uint16_t(std::min<uint32_t>(Stride, UINT16_MAX));
+}
+
+/// Adds loads exclusive that are not the first half of an rmw, which the store
+/// behind them reports.
+template <typename Row, typename AreSame>
+void addUnpaired(const std::vector<Row> &Loads, std::vector<Row> &Rows,
+                 AreSame SameBytes) {
+  for (const Row &Load : Loads) {
+    bool IsHalf = std::ranges::any_of(Rows, [&](const Row &Other) {
+      return Other.Kind == uint8_t(Access::Rmw) &&
+             Other.Function == Load.Function && SameBytes(Other, Load);
+    });
+    if (!IsHalf)
+      Rows.push_back(Load);
+  }
 }
 
 } // namespace
@@ -131,8 +147,22 @@ void FunctionFlow::zeroTest(const Op &O, uint32_t Index, const Effective &E) {
   Zeros.sees(O, Index, BlockNumber, What);
 }
 
+/// Where an indirect call or jump leads.
+Value FunctionFlow::target(const Op &O) const {
+  if (!O.MemCount) {
+    Value To = reg(O, O.Src);
+    if (To.IsPage)
+      return completed(To, O, To.Origin);
+    return O.Imm ? add(To, Value::number(O.Imm, 0)) : To;
+  }
+  Value At = effective(O.Mem[0], 0).Where;
+  if (At.isNumber() && At.IsAddress && At.isExact())
+    if (auto Content = P.slot(At.Base))
+      return Value::address(*Content, 0);
+  return {};
+}
+
 void FunctionFlow::call(const Op &O, uint32_t Index) {
-  bool IsCall = O.Next == Flow::Call || O.Next == Flow::IndirectCall;
   uint64_t Callee = 0;
   switch (O.Next) {
   case Flow::Call:
@@ -150,39 +180,25 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
     Callee = O.Imm;
     break;
   case Flow::IndirectCall:
-  case Flow::IndirectJump: {
-    Value Target;
-    if (O.MemCount) {
-      Effective E = effective(O.Mem[0], 0);
-      if (E.Where.isNumber() && E.Where.IsAddress && E.Where.isExact())
-        if (auto Content = P.slot(E.Where.Base))
-          Target = Value::address(*Content, 0);
-    } else {
-      Target = reg(O, O.Src);
-      if (Target.IsPage)
-        Target = completed(Target, O, Target.Origin);
-      else if (O.Imm)
-        Target = add(Target, Value::number(O.Imm, 0));
-    }
-    if (Target.isNumber() && Target.IsAddress && Target.isExact()) {
-      Callee = Target.Base;
-      Used[Target.Origin] |= Called;
+  case Flow::IndirectJump:
+    if (Value To = target(O); To.isNumber() && To.IsAddress && To.isExact()) {
+      Callee = To.Base;
+      Used[To.Origin] |= Called;
     }
     // What is no switch is a tail call; an index speaks for an unread switch.
-    if (!IsCall && !P.startsFunction(Callee) &&
+    if (!O.isCall() && !P.startsFunction(Callee) &&
         (G.isSwitch(Index) || (O.MemCount && O.Mem[0].Index != NoReg)))
       return;
     if (!Callee)
       ++Out->Seen.UnknownCalls;
     break;
-  }
   default:
     return;
   }
   Holder From = Callee ? Holder() : calledFrom(O, Index);
-  Out->Calls.push_back({O.Ip, Callee, Current.Row, LoopDepth, uint8_t(!IsCall),
-                        Rarity, Order, uint16_t(From.What),
-                        uint32_t(From.Where)});
+  Out->Calls.push_back({O.Ip, Callee, Current.Row, LoopDepth,
+                        uint8_t(!O.isCall()), Rarity, Order,
+                        uint16_t(From.What), uint32_t(From.Where)});
   arguments(O, Callee);
 }
 
@@ -228,6 +244,22 @@ void FunctionFlow::made(uint32_t Index, const Value &V) {
     Made.push_back({Index + 1, V});
 }
 
+/// The address that op \p Index makes, as its result or on its way.
+void FunctionFlow::madeBy(const Op &O, uint32_t Index, const Value &Result,
+                          const Effective &E) {
+  uint32_t Origin = Index + 1;
+  if (isFollowed(O.Dst)) {
+    if (Result.Origin == Origin)
+      made(Index, Result);
+  } else if (O.ImmIsValue && O.Stored != ImmReg) {
+    made(Index, literal(O.Imm, Origin));
+  } else if (O.MemCount && O.Next == Flow::Next) {
+    // A slot's content that is compared or pushed.
+    if (Value V = loaded(O, E, Origin); V.Origin == Origin)
+      made(Index, V);
+  }
+}
+
 /// \p V gets out of the function's sight.
 void FunctionFlow::escape(const Value &V) {
   if (!takesAddress(V) || !V.Origin)
@@ -238,6 +270,21 @@ void FunctionFlow::escape(const Value &V) {
 }
 
 void FunctionFlow::finish(std::span<const Op> Ops) {
+  useMade(Ops);
+  sortEscapes();
+  for (const Escape &E : Escapes)
+    reportEscape(E, Ops);
+  addUnpaired(
+      ExclusiveSites, Out->Sites,
+      [](const SiteRow &A, const SiteRow &B) { return A.Target == B.Target; });
+  addUnpaired(ExclusiveParams, Out->Params,
+              [](const ParamRow &A, const ParamRow &B) {
+                return A.Arg == B.Arg && A.Offset == B.Offset;
+              });
+}
+
+/// What became of the addresses that were made.
+void FunctionFlow::useMade(std::span<const Op> Ops) {
   for (const Escape &M : Made) {
     bool IsFunction = !P.inData(M.What.Base);
     bool IsTaken = IsFunction && !(Used[M.Origin] & Called);
@@ -252,53 +299,28 @@ void FunctionFlow::finish(std::span<const Op> Ops) {
     if (IsFunction ? IsTaken : !Used[M.Origin])
       Escapes.push_back(M);
   }
-  std::sort(Escapes.begin(), Escapes.end(),
-            [](const Escape &A, const Escape &B) {
-              if (A.Origin != B.Origin)
-                return A.Origin < B.Origin;
-              if (A.What.Base != B.What.Base)
-                return A.What.Base < B.What.Base;
-              return A.What.Stride < B.What.Stride;
-            });
-  auto Same = [](const Escape &A, const Escape &B) {
-    return A.Origin == B.Origin && A.What.Base == B.What.Base &&
-           A.What.Stride == B.What.Stride;
+}
+
+/// Each once, in the order of the code.
+void FunctionFlow::sortEscapes() {
+  auto Key = [](const Escape &E) {
+    return std::tuple(E.Origin, E.What.Base, E.What.Stride);
   };
-  Escapes.erase(std::unique(Escapes.begin(), Escapes.end(), Same),
-                Escapes.end());
-  std::span<const Block> Blocks = G.blocks();
-  for (const Escape &E : Escapes) {
-    uint32_t Index = E.Origin - 1;
-    auto B = std::upper_bound(
-        Blocks.begin(), Blocks.end(), Index,
-        [](uint32_t I, const Block &Later) { return I < Later.First; });
-    uint8_t Flags = E.What.Stride ? SiteFlag::Indexed : 0;
-    uint64_t Function = functionAt(E.What);
-    uint64_t Target = Function ? Function : uint64_t(E.What.Base);
-    Out->Sites.push_back({Ops[Index].Ip, Target, Current.Row, 0,
-                          narrowed(E.What.Stride), (B - 1)->Order,
-                          uint8_t(Access::Address), Flags, (B - 1)->LoopDepth,
-                          (B - 1)->Rarity});
-  }
-  // A load exclusive is the first half of the rmw that its store reports.
-  for (const SiteRow &Load : ExclusiveSites) {
-    bool Paired = std::any_of(
-        Out->Sites.begin(), Out->Sites.end(), [&](const SiteRow &S) {
-          return S.Target == Load.Target && S.Function == Load.Function &&
-                 S.Kind == uint8_t(Access::Rmw);
-        });
-    if (!Paired)
-      Out->Sites.push_back(Load);
-  }
-  for (const ParamRow &Load : ExclusiveParams) {
-    bool Paired = std::any_of(
-        Out->Params.begin(), Out->Params.end(), [&](const ParamRow &S) {
-          return S.Arg == Load.Arg && S.Offset == Load.Offset &&
-                 S.Function == Load.Function && S.Kind == uint8_t(Access::Rmw);
-        });
-    if (!Paired)
-      Out->Params.push_back(Load);
-  }
+  std::ranges::sort(Escapes, {}, Key);
+  auto Again = std::ranges::unique(Escapes, {}, Key);
+  Escapes.erase(Again.begin(), Again.end());
+}
+
+void FunctionFlow::reportEscape(const Escape &E, std::span<const Op> Ops) {
+  uint32_t Index = E.Origin - 1;
+  const Block &B = *std::prev(
+      std::ranges::upper_bound(G.blocks(), Index, {}, &Block::First));
+  uint8_t Flags = E.What.Stride ? SiteFlag::Indexed : 0;
+  uint64_t Function = functionAt(E.What);
+  uint64_t Target = Function ? Function : uint64_t(E.What.Base);
+  Out->Sites.push_back(
+      {Ops[Index].Ip, Target, Current.Row, 0, narrowed(E.What.Stride), B.Order,
+       uint8_t(Access::Address), Flags, B.LoopDepth, B.Rarity});
 }
 
 } // namespace linemate

@@ -206,6 +206,17 @@ void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
     step(Ops[I], I);
 }
 
+/// \p V as 32 bits; the upper half becomes zero, or copies of the sign.
+Value FunctionFlow::inHalf(const Op &O, const Value &V) const {
+  if (!V.isNumber() || (V.IsAddress && !P.Absolute))
+    return unknownFrom(V);
+  Value Half = V;
+  if (V.isExact())
+    Half.Base =
+        O.SignExtends ? int64_t(int32_t(V.Base)) : int64_t(uint32_t(V.Base));
+  return Half;
+}
+
 void FunctionFlow::step(const Op &O, uint32_t Index) {
   uint32_t Origin = Index + 1;
   Effective E[2];
@@ -219,14 +230,8 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   if (Emitting)
     zeroTest(O, Index, E[0]);
   Value Result = computed(O, Origin, E);
-  if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend) {
-    // The upper half becomes zero.
-    if (!Result.isNumber() || (Result.IsAddress && !P.Absolute))
-      Result = unknownFrom(Result);
-    else if (Result.isExact())
-      Result.Base = O.SignExtends ? int64_t(int32_t(Result.Base))
-                                  : int64_t(uint32_t(Result.Base));
-  }
+  if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend)
+    Result = inHalf(O, Result);
   if (Result.Kind == ValueKind::Unknown && Result.Origin == 0) {
     // The same unknown in each register that it is copied to.
     Result.Origin = Origin;
@@ -251,20 +256,13 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   if (isFollowed(O.Written))
     Now.Regs[O.Written] =
         O.Step ? add(Now.Regs[O.Written], Value::number(O.Step, 0)) : Value();
-  if (isFollowed(O.Dst)) {
-    if (Emitting && Result.Origin == Origin)
-      made(Index, Result);
+  if (Emitting)
+    madeBy(O, Index, Result, E[0]);
+  if (isFollowed(O.Dst))
     Now.Regs[O.Dst] = Result;
-  } else if (Emitting && O.ImmIsValue && O.Stored != ImmReg) {
-    made(Index, literal(O.Imm, Origin));
-  } else if (Emitting && O.MemCount && O.Next == Flow::Next) {
-    // A slot's content that is compared or pushed.
-    if (Value V = loaded(O, E[0], Origin); V.Origin == Origin)
-      made(Index, V);
-  }
   if (isFollowed(O.Second))
     Now.Regs[O.Second] = Second;
-  if (O.Next == Flow::Call || O.Next == Flow::IndirectCall)
+  if (O.isCall())
     clobberForCall(O);
   if (Emitting && O.Next == Flow::Return)
     returned();
@@ -318,25 +316,23 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
   forget(At, std::max<int64_t>(M.Size, 1));
   bool Whole = Keeps && (M.Kind == Access::Store || O.Stored == StepReg);
   bool Pair = O.Stored2 != NoReg && M.Size == 16;
-  auto Put = [this](int64_t Offset, const Value &Content, int64_t Size = 8) {
-    if ((Content.Kind == ValueKind::Unknown && !Content.IsOwn) ||
-        Content.IsPage || Now.Slots.size() >= MaxSlots)
-      return;
-    auto It = std::lower_bound(
-        Now.Slots.begin(), Now.Slots.end(), Offset,
-        [](const Slot &S, int64_t Wanted) { return S.Offset < Wanted; });
-    Now.Slots.insert(It, {Offset, Content, Size});
-    if (Spilled.size() < MaxSlots &&
-        std::find(Spilled.begin(), Spilled.end(), Offset) == Spilled.end())
-      Spilled.push_back(Offset);
-  };
   if (Whole && O.Stored != NoReg && (M.Size == 8 || Pair))
-    Put(At, V);
+    spill(At, V);
   if (Whole && Pair)
-    Put(At + 8, V2);
+    spill(At + 8, V2);
   if (Value Part = reg(O, O.StoredAny);
       M.Kind == Access::Store && M.Size < 8 && Part.IsOwn)
-    Put(At, unknownFrom(Part), M.Size);
+    spill(At, unknownFrom(Part), M.Size);
+}
+
+void FunctionFlow::spill(int64_t Offset, const Value &Content, int64_t Size) {
+  if ((Content.Kind == ValueKind::Unknown && !Content.IsOwn) ||
+      Content.IsPage || Now.Slots.size() >= MaxSlots)
+    return;
+  auto It = std::ranges::lower_bound(Now.Slots, Offset, {}, &Slot::Offset);
+  Now.Slots.insert(It, {Offset, Content, Size});
+  if (Spilled.size() < MaxSlots && !std::ranges::count(Spilled, Offset))
+    Spilled.push_back(Offset);
 }
 
 void FunctionFlow::forget(int64_t Offset, int64_t Size) {

@@ -131,9 +131,11 @@ private:
   Value computed(const Op &O, uint32_t Origin, const Effective *E);
   Value completed(const Value &Page, const Op &O, uint32_t Origin) const;
   Value lowered(const Op &O) const;
+  Value inHalf(const Op &O, const Value &V) const;
   void step(const Op &O, uint32_t Index);
   void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,
              uint32_t Origin);
+  void spill(int64_t Offset, const Value &Content, int64_t Size = 8);
   void forget(int64_t Offset, int64_t Size);
   void clobberForCall(const Op &O);
   void returned();
@@ -145,6 +147,7 @@ private:
   ZeroRanges::Variable variableAt(const MemOperand &M,
                                   const Effective &E) const;
   void zeroTest(const Op &O, uint32_t Index, const Effective &E);
+  Value target(const Op &O) const;
   void call(const Op &O, uint32_t Index);
   void arguments(const Op &O, uint64_t Callee);
 
@@ -154,8 +157,13 @@ private:
     int8_t Reg;
     int64_t Offset;
   };
+  enum class Traced : uint8_t { Lost, Made, BlockBegin };
   std::vector<WayBack> Ways, Begins;
   bool sets(const Op &O, int8_t Reg) const;
+  static bool isMoved(const Op &O, WayBack &Way);
+  Traced trace(WayBack &Way, unsigned &Walked) const;
+  bool goBefore(const WayBack &Way);
+  bool isArgument(int8_t Reg) const;
   Holder holderAt(const MemOperand &M, const Effective &E, uint32_t Index);
   Holder recordAt(const MemOperand &M, uint32_t Block, uint32_t Index);
   Holder calledFrom(const Op &O, uint32_t Index);
@@ -164,8 +172,13 @@ private:
 
   // Emit.cpp again.
   void made(uint32_t Index, const Value &V);
+  void madeBy(const Op &O, uint32_t Index, const Value &Result,
+              const Effective &E);
   void escape(const Value &V);
   void finish(std::span<const Op> Ops);
+  void useMade(std::span<const Op> Ops);
+  void sortEscapes();
+  void reportEscape(const Escape &E, std::span<const Op> Ops);
   bool takesAddress(const Value &V) const;
   uint64_t functionAt(const Value &V) const;
 };

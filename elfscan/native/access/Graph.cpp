@@ -27,14 +27,10 @@ constexpr float LoopEntered = 0.88F;
 constexpr unsigned MaxPreheader = 3;
 
 bool fallsThrough(const Op &O) {
-  return O.Next == Flow::Next || O.Next == Flow::Branch ||
-         O.Next == Flow::Call || O.Next == Flow::IndirectCall;
+  return O.Next == Flow::Next || O.Next == Flow::Branch || O.isCall();
 }
 
-bool endsBlock(const Op &O) {
-  return O.Next != Flow::Next && O.Next != Flow::Call &&
-         O.Next != Flow::IndirectCall;
-}
+bool endsBlock(const Op &O) { return O.Next != Flow::Next && !O.isCall(); }
 
 bool branches(const Op &O) {
   return O.Next == Flow::Branch || O.Next == Flow::Jump;

@@ -21,9 +21,8 @@ constexpr unsigned MaxWalked = 256;
 } // namespace
 
 bool FunctionFlow::sets(const Op &O, int8_t Reg) const {
-  bool IsCall = O.Next == Flow::Call || O.Next == Flow::IndirectCall;
   return O.Dst == Reg || O.Second == Reg || O.Written == Reg ||
-         (O.Clobbers & bit(Reg)) || (IsCall && C.CallerSaved & bit(Reg));
+         (O.Clobbers & bit(Reg)) || (O.isCall() && C.CallerSaved & bit(Reg));
 }
 
 /// What op number \p Index names with \p M.
@@ -42,6 +41,50 @@ FunctionFlow::Holder FunctionFlow::holderAt(const MemOperand &M,
   return recordAt(M, BlockNumber, Index);
 }
 
+/// Whether the register has what another had before \p O, plus a constant;
+/// then \p Way speaks of that one.
+bool FunctionFlow::isMoved(const Op &O, WayBack &Way) {
+  if (O.Dst != Way.Reg || O.Width != 8)
+    return false;
+  int64_t By = 0;
+  if (O.How == Transfer::Move) {
+    Way.Reg = O.Src;
+  } else if (O.How == Transfer::Add && O.Src2 == NoReg) {
+    Way.Reg = O.Src;
+    By = O.Imm;
+  } else if (O.How == Transfer::Lea && O.Mem[0].Index == NoReg &&
+             !(O.Mem[0].Flags & (MemPcRelative | MemSegment))) {
+    Way.Reg = O.Mem[0].Base;
+    By = O.Mem[0].Disp;
+  } else {
+    return false;
+  }
+  Way.Offset = wrapAdd(Way.Offset, By);
+  return true;
+}
+
+/// Follows \p Way to where its pointer is made, or to the beginning of its
+/// block.
+/// \p Walked counts the ops that were looked at.
+FunctionFlow::Traced FunctionFlow::trace(WayBack &Way, unsigned &Walked) const {
+  uint32_t First = G.blocks()[Way.Block].First;
+  for (uint32_t At = Way.Before; At-- > First;) {
+    const Op &O = Code[At];
+    if (++Walked > MaxWalked)
+      return Traced::Lost;
+    if (!sets(O, Way.Reg))
+      continue;
+    bool IsLoaded = O.Dst == Way.Reg && O.How == Transfer::Load && O.Width == 8;
+    if (O.isCall() ? bool(C.Result & bit(Way.Reg))
+                   : O.Second == Way.Reg || IsLoaded)
+      return Traced::Made;
+    if (O.isCall() || !isMoved(O, Way) || !isFollowed(Way.Reg) ||
+        Way.Reg == C.StackPointer)
+      return Traced::Lost;
+  }
+  return Traced::BlockBegin;
+}
+
 /// The same where the base is a pointer that was loaded, returned by a call or
 /// passed in, on all ways that lead to the op: one that the code moves on in a
 /// loop, or makes of a number, says nothing of where the record begins.
@@ -50,7 +93,6 @@ FunctionFlow::Holder FunctionFlow::recordAt(const MemOperand &M, uint32_t Block,
   if (M.Index != NoReg || !isFollowed(M.Base) || M.Base == C.StackPointer ||
       (P.Absolute && P.inData(M.Disp)))
     return {};
-  std::span<const linemate::Block> Blocks = G.blocks();
   Ways.assign(1, {Block, Index, M.Base, M.Disp});
   Begins.clear();
   Holder Found;
@@ -58,59 +100,38 @@ FunctionFlow::Holder FunctionFlow::recordAt(const MemOperand &M, uint32_t Block,
   while (!Ways.empty()) {
     WayBack Way = Ways.back();
     Ways.pop_back();
-    uint32_t First = Blocks[Way.Block].First, At = Way.Before;
-    bool IsPointer = false;
-    while (!IsPointer && At-- > First) {
-      const Op &O = Code[At];
-      if (++Walked > MaxWalked)
-        return {};
-      if (!sets(O, Way.Reg))
-        continue;
-      bool IsCall = O.Next == Flow::Call || O.Next == Flow::IndirectCall;
-      bool Moves = O.Dst == Way.Reg && !IsCall && O.Width == 8;
-      if (IsCall ? bool(C.Result & bit(Way.Reg))
-                 : O.Second == Way.Reg || (Moves && O.How == Transfer::Load)) {
-        IsPointer = true;
-      } else if (Moves && O.How == Transfer::Move) {
-        Way.Reg = O.Src;
-      } else if (Moves && O.How == Transfer::Add && O.Src2 == NoReg) {
-        Way.Reg = O.Src;
-        Way.Offset = wrapAdd(Way.Offset, O.Imm);
-      } else if (Moves && O.How == Transfer::Lea && O.Mem[0].Index == NoReg &&
-                 !(O.Mem[0].Flags & (MemPcRelative | MemSegment))) {
-        Way.Reg = O.Mem[0].Base;
-        Way.Offset = wrapAdd(Way.Offset, O.Mem[0].Disp);
-      } else {
-        return {};
-      }
-      if (!isFollowed(Way.Reg) || Way.Reg == C.StackPointer)
-        return {};
-    }
-    std::span<const uint32_t> Before = G.predecessors(Way.Block);
-    bool IsPassed = !IsPointer && Way.Block == 0;
-    if (IsPassed &&
-        (!Current.IsEntry || !std::ranges::count(C.Arguments, Way.Reg)))
+    Traced To = trace(Way, Walked);
+    bool IsPassed = To == Traced::BlockBegin && Way.Block == 0;
+    if (To == Traced::Lost || (IsPassed && !isArgument(Way.Reg)))
       return {};
-    if (IsPointer || IsPassed) {
+    if (To == Traced::Made || IsPassed) {
       if (Found.What != Place::Unknown && Found.Where != Way.Offset)
         return {};
       Found = {Place::Record, Way.Offset};
     }
-    if (IsPointer)
-      continue;
-    auto Seen = std::ranges::find(Begins, Way.Block, &WayBack::Block);
-    if (Seen != Begins.end()) {
-      if (Seen->Reg != Way.Reg || Seen->Offset != Way.Offset)
-        return {};
-      continue;
-    }
-    if (Before.empty() && !IsPassed)
+    if (To == Traced::BlockBegin && !goBefore(Way))
       return {};
-    Begins.push_back(Way);
-    for (uint32_t From : Before)
-      Ways.push_back({From, Blocks[From].Last, Way.Reg, Way.Offset});
   }
   return Found;
+}
+
+bool FunctionFlow::isArgument(int8_t Reg) const {
+  return Current.IsEntry && std::ranges::count(C.Arguments, Reg);
+}
+
+/// Adds the ways that lead to the beginning of \p Way's block.  False where
+/// nothing known leads there, or two ways came there with different pointers.
+bool FunctionFlow::goBefore(const WayBack &Way) {
+  auto Seen = std::ranges::find(Begins, Way.Block, &WayBack::Block);
+  if (Seen != Begins.end())
+    return Seen->Reg == Way.Reg && Seen->Offset == Way.Offset;
+  std::span<const uint32_t> Before = G.predecessors(Way.Block);
+  if (Before.empty() && Way.Block != 0)
+    return false;
+  Begins.push_back(Way);
+  for (uint32_t From : Before)
+    Ways.push_back({From, G.blocks()[From].Last, Way.Reg, Way.Offset});
+  return true;
 }
 
 /// Where op number \p Index, a call through a pointer, has the pointer from.
