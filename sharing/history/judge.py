@@ -88,7 +88,7 @@ def judge(series: Series, alpha: float = explain_numbers.ALPHA) -> Judged:
     told = _Told(rows, np.cumsum([0, *counts])) if basis is Basis.REPETITIONS else _Told(logs, np.arange(n + 1))
     made = [_step(plain, told, measured, edges[i], s, edges[i + 2], basis) for i, s in enumerate(found.splits)]
     best = None
-    if not made and found.best is not None and found.best.chance < 0.5:
+    if not made and found.best is not None and found.best.chance < numbers.BEST_GUESS:
         best = _step(plain, told, measured, 0, found.best, n, basis)
     level = common_level(logs)
     slopes = tuple(

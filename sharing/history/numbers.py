@@ -15,6 +15,13 @@ FAR: Annotated[
     About("standard deviations from the level around", Origin.CHOSEN, "a result that stands apart: no normal noise"),
 ] = 6.0
 FAR_LEAST: Annotated[float, About("share of the level", Origin.CHOSEN, "the same, where results hardly differ")] = 0.01
+LINE_MARGIN: Annotated[
+    float,
+    About("logarithm of the remainder", Origin.CHOSEN, "by so much a slope must fit better than steps to be a drift"),
+] = 0.05
+BEST_GUESS: Annotated[
+    float, About("chance", Origin.CHOSEN, "below, the clearest place is named where no step is certain")
+] = 0.5
 FEWEST_RESULTS: Annotated[int, About("results", Origin.CHOSEN, "fewer leave too little to judge the spread by")] = 6
 MIN_REVISIONS: Annotated[
     int, About("revisions on each side of a step", Origin.CHOSEN, "one alone is an outlier as likely")

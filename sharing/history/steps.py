@@ -322,7 +322,7 @@ def _is_slope(level: Floats, cuts: list[int]) -> bool:
         return False
     # A step costs its place and its size, a slope its size alone.
     price = (2 * len(cuts) - 1) * math.log(n) / n
-    return line <= 1e-12 or math.log(line) < math.log(steps) + price / 2 - 0.05
+    return line <= 1e-12 or math.log(line) < math.log(steps) + price / 2 - numbers.LINE_MARGIN
 
 
 def common_level(logs: Floats) -> Floats:

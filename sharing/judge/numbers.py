@@ -58,6 +58,10 @@ MIN_IN_FUNCTIONS: Annotated[
 CLEARED_BELOW: Annotated[
     float, About("share of the program's time, upper bound", Origin.CHOSEN, "a quarter of what is worth fixing")
 ] = 0.005
+BY_FUNCTION: Annotated[
+    float,
+    About("share of samples in functions that touch a line", Origin.CHOSEN, "of which only the function is known"),
+] = 0.5
 WEAK_FROM: Annotated[
     float,
     About(

@@ -34,6 +34,29 @@ WORTH_NAMING: Annotated[
     float, About("share of what the busiest did", Origin.CHOSEN, "who did less is not named as reader or writer")
 ] = 0.01
 
+WORTH_LISTING: Annotated[
+    float,
+    About("share of the false sharing", Origin.CHOSEN, "data that has less of it with the worst is no participant"),
+] = 0.05
+ITSELF_SHARED: Annotated[
+    float,
+    About("share of data's own cost", Origin.CHOSEN, "from here on it is said that threads share the data itself"),
+] = 0.5
+READERS_WRITE: Annotated[
+    float, About("share of reading", Origin.CHOSEN, "by threads that write beside it: both sides disturb each other")
+] = 0.5
+
+# Severity steps that a circumstance takes off.
+LESS: Annotated[
+    int, About("severity steps", Origin.CHOSEN, "a part is true sharing, or one premise is less sure than usual")
+] = 1
+MUCH_LESS: Annotated[
+    int, About("severity steps", Origin.CHOSEN, "programs that are written well do otherwise, or layout hardly helps")
+] = 2
+TO_NOTE: Annotated[
+    int, About("severity steps", Origin.CHOSEN, "from high to note: as likely harmless, or put together on purpose")
+] = 3
+
 # What belongs together.
 OWN_DATA: Annotated[
     float,
@@ -51,10 +74,18 @@ READERS_TOGETHER: Annotated[
 LOCKS_TOGETHER: Annotated[
     float, About("share of common use, both ways", Origin.CHOSEN, "two locks that are always taken together")
 ] = 0.9
+COMPANION: Annotated[
+    float, About("share of common use", Origin.CHOSEN, "above, a condition variable belongs to the mutex beside it")
+] = 0.5
+PAIR_TOGETHER: Annotated[
+    float, About("share of common use", Origin.CHOSEN, "above, fetching two lines at once helps as much as it harms")
+] = 0.3
 LOCK_AND_DATA: Annotated[
     float, About("share of the false sharing", Origin.CHOSEN, "what must be between the lock and the data")
 ] = 0.3
 READ_ONLY: Annotated[float, About("writes per read", Origin.CHOSEN, "up to here data counts as only read")] = 0.02
+
+WORD_BYTES: Annotated[int, About("bytes", Origin.ABI, "a futex, the least that locks are made of (futex(2))")] = 4
 
 # Slots of threads.
 MIN_SLOTS: Annotated[int, About("elements", Origin.CHOSEN, "an array has more than one")] = 2

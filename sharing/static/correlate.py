@@ -255,7 +255,7 @@ def busy_lines(table: Slots, line_size: int, shift: int = 0) -> npt.NDArray[np.u
     second = np.zeros(len(lines))
     np.maximum.at(second, group, rest)
     value = np.minimum(top_write, second)
-    chosen = np.flatnonzero((value >= numbers.WARM_WEIGHT / 2) & (top_write >= numbers.WARM_WEIGHT / 2))
+    chosen = np.flatnonzero((value >= numbers.LINE_WEIGHT) & (top_write >= numbers.LINE_WEIGHT))
     chosen = chosen[np.lexsort((lines[chosen], -value[chosen]))][: numbers.MAX_LINES]
     result: npt.NDArray[np.uint64] = lines[chosen] * np.uint64(line_size) - np.uint64(shift)
     return result

@@ -150,6 +150,10 @@ WARM_WEIGHT: Annotated[
         "what is in a loop of something that itself runs once, on an ordinary path, has more",
     ),
 ] = 4.0
+LINE_WEIGHT: Annotated[
+    float,
+    About("estimated executions", Origin.CHOSEN, "half of what is warm: two halves of one thing may be on one line"),
+] = 2.0
 HOT_RANK: Annotated[int, About("rank among the actors of a program", Origin.CHOSEN, "so many may be hot")] = 30
 HOT_SHARE: Annotated[
     float, About("share of a program's written actors", Origin.CHOSEN, "or this many may be hot, where that is more")
@@ -217,6 +221,9 @@ WRAPPER_BYTES: Annotated[
     int,
     About("bytes", Origin.CHOSEN, "what a type may add to the lock that it wraps: an instrumentation pointer, a name"),
 ] = 16
+ONE_PIECE: Annotated[
+    int, About("bytes of a variable without a type", Origin.CHOSEN, "up to a word it is one thing, however accessed")
+] = 8
 MAX_ELEMENTS: Annotated[int, About("elements of an array", Origin.CHOSEN, "that are told apart; more are a table")] = 64
 READ_MOSTLY: Annotated[float, About("reads per write", Origin.CHOSEN, "from here on data counts as read-mostly")] = 20.0
 SELDOM_WRITTEN: Annotated[

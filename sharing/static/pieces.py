@@ -130,7 +130,7 @@ class Splitter:
         end = max(variable[1], base + 1)
         if not sites:
             return []
-        if end - base <= 8:
+        if end - base <= numbers.ONE_PIECE:
             return [((base, end), sites)]
         out: list[tuple[Range, list[int]]] = []
         for at in sites:  # in order of target

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sharing.basics.numbers import described
+from tests.foundation.parsed import parsed
 
 # Rooms that hold types, file formats, architectures and the vocabulary, and judge nothing.
 ROOMS_OF_FORMATS = ("model", "knowledge")
@@ -150,3 +151,44 @@ def test_a_number_is_read_from_its_table_where_it_is_used(repository: Path) -> N
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(".numbers"):
                 assert {alias.name for alias in node.names} <= {"About", "Origin"}, path
+
+
+# Literals that decide nothing: half of something, corrections of a formula, less than any sample, how exactly something
+# is computed or printed.
+IN_FORMULAS = {
+    "explain/bench.py": "0.5",
+    "explain/statistics.py": "0.5",
+    "rules/sampled/slots.py": "0.01",
+    "sampled/interval.py": "0.1",
+    "sampled/speedup/gain.py": "0.001",
+    "static/frequency.py": "0.001",
+}
+_NEUTRAL = (0.0, 1.0, 2.0, 1e6, 1e9)  # none, all of it, twice; units
+_ROUNDING = 1e-8
+
+
+def judging_literals(path: Path) -> set[str]:
+    """Fractions that stand in functions, and steps that they take off a severity."""
+    found: set[str] = set()
+    for function in (n for n in ast.walk(parsed(path)) if isinstance(n, ast.FunctionDef)):
+        for node in ast.walk(function):
+            match node:
+                case ast.Constant(value=float() as value) if value not in _NEUTRAL and value > _ROUNDING:
+                    found.add(str(value))
+                case ast.Call(func=ast.Attribute(attr="lowered"), args=[ast.Constant(value=int() as value)]):
+                    found.add(f"lowered({value})")
+    return found
+
+
+def test_no_function_holds_a_number_that_shapes_a_verdict(repository: Path) -> None:
+    root = repository / "sharing"
+    rooms = [path.parent for path in tables(repository)]
+    paths = sorted({path for room in rooms for path in room.rglob("*.py") if path.name != "numbers.py"})
+    found = {str(p.relative_to(root)): " ".join(sorted(names)) for p in paths if (names := judging_literals(p))}
+    assert found == IN_FORMULAS
+
+
+@pytest.mark.parametrize("text", ["return x > 0.3", "return severity.lowered(2)"])
+def test_a_number_in_a_function_is_seen(text: str, tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(f"def f(x, severity):\n    {text}\n")
+    assert judging_literals(tmp_path / "module.py")

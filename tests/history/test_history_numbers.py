@@ -39,10 +39,18 @@ def blurred() -> object:
     return segment(logs).splits
 
 
+def series(*values: float) -> Series:
+    return Series("tps", tuple(f"r{i}" for i in range(len(values))), ((),), tuple(((v,),) for v in values))
+
+
 def judged(*values: float) -> object:
-    series = Series("tps", tuple(f"r{i}" for i in range(len(values))), ((),), tuple(((v,),) for v in values))
-    found = judge(series)
+    found = judge(series(*values))
     return found.basis, found.outliers
+
+
+def clearest(*values: float) -> object:
+    """The clearest place of a step where none is certain."""
+    return judge(series(*values)).best
 
 
 def correlated() -> Floats:
@@ -61,6 +69,11 @@ def coming_back() -> Floats:
     return logs
 
 
+def sliding() -> Floats:
+    """A level that falls a little with each revision."""
+    return np.log(1000) + 0.003 * np.random.default_rng(13).normal(size=(40, 3)) - np.linspace(0, 0.2, 40)[:, None]
+
+
 LEVEL = (1000.0, 1001.0, 999.0, 1000.5, 999.5)
 
 Row = tuple[str, float, Callable[[], object]]
@@ -76,6 +89,8 @@ ROWS: list[Row] = [
     ("LONG_SERIES", 100, lambda: segment(correlated()).splits),
     ("FITTED_AWAY", 30.0, lambda: clearness(correlated()[:, 0])),
     ("MOST_CORRELATION", 0.3, lambda: clearness(correlated()[:, 0])),
+    ("LINE_MARGIN", 100.0, lambda: segment(sliding()).slopes),
+    ("BEST_GUESS", 0.0, lambda: clearest(*LEVEL, 998.0)),
     ("ALL_STRETCHES", 8, lambda: segment(coming_back()).splits),
 ]
 

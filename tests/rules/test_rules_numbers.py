@@ -21,6 +21,12 @@ OF_LINES = {
     "WRITERS_TOGETHER": 0.0,
     "READERS_TOGETHER": 0.0,
     "LOCKS_TOGETHER": 0.0,
+    "COMPANION": 1.0,
+    "PAIR_TOGETHER": 1.0,
+    "WORD_BYTES": 64,
+    "LESS": 0,
+    "MUCH_LESS": 0,
+    "TO_NOTE": 0,
     "MIN_SLOTS": 300,
     "MAX_SLOTS": 2,
     "MAX_SLOTS_BYTES": 8,
@@ -78,6 +84,22 @@ def mostly_true(reads: int = 50) -> Recorded:
     return beside(recorded.loop(2, ticks(reads, shift=99), at=32, writes=False, function="look"), 10_000)
 
 
+def three_writers() -> Recorded:
+    return slots(stride=8, functions=("a", "b", "c"))
+
+
+def readers_write() -> Recorded:
+    """Data that is read often, now and then by a thread that writes beside it."""
+    one = Recorded().loop(0, ticks(400), at=0, function="count")
+    one.loop(1, ticks(400, shift=90_000), at=8, writes=False, function="look")
+    one.loop(2, ticks(40, shift=50_000), at=8, writes=False, function="mix")
+    return one.loop(2, ticks(40, shift=70_000), at=0, function="mix")
+
+
+def named(recorded: Recorded) -> list[int]:
+    return [len(f.participants) for f in judged(recorded)[0]]
+
+
 def said(recorded: Recorded) -> list[tuple[str, str]]:
     return [(f.rule, f.severity.value) for f in judged(recorded)[0]]
 
@@ -97,6 +119,9 @@ OF_SAMPLES: list[tuple[str, float, Callable[[], Recorded], Callable[[Recorded], 
     ("OWN_DATA", 1.1, lock_and_company, said),
     ("LOCK_AND_DATA", 1.1, lock_and_scan, said),
     ("SLOT_WRITER", 1.1, lambda: slots(stride=8), said),
+    ("WORTH_LISTING", 1.1, three_writers, named),
+    ("ITSELF_SHARED", 0.0, lambda: pair().loop(2, ticks(60, shift=31_000), at=0, function="late"), words),
+    ("READERS_WRITE", 0.0, readers_write, said),
     ("UNNAMED_SLOTS", 9, lambda: slots(stride=8), said),
     ("ATOMIC_FROM", 1.1, straddling, said),
 ]

@@ -104,6 +104,11 @@ def cleared(unplaced: int = 0) -> object:
     return worded(found), counts
 
 
+def by_function() -> object:
+    found, counts = joining.joined(joining.finding("x"), coverage=Coverage(5_000, 5_000, 5_000))
+    return worded(found), counts
+
+
 def wait_together() -> object:
     """Two lines that gain nothing unless both are fixed."""
     return worded(measured.judged(measured.two_pairs(), measured.barrier(1.0))[0])
@@ -132,6 +137,7 @@ ROWS: list[tuple[str, float, Said]] = [
     ("MIN_IN_FUNCTIONS", 10_000, cleared),
     ("CLEARED_BELOW", 0.0, cleared),
     ("WEAK_FROM", 0.01, lambda: cleared(400)),
+    ("BY_FUNCTION", 1.1, by_function),
 ]
 
 

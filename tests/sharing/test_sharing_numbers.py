@@ -48,6 +48,14 @@ def counters(apart: int = 8) -> Builder:
     return b.ends()
 
 
+def halves() -> Builder:
+    """Each thread counts in its half of a word without a type."""
+    b = Program("left", "right", apart=64)
+    for function, half in (("left", "mine"), ("right", "mine+0x4")):
+        b.function(function).access(AccessKind.RMW, half, 4, loop=1, flags=SiteFlag.ATOMIC)
+    return b
+
+
 def unlikely() -> Builder:
     b = Program()
     b.function("left").access(AccessKind.RMW, "mine", loop=1, rarity=16, flags=SiteFlag.ATOMIC)
@@ -334,6 +342,8 @@ ROWS: list[Row] = [
     ("EVERY_ROUND", 0, beside_sleep),
     ("INLINED", 0.0, at_the_end_of_a_chain),
     ("WARM_WEIGHT", 100.0, counters),
+    ("LINE_WEIGHT", 1e6, counters),
+    ("ONE_PIECE", 4, halves),
     ("HOT_RANK", 1, many_pairs),
     ("HOT_SHARE", 1.0, many_pairs),
     ("HOT_DECADES", 1.0, beside_busier),

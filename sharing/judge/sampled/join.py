@@ -178,7 +178,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         return finding  # where an access lies costs its functions time, whoever else is there
     if totals.timed < numbers.MIN_TIMED:
         return finding
-    if coverage.by_function > 0.5 * coverage.samples:
+    if coverage.by_function > numbers.BY_FUNCTION * coverage.samples:
         time = totals.share(coverage.samples)
         where = "is in the functions that access it; the samples do not say on which data"
         return _noted(finding, f"by function: {time.text} of {totals.measure} {where}")

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.rules import numbers
 from sharing.rules.line.base import (
     Context,
     Draft,
@@ -50,7 +51,9 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         for b in hot:
             if not (_within(a, line.address, middle) and _within(b, middle, line.end)):
                 continue
-            if a.owner == b.owner or not can_collide(a, b, ctx) or together(a, b) > 0.3 or together(b, a) > 0.3:
+            if a.owner == b.owner or not can_collide(a, b, ctx):
+                continue
+            if max(together(a, b), together(b, a)) > numbers.PAIR_TOGETHER:
                 continue
             value = pair_score(a, b)
             if best is None or value > best[0]:

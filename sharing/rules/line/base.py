@@ -140,7 +140,8 @@ def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
     shared = by_threads(a, ctx) + by_threads(b, ctx, reading=reading)
     if shared == 2:
         return 0
-    return 1 if shared and a.owner != b.owner and (a.synchronised or b.synchronised) else 3
+    one_is = shared and a.owner != b.owner and (a.synchronised or b.synchronised)
+    return numbers.LESS if one_is else numbers.TO_NOTE
 
 
 def together(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:

@@ -96,14 +96,14 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = grade(lock.write_heat, victim.heat)
     severity = severity.lowered(doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
     if lock.kind in COMPANIONS:
-        severity = severity.lowered(3)  # whoever waits sleeps, which takes far longer than a miss
+        severity = severity.lowered(numbers.TO_NOTE)  # whoever waits sleeps, which takes far longer than a miss
     own = lock.name in victim.guards or together(lock, victim) >= numbers.OWN_DATA
     if own and lock.write_heat is not Heat.HOT:
-        severity = severity.lowered(2)
+        severity = severity.lowered(numbers.MUCH_LESS)
     if maybe_one_object(lock, victim):
-        severity = severity.lowered(3 if lock.name in victim.guards else 1)
+        severity = severity.lowered(numbers.TO_NOTE if lock.name in victim.guards else numbers.LESS)
     if lock.owner == victim.owner and own:
-        severity = severity.lowered(3)  # put together on purpose, used together
+        severity = severity.lowered(numbers.TO_NOTE)  # put together on purpose, used together
     return severity
 
 

@@ -90,14 +90,17 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     """Less for data under a common lock, for members of one object that any thread may run, and for what would race."""
     severity = grade(a.write_heat, b.write_heat).lowered(doubt(a, b, ctx))
     if races(a, ctx) or races(b, ctx):
-        severity = severity.lowered(2)
+        severity = severity.lowered(numbers.MUCH_LESS)
     if a.guards & b.guards:
-        severity = severity.lowered(2 if a.sized or b.sized else 3)  # unnamed: as likely members of one object
+        # Unnamed: as likely members of one object.
+        severity = severity.lowered(numbers.MUCH_LESS if a.sized or b.sized else numbers.TO_NOTE)
     if together(a, b) >= numbers.WRITERS_TOGETHER or together(b, a) >= numbers.WRITERS_TOGETHER:
-        severity = severity.lowered(1)  # each side reads the other's data as well: a part of it is true sharing
+        severity = severity.lowered(
+            numbers.LESS
+        )  # each side reads the other's data as well: a part of it is true sharing
     different = not a.mask(writers=True) & b.mask(writers=True)
     if a.owner == b.owner and not different and not _ends(a, b):
-        severity = severity.lowered(1)
+        severity = severity.lowered(numbers.LESS)
     return severity
 
 

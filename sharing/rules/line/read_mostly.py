@@ -109,17 +109,17 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = grade(writer.write_heat, victim.read_heat).lowered(doubt(writer, victim, ctx, reading=True))
     if together(writer, victim, by_helpers=True) >= numbers.READERS_TOGETHER:
         others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
-        severity = severity.lowered(2 if others else 3)
+        severity = severity.lowered(numbers.MUCH_LESS if others else numbers.TO_NOTE)
     if races(writer, ctx):
-        severity = severity.lowered(2)
+        severity = severity.lowered(numbers.MUCH_LESS)
     if maybe_one_object(writer, victim):
-        severity = severity.lowered(1)
+        severity = severity.lowered(numbers.LESS)
     if writer.guards & victim.guards:
-        severity = severity.lowered(2)  # under one lock there is one user at a time
+        severity = severity.lowered(numbers.MUCH_LESS)  # under one lock there is one user at a time
     elif any(k == n for _, k, n in victim.support):
-        severity = severity.lowered(1)  # readers fetch the line of a lock each time anyway
+        severity = severity.lowered(numbers.LESS)  # readers fetch the line of a lock each time anyway
     if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask():
-        severity = severity.lowered(1)
+        severity = severity.lowered(numbers.LESS)
     return severity
 
 

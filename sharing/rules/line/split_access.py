@@ -19,8 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sharing.basics import numbers as shared
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile
+from sharing.rules import numbers
 from sharing.rules.line.base import Context, Draft, LineRule, describe, heat_evidence, who
 
 
@@ -33,7 +35,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         start, end = crossing[0]
         at = "" if line.place else f" at {line.end:#x}"
         where = f"{line.end - start} bytes before and {end - line.end} after the boundary{at}"
-        if not actor.is_lock and any(a.atomic for a in actor.accesses) and end - start <= 16:
+        if not actor.is_lock and any(a.atomic for a in actor.accesses) and end - start <= shared.SCALAR_BYTES:
             severity = Severity.CRITICAL if actor.heat is Heat.HOT else Severity.HIGH
             text = (
                 f"{describe(actor)}, accessed atomically by {who(tuple(a for a in actor.accesses if a.atomic))}, "
@@ -42,7 +44,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         elif actor.is_lock and actor.write_heat is not Heat.COLD and _words_split(actor, start, end, line.end):
             severity = Severity.LOW if actor.write_heat is Heat.HOT else Severity.NOTE
             if actor.count > 1:
-                severity = severity.lowered(1)
+                severity = severity.lowered(numbers.LESS)
             text = (
                 f"{describe(actor)}, taken by {who(actor.lockers or actor.writers)}, has {end - start} hot bytes on "
                 f"two lines: {where}; each operation moves two lines"
@@ -64,7 +66,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 
 def _words_split(actor: Actor, start: int, end: int, boundary: int) -> bool:
     """Locks of one word are aligned to it; only the word group of a bigger lock can span two lines."""
-    return end - start > 4 and boundary - start >= 4 and end - boundary >= 4
+    word = numbers.WORD_BYTES
+    return end - start > word and boundary - start >= word and end - boundary >= word
 
 
 RULE = LineRule(

@@ -66,17 +66,18 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
         by_entry = _entry_writes(writers, ctx)
         if not (hinted or updates) or not (sized or own or (by_entry and in_loop)):
-            severity = severity.lowered(1)  # that there are several is not known, but where each thread uses its own
+            # That there are several is not known, but where each thread uses its own.
+            severity = severity.lowered(numbers.LESS)
         if not sized and severity is Severity.HIGH:
             severity = Severity.MEDIUM
         if not by_entry and not hinted:
-            severity = severity.lowered(1)
+            severity = severity.lowered(numbers.LESS)
         if not ctx.thread_mask and not own:
-            severity = severity.lowered(1)  # no thread entry is known: the index is as likely anything else
+            severity = severity.lowered(numbers.LESS)  # no thread entry is known: the index is as likely anything else
         if all(a.walks for a in writers) and not own:
-            severity = severity.lowered(1)  # elements of all threads: sharing of the elements themselves as well
+            severity = severity.lowered(numbers.LESS)  # elements of all threads: they themselves are shared as well
         if confined:
-            severity = severity.lowered(3)
+            severity = severity.lowered(numbers.TO_NOTE)
         index = "at the number of the running thread" if own else "at a computed index"
         array = actor.name if inside else actor.owner
         count = f"{slots} elements of {stride} bytes" if sized else f"elements of {stride} bytes"

@@ -82,14 +82,15 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
 
 def grade_pair(a: Actor, b: Actor) -> Severity:
     severity = grade(a.write_heat, b.write_heat)
-    return severity.lowered(3) if a.kind in COMPANIONS or b.kind in COMPANIONS else severity
+    return severity.lowered(numbers.TO_NOTE) if a.kind in COMPANIONS or b.kind in COMPANIONS else severity
 
 
 def _used_as_one(a: Actor, b: Actor) -> bool:
     """A condition variable belongs to its mutex; nested locks are fetched together."""
-    if (a.kind in COMPANIONS) != (b.kind in COMPANIONS) and (together(a, b) > 0.5 or together(b, a) > 0.5):
+    both = (together(a, b), together(b, a))
+    if (a.kind in COMPANIONS) != (b.kind in COMPANIONS) and max(both) > numbers.COMPANION:
         return True
-    return a.name != b.name and together(a, b) >= numbers.LOCKS_TOGETHER and together(b, a) >= numbers.LOCKS_TOGETHER
+    return a.name != b.name and min(both) >= numbers.LOCKS_TOGETHER
 
 
 def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -109,7 +110,7 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         count = f"{(end - start) // stride} {count}" if lock.sized else count
         yield Draft(
             rule=RULE.id,
-            severity=grade(lock.write_heat, lock.write_heat).lowered(3 if waits else 1),
+            severity=grade(lock.write_heat, lock.write_heat).lowered(numbers.TO_NOTE if waits else numbers.LESS),
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(lock,),

@@ -104,10 +104,11 @@ def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
 
     A measured gain decides both ways.
     """
-    severity = severity_of(ctx.totals.share(cost).low).lowered(line.blame.concurrency is not Concurrency.CONCURRENT)
+    sure = line.blame.concurrency is Concurrency.CONCURRENT
+    severity = severity_of(ctx.totals.share(cost).low).lowered(0 if sure else numbers.LESS)
     if line.blame.picked and (line.gain is None or not line.gain.measured):
         severity = min(severity, Severity.MEDIUM, key=_rank)  # it is the most that room between locks may save
-    return measured(severity, line.gain).lowered(2 * walks(line))
+    return measured(severity, line.gain).lowered(numbers.MUCH_LESS if walks(line) else 0)
 
 
 def measured(severity: Severity, gain: Gain | None) -> Severity:
@@ -126,7 +127,7 @@ def measured(severity: Severity, gain: Gain | None) -> Severity:
     most = high
     if low is Severity.NOTE:  # perhaps nothing is gained: proof is missing
         most = min(most, Severity.LOW if expected is Severity.NOTE else Severity.MEDIUM, key=_rank)
-    least = max(low, expected.lowered(1), key=_rank)
+    least = max(low, expected.lowered(numbers.LESS), key=_rank)
     return min(max(severity, least, key=_rank), most, key=_rank)
 
 
@@ -185,7 +186,7 @@ def same_bytes(
     that is expected and may be nothing, it is no note at least.
     """
     cost, gain = line.blame.true, line.gain
-    severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=_rank).lowered(2)
+    severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=_rank).lowered(numbers.MUCH_LESS)
     separate: tuple[int, ...] = ()
     if gain is not None and gain.ratio is not None and len(items) > 1 and not walks(line):
         if gain.surely_worth_fixing:
@@ -328,6 +329,6 @@ def victims(line: SampledLine, first: int) -> tuple[int, ...]:
     worth = {
         i: line.blame.between(first, i)
         for i in range(len(line.items))
-        if i != first and line.blame.between(first, i) >= 0.05 * line.blame.false
+        if i != first and line.blame.between(first, i) >= numbers.WORTH_LISTING * line.blame.false
     }
     return tuple(sorted(worth, key=lambda i: (-worth[i], i)))

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
+from sharing.rules import numbers
 from sharing.rules.sampled.base import (
     SampledContext,
     SampledDraft,
@@ -44,7 +45,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
     if first < 0 or not disturbed(line, ctx):
         return
     more = tuple(i for i in victims(line, first) if i != second)
-    true = [i for i in (first, second) if line.blame.true_of(i) > 0.5 * line.items[i].cost]
+    true = [i for i in (first, second) if line.blame.true_of(i) > numbers.ITSELF_SHARED * line.items[i].cost]
     both = "".join(
         f"; {line.actors[i].name} itself is written by {len(line.items[i].writers)} threads: padding does not cure that"
         for i in true[:1]

@@ -67,7 +67,7 @@ def _readers_write(line: SampledLine, victim: int) -> bool:
         for t in item.touches
         if number != victim and t.writes and t.samples
     }
-    return sum(c for key, c in cost.items() if key in writers) > 0.5 * sum(cost.values())
+    return sum(c for key, c in cost.items() if key in writers) > numbers.READERS_WRITE * sum(cost.values())
 
 
 RULE = SampledRule(

@@ -40,7 +40,7 @@ def check(line: SampledLine, ctx: SampledContext) -> Iterator[SampledDraft]:
             heavy = ctx.totals.share(split.cost).low >= numbers.ATOMIC_FROM
             severity = Severity.HIGH if heavy else Severity.MEDIUM
         else:
-            severity = grade_cost(split.cost, line, ctx).lowered(1)
+            severity = grade_cost(split.cost, line, ctx).lowered(numbers.LESS)
         first = line.use.size - at
         what = "atomic instruction" if split.atomic else "access"
         yield SampledDraft(
