@@ -6,8 +6,8 @@ Owns the choice: only pairs that met, each finding once.  Making a finding is th
 from __future__ import annotations
 
 from sharing.explain.causes.base import Builds
+from sharing.judge.findings import finding_of
 from sharing.judge.remedy import Style
-from sharing.judge.static import finding_of
 from sharing.model.finding import Finding, Severity
 
 MAX_FINDINGS = 20

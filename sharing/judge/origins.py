@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from sharing.judge.static import Judgement, guard_evidence, related
+from sharing.judge.findings import guard_evidence, related
+from sharing.judge.static import Judgement
 from sharing.model.finding import Confidence, Evidence, Finding, Participant, Related
 
 

@@ -15,7 +15,7 @@ import pytest
 from elfscan.tools import tool_path
 from linemate.options import AuditOptions
 from linemate.pipeline import audit, suppressed, vocabulary
-from sharing.judge import static
+from sharing.judge import merging, static
 from sharing.judge.static import Judgement, JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import (
@@ -34,7 +34,7 @@ from sharing.model import (
     Verdict,
 )
 from sharing.rules import LINE_RULES, RULES
-from sharing.rules.line.base import Span
+from sharing.rules.line.base import LineRule, Span
 from tests.builders.image import BSS, Address, Builder, threads
 from tests.sharing.conftest import Compile
 
@@ -51,6 +51,12 @@ def found(result: Judgement) -> dict[str, set[str]]:
     for finding in result.findings:
         out.setdefault(finding.rule, set()).update(p.full_name for p in finding.participants)
     return out
+
+
+def keep_rules(monkeypatch: pytest.MonkeyPatch, *rules: LineRule) -> None:
+    """These rules alone, in their order."""
+    for module in (static, merging):
+        monkeypatch.setattr(module, "LINE_RULES", rules)
 
 
 def two_counters(apart: int = 8) -> Builder:
@@ -211,7 +217,7 @@ class TestProperties:
                 body.rmw(f"{function}_{number}", loop=1, flags=SiteFlag.ATOMIC)
                 b.variable(f"{function}_{number}", 8, BSS + 256 * number + 8 * at)
         (rule,) = (r for r in LINE_RULES if r.id == "independent-writers")
-        monkeypatch.setattr(static, "LINE_RULES", (dataclasses.replace(rule, at_most=at_most),))
+        keep_rules(monkeypatch, dataclasses.replace(rule, at_most=at_most))
         assert len(judged(b).findings) == expected
 
     def test_what_is_one_too_many_leaves_its_line_to_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +234,7 @@ class TestProperties:
         both = [r for r in LINE_RULES if r.id in ("independent-writers", "written-beside-read-mostly")]
         rows = tuple(dataclasses.replace(r, at_most=1) if r.id == "independent-writers" else r for r in both)
         assert [r.exclusive for r in rows] == [True, True]
-        monkeypatch.setattr(static, "LINE_RULES", rows)
+        keep_rules(monkeypatch, *rows)
         assert [f.rule for f in judged(b).findings] == ["independent-writers", "written-beside-read-mostly"]
 
     def test_identities_are_unique_and_do_not_depend_on_addresses(self) -> None:
