@@ -28,12 +28,14 @@ STYLES = ("look.css", "report.css")
 SCRIPTS = (
     "base.js",
     "table.js",
+    "filteredtable.js",
     "memory.js",
     "map.js",
     "parts.js",
     "links.js",
     "findingdetails.js",
     "memorydetails.js",
+    "reportcolumns.js",
     "report.js",
 )
 

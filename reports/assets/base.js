@@ -1,5 +1,9 @@
 // What all pages use: making elements, reading the page's data, numbers as text, theme and help.
 
+/** What becomes a child of an element: lists in lists as one, without what is left out. */
+const nodes = (children) =>
+  children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false && child !== "");
+
 /** An element. Text becomes text nodes, so that no name is ever read as markup. */
 function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -9,7 +13,7 @@ function el(tag, attributes = {}, ...children) {
     else if (name === "class") made.className = value;
     else made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ""));
+  made.append(...nodes(children));
   return made;
 }
 

@@ -1,85 +1,6 @@
-// The page of findings: views, filters, the address of what is shown, keys, print.
+// The page of findings: views, the address of what is shown, keys, print.
 
 const PRINTED = 200; // findings on paper
-
-const findingColumns = [
-  {
-    title: "severity",
-    class: "narrow",
-    key: (row) => -SEVERITIES.indexOf(row.severity),
-    text: (row) => row.severity,
-    cell: (row) => badge(row.severity),
-  },
-  {
-    title: "variables",
-    class: "wide",
-    text: (row) => row.names.join(" / "),
-    cell: (row) => [
-      el("a", { href: `#${row.id}` }, row.names.join(" / ")),
-      el("small", {}, [row.place, row.where, row.rule].filter(Boolean).join(", ")),
-    ],
-  },
-  {
-    title: "time",
-    class: "narrow number rest",
-    downFirst: true,
-    key: (row) => row.share ?? -1,
-    text: (row) => (row.share === null ? "" : percent(row.share)),
-  },
-  { title: "rule", class: "rest long", text: (row) => row.rule },
-  { title: "confidence", class: "rest", text: (row) => row.confidence },
-  { title: "file", class: "rest", text: (row) => row.file },
-  { title: "section", class: "rest", text: (row) => row.section },
-];
-
-const variableColumns = [
-  {
-    title: "variable",
-    class: "wide",
-    text: (row) => row.name,
-    cell: (row) => [
-      el(
-        "a",
-        {
-          href: `#${variableHash(row)}`,
-        },
-        row.name,
-      ),
-      el("small", {}, [row.type?.name, row.source].filter(Boolean).join(", ")),
-    ],
-  },
-  {
-    title: "bytes",
-    class: "narrow number",
-    downFirst: true,
-    key: (row) => row.size,
-    text: (row) => number.format(row.size),
-  },
-  {
-    title: "its lines",
-    class: "narrow rest",
-    downFirst: true,
-    key: (row) => row.heat,
-    text: (row) => HEAT_WORDS[row.heat],
-  },
-  { title: "address", class: "narrow rest", key: (row) => row.order, text: (row) => row.section.address(row.offset) },
-  { title: "section", class: "narrow rest", text: (row) => row.section.name },
-];
-
-const functionColumns = [
-  {
-    title: "function",
-    class: "wide",
-    text: (row) => row.name,
-    cell: (row) => [
-      el("a", { href: `#${functionHash(row.memory, row.name)}` }, row.name),
-      el("small", {}, row.memory.threadsOf(row.row).join(", ")),
-    ],
-  },
-  { title: "writes", class: "narrow number", downFirst: true, text: (row) => row.writes },
-  { title: "reads", class: "narrow number rest", downFirst: true, text: (row) => row.reads },
-  { title: "locks", class: "narrow number rest", downFirst: true, text: (row) => row.locks },
-];
 
 class ReportPage {
   constructor(page) {
@@ -91,6 +12,7 @@ class ReportPage {
     this.complete();
     this.pane = el("section", { id: "detail", tabindex: "-1", "aria-label": "Details" });
     this.views = new Map();
+    this.lists = new Map(); // the tables of variables and functions, once they are shown
     this.addView("findings", `Findings (${number.format(page.findings.length)})`, () => this.findingsView());
     if (this.memories.some((memory) => memory.sections.length)) {
       const sections = this.memories.flatMap((memory) => memory.sections);
@@ -185,112 +107,36 @@ class ReportPage {
   }
 
   findingsView() {
-    this.findings = new VirtualTable({
+    const all = this.page.findings;
+    this.findings = new FilteredTable({
       label: "Findings",
       columns: this.findingColumns(),
-      rowHeight: 48,
       open: (row) => this.show(row.id),
+      rows: all,
+      searchLabel: "Text that a finding has",
+      textOf: (row) =>
+        [row.id, row.rule, row.verdict, row.message, row.place, row.where, ...row.names].join("\n"),
+      choices: { severity: "severity", rule: "rule", confidence: "confidence", file: "file", section: "section" },
+      status: (kept) =>
+        kept.length === all.length
+          ? plural(all.length, "finding")
+          : `${number.format(kept.length)} of ${plural(all.length, "finding")}`,
     });
-    this.search = el("input", {
-      type: "search",
-      placeholder: "Filter (press /)",
-      "aria-label": "Text that a finding has",
-    });
-    this.search.addEventListener("input", () => this.filter());
-    const choices = { severity: "severity", rule: "rule", confidence: "confidence", file: "file", section: "section" };
-    this.selects = Object.entries(choices)
-      .map(([field, label]) => this.choice(field, label))
-      .filter(Boolean);
-    const clear = el("button", { type: "button", class: "quiet", onclick: () => this.clear() }, "Clear");
-    this.said = el("p", { class: "status", role: "status" });
-    this.page.findings.forEach((finding) => {
-      finding.text = [
-        finding.id,
-        finding.rule,
-        finding.verdict,
-        finding.message,
-        finding.place,
-        finding.where,
-        ...finding.names,
-      ]
-        .join("\n")
-        .toLowerCase();
-    });
-    this.filter();
-    return [
-      el(
-        "div",
-        { class: "bar" },
-        this.search,
-        this.selects.map((one) => one.select),
-        clear,
-        this.said,
-      ),
-      this.findings.box,
-    ];
-  }
-
-  /** A selection of one of a field's values; none where there is nothing to choose. */
-  choice(field, label) {
-    const counts = new Map();
-    for (const finding of this.page.findings)
-      if (finding[field]) counts.set(finding[field], (counts.get(finding[field]) ?? 0) + 1);
-    if (counts.size < 2) return null;
-    const values = [...counts.keys()].sort(
-      field === "severity" ? (a, b) => SEVERITIES.indexOf(b) - SEVERITIES.indexOf(a) : undefined,
-    );
-    const select = el(
-      "select",
-      { "aria-label": `Only this ${label}` },
-      el("option", { value: "" }, `any ${label}`),
-      values.map((value) => el("option", { value }, `${value} (${counts.get(value)})`)),
-    );
-    select.addEventListener("change", () => this.filter());
-    return { field, select };
-  }
-
-  filter() {
-    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const rows = this.page.findings.filter(
-      (finding) =>
-        words.every((word) => finding.text.includes(word)) &&
-        this.selects.every(({ field, select }) => !select.value || finding[field] === select.value),
-    );
-    this.filtered = rows;
-    this.findings.set(rows);
-    this.said.textContent =
-      rows.length === this.page.findings.length
-        ? plural(rows.length, "finding")
-        : `${number.format(rows.length)} of ${plural(this.page.findings.length, "finding")}`;
-  }
-
-  clear() {
-    this.search.value = "";
-    for (const { select } of this.selects) select.value = "";
-    this.filter();
+    return this.findings.view;
   }
 
   listView(name, columns, rows, open) {
-    const table = new VirtualTable({ label: `All ${name}`, columns, rowHeight: 48, open });
-    const search = el("input", {
-      type: "search",
-      placeholder: "Filter (press /)",
-      "aria-label": `Text that the names of ${name} have`,
+    const table = new FilteredTable({
+      label: `All ${name}`,
+      columns,
+      open,
+      rows,
+      searchLabel: `Text that the names of ${name} have`,
+      textOf: (row) => `${row.name}\n${row.type?.name ?? ""}\n${row.source ?? ""}`,
+      status: (kept) => `${number.format(kept.length)} of ${number.format(rows.length)} ${name}`,
     });
-    const said = el("p", { class: "status", role: "status" });
-    const textOf = (row) => `${row.name}\n${row.type?.name ?? ""}\n${row.source ?? ""}`.toLowerCase();
-    let texts = null; // made by the first search
-    const filter = () => {
-      if (search.value) texts ??= rows.map(textOf);
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const kept = words.length ? rows.filter((_, at) => words.every((word) => texts[at].includes(word))) : rows;
-      table.set(kept);
-      said.textContent = `${number.format(kept.length)} of ${number.format(rows.length)} ${name}`;
-    };
-    search.addEventListener("input", filter);
-    filter();
-    this[name + "Table"] = table;
-    return [el("div", { class: "bar" }, search, said), table.box];
+    this.lists.set(name, table);
+    return table.view;
   }
 
   // ---- the whole
@@ -327,13 +173,11 @@ class ReportPage {
     addEventListener("hashchange", () => this.route());
     addEventListener("beforeprint", () => this.print());
     this.turnTo("findings");
-    const [worst] = this.filtered;
+    const [worst] = this.findings.kept;
     this.pane.replaceChildren(
-      ...(worst
-        ? this.findingDetails.of(worst).flat(Infinity).filter(Boolean)
-        : [el("p", { class: "faint" }, "There are no findings.")]),
+      ...(worst ? nodes(this.findingDetails.of(worst)) : [el("p", { class: "faint" }, "There are no findings.")]),
     );
-    this.findings.mark(worst ?? null);
+    this.findings.mark((one) => one === worst);
     this.route();
   }
 
@@ -388,8 +232,8 @@ class ReportPage {
       const finding = this.page.findings.find((one) => one.id === name);
       if (!finding) return this.missing(name);
       this.turnTo("findings");
-      if (!this.filtered.includes(finding)) this.clear();
-      this.findings.mark(finding);
+      if (!this.findings.kept.includes(finding)) this.findings.clear();
+      this.findings.mark((one) => one === finding);
       this.fill(this.findingDetails.of(finding));
     }
   }
@@ -399,9 +243,7 @@ class ReportPage {
       const row = memory?.functionNumber.get(name);
       if (row === undefined) return this.missing(name);
       this.turnTo("functions");
-      this.functionsTable.mark(
-        this.functionsTable.shown.find((one) => one.memory === memory && one.row === row) ?? null,
-      );
+      this.lists.get("functions").mark((one) => one.memory === memory && one.row === row);
       return this.fill(this.memoryDetails.function(memory, row));
     }
     const place = /^0x[0-9a-f]{1,16}$/.test(name) ? memory?.at(name) : null;
@@ -417,9 +259,7 @@ class ReportPage {
     const [row] = section.variablesIn(offset, offset + 1).slice(-1);
     if (row === undefined) return this.missing(name);
     this.turnTo("variables");
-    this.variablesTable.mark(
-      this.variablesTable.shown.find((one) => one.section === section && one.row === row) ?? null,
-    );
+    this.lists.get("variables").mark((one) => one.section === section && one.row === row);
     return this.fill(this.memoryDetails.variable(section.variable(row)));
   }
 
@@ -429,10 +269,7 @@ class ReportPage {
 
   fill(content) {
     const back = el("button", { type: "button", class: "back", onclick: () => this.back() }, "← Back to the list");
-    this.pane.replaceChildren(
-      back,
-      ...content.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ""),
-    );
+    this.pane.replaceChildren(back, ...nodes(content));
     this.pane.scrollTop = 0;
     document.body.classList.add("has-detail");
     if (matchMedia("(max-width: 1099px)").matches) scrollTo(0, 0);
@@ -458,12 +295,11 @@ class ReportPage {
 
   /** On paper, the findings of the filter one after another. */
   print() {
-    const shown = this.filtered.slice(0, PRINTED);
+    const { kept } = this.findings;
+    const more = kept.length - PRINTED;
     byId("print").replaceChildren(
-      ...shown.map((finding) => el("article", {}, this.findingDetails.of(finding).flat(Infinity).filter(Boolean))),
-      ...(this.filtered.length > PRINTED
-        ? [el("p", {}, `and ${number.format(this.filtered.length - PRINTED)} more`)]
-        : []),
+      ...kept.slice(0, PRINTED).map((finding) => el("article", {}, this.findingDetails.of(finding))),
+      ...(more > 0 ? [el("p", {}, `and ${number.format(more)} more`)] : []),
     );
   }
 }
