@@ -139,6 +139,15 @@ def test_what_changes_nothing_that_is_loaded_is_no_cause(link: Link, explained: 
     assert [c.kind for c in found.causes] == [CauseKind.NONE]
 
 
+@pytest.mark.parametrize(("by", "told"), [("alignment", True), ("name", False)])
+def test_a_program_of_one_unit_is_sorted_where_start_up_data_lie_behind_its_own(
+    link: Link, explained: Explain, by: str, told: bool
+) -> None:
+    """The byte that crtbegin.o keeps asks for no alignment: sorted by that, it goes from first to last."""
+    found = explained(link(), link(f"-Wl,--sort-section={by}", "-Wl,--defsym=other=1"))
+    assert any("or sections are sorted" in cause.summary for cause in found.causes) is told
+
+
 @pytest.mark.parametrize(("names", "told"), [(("b", "a"), True), (("a", "b"), False)])
 def test_units_that_are_linked_in_another_order_are_told(
     tmp_path: Path, explained: Explain, names: tuple[str, str], told: bool

@@ -8,12 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from sharing.explain import numbers
-from sharing.explain.identity import Ids
+from sharing.explain.identity import Ids, Objects
 from sharing.explain.match import Matching
 from sharing.model.comparison import FileTraits
 
 # Modes that change how a program reaches its data and functions; all others only move what is loaded.
 _REACHING = ("position", "linking")
+# What the object files that compilers link in front of a program's define, in glibc and gcc; clang uses the same.
+_START_UP = (frozenset({"_IO_stdin_used", "data_start", "__data_start"}), frozenset({"__dso_handle", "completed"}))
 
 
 def changes(old: FileTraits, new: FileTraits) -> list[tuple[float, str]]:
@@ -30,11 +32,12 @@ def changes(old: FileTraits, new: FileTraits) -> list[tuple[float, str]]:
 def order_of_units(variables: Matching) -> list[tuple[float, str]]:
     """Whether units that both builds have lie in another order: they are linked in another one, or sorted.
 
-    A compiler orders what is in a unit, a linker the units.
+    A compiler orders what is in a unit, a linker the units.  The start-up files, which are linked first, are two more:
+    a program of one unit whose sections are sorted differs in nothing else.
     """
     old, new, pairs = variables.old, variables.new, variables.pairs
     one, other = pairs["old"].astype(np.int64), pairs["new"].astype(np.int64)
-    unit = old.unit[one]
+    unit = _units(old)[one]
     known = (unit >= 0) & (old.section[one] == new.section[other]) & (new.section[other] >= 0)
     out = []
     for section in np.unique(new.section[other][known]).tolist():
@@ -47,6 +50,15 @@ def order_of_units(variables: Matching) -> list[tuple[float, str]]:
     where = ", ".join(out[:3]) + (f" and {len(out) - 3} more sections" if len(out) > 3 else "")
     text = f"order of the units in {where}: linked in another order, or sections are sorted"
     return [(numbers.LINK_MODE, text)] if out else []
+
+
+def _units(variables: Objects) -> Ids:
+    """The unit of each variable, -1 unknown; start-up files have no debug information and are known by their names."""
+    unit = variables.unit.copy()
+    for number, names in enumerate(_START_UP):
+        known = [variables.words.index(name) for name in names if name in variables.words]
+        unit[np.isin(variables.base, known) & (unit < 0)] = len(variables.words) + number
+    return unit
 
 
 def _first_seen(units: Ids) -> list[int]:
