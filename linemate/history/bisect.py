@@ -176,7 +176,7 @@ def _by_speed(
     values = bench.again((old, new), rounds)
     _check(bench, (old, new))
     before, after = (_rows(values, end, bench.plan.conditions) for end in (old, new))
-    told = segment(np.vstack([before, after]), options.alpha, (len(before), len(after)))
+    told = segment(np.vstack([before, after]), options.alpha, (len(before), len(after)), repetitions=True)
     change = _change(before, after)
     effect = np.median(after, axis=0) - np.median(before, axis=0)
     chance = told.best.chance if told.best is not None else 1.0

@@ -64,7 +64,7 @@ def _left_over(level: Floats) -> Floats:
 
 
 def stretch_contrasts(sums: Floats, places: Ids, least: int) -> Floats:
-    """Of rows of partial sums at some places: the largest contrast of a stretch to all else.
+    """Of rows of partial sums at some places: the largest contrast to all else of a stretch of ``least`` rows or more.
 
     A level that comes back hides from a split in two (circular binary segmentation: Olshen and others 2004).
     """
@@ -90,14 +90,14 @@ def clearest_stretch(sums: Floats, places: Ids, least: int) -> tuple[int, int]:
 def _stretches(places: Ids, least: int) -> Iterator[tuple[int, Floats]]:
     """Lengths of stretches in places, and what makes the sum of each a contrast."""
     total = float(places[-1] - places[0])
-    for gap in _gaps(least, len(places)):
+    for gap in _gaps(len(places)):
         length = (places[gap:] - places[:-gap]).astype(np.float64)
         square = length * (total - length) / total
-        yield gap, np.where(square > 0, 1 / np.sqrt(np.maximum(square, 1e-12)), 0.0)
+        yield gap, np.where((square > 0) & (length >= least), 1 / np.sqrt(np.maximum(square, 1e-12)), 0.0)
 
 
-def _gaps(least: int, count: int) -> list[int]:
-    """Lengths of stretches: all, or of long series a few dozen."""
+def _gaps(count: int) -> list[int]:
+    """Lengths of stretches in places: all, or of long series a few dozen."""
     if count <= numbers.ALL_STRETCHES:
-        return list(range(least, count))
-    return sorted(set(np.geomspace(least, count - 1, numbers.ALL_STRETCHES // 2).astype(int).tolist()))
+        return list(range(1, count))
+    return sorted(set(np.geomspace(1, count - 1, numbers.ALL_STRETCHES // 2).astype(int).tolist()))

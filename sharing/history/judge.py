@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
 
@@ -22,7 +22,7 @@ from sharing.history.dependence import clearness
 from sharing.history.normal import normal_step
 from sharing.history.place import possible_places
 from sharing.history.series import Floats, Ids, Series
-from sharing.history.steps import Segmentation, Split, common_level, segment, smallest_chance
+from sharing.history.steps import Segmentation, Split, common_level, possible_splits, segment, smallest_chance
 from sharing.model.history import Basis, Change, ConditionChange, Contrast, Outlier, Slope, Step
 
 DRAWN = 4000
@@ -45,47 +45,35 @@ class Judged:
     notes: tuple[str, ...]
 
 
-def judge(series: Series, alpha: float = explain_numbers.ALPHA) -> Judged:
-    """Everything that one series says."""
+def judge(series: Series, alpha: float = explain_numbers.ALPHA, builds: Sequence[int] | None = None) -> Judged:
+    """Everything that one series says.
+
+    ``builds`` numbers what was measured, where neighbouring revisions may have one build: steps are between builds, and
+    each revision is one observation of its build.  Where these are too few to permute, those of one build are pooled.
+    """
     contrasts, plain = _contrasts(series)
+    numbered = np.array(builds if builds is not None else range(len(plain.revisions)), np.int64)
+    borders = _borders(plain, numbered)
+    by_revision = smallest_chance(borders) < alpha
+    if not by_revision:
+        plain = _pooled(plain, numbered)
+        borders = _borders(plain, numbered)
     logs = plain.logs()
     measured = np.flatnonzero(np.isfinite(logs).any(axis=1))
     logs = logs[measured]
     n = len(measured)
-    notes = []
     rows, counts = plain.repeated_logs()
     counts = tuple(counts[i] for i in measured)
-    if smallest_chance(n) < alpha:
-        basis, found = Basis.REVISIONS, segment(logs, alpha)
-    elif n >= 2 and min(counts) >= 2:
-        basis, found = Basis.REPETITIONS, segment(rows, alpha, counts)
-        found = _by_revision(found, counts)
-        notes.append(
-            f"{n} revisions are too few to distinguish a lasting change from variation between builds: repetitions "
-            "were compared instead, which shows only that builds differ"
-        )
-    elif n >= 2 and _complete(logs) >= 6:
-        basis, found = Basis.CONDITIONS, _by_conditions(logs, alpha)
-        notes.append(
-            "each condition was measured once per revision: neighbouring revisions were compared over all conditions "
-            "together, so a change of the machine that affects all conditions looks like a step"
-        )
-    elif n >= numbers.FEWEST_RESULTS:
-        basis, found = Basis.NORMAL, _by_spread(logs, alpha)
-        notes.append(
-            f"{n} revisions are too few for a permutation test: the step was compared with the spread of the results "
-            "around it, assumed to be normal noise; a machine with two states can look like a step"
-        )
+    notes: tuple[str, ...] = ()
+    if by_revision:
+        basis, found = Basis.REVISIONS, segment(logs, alpha, np.diff(borders).tolist())
     else:
-        basis, found = Basis.NONE, Segmentation((), (), segment(logs, alpha).best if n >= 4 else None)
-        least = next(k for k in range(2, 1000) if smallest_chance(k) < alpha)
-        notes.append(
-            f"{n} measured revisions cannot show a step at the level of {100 * alpha:g} %: at least {least} are "
-            "needed, or repetitions of each"
-        )
+        basis, found, notes = _of_few(logs, rows, counts, alpha)
     edges = [0, *(s.at for s in found.splits), n]
     # Where repetitions were compared they give the size, too: of two builds there are no more medians than two.
-    told = _Told(rows, np.cumsum([0, *counts])) if basis is Basis.REPETITIONS else _Told(logs, np.arange(n + 1))
+    told = (
+        _Told(rows, np.cumsum([0, *counts])) if basis is Basis.REPETITIONS else _Told(logs, np.arange(n + 1), borders)
+    )
     made = [_step(plain, told, measured, edges[i], s, edges[i + 2], basis) for i, s in enumerate(found.splits)]
     best = None
     if not made and found.best is not None and found.best.chance < numbers.BEST_GUESS:
@@ -104,8 +92,63 @@ def judge(series: Series, alpha: float = explain_numbers.ALPHA) -> Judged:
         ends,
         chance,
         contrasts,
-        tuple(notes),
+        notes,
     )
+
+
+def _of_few(
+    logs: Floats, rows: Floats, counts: Sequence[int], alpha: float
+) -> tuple[Basis, Segmentation, tuple[str, ...]]:
+    """What revisions that are too few to permute can show, on which basis, and what that means.
+
+    ``rows`` are the repetitions of all, ``counts`` how many of each.
+    """
+    n = len(logs)
+    if n >= 2 and min(counts) >= 2:
+        found = _by_revision(segment(rows, alpha, counts, repetitions=True), counts)
+        why = (
+            f"{n} revisions are too few to distinguish a lasting change from variation between builds: repetitions "
+            "were compared instead, which shows only that builds differ"
+        )
+        return Basis.REPETITIONS, found, (why,)
+    if n >= 2 and _complete(logs) >= 6:
+        why = (
+            "each condition was measured once per revision: neighbouring revisions were compared over all conditions "
+            "together, so a change of the machine that affects all conditions looks like a step"
+        )
+        return Basis.CONDITIONS, _by_conditions(logs, alpha), (why,)
+    if n >= numbers.FEWEST_RESULTS:
+        why = (
+            f"{n} revisions are too few for a permutation test: the step was compared with the spread of the results "
+            "around it, assumed to be normal noise; a machine with two states can look like a step"
+        )
+        return Basis.NORMAL, _by_spread(logs, alpha), (why,)
+    least = next(k for k in range(2, 1000) if smallest_chance(np.arange(k + 1)) < alpha)
+    why = (
+        f"{n} measured revisions cannot show a step at the level of {100 * alpha:g} %: at least {least} are "
+        "needed, or repetitions of each"
+    )
+    return Basis.NONE, Segmentation((), (), segment(logs, alpha).best if n >= 4 else None), (why,)
+
+
+def _borders(series: Series, builds: Ids) -> Ids:
+    """Where in the measured revisions another build begins, and their ends."""
+    measured = np.array([at for at, row in enumerate(series.values) if any(row)], np.int64)
+    changes = np.flatnonzero(np.diff(builds[measured])) + 1
+    return np.concatenate([[0], changes, [len(measured)]]).astype(np.int64)
+
+
+def _pooled(series: Series, builds: Ids) -> Series:
+    """The first measured revision of each build with the figures of all of them."""
+    cells = range(len(series.cells))
+    values: list[tuple[tuple[float, ...], ...]] = [()] * len(series.values)
+    first: dict[int, int] = {}
+    for at, row in enumerate(series.values):
+        if not any(row):
+            continue
+        there = first.setdefault(int(builds[at]), at)
+        values[there] = tuple((values[there][cell] if values[there] else ()) + row[cell] for cell in cells)
+    return replace(series, values=tuple(row or ((),) * len(cells) for row in values))
 
 
 def _by_revision(found: Segmentation, counts: Sequence[int]) -> Segmentation:
@@ -141,10 +184,14 @@ def _by_spread(logs: Floats, alpha: float) -> Segmentation:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Rows of logarithms that tell the size of a step; ``first`` is the first row of each revision, and the end."""
+    """Rows of logarithms that tell the size of a step; ``first`` is the first row of each revision, and the end.
+
+    ``borders`` are where another build begins, where rows are revisions.
+    """
 
     logs: Floats
     first: Ids
+    borders: Ids | None = None
 
 
 def _step(series: Series, told: _Told, measured: Ids, start: int, split: Split, end: int, basis: Basis) -> Step:
@@ -169,8 +216,10 @@ def _step(series: Series, told: _Told, measured: Ids, start: int, split: Split, 
     slower = change.change > 0 if series.less_is_better else change.change < 0
     suspects = tuple(range(before + 1, after + 1))
     places: tuple[int, ...] = ()
-    if basis is Basis.REVISIONS:
-        places = tuple(int(measured[start + row]) for row in possible_places(level, cut, clearness(common_level(logs))))
+    if basis is Basis.REVISIONS and told.borders is not None:
+        allowed = possible_splits(told.borders, start, end) - start
+        left = possible_places(level, cut, allowed, clearness(common_level(logs)))
+        places = tuple(int(measured[start + row]) for row in left)
     return Step((before, after), suspects, split.chance, slower, change, conditions, places=places)
 
 

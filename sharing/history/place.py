@@ -27,15 +27,13 @@ def place(part: Floats, weight: Floats, allowed: Ids) -> int:
     return _best(part, allowed, _squares(part, first, allowed, weight))
 
 
-def possible_places(level: Floats, at: int, clearness: float) -> tuple[int, ...]:
-    """The splits of a level that its values do not exclude, where ``at`` fits best.
+def possible_places(level: Floats, at: int, allowed: Ids, clearness: float) -> tuple[int, ...]:
+    """Those of the ``allowed`` splits of a level that its values do not exclude, where ``at`` fits best.
 
     Those that cost little more than the best (Siegmund 1988): were the noise normal, the larger of two independent
     exponential variables bounds how much more the true place costs.  Dependence between neighbours widens that.
     """
-    rows = level[:, None]
-    allowed = np.arange(numbers.MIN_REVISIONS, len(level) - numbers.MIN_REVISIONS + 1)
-    costs = _squares(rows, at, allowed, np.ones(1))
+    costs = _squares(level[:, None], at, allowed, np.ones(1))
     bound = -math.log(1 - math.sqrt(explain_numbers.LEVEL)) / clearness**2
     return tuple(sorted({at, *allowed[costs <= costs.min() + bound].tolist()}))
 

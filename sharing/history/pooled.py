@@ -19,29 +19,24 @@ from sharing.model.plural import count
 def judged_once(series: Series, keys: Sequence[str], loads: Sequence[str], alpha: float) -> Judged:
     """The series judged with each measurement in it once.
 
-    Revisions of equal ``keys`` have one build and its figures.  Of equal ``loads``, their builds load the same bytes:
-    of neighbours, the first has the figures of all, and the others cannot have made a step.  A build that comes back
-    later (a revert) shares out its rounds, so that both places have values of their own.
+    Revisions of equal ``keys`` have one build and its figures: of neighbours, the first keeps them.  Those of equal
+    ``loads`` load the same bytes: of neighbours, the others cannot have made a step.  A build that comes back later
+    (a revert) shares out its rounds, so that both places have values of their own.
     """
     runs = _runs(series, loads)
     places: dict[str, list[int]] = {}
     for run in runs:
         for key in dict.fromkeys(keys[at] for at in run):
             places.setdefault(key, []).append(run[0])
-    values: list[tuple[tuple[float, ...], ...]] = [() for _ in keys]
-    for run in runs:
-        once = {keys[at]: at for at in reversed(run)}
+    values: list[tuple[tuple[float, ...], ...]] = [tuple(() for _ in series.cells) for _ in keys]
+    builds = [0] * len(keys)
+    for number, run in enumerate(runs):
         for at in run:
-            values[at] = tuple(() for _ in series.cells)
-        values[run[0]] = tuple(
-            tuple(
-                value
-                for key, at in sorted(once.items(), key=lambda item: item[1])
-                for value in series.values[at][cell][places[key].index(run[0]) :: len(places[key])]
-            )
-            for cell in range(len(series.cells))
-        )
-    judged = judge(dataclasses.replace(series, values=tuple(values)), alpha)
+            builds[at] = number
+        for key, at in {keys[at]: at for at in reversed(run)}.items():
+            mine = slice(places[key].index(run[0]), None, len(places[key]))
+            values[at] = tuple(repeated[mine] for repeated in series.values[at])
+    judged = judge(dataclasses.replace(series, values=tuple(values)), alpha, builds)
     repeats = {at for run in runs for at in run[1:]}
 
     def cleared(step: Step) -> Step:

@@ -63,25 +63,43 @@ class Segmentation:
     best: Split | None
 
 
-def segment(logs: Floats, alpha: float = explain_numbers.ALPHA, groups: Sequence[int] | None = None) -> Segmentation:
+def segment(
+    logs: Floats,
+    alpha: float = explain_numbers.ALPHA,
+    groups: Sequence[int] | None = None,
+    *,
+    repetitions: bool = False,
+) -> Segmentation:
     """Steps in rows of logarithms (NaN where not measured), with at most ``alpha`` chance of any false one.
 
-    ``groups`` says how many neighbouring rows belong to one revision, where rows are repetitions: steps are then only
-    between groups, one group a side is enough, and the null hypothesis is that all rows are of one source.  A stretch
-    that was split is searched further at half the level on either side, so that the level holds over all.
+    ``groups`` says how many neighbouring rows have one build: steps are only between groups.  With ``repetitions`` rows
+    are runs instead of revisions: one a side is enough, and the null hypothesis is that all rows are of one source.  A
+    stretch that was split is searched further at half the level on either side, so that the level holds over all.
     """
     edges = np.cumsum([0, *groups]) if groups is not None else np.arange(len(logs) + 1)
-    least, factor = (1, 1.0) if groups is not None else (numbers.MIN_REVISIONS, clearness(common_level(logs)))
+    least, factor = (1, 1.0) if repetitions else (numbers.MIN_REVISIONS, clearness(common_level(logs)))
     search = _Search(logs, edges, least, factor)
     best = search.clearest(0, len(logs))
     found = search.settled(search.all_below(0, len(logs), alpha))
-    splits, slopes = _without_slopes(logs, found) if groups is None else (found, [])
+    splits, slopes = (found, []) if repetitions else _without_slopes(logs, found)
     return Segmentation(tuple(splits), tuple(slopes), best)
 
 
-def smallest_chance(revisions: int) -> float:
-    """The smallest chance that a series of this length can have: a clean step in its middle, and its mirror image."""
-    return min(1.0, 2 / math.comb(revisions, revisions // 2)) if revisions >= 2 * numbers.MIN_REVISIONS else 1.0
+def possible_splits(edges: Ids, start: int, end: int, least: int = numbers.MIN_REVISIONS) -> Ids:
+    """The edges between two rows that leave enough rows on each side."""
+    return edges[(edges >= start + least) & (edges <= end - least)]
+
+
+def smallest_chance(edges: Ids) -> float:
+    """The smallest chance that a series can have whose steps are at ``edges``: that of a clean step nearest to the
+    middle, and of its mirror image.
+    """
+    rows = int(edges[-1])
+    places = possible_splits(edges, 0, rows)
+    if not len(places):
+        return 1.0
+    middle = int(places[np.abs(2 * places - rows).argmin()])
+    return min(1.0, 2 / math.comb(rows, middle))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +112,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """``edges`` are where steps may be, ``least`` the number of stretches between edges on each side of one.
+    """``edges`` are where steps may be, ``least`` the number of rows on each side of one.
 
     ``clearness`` is what dependence between neighbours leaves of it.
     """
@@ -125,8 +143,7 @@ class _Search:
         return Split(start + at, chance, int(cells[alone]) if alone >= 0 else -1)
 
     def _allowed(self, start: int, end: int) -> Ids:
-        inside = self.edges[(self.edges >= start) & (self.edges <= end)]
-        return inside[self.least : len(inside) - self.least] - start
+        return possible_splits(self.edges, start, end, self.least) - start
 
     def all_below(self, start: int, end: int, alpha: float) -> list[_Found]:
         """What is significant, in order: the clearest split, and those on either side of it at half the level."""

@@ -82,7 +82,7 @@ ROWS: list[Row] = [
     ("FAR_LEAST", 0.5, lambda: judged(*LEVEL, 1100.0, *LEVEL)),
     ("SIGMA", 1000.0, lambda: judged(*LEVEL, 1100.0, *LEVEL)),
     ("FEWEST_RESULTS", 100, lambda: judged(*LEVEL, 1100.0)),
-    ("MIN_REVISIONS", 1, lambda: smallest_chance(3)),
+    ("MIN_REVISIONS", 1, lambda: smallest_chance(np.arange(4))),
     ("CLIP", 0.1, far_off),
     ("ALONE", 0.0, lambda: segment(stepped(cells=6, only=3, size=0.06)).splits),
     ("BLUR", 1e6, blurred),

@@ -51,8 +51,8 @@ def whole(program: Repository, bench: str, tmp_path_factory: pytest.TempPathFact
 
 def test_the_step_is_at_the_commit_that_adds_the_global(whole: History) -> None:
     (step,) = whole.steps
-    # Ten of the twelve change comments: two builds are left, of which each was measured many times.
-    assert whole.basis is Basis.REPETITIONS
+    # Ten of the twelve change comments: two builds are left, of which each was measured at several revisions.
+    assert whole.basis is Basis.REVISIONS
     assert step.suspects == (CULPRIT,)
     assert whole.revisions[CULPRIT].subject == "Keep a buffer for names"
     assert whole.revisions[CULPRIT].author == "A"

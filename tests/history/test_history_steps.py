@@ -14,6 +14,7 @@ from sharing.history.judge import judge
 from sharing.history.pooled import judged_once
 from sharing.history.series import Series
 from sharing.history.steps import segment, smallest_chance
+from sharing.model.history import Basis
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,7 +42,7 @@ def test_false_alarms_are_as_rare_as_stated(revisions: int, cells: int, together
 
 def test_false_alarms_of_repetitions_are_as_rare_as_stated() -> None:
     rng = np.random.default_rng(8)
-    alarms = sum(bool(segment(noise(rng, 15, 2), groups=(5, 5, 5)).splits) for _ in range(100))
+    alarms = sum(bool(segment(noise(rng, 15, 2), groups=(5, 5, 5), repetitions=True).splits) for _ in range(100))
     assert alarms <= 11
 
 
@@ -131,12 +132,12 @@ def test_too_few_revisions_point_and_do_not_show() -> None:
     assert found.splits == ()
     assert found.best is not None
     assert found.best.at == 2
-    assert found.best.chance >= smallest_chance(6) > 0.05
+    assert found.best.chance >= smallest_chance(np.arange(7)) > 0.05
 
 
 @pytest.mark.parametrize(("revisions", "enough"), [(3, False), (7, False), (8, True)])
 def test_the_smallest_chance_says_when_a_series_is_long_enough(revisions: int, enough: bool) -> None:
-    assert (smallest_chance(revisions) < 0.05) is enough
+    assert (smallest_chance(np.arange(revisions + 1)) < 0.05) is enough
     logs = np.log(np.where(np.arange(revisions) < revisions // 2, 100.0, 90.0))[:, None]
     logs += 1e-3 * np.random.default_rng(15).normal(size=logs.shape)
     assert bool(segment(logs).splits) is enough
@@ -283,6 +284,33 @@ def test_builds_that_load_the_same_are_one_build_with_the_figures_of_all() -> No
     pooled = judged_once(single(values[6:9] * 4), [*keys], ["a"] * 12, 0.05)
     assert pooled.steps == ()
     assert pooled.best is None
+
+
+def of_few_builds(rng: np.random.Generator, loss: float = 0.0) -> Series:
+    """Sixteen revisions of four builds, eight runs each; revisions differ by 0.8 %, runs of one by a fifth of that."""
+    level = np.exp(np.log(1000) + rng.normal(0, 0.008, 16) - np.where(np.arange(16) >= 9, loss, 0.0))
+    return single([tuple((value * np.exp(rng.normal(0, 0.0016, 8))).tolist()) for value in level])
+
+
+FEW_BUILDS = [0] * 6 + [1] + [2] * 2 + [3] * 7
+
+
+def test_revisions_of_one_build_are_permuted_whole() -> None:
+    """Their runs agree with each other better than with those of other revisions, whose builds load the same."""
+    rng = np.random.default_rng(20)
+    alarms = sum(bool(judge(of_few_builds(rng), builds=FEW_BUILDS).steps) for _ in range(25))
+    assert alarms <= 3
+    found = judge(of_few_builds(rng, loss=0.04), builds=FEW_BUILDS)
+    assert found.basis is Basis.REVISIONS
+    assert [(s.between, s.places) for s in found.steps] == [((8, 9), (9,))]
+
+
+def test_two_revisions_on_a_side_are_enough_to_permute_and_one_is_not() -> None:
+    """Runs of one revision, however many, then say that builds differ, not that a level lasts."""
+    values = [(1000.0, 1001.0, 999.0)] * 9 + [(900.0, 901.0, 899.0)] * 2
+    for revisions, basis in ((11, Basis.REVISIONS), (10, Basis.REPETITIONS)):
+        found = judge(single(values[:revisions]), builds=[0] * 9 + [1] * (revisions - 9))
+        assert (found.basis, [s.between[1] for s in found.steps]) == (basis, [9])
 
 
 def test_a_failed_build_between_two_that_load_the_same_parts_nothing() -> None:
