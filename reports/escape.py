@@ -6,9 +6,12 @@ terminal or a page without passing ``visible``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 ELLIPSIS = "..."  # ASCII, since a report may be read under LANG=C
+LONGEST_IN_SENTENCE = 60  # characters of a name
+_QUOTED = re.compile(r"`([^`]+)`")
 
 
 def visible(text: str) -> str:
@@ -44,6 +47,16 @@ def shorten(text: str, width: int) -> str:
     tail = (width - len(ELLIPSIS)) // 2
     head = width - len(ELLIPSIS) - tail
     return f"{text[:head]}{ELLIPSIS}{text[-tail:]}"
+
+
+def sentence(text: str) -> str:
+    """The text with both ends of each long name between backquotes, such as a template's."""
+    return _QUOTED.sub(lambda name: f"`{shorten(name[1], LONGEST_IN_SENTENCE)}`", text)
+
+
+def names_cut(text: str) -> tuple[str, ...]:
+    """The names that ``sentence`` cuts, once each."""
+    return tuple(dict.fromkeys(name for name in _QUOTED.findall(text) if len(name) > LONGEST_IN_SENTENCE))
 
 
 def name_list(names: Sequence[str], shown: int, width: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.escape import shorten, visible
+from reports.escape import names_cut, sentence, shorten, visible
 from reports.explain import wording
 from reports.markdown import MAX_CHARACTERS, block, code, fold, prose
 from reports.options import RenderOptions
@@ -48,7 +48,7 @@ def _headline(comparison: Comparison) -> str:
 
 
 def _cause(number: int, cause: Cause) -> list[str]:
-    out = [f"#### {number}. {cause.kind.value}: {wording.title(cause)}", _text(cause.summary)]
+    out = [f"#### {number}. {cause.kind.value}: {wording.title(cause)}", _text(sentence(cause.summary))]
     for lead, pairs in wording.pairs_of(cause):
         rows = [f"- {lead}: {_text(wording.pair(mates))}{_functions(mates)}" for mates in pairs[: wording.PAIRS_SHOWN]]
         out += _list(rows, len(pairs), "pair")
@@ -60,10 +60,15 @@ def _cause(number: int, cause: Cause) -> list[str]:
         f"- {code(shorten(visible(m.name), NAME_WIDTH))}: {m.old} to {m.new}, by {m.shift}"
         for m in cause.moved[: wording.MOVED_SHOWN]
     ]
+    full = [f"- in full: {code(shorten(visible(name), TEXT_WIDTH))}" for name in names_cut(cause.summary)]
     evidence = [f"- {_text(text)}" for text in cause.evidence[: wording.EVIDENCE_SHOWN]]
     out += fold(
         "Evidence",
-        [*_list(moved, len(cause.moved), "moved variable"), *_list(evidence, len(cause.evidence), "piece of evidence")],
+        [
+            *_list(moved, len(cause.moved), "moved variable"),
+            *_list(full, len(full), "name"),
+            *_list(evidence, len(cause.evidence), "piece of evidence"),
+        ],
     )
     return out
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reports.escape import name_list, visible
+from reports.escape import name_list, names_cut, sentence, visible
 from reports.explain import wording
 from reports.explain.layouts import pair_pictures, section_pictures
 from reports.htmltemplate import render_page
@@ -62,7 +62,7 @@ def _cause(comparison: Comparison, cause: Cause) -> dict[str, Any]:
     return {
         "kind": cause.kind.value,
         "title": wording.title(cause),
-        "summary": visible(cause.summary),
+        "summary": visible(sentence(cause.summary)),
         "improves": cause.improves,
         "pairs": [
             (lead, visible(wording.pair(mates)), name_list(mates.functions, NAMES_SHOWN, NAME_WIDTH))
@@ -71,6 +71,7 @@ def _cause(comparison: Comparison, cause: Cause) -> dict[str, Any]:
         ],
         "pictures": list(pair_pictures(comparison, cause)),
         "moved": [(visible(m.name), m.old, m.new, m.shift) for m in cause.moved],
+        "in_full": [visible(name) for name in names_cut(cause.summary)],
         "evidence": [visible(text) for text in cause.evidence],
         "checks": [
             (lead, visible(text)) for lead, text in (("confirm", cause.confirm), ("refute", cause.refute)) if text

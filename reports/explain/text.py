@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reports.escape import name_list, shorten, visible
+from reports.escape import name_list, names_cut, sentence, shorten, visible
 from reports.explain import wording
 from reports.options import RenderOptions
 from reports.styled import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, wrapped
@@ -65,7 +65,7 @@ def _verdict(comparison: Comparison, width: int, *, summary: bool) -> Iterator[L
             yield [("NO CAUSE FOUND", _STYLE[cause.kind])]
         else:
             yield [(f"{number}  {cause.kind.value.upper()}", _STYLE[cause.kind]), (f"  {wording.title(cause)}", "")]
-        yield from wrapped(visible(cause.summary), width, INDENT)
+        yield from wrapped(visible(sentence(cause.summary)), width, INDENT)
     better = {cause.kind for cause in comparison.causes if cause.improves}
     kinds = [r.kind.value + (" as a slowdown" if r.kind in better else "") for r in comparison.ruled_out]
     if summary and kinds and comparison.causes[0].kind is not CauseKind.NONE:
@@ -99,6 +99,11 @@ def _details(number: int, cause: Cause, width: int) -> Iterator[Line]:
     sections = [
         [line for lead, pairs in wording.pairs_of(cause) for line in _pairs(lead, pairs, width)],
         list(_moved(cause)),
+        [
+            line
+            for name in names_cut(cause.summary)
+            for line in wrapped(f"in full   {visible(name)}", width, INDENT, hang=10)
+        ],
         list(_evidence(cause, width)),
         [
             line

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reports.escape import visible
+from reports.escape import sentence, visible
 from sharing.model.history import Basis, Change, History, LayoutChange, RevisionState, Step
 from sharing.model.plural import count
 
@@ -136,7 +136,7 @@ def step_lines(history: History, step: Step, *, suspected: bool = False) -> Iter
                 parts.append(f"{word} in {len(those)} of {count(len(step.conditions), 'condition')}: {shown}")
         yield f"clearly {', '.join(parts)}"
     for cause in step.causes[:3]:
-        yield visible(cause)
+        yield visible(sentence(cause))
     for still in step.not_ruled_out:
         yield f"not ruled out: {visible(still)}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reports.escape import LONGEST_IN_SENTENCE, shorten
 from reports.explain import EXPLAIN_EMITTERS
 from reports.explain.document import decode
 from reports.markdown import MAX_CHARACTERS
@@ -203,3 +205,16 @@ def test_a_library_is_not_run_by_itself() -> None:
         new = laid({".bss": [Var("lock", 40), Var("count")]}, path=path)
         (cause,) = explain(old, new, default_knowledge(), ExplainOptions()).causes
         assert ran in cause.confirm
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_the_sentence_has_both_ends_of_a_long_name_and_the_details_all_of_it(form: str) -> None:
+    long = f"kept::Table<{', '.join(['std::pair<int, long>'] * 8)}>::grow"
+    (first, *_), whole = (comparison(long).causes, comparison(long))
+    cause = msgspec.structs.replace(first, evidence=(), new_line_mates=(), moved=(), confirm="", refute="")
+    only = EXPLAIN_EMITTERS[form].render(msgspec.structs.replace(whole, causes=(cause,)), RenderOptions(summary=False))
+    told = " ".join(html.unescape(only).split())
+    assert shorten(long, LONGEST_IN_SENTENCE) in told
+    assert told.count(long) == 1
+    short = EXPLAIN_EMITTERS[form].render(msgspec.structs.replace(whole, causes=comparison().causes), RenderOptions())
+    assert "in full" not in short

@@ -5,6 +5,7 @@ Owns which functions are busy enough to matter and how much a change in them wei
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -293,7 +294,7 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], others: lis
         f"{count(len(names), 'busy function')} changed: {first_of(names)}"
         + (f"; and {count(len(rest), 'other')}: {first_of(rest)}" if rest else ""),
         round(numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share, 3),
-        f"perf record -- {new}; perf annotate {names[0]}: the time is in instructions that {old} has not",
+        f"perf record -- {new}; perf annotate {shlex.quote(names[0])}: the time is in instructions that {old} has not",
         lines,
     )
 

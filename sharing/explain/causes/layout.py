@@ -19,9 +19,11 @@ from sharing.explain.linepairs import LinePair, LinePairs, Relaid
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
 from sharing.model.finding import Confidence, Severity
+from sharing.model.image import Image, ImageKind
 from sharing.model.plural import count
 
 MAX_PAIRS = 12
+PAGE_BYTES = 4096
 # How a rebuild takes back what moved the pair.
 UNDONE = {
     Share.ADDED: "without {}",
@@ -206,9 +208,9 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
     slower = old if improves else new
     confirm = f"perf stat -e L1-dcache-load-misses -r 10 -- {slower}: more misses than the other build has"
     if lead is not None:
-        confirm = (
-            f"perf c2c record -a -- {slower}; perf c2c report --stdio: HITM on the bytes of line {lead.mates.line}"
-        )
+        image = (builds.old if improves else builds.new).image
+        line = _as_loaded(image, lead.mates.line)
+        confirm = f"perf c2c record -a -- {slower}; perf c2c report --stdio: HITM on {line}"
     seen = lead.seen if lead is not None else None
     of_samples = [text for text in (seen.text if seen else "", lead.idle if lead is not None else "") if text]
     return Cause(
@@ -226,6 +228,13 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         confirm=confirm,
         refute=_refutation(contributions, lead, new, improves=improves),
     )
+
+
+def _as_loaded(image: Image, line: str) -> str:
+    """A line as profilers show it: what may be loaded anywhere keeps its place within a page alone."""
+    if image.kind not in (ImageKind.PIE, ImageKind.SHARED):
+        return f"the bytes of line {line}"
+    return f"a line whose address ends in {int(line, 16) % PAGE_BYTES:03x} ({line} in the file)"
 
 
 def _edited(builds: Builds) -> set[str]:
@@ -330,9 +339,9 @@ def _sentence(
         parts.append(f"{' and '.join(quoted(n) for n in new)} {'is' if len(new) == 1 else 'are'} new")
     parts.append(f"{quoted(mates.first)} and {quoted(mates.second)} {verb} line {mates.line}")
     if mates.functions and lead.together:
-        parts.append(f"both are touched by {mates.functions[0]}")
+        parts.append(f"both are touched by {quoted(mates.functions[0])}")
     elif mates.functions:
-        parts.append(f"they are touched by {', '.join(mates.functions[:3])}")
+        parts.append(f"they are touched by {', '.join(map(quoted, mates.functions[:3]))}")
     return "; ".join(parts)
 
 
