@@ -30,6 +30,7 @@ from bench.report import limit
 MEDIAN_LIMIT, WORST_LIMIT = 0.10, 0.30
 WORTH_FIXING = 1.02  # a finding whose interval ends below says that it is not
 TURNS = 3  # runs of each build and of each level in a round
+RECORDED = 2  # rounds of a program that predict, too: a recording takes several times as long as the runs
 _PERIOD_NS = "1000000"  # the programs run for half a second: a sample each millisecond
 _DISTURBED_SHARE, _RESOLUTION_S = 0.05, 0.03
 _TRIES, _PAUSE_S = 5, 0.3
@@ -54,7 +55,7 @@ class Round:
     name: str
     before_s: tuple[float, ...]
     after_s: tuple[float, ...]
-    estimate: Estimate
+    estimate: Estimate | None  # none where nothing was recorded
     disturbed: bool
 
     @property
@@ -76,8 +77,12 @@ class Row:
         return before / statistics.median(s for r in self.rounds for s in r.after_s)
 
     @property
+    def estimates(self) -> list[Estimate]:
+        return [r.estimate for r in self.rounds if r.estimate is not None]
+
+    @property
     def predicted(self) -> Estimate:
-        of = [r.estimate for r in self.rounds]
+        of = self.estimates
         proposed = 2 * sum(e.proposed for e in of) > len(of)
         of = [e for e in of if e.proposed is proposed]
         return Estimate(
@@ -95,13 +100,13 @@ class Row:
     @property
     def single(self) -> float:
         """The error that one recording usually has."""
-        return statistics.median(abs(r.estimate.ratio / self.measured - 1) for r in self.rounds)
+        return statistics.median(abs(e.ratio / self.measured - 1) for e in self.estimates)
 
     def text(self, width: int) -> str:
         gains, p = [r.gain for r in self.rounds], self.predicted
         measured = f"  {self.name:<{width}}  {self.measured:5.2f} ({min(gains):.2f}–{max(gains):.2f})"
         noisy = sum(r.disturbed for r in self.rounds)
-        note = f"{len(self.rounds)} rounds" + (f", {noisy} disturbed" if noisy else "")
+        note = f"{len(self.rounds)} rounds, {len(self.estimates)} recorded" + (f", {noisy} disturbed" if noisy else "")
         if not p.proposed:
             right = "right" if self.measured <= WORTH_FIXING else f"{self.measured - 1:.0%} missed"
             return f"{measured}  {right}  {note}"
@@ -137,8 +142,10 @@ def rounds_of(names: Sequence[str], rounds: int, out: Path) -> list[Round]:
     event = ""
     for _ in range(rounds):
         for name in names:
+            earlier = [r for r in made if r.name == name]
+            record = sum(r.estimate is not None for r in earlier) < RECORDED
             try:
-                one, event = round_of(name, sum(r.name == name for r in made), out, event)
+                one, event = round_of(name, len(earlier), out, event, record=record)
             except Unavailable as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
@@ -149,11 +156,14 @@ def rounds_of(names: Sequence[str], rounds: int, out: Path) -> list[Round]:
 
 
 def rows_of(made: Sequence[Round]) -> list[Row]:
-    """A row a program, of the rounds that others left alone where there are any."""
+    """A row a program, of the rounds that others left alone where there are any.  Without a recording there is none."""
     rows = []
     for name in dict.fromkeys(r.name for r in made):
         own = [r for r in made if r.name == name]
-        rows.append(Row(name, tuple(r for r in own if not r.disturbed) or tuple(own)))
+        quiet = [r for r in own if not r.disturbed]
+        row = Row(name, tuple(quiet if any(r.estimate for r in quiet) else own))
+        if row.estimates:
+            rows.append(row)
     return rows
 
 
@@ -165,7 +175,7 @@ def kept_rounds() -> Path:
 def _read(path: Path) -> Iterable[Round]:
     for line in path.read_text().splitlines() if path.exists() else ():
         fields = json.loads(line)
-        fields["estimate"] = Estimate(**fields["estimate"])
+        fields["estimate"] = Estimate(**fields["estimate"]) if fields["estimate"] else None
         yield Round(**fields)
 
 
@@ -213,20 +223,21 @@ def table(rows: Sequence[Row]) -> list[str]:
     return out
 
 
-def round_of(name: str, number: int, out: Path, event: str) -> tuple[Round, str]:
+def round_of(name: str, number: int, out: Path, event: str, *, record: bool) -> tuple[Round, str]:
     """The round with that number of one program, and the event: looking for the best one takes a while."""
     reverse = number % 2 == 1
+    estimate, disturbed = None, False
     before, after = out / name, out / f"{name}.padded"
     times: dict[Path, list[float]] = {before: [], after: []}
     noisy = []
-    if reverse:
+    if record and reverse:
         estimate, event, disturbed = _predicted(before, number, event)
     for turn in range(TURNS):
         for program in (before, after) if (turn % 2 == 1) == reverse else (after, before):
             wall_s, was = _time(program)
             times[program].append(wall_s)
             noisy.append(was)
-    if not reverse:
+    if record and not reverse:
         estimate, event, disturbed = _predicted(before, number, event)
     of = tuple(times[before]), tuple(times[after])
     return Round(name, *of, estimate, disturbed or any(noisy)), event

@@ -10,7 +10,12 @@ NOTHING = Estimate()
 
 
 def a_round(
-    before: tuple[float, ...], after: tuple[float, ...], estimate: Estimate, *, name: str = "p", disturbed: bool = False
+    before: tuple[float, ...],
+    after: tuple[float, ...],
+    estimate: Estimate | None,
+    *,
+    name: str = "p",
+    disturbed: bool = False,
 ) -> Round:
     return Round(name, before, after, estimate, disturbed)
 
@@ -30,6 +35,19 @@ def test_errors_of_single_recordings_do_not_cancel() -> None:
     (row,) = rows_of([a_round((2.0,), (1.0,), predicted(ratio)) for ratio in (1.0, 3.0)])
     assert row.error == pytest.approx(0.0)
     assert row.single == pytest.approx(0.5)
+
+
+def test_rounds_without_a_recording_count_for_what_is_measured_alone() -> None:
+    (row,) = rows_of([a_round((2.0,), (1.0,), predicted(2.0)), *[a_round((4.0,), (1.0,), None)] * 2])
+    assert row.measured == pytest.approx(4.0)
+    assert row.predicted.ratio == pytest.approx(2.0)
+    assert not rows_of([a_round((4.0,), (1.0,), None)]), "nothing was predicted"
+
+
+def test_quiet_rounds_without_a_recording_do_not_replace_the_one_that_has_it() -> None:
+    recorded = a_round((6.0,), (1.0,), predicted(2.0), disturbed=True)
+    (row,) = rows_of([recorded, a_round((2.0,), (1.0,), None)])
+    assert len(row.rounds) == 2
 
 
 def test_rounds_that_others_disturbed_count_only_where_there_are_no_others() -> None:
