@@ -26,11 +26,7 @@ from sharing.model.arch import find_architecture
 from sharing.model.attribution import Module
 from sharing.model.errors import LinemateError
 from sharing.model.image import (
-    ARG_DTYPE,
-    CALL_DTYPE,
     FUNCTION_DTYPE,
-    PARAM_DTYPE,
-    SITE_DTYPE,
     VARIABLE_DTYPE,
     Architecture,
     FunctionFlag,
@@ -39,7 +35,6 @@ from sharing.model.image import (
 )
 from sharing.model.operands import SPAN_DTYPE, Code, MappedFile, MappedFiles, no_code, no_origins
 from sharing.model.samples import LOAD_DTYPE, PF_W, PF_X, PROT_EXEC, Samples, load_biases
-from sharing.model.types import TypeTable
 
 Table = npt.NDArray[Any]
 
@@ -209,11 +204,6 @@ def _with_functions(path: str, arch: Architecture, names: list[str], functions: 
         names=names,
         variables=np.zeros(0, VARIABLE_DTYPE),
         functions=functions,
-        sites=np.zeros(0, SITE_DTYPE),
-        calls=np.zeros(0, CALL_DTYPE),
-        args=np.zeros(0, ARG_DTYPE),
-        params=np.zeros(0, PARAM_DTYPE),
-        types=TypeTable(),
     )
 
 

@@ -14,11 +14,7 @@ import numpy.typing as npt
 
 from elfscan.listing.rows import Listing, Region, Symbol
 from sharing.model import (
-    ARG_DTYPE,
-    CALL_DTYPE,
     FUNCTION_DTYPE,
-    PARAM_DTYPE,
-    SITE_DTYPE,
     VARIABLE_DTYPE,
     Architecture,
     Image,
@@ -26,7 +22,6 @@ from sharing.model import (
     Malformed,
     Section,
     SectionKind,
-    TypeTable,
     VariableFlag,
 )
 from sharing.model.image import FunctionFlag, Unit
@@ -64,11 +59,6 @@ def image_of(path: str, listing: Listing, format_name: str) -> Image:
         names=[s.name for s in symbols],
         variables=variables,
         functions=_functions(columns, np.flatnonzero(code)),
-        sites=np.zeros(0, SITE_DTYPE),
-        calls=np.zeros(0, CALL_DTYPE),
-        args=np.zeros(0, ARG_DTYPE),
-        params=np.zeros(0, PARAM_DTYPE),
-        types=TypeTable(),
         units=tuple(Unit(u, "", "", "") for u in units),
         files=files,
         aliases=aliases,

@@ -338,11 +338,11 @@ class Image:
     names: list[str]
     variables: Table
     functions: Table
-    sites: Table
-    calls: Table
-    args: Table
-    params: Table
-    types: TypeTable
+    sites: Table = field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
+    calls: Table = field(default_factory=lambda: np.zeros(0, CALL_DTYPE))
+    args: Table = field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
+    params: Table = field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
+    types: TypeTable = field(default_factory=TypeTable)
     zero_ranges: Table = field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
     units: tuple[Unit, ...] = ()
     files: tuple[str, ...] = ()

@@ -109,13 +109,10 @@ class Names:
         """Parts of the line by variable: [start, end) addresses."""
         assert self._image is not None
         table = self._image.variables
-        rows = range(
-            max(self._image.variable_at(use.link), int(np.searchsorted(table["address"], np.uint64(use.link)))),
-            int(np.searchsorted(table["address"], np.uint64(use.link + use.size))),
-        )
-        first = self._image.variable_at(use.link)
+        first, end_row = np.searchsorted(table["address"], np.array([use.link, use.link + use.size], np.uint64)).tolist()
+        around = self._image.variable_at(use.link)  # one that begins before the line
         out = []
-        for row in dict.fromkeys([*([first] if first >= 0 else []), *rows]):
+        for row in range(around if around >= 0 else first, end_row):
             start = max(int(table["address"][row]), use.link)
             end = min(int(table["address"][row]) + max(int(table["size"][row]), 1), use.link + use.size)
             if start < end:
