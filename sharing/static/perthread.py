@@ -239,10 +239,7 @@ def threads(
         if entry >= 0:
             once[row] = once_of(calls, entry, made)
     loops = pointers.in_loops(np.logical_or.reduce(once, axis=0))
-    tasks = [np.zeros(n)] * (len(loops.targets) + 1)  # the last is of the calls of which nothing is known
-    for number, rows in enumerate((*loops.targets, np.flatnonzero(few))):
-        if 0 < len(rows) <= numbers.FEW_TARGETS:
-            tasks[number] = spread(calls, np.bincount(rows, minlength=n) / len(rows))
+    targets = (*loops.targets, np.flatnonzero(few))  # the last is of the calls of which nothing is known
     for row, entry in enumerate(entries):
         base = np.zeros(n)
         if entry >= 0:
@@ -256,9 +253,12 @@ def threads(
         through = numbers.POINTER_SHARE * _total(runs, pointers.made)
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
         often = (runs * once[row])[loops.function] * loops.times
-        taken = np.zeros(n)
+        tasks = np.zeros(n)
         for number in np.unique(loops.group[often > 0]).tolist():
-            taken += numbers.STEADY * float(often[loops.group == number].sum()) * tasks[number]
+            called = targets[number]
+            if 0 < len(called) <= numbers.FEW_TARGETS:
+                tasks[called] += float(often[loops.group == number].sum()) / len(called)
+        taken = numbers.STEADY * spread(calls, tasks)
         total = work.of(runs, once[row])
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
         # Apart: what the loop itself does is as sure as without them.
