@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import re
 
-from elfscan.tools import ToolJob, tool_path
-from sharing.model import LinemateError
+from elfscan.debug.namehelper import MAX_NAME_BYTES, by_helper
 from sharing.model.linkage import RUST_V0, older_rust
 
-MAX_NAME_BYTES = 4096
 MAX_NAMES = 1 << 20
-_TIMEOUT_S = 10.0
-_MEMORY_BYTES = 1 << 29  # a hostile name of 200 bytes can expand to gigabytes
 
 HASH_CHARS = len("17h0123456789abcdefE")
 
@@ -39,7 +35,7 @@ def readable_rust(names: list[str]) -> list[str]:
                 hard.setdefault(found[0], []).append(row)
         elif (end := older_rust(name)) is not None:
             result[row] = "::".join(_parts(name[3 : end - HASH_CHARS])) + _rest(name, end)
-    for linkage, readable in zip(hard, _by_helper(list(hard)), strict=True):
+    for linkage, readable in zip(hard, by_helper(list(hard)), strict=True):
         for row in hard[linkage] if readable else ():
             result[row] = readable + _rest(names[row], len(linkage))
     return result
@@ -81,20 +77,3 @@ def _plain(escape: re.Match[str]) -> str:
         return _ESCAPES[code]
     number = int(code[1:], 16)
     return chr(number) if number < 0x110000 and chr(number).isprintable() else escape[0]
-
-
-def _by_helper(names: list[str]) -> list[str]:
-    """Names of the v0 scheme by the native helper, "" where it has no answer."""
-    if not names:
-        return []
-    try:
-        with ToolJob.start(
-            [str(tool_path("linemate-dwarf")), "--rust-names"],
-            stdin="\n".join(names).encode() + b"\n",
-            timeout_s=_TIMEOUT_S,
-            memory_bytes=_MEMORY_BYTES,
-        ) as job:
-            lines = job.result().decode("utf-8", "backslashreplace").split("\n")
-    except LinemateError:
-        return [""] * len(names)
-    return [*lines, *[""] * len(names)][: len(names)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
 import time
 
 import pytest
 
-from elfscan.debug.demangle import MAX_READABLE_BYTES, demangle
+from elfscan.debug.demangle import demangle
 
 PLAIN = {
     "main": "main",
@@ -62,12 +63,13 @@ def test_a_name_that_doubles_itself_is_cut_off() -> None:
     deep = "_Z1f" + "P" * 4000 + "i"
     nested = "_ZN" + "1aI" * 900 + "i" + "E" * 901
     assert demangle([small])[0].startswith("f(std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<")
-    started = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     readable = demangle(["_ZN3BoxIlE5valueE", deep, nested, bomb])
-    assert time.monotonic() - started < 5
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 4
     assert readable[0] == "Box<long>::value"
     assert readable[3] == bomb
-    assert all(len(name) <= max(MAX_READABLE_BYTES, len(deep)) for name in readable)
+    assert all(len(name) <= max(2048, len(deep)) for name in readable)
 
 
 def test_a_plain_name_of_a_megabyte_is_left_as_it_is() -> None:
@@ -79,7 +81,8 @@ def test_a_plain_name_of_a_megabyte_is_left_as_it_is() -> None:
 
 
 def test_control_characters_do_not_shift_names() -> None:
-    names = ["_Z3a\nbv", "_ZN3BoxIlE5valueE", "_ZN3Box\x1bIlE5valueE", "_ZN3BoxIiE5valueE"]
+    names = ["_Z3a\nbv", "_Z3a\0bv", "_ZN3BoxIlE5valueE", "_ZN3Box\x1bIlE5valueE", "_ZN3BoxIiE5valueE"]
     readable = demangle(names)
-    assert readable[1] == "Box<long>::value"
-    assert readable[3] == "Box<int>::value"
+    assert readable[1] == names[1]
+    assert readable[2] == "Box<long>::value"
+    assert readable[4] == "Box<int>::value"

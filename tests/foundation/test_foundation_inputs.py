@@ -20,7 +20,6 @@ EXCEPTIONS = {
     "sharing/model/inputs.py": "the opener itself",
     "sharing/model/process/": "folders and /proc entries of this run's own processes",
     "sharing/knowledge/__init__.py": "tables that are part of the package",
-    "elfscan/debug/demangle.py": "/proc/self/statm",
     "pmu/machine.py": "/proc and /sys, with a bound, below a root that tests make up",
     "pmu/perfdata/registers.py": "an unlinked file of this run's own",
     "pmu/workload.py": "/proc/self/autogroup",

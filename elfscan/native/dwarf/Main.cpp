@@ -10,8 +10,8 @@
 
 #include "../serve/Serve.h"
 #include "Confine.h"
+#include "Readable.h"
 #include "Reader.h"
-#include "RustNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -28,11 +28,8 @@ static const char Usage[] =
     "[--threads N] [--statistics] FILE\n"
     "       linemate-dwarf --locals [--frames FILE] [--alt FILE] FILE "
     "<ADDRESSES\n"
-    "       linemate-dwarf --rust-names <NAMES\n"
+    "       linemate-dwarf --names <NAMES\n"
     "       linemate-dwarf --serve <SOCKET\n";
-
-/// Longer names help nobody; the linkage name stays then.
-static constexpr size_t LongestName = 2048;
 
 static int fail(StringRef Path, StringRef Reason) {
   std::string Line = Reason.str();
@@ -105,21 +102,20 @@ static int one(int Argc, char **Argv) {
   return outs().has_error() ? fail(Opts.Path, "cannot write the result") : 0;
 }
 
-static int rustNames() {
+static int names() {
+  linemate::dwarf::limitTimeOfNames();
   linemate::confineTool("linemate-dwarf");
   ErrorOr<std::unique_ptr<MemoryBuffer>> Names = MemoryBuffer::getSTDIN();
   if (!Names)
     return fail("standard input", Names.getError().message());
-  linemate::dwarf::readableRustNames((*Names)->getBuffer(), LongestName,
-                                     outs());
-  outs().flush();
-  return outs().has_error() ? fail("names", "cannot write the result") : 0;
+  linemate::dwarf::writeReadable((*Names)->getBuffer());
+  return 0;
 }
 
 int main(int Argc, char **Argv) {
   if (Argc == 2 && StringRef(Argv[1]) == "--serve")
     return linemate::serve(Argv[0], one);
-  if (Argc == 2 && StringRef(Argv[1]) == "--rust-names")
-    return rustNames();
+  if (Argc == 2 && StringRef(Argv[1]) == "--names")
+    return names();
   return one(Argc, Argv);
 }
