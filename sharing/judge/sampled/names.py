@@ -109,7 +109,8 @@ class Names:
         """Parts of the line by variable: [start, end) addresses."""
         assert self._image is not None
         table = self._image.variables
-        first, end_row = np.searchsorted(table["address"], np.array([use.link, use.link + use.size], np.uint64)).tolist()
+        ends = np.array([use.link, use.link + use.size], np.uint64)
+        first, end_row = np.searchsorted(table["address"], ends).tolist()
         around = self._image.variable_at(use.link)  # one that begins before the line
         out = []
         for row in range(around if around >= 0 else first, end_row):
