@@ -31,6 +31,7 @@ from elfscan.tools import Starter, ToolJob
 from elfscan.variables import VariableSymbols, join_debug, variable_symbols
 from sharing.model import (
     ARG_DTYPE,
+    BLOCK_DTYPE,
     CALL_DTYPE,
     KEPT_DTYPE,
     PARAM_DTYPE,
@@ -152,6 +153,7 @@ def read_image(
             params=accesses.tables["params"],
             zero_ranges=accesses.tables["zero_ranges"],
             kept=accesses.tables["kept"],
+            blocks=accesses.tables["blocks"],
         )
 
 
@@ -248,7 +250,7 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
     """Calls of own stubs lead to their functions; functions whose address code takes are flagged."""
     if scan is None:
         tables = {"sites": SITE_DTYPE, "calls": CALL_DTYPE, "args": ARG_DTYPE, "params": PARAM_DTYPE}
-        tables |= {"zero_ranges": ZERO_RANGE_DTYPE, "kept": KEPT_DTYPE}
+        tables |= {"zero_ranges": ZERO_RANGE_DTYPE, "kept": KEPT_DTYPE, "blocks": BLOCK_DTYPE}
         return _Accesses({name: np.zeros(0, dtype) for name, dtype in tables.items()})
     result = scan.result()
     _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
@@ -259,6 +261,7 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
         "params": result.params,
         "zero_ranges": result.zero_ranges,
         "kept": result.kept,
+        "blocks": result.blocks,
     }
     return _Accesses(found, result.counts, result.notes, result.failed)
 

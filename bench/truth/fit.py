@@ -90,7 +90,7 @@ def _estimates(one: Judged, spans: npt.NDArray[np.uint64], tried: Numbers) -> Fl
         numbers.THREAD_LOOP, numbers.CALL_SHARE, numbers.POINTER_SHARE = CHOSEN
     if threads is None or accesses.once is None:
         return np.zeros((len(one.passes.calls.roots), len(spans)))
-    uses = threads.uses(sites, accesses.once * after / before)
+    uses = threads.uses(sites, accesses.once * after / before, accesses.mask)
     sums = np.concatenate([np.zeros((len(uses), 1)), np.cumsum(uses, axis=1)], axis=1)
     first, last = (np.searchsorted(sites["target"], spans[:, side]) for side in (0, 1))
     result: Floats = sums[:, last] - sums[:, first]

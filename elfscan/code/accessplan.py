@@ -16,6 +16,7 @@ import numpy.typing as npt
 from elfscan.tools import Starter, ToolJob, tool_path
 from sharing.model import (
     ARG_DTYPE,
+    BLOCK_DTYPE,
     CALL_DTYPE,
     KEPT_DTYPE,
     PARAM_DTYPE,
@@ -39,8 +40,8 @@ _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8"), ("flags", "<u4"), ("row", "<i4")])
 SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
-_TABLES_MAGIC = b"LMACCS3\0"
-_TABLES_HEADER = struct.Struct("<8sQQQQQQQQ")
+_TABLES_MAGIC = b"LMACCS4\0"
+_TABLES_HEADER = struct.Struct("<8sQQQQQQQQQ")
 _COUNTER_DTYPE = np.dtype([("name", "S32"), ("value", "<u8")])
 
 _ELF_TYPE_OFFSET = 16
@@ -81,6 +82,7 @@ class ScanResult:
     params: Table
     zero_ranges: Table
     kept: Table
+    blocks: Table
     address_taken: Table
     counts: dict[str, int]
 
@@ -170,6 +172,7 @@ def read_tables(raw: bytes, plan: AccessPlan) -> ScanResult:
         PARAM_DTYPE,
         ZERO_RANGE_DTYPE,
         KEPT_DTYPE,
+        BLOCK_DTYPE,
         np.dtype("<u8"),
         _COUNTER_DTYPE,
     )
@@ -180,17 +183,18 @@ def read_tables(raw: bytes, plan: AccessPlan) -> ScanResult:
         at += length * dtype.itemsize
     if at != len(raw):
         raise Malformed(plan.path, None, "the access scanner's output has a tail")
-    sites, calls, args, params, zero_ranges, kept, taken, counters = tables
+    sites, calls, args, params, zero_ranges, kept, blocks, taken, counters = tables
     for name, table in (("sites", sites), ("calls", calls), ("args", args), ("params", params)):
         _check_order(plan, name, table)
         _check_functions(plan, name, table)
     _check_functions(plan, "zero ranges", zero_ranges)
     _check_functions(plan, "kept functions", kept)
+    _check_functions(plan, "blocks", blocks)
     _check_kinds(plan, "sites", sites, max(AccessKind))
     _check_kinds(plan, "params", params, max(AccessKind))
     _check_kinds(plan, "args", args, max(ArgKind))
     counts = {name.decode("ascii", "replace"): int(value) for name, value in counters.tolist()}
-    return ScanResult(sites, calls, args, params, zero_ranges, kept, taken, counts)
+    return ScanResult(sites, calls, args, params, zero_ranges, kept, blocks, taken, counts)
 
 
 def _check_order(plan: AccessPlan, name: str, table: Table) -> None:

@@ -18,6 +18,7 @@ from elfscan.relocation.dynamic import PLACEHOLDER_BYTES
 from elfscan.tools import Starter, ToolJob
 from sharing.model import (
     ARG_DTYPE,
+    BLOCK_DTYPE,
     CALL_DTYPE,
     KEPT_DTYPE,
     PARAM_DTYPE,
@@ -51,6 +52,7 @@ class Accesses:
     params: Array = field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
     zero_ranges: Array = field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
     kept: Array = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
+    blocks: Array = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))
     address_taken: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
     counts: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class AccessScan:
             found.params,
             found.zero_ranges,
             found.kept,
+            found.blocks,
             found.address_taken,
             dict(found.counts),
         )

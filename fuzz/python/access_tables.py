@@ -11,6 +11,7 @@ from elfscan.code.accessplan import AccessPlan, read_tables
 from fuzz.python.engine.target import Target
 from sharing.model import (
     ARG_DTYPE,
+    BLOCK_DTYPE,
     CALL_DTYPE,
     FUNCTION_DTYPE,
     KEPT_DTYPE,
@@ -22,19 +23,27 @@ from sharing.model import (
     SiteFlag,
 )
 
-_HEADER = struct.Struct("<8sQQQQQQQQ")
+_HEADER = struct.Struct("<8sQQQQQQQQQ")
 _FUNCTIONS = 4
 _PLAN = AccessPlan("x86-64", "file", [], [], [], np.zeros(_FUNCTIONS, FUNCTION_DTYPE), np.zeros(0, "<u8"), False)
 
 
 def _seeds() -> Iterable[bytes]:
-    lengths = {SITE_DTYPE: 3, CALL_DTYPE: 2, ARG_DTYPE: 2, PARAM_DTYPE: 1, ZERO_RANGE_DTYPE: 1, KEPT_DTYPE: 1}
+    lengths = {
+        SITE_DTYPE: 3,
+        CALL_DTYPE: 2,
+        ARG_DTYPE: 2,
+        PARAM_DTYPE: 1,
+        ZERO_RANGE_DTYPE: 1,
+        KEPT_DTYPE: 1,
+        BLOCK_DTYPE: 1,
+    }
     tables = [np.ones(rows, dtype) for dtype, rows in lengths.items()]
     taken = np.array([1, 2], "<u8")
     counters = np.array([(b"instructions", 9)], [("name", "S32"), ("value", "<u8")])
     parts = [*tables, taken, counters]
-    yield _HEADER.pack(b"LMACCS3\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
-    yield _HEADER.pack(b"LMACCS3\0", *(0,) * 8)
+    yield _HEADER.pack(b"LMACCS4\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
+    yield _HEADER.pack(b"LMACCS4\0", *(0,) * 9)
 
 
 def one(data: bytes) -> None:
@@ -43,10 +52,10 @@ def one(data: bytes) -> None:
         for row in table[:20]:
             kinds(int(row["kind"]))
             assert -1 <= row["function"] < _FUNCTIONS
-    for row in (*found.zero_ranges[:20], *found.kept[:20]):
+    for row in (*found.zero_ranges[:20], *found.kept[:20], *found.blocks[:20]):
         assert -1 <= row["function"] < _FUNCTIONS
     for flags in found.sites["flags"][:20].tolist():
         SiteFlag(flags)
 
 
-TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS3\0",))
+TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS4\0",))

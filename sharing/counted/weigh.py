@@ -7,6 +7,7 @@ the thread, the roots of the call graph are the counted threads, and each access
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,8 +197,11 @@ def _graph(calls: CallGraph, of_functions: Floats, counted: Counted) -> CallGrap
         by_thread=None,
         mask=masks,
         roots=tuple(roots),
-        many_mask=many,
+        meets=tuple(
+            functools.reduce(int.__or__, (g for g in groups.values() if g >> bit & 1), 0) & ~(1 << bit & ~many)
+            for bit in range(len(roots))
+        ),
+        stretches=None,
         threaded=together,
         how=how,
-        apart=tuple(groups.values()) if len(groups) > 1 else (),
     )

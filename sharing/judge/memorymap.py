@@ -49,15 +49,16 @@ def memory_map(passes: Passes, line_size: int, target: str = "") -> MemoryMap:
     ]
     names = [function_name(image, row) for row in functions.tolist()]
     shown = readable_names(names, passes.demangle)
-    roots = passes.calls.roots
+    reaching = [passes.calls.root_names(mask) for mask in masks.tolist()]
+    threads = list(dict.fromkeys(root.name for root in passes.calls.roots))
     return MemoryMap(
         target,
         line_size,
         _readable(sections, passes),
         types.told,
         [shown[name] for name in names],
-        [root.name for root in roots],
-        [[at for at in range(len(roots)) if mask >> at & 1] for mask in masks.tolist()],
+        threads,
+        [[threads.index(name) for name in names] for names in reaching],
         reached.tolist(),
         summed.omitted,
     )

@@ -90,7 +90,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     counts = {
         "access_sites": len(passes.sites),
         "lock_calls": int(np.count_nonzero(passes.events["effect"] == flow.LOCK)),
-        "thread_entries": sum(r.name != "main" for r in calls.roots),
+        "thread_entries": sum(r.name != "main" for r in calls.roots if not r.is_part),
     }
     notes = [f"threads: {_threads_text(calls)}"]
     if not image.arch.decodes:
@@ -126,7 +126,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
 
 def _threads_text(calls: callgraph.CallGraph) -> str:
     """The thread entries by name, those that are started several times marked; else how concurrency was inferred."""
-    entries = [r for r in calls.roots if r.function >= 0 and r.name != "main"]
+    entries = [r for r in calls.roots if r.function >= 0 and r.name != "main" and not r.is_part]
     if not entries:
         return calls.how
     names = [f"{r.name} (several)" if r.many else r.name for r in entries[:MAX_THREAD_NAMES]]

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from sharing.knowledge.locks import LockCalls, LockEffect
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames, one_of
 from sharing.model.image import Image, ImageKind
-from sharing.model.vocabulary import CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary
+from sharing.model.vocabulary import BarrierRow, CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary
 
 _T = TypeVar("_T")
 
@@ -87,6 +87,7 @@ class Knowledge:
         )
         self._threads: FunctionNames[ThreadRow] = FunctionNames(linkage)
         self._callbacks: FunctionNames[CallbackRow] = FunctionNames(linkage)
+        self._barriers: FunctionNames[BarrierRow] = FunctionNames(linkage)
         self._joins: FunctionNames[bool] = FunctionNames(linkage)
         self._entries: FunctionNames[bool] = FunctionNames(linkage)
         self._read_threads(tables)
@@ -101,11 +102,14 @@ class Knowledge:
                 for name in row.functions:
                     self._threads.add(name, row, rust=rust)
                 for name in (*row.types, *(f for f in row.functions if "::" in f or " " in f)):
-                    self._source_starts.setdefault(name, ThreadRow(function=name, entry_argument=0, many=row.many))
+                    self._source_starts.setdefault(name, ThreadRow(name, 0, many=row.many, waits=row.waits))
                 classes += row.types
             for callback in table.callback:
                 for name in callback.functions:
                     self._callbacks.add(name, callback, rust=rust)
+            for barrier in table.barrier:
+                for name in barrier.functions:
+                    self._barriers.add(name, barrier, rust=rust)
             for name in table.join:
                 self._joins.add(name, True, rust=rust)
             for name in table.thread_entry:
@@ -154,6 +158,11 @@ class Knowledge:
 
     def joins_thread(self, name: str) -> bool:
         return bool(self._joins.find(name))
+
+    def barrier(self, name: str) -> BarrierRow | None:
+        """How threads wait for each other in a function of this name, None where they do not."""
+        found = self._barriers.find(name)
+        return found[0] if found else None
 
     def callbacks(self, name: str) -> list[CallbackRow]:
         """Which of its arguments a function of this name has called, and by whom."""

@@ -24,6 +24,7 @@ from sharing.model.finding import (
 )
 from sharing.model.image import (
     ARG_DTYPE,
+    BLOCK_DTYPE,
     CALL_DTYPE,
     FUNCTION_DTYPE,
     KEPT_DTYPE,
@@ -51,6 +52,7 @@ from sharing.model.vocabulary import LockAbi, LockCall, LockKind, LockRow, Threa
 
 __all__ = [
     "ARG_DTYPE",
+    "BLOCK_DTYPE",
     "CALL_DTYPE",
     "FUNCTION_DTYPE",
     "KEPT_DTYPE",

@@ -196,6 +196,10 @@ KEPT_DTYPE = np.dtype(
     ]
 )
 
+# A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
+# other one comes first.  A block leads to another one only where it comes before in both, loops aside.
+BLOCK_DTYPE = np.dtype([("function", "<i4"), ("order", "<u2"), ("mirror", "<u2")])
+
 FUNCTION_DTYPE = np.dtype(
     [
         ("address", "<u8"),
@@ -364,6 +368,7 @@ class Image:
     pointed: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # where words of data point to, sorted
     virtual_tables: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # their first functions, sorted
     kept: Table = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
+    blocks: Table = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))  # sorted by function and order
 
     def variable_at(self, address: int) -> int:
         """Row of the variable that has this byte, -1 where none has it; one without a size has its first byte."""

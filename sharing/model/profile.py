@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 Range = tuple[int, int]  # [start, end) addresses
 # Kinds taken to wait or to wake, not on each pass: they hold nothing, and their cost is the sleep, not the line.
@@ -32,6 +33,19 @@ class Heat(IntEnum):
     HOT = 2
 
 
+class Spot(NamedTuple):
+    """An access in its function.  Of two spots the one leads to the other only where both numbers say so."""
+
+    address: int
+    order: int
+    mirror: int
+    weight: float
+
+    def shares_way(self, other: Spot) -> bool:
+        """May one run of the function come to both?  Not to the arms of a branch."""
+        return (self.order - other.order) * (self.mirror - other.mirror) >= 0
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """What one function does to one actor: summed over its sites.
@@ -54,6 +68,7 @@ class Access:
     under: tuple[str, ...] = ()  # locks held there
     walks: bool = False  # the elements are taken in turn or at random, by whichever thread
     own: bool = False  # the element is the running thread's: the index is its number
+    spots: tuple[Spot, ...] = ()  # the busiest of its sites; none are known where it is not said
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +133,7 @@ class Actor:
     write_weight: float = field(init=False)
     weight: float = field(init=False)
     functions: frozenset[str] = field(init=False)
+    by_function: dict[str, tuple[Access, ...]] = field(init=False)  # those that are not cold
     _masks: tuple[int, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -127,7 +143,12 @@ class Actor:
         put(self, "lockers", tuple(a for a in self.accesses if a.locks))
         put(self, "write_weight", sum(a.weight for a in self.writers))
         put(self, "weight", sum(a.weight for a in self.accesses))
-        put(self, "functions", frozenset(a.function for a in self.accesses if not a.cold))
+        by_function: dict[str, tuple[Access, ...]] = {}
+        for access in self.accesses:
+            if not access.cold:
+                by_function[access.function] = (*by_function.get(access.function, ()), access)
+        put(self, "by_function", by_function)
+        put(self, "functions", frozenset(by_function))
         put(self, "_masks", (_roots(self.accesses), _roots(self.writers)))
 
     @property

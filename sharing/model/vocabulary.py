@@ -143,7 +143,7 @@ class ThreadRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``entry_argument`` is the function that then runs (from 0, ``this`` is 0 of a method); None: a callable object
     whose place varies, or an entry that the call does not show.  ``runs`` is the method of the object there that runs
     instead.  ``data_argument`` is handed to the entry as its argument ``data_parameter``: None is the one behind the
-    entry, -1 none.  ``many``: several threads may run it at once.
+    entry, -1 none.  ``many``: several threads may run it at once.  ``waits``: the call returns when they have ended.
     """
 
     function: Names = ()
@@ -151,6 +151,7 @@ class ThreadRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data_argument: int | None = None
     data_parameter: int = 0
     many: bool = False
+    waits: bool = False
     type: Names = ()
     runs: str = ""
 
@@ -161,6 +162,23 @@ class ThreadRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def types(self) -> tuple[str, ...]:
         return listed(self.type)
+
+
+class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Functions at which threads wait for each other: what comes before an arrival is over when a wait returns.
+
+    ``argument`` is the object (``this`` is 0), -1 where all threads that run the same region are meant.  ``arrives``
+    and ``waits`` are both true of a barrier; of a latch one function may do the one and another one the other.
+    """
+
+    function: Names
+    argument: int = 0
+    arrives: bool = True
+    waits: bool = True
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        return listed(self.function)
 
 
 class CallbackRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -203,6 +221,7 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     guard: tuple[GuardRow, ...] = ()
     thread: tuple[ThreadRow, ...] = ()
     callback: tuple[CallbackRow, ...] = ()
+    barrier: tuple[BarrierRow, ...] = ()
     join: tuple[str, ...] = ()
     thread_number: tuple[str, ...] = ()
     thread_entry: tuple[str, ...] = ()

@@ -62,6 +62,14 @@ OWN_DATA: Annotated[
     float,
     About("share of data's use in functions that take a lock", Origin.CHOSEN, "from here on it is the lock's own data"),
 ] = 0.8
+NEAR_BYTES: Annotated[
+    int,
+    About(
+        "bytes of code between two uses in one function",
+        Origin.CHOSEN,
+        "about a thousand instructions: in between another thread may have taken the line, so that it is fetched twice",
+    ),
+] = 4096
 ONE_OBJECT: Annotated[
     float, About("share of common use", Origin.CHOSEN, "unnamed neighbours may be members of one object")
 ] = 0.95

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sharing.model.image import AccessKind, SiteFlag
+from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.static.correlate import Accesses
+from sharing.static.ways import mirrors
 
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 INDEXED, ATOMIC, VIA_CALL = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC), int(SiteFlag.VIA_CALL)
@@ -30,9 +31,12 @@ class AccessColumns:
     lock: list[int]
     cold: list[bool]
     mask: list[int]
+    ip: list[int]
+    order: list[int]
+    mirror: list[int]
 
     @staticmethod
-    def of(accesses: Accesses) -> AccessColumns:
+    def of(accesses: Accesses, image: Image) -> AccessColumns:
         sites = accesses.sites
         return AccessColumns(
             target=sites["target"].tolist(),
@@ -46,4 +50,7 @@ class AccessColumns:
             lock=accesses.lock.tolist(),
             cold=accesses.cold.tolist(),
             mask=accesses.mask.tolist(),
+            ip=sites["ip"].tolist(),
+            order=sites["order"].tolist(),
+            mirror=mirrors(image, sites).tolist(),
         )

@@ -7,13 +7,13 @@ estimates for ranking (``frequency``) and are never presented as measured.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag
+from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
 from sharing.static.coldness import coldness
@@ -24,6 +24,7 @@ from sharing.static.phases import OrderedCalls, Phases, find_phases
 from sharing.static.pointercalls import KeptFunctions, resolved_calls
 from sharing.static.roots import LIBRARIES, ThreadStructure, flagged, thread_structure
 from sharing.static.starts import Root
+from sharing.static.stretches import Stretches, find_stretches
 
 MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
 
@@ -42,15 +43,16 @@ class CallGraph:
     cold: Bools
     phases: Phases
     roots: tuple[Root, ...]
-    many_mask: int
+    meets: tuple[int, ...]  # by root the mask of those that may run at the same time: itself where there are several
     threaded: bool
     how: str  # how concurrency was established, in words
     caller_list: Ints  # callers by callee
     caller_start: Ints
     entered: Bools  # may be called from where no direct call shows it
     by_thread: perthread.Threads | None = None  # what each root runs how often, where roots are functions
-    apart: tuple[int, ...] = ()  # masks of roots that never meet those of another one: processes
+    stretches: Stretches | None = None  # None: of counted threads
     unknown: str = ""  # why threads may run that were not seen to start, "" where all is known or assumed
+    _met: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def callers(self, function: int) -> list[int]:
         """Rows of the functions that call this one directly, each once."""
@@ -59,16 +61,18 @@ class CallGraph:
 
     def concurrent(self, a: int, b: int) -> bool:
         """Can code with root mask ``a`` run at the same time as code with mask ``b``?"""
-        if self.apart:
-            return any(self._meet(a & group, b & group) for group in self.apart)
-        return self._meet(a, b)
+        met = self._met.get(a)
+        if met is None:
+            met = 0
+            for i, others in enumerate(self.meets):
+                met |= others if a >> i & 1 else 0
+            self._met[a] = met
+        return bool(met & b)
 
-    def _meet(self, a: int, b: int) -> bool:
-        if not a or not b:
-            return False
-        if a & b & self.many_mask:
-            return True
-        return a != b or a.bit_count() > 1
+    def mask_of(self, image: Image, rows: Table) -> Masks:
+        """Per row of sites the roots that come there."""
+        mask: Masks = self.mask[rows["function"]]
+        return mask if self.stretches is None else self.stretches.refined(image, rows, mask)
 
     def root_names(self, mask: int) -> tuple[str, ...]:
         return tuple(dict.fromkeys(r.name for i, r in enumerate(self.roots) if mask >> i & 1))
@@ -96,29 +100,36 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where))
     mask = _reach(image, parallel, threads, ways.pointed)
+    stretches = find_stretches(image, knowledge, entries, parallel, mask, MAX_ROOTS)
+    if stretches.parted:
+        mask = _reach(image, parallel, threads, ways.pointed, stretches)
+        main_bit |= np.uint64(sum(1 << i for i, root in enumerate(stretches.roots) if root.name == "main"))
     mask[phases.alone] = 0
     frequency = in_program(edges, threads, ways.again, once, factor)
     frequency[phases.alone] = 0.0
     if main_bit and np.count_nonzero(mask & ~main_bit) >= numbers.BIG_PROGRAM:
-        frequency[(mask == main_bit) & ~once] *= numbers.SET_UP
+        frequency[(mask != 0) & (mask & ~main_bit == 0) & ~once] *= numbers.SET_UP
     by_thread = None
     if threads.threaded:
         by_thread = in_threads(image, parallel, kept, entries[:MAX_ROOTS], ways.dispatched, threads.base, factor)
+    if by_thread is not None and stretches.parted:
+        by_thread = by_thread.of_parts(stretches.source, stretches.parted)
     caller_list, caller_start = edges.callers_by_callee()
     return CallGraph(
         frequency,
         mask,
         (factor < 1.0) | phases.alone,
         phases,
-        entries,
-        sum(1 << i for i, root in enumerate(entries) if root.many),
+        stretches.roots,
+        stretches.meets,
         threads.threaded,
         threads.how,
         caller_list,
         caller_start,
         ways.entered,
         by_thread,
-        unknown=threads.unknown,
+        stretches,
+        threads.unknown,
     )
 
 
@@ -167,10 +178,20 @@ def _setters(image: Image) -> Bools:
     return setters
 
 
-def _reach(image: Image, edges: Edges, threads: ThreadStructure, pointed: Bools) -> Masks:
-    """Per function the roots that reach it; what is called through pointers, by the roots that do such calls."""
+def _reach(
+    image: Image, edges: Edges, threads: ThreadStructure, pointed: Bools, stretches: Stretches | None = None
+) -> Masks:
+    """Per function the roots that reach it; what is called through pointers, by the roots that do such calls.
+
+    Of an entry with ``stretches``, what each of them reaches is its own.
+    """
     mask = np.zeros(len(image.functions), np.uint64)
+    for function, callees, bit in stretches.calls(image, edges) if stretches is not None else ():
+        mask[edges.reached_from(callees)] |= np.uint64(1 << bit)
+        mask[function] |= np.uint64(1 << bit)
     for i, root in enumerate(threads.roots):
+        if stretches is not None and stretches.parted >> i & 1:
+            continue
         seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(threads.base)
         mask[edges.reached_from(seeds)] |= np.uint64(1 << min(i, MAX_ROOTS))
     if threads.threaded and pointed.any():

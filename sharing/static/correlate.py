@@ -144,7 +144,7 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
         variable = np.where((variable >= 0) & (rows["target"] < end), variable, -1)
     part = np.where(_one_of_several(image, rows, variable), part * numbers.INDEXED_WEIGHT, part)
     once = perthread.times(rows["loop_depth"], rows["rarity"]) * part if graph.by_thread is not None else None
-    return Accesses(rows, weight * part, graph.mask[function], lock_row, variable, graph.cold[function], once)
+    return Accesses(rows, weight * part, graph.mask_of(image, rows), lock_row, variable, graph.cold[function], once)
 
 
 def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

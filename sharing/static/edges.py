@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.image import Image, Table
+from sharing.model.image import CALL_DTYPE, Image, Table
 from sharing.static import numbers, perthread
 from sharing.static.callees import function_at
 from sharing.static.executions import times
-from sharing.static.phases import program_point
+from sharing.static.phases import order_and_ip, program_point
 
 TRIM_ROUNDS = 40
 
@@ -40,6 +40,13 @@ class Edges:
     @property
     def functions(self) -> int:
         return len(self.start) - 1
+
+    def made(self, image: Image, rows: Ints) -> Table:
+        """These edges as calls: where in their functions they are."""
+        calls = np.zeros(len(rows), CALL_DTYPE)
+        calls["function"] = self.caller[rows]
+        calls["order"], calls["ip"] = order_and_ip(image, self.caller[rows], self.where[rows])
+        return calls
 
     def keep(self, rows: Bools) -> Edges:
         """The edges of these rows."""

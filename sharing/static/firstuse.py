@@ -22,6 +22,7 @@ _CHANGES = (AccessKind.STORE, AccessKind.RMW, AccessKind.ADDRESS)
 _ASIDE = FunctionFlag.INIT | FunctionFlag.COLD
 _FROM_OUTSIDE = FunctionFlag.EXPORTED | FunctionFlag.ADDRESS_TAKEN
 MAX_PIECES = 64  # of code of one function behind a variable; in more nothing is compared
+MAX_COMPARED = 1 << 21  # pairs of such a piece and a place that sets the variable, far more than any program has
 MAX_PAIRS = 1 << 24  # of a write or a call and a variable: no program has so many
 
 
@@ -88,19 +89,30 @@ def _in_passing(sites: Table, ranges: Table, of_range: Rows, site: Rows, variabl
     first, last = (np.searchsorted(sites["ip"], ranges[side]) for side in ("begin", "end"))
     rarity = np.append(sites["rarity"].astype(np.int64), 0)
     least = np.minimum.reduceat(rarity, np.column_stack([first, last]).ravel())[::2]
-    known = first < last  # something is accessed there
-    pieces: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-    columns = (of_range, ranges["function"], ranges["begin"], ranges["end"], least)
-    for number, function, begin, end, seldom in zip(*(column[known].tolist() for column in columns), strict=True):
-        pieces.setdefault((number, function), []).append((begin, end, seldom))
+    pieces = np.flatnonzero(first < last)  # something is accessed there
+    keys = _variable_and_function(of_range[pieces], ranges["function"][pieces])
+    order = np.lexsort((least[pieces], ranges["end"][pieces], ranges["begin"][pieces], keys))
+    pieces, keys = pieces[order], keys[order]
+    wanted = _variable_and_function(variable, sites["function"][site])
+    start, stop = (np.searchsorted(keys, wanted, side) for side in ("left", "right"))
+    count = np.where(stop - start <= MAX_PIECES, stop - start, 0)
     result = np.zeros(len(site), bool)
-    for at, (row, number) in enumerate(zip(site.tolist(), variable.tolist(), strict=True)):
-        own = pieces.get((number, int(sites["function"][row])), ())
-        ip = int(sites["ip"][row])
-        if len(own) <= MAX_PIECES and (around := [piece for piece in own if piece[0] <= ip < piece[1]]):
-            compared = [max(around)[2], *(piece[2] for piece in own if piece not in around)]
-            result[at] = rarity[row] - min(compared) > numbers.EACH_TIME
+    rows = np.flatnonzero(count)
+    if not len(rows) or int(count.sum()) > MAX_COMPARED:
+        return result
+    count, begins = count[rows], np.cumsum(count[rows]) - count[rows]
+    at = np.repeat(start[rows] - begins, count) + np.arange(int(count.sum()))
+    ip = np.repeat(sites["ip"][site[rows]], count)
+    around = (ranges["begin"][pieces[at]] <= ip) & (ip < ranges["end"][pieces[at]])
+    innermost = np.maximum.reduceat(np.where(around, at, -1), begins)
+    others = np.minimum.reduceat(np.where(around, np.iinfo(np.int64).max, least[pieces[at]]), begins)
+    compared = np.minimum(others, least[pieces[innermost]])
+    result[rows] = (innermost >= 0) & (rarity[site[rows]] - compared > numbers.EACH_TIME)
     return result
+
+
+def _variable_and_function(variable: Rows, function: npt.NDArray[np.integer]) -> Rows:
+    return (variable.astype(np.int64) << 32) | (function.astype(np.int64) + 1)
 
 
 class _Places:

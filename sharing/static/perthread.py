@@ -114,7 +114,8 @@ class Threads:
 
     ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
     it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around.
-    Masks of roots: of ``unsure`` no estimate is ever sure, ``resting`` do nothing often but maybe, ``seldom`` nothing.
+    Masks of roots: of ``unsure`` no estimate is ever sure, ``resting`` do nothing often but maybe, ``seldom`` nothing;
+    ``parted`` are stretches of threads.
     """
 
     rates: Floats
@@ -123,21 +124,35 @@ class Threads:
     unsure: int = 0
     resting: int = 0
     seldom: int = 0
+    parted: int = 0
 
-    def uses(self, sites: Table, once: Floats) -> Floats:
-        """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times."""
+    def of_parts(self, source: Sequence[int], parted: int) -> Threads:
+        """The same with a row for each stretch of a thread: ``source`` is the root that it is of."""
+        moved = {name: getattr(self, name) for name in ("unsure", "resting", "seldom")}
+        masks = {name: mask_of(np.array([mask >> at & 1 for at in source], bool)) for name, mask in moved.items()}
+        rows = np.array(source)
+        return Threads(self.rates[rows], self.once[rows], self.near[rows], **masks, parted=parted)
+
+    def uses(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> Floats:
+        """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times.
+
+        ``mask``: of each access the roots that come there; a stretch of a thread uses nothing else.
+        """
         function, looped = sites["function"], in_loop(sites["loop_depth"])
         result: Floats = self.rates[:, function] * once
+        for row in range(len(result)) if self.parted else ():
+            if self.parted >> row & 1:
+                result[row] *= (mask >> np.uint64(row) & np.uint64(1)).astype(np.float64)
         return np.where(self.once[:, function], result * looped * numbers.STEADY, result)
 
-    def often(self, sites: Table, once: Floats) -> Often:
+    def often(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> Often:
         """Roots that write, and that use, what these accesses are to, as often as costs a program something.
 
         Sure is only what a thread's own loop does as a rule each time around, itself or in what it calls.  Of what is
         further away and estimated to be that often, counts say so of a tenth.
         """
         kinds = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
-        by_access = self.uses(sites, once)
+        by_access = self.uses(sites, once, mask)
         writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
         function, looped = sites["function"], in_loop(sites["loop_depth"])
         own = by_access * (((self.once[:, function] & looped) | self.near[:, function]) & each_time(sites["rarity"]))

@@ -16,6 +16,8 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import Image, Table
 
 ROUNDS = 16
+_OFFSET_BITS = np.uint64(40)
+_OFFSET_MASK = np.uint64((1 << 40) - 1)
 Bools = npt.NDArray[np.bool_]
 
 
@@ -37,9 +39,16 @@ class Phases:
 def program_point(image: Image, rows: Table) -> npt.NDArray[np.uint64]:
     """Position of sites or calls in their functions' control flow: block order, then offset."""
     start = image.functions["address"][rows["function"]] if len(image.functions) else np.uint64(0)
-    offset = (rows["ip"] - start) & np.uint64((1 << 40) - 1)
-    result: npt.NDArray[np.uint64] = (rows["order"].astype(np.uint64) << np.uint64(40)) | offset
+    offset = (rows["ip"] - start) & _OFFSET_MASK
+    result: npt.NDArray[np.uint64] = (rows["order"].astype(np.uint64) << _OFFSET_BITS) | offset
     return result
+
+
+def order_and_ip(
+    image: Image, function: npt.NDArray[Any], where: npt.NDArray[np.uint64]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """Block order and address of program points of these functions."""
+    return where >> _OFFSET_BITS, image.functions["address"][function] + (where & _OFFSET_MASK)
 
 
 _NEVER = np.uint64(2**64 - 1)
@@ -83,9 +92,11 @@ def find_phases(
     to_creator = creates[callee]
     np.minimum.at(create_at, caller[to_creator], where[to_creator])
     first[leading] = create_at[leading]
-    join_at = np.zeros(n, np.uint64)
+    join_at, last_create = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
     np.maximum.at(join_at, image.calls["function"][joins], at[joins])
-    joined = leading & (join_at > create_at)
+    np.maximum.at(last_create, image.calls["function"][starts], at[starts])
+    np.maximum.at(last_create, caller[to_creator], where[to_creator])
+    joined = leading & (join_at > last_create)
     last[joined] = join_at[joined]
     return Phases(_alone(n, calls, (first, last), entered, init), first, last)
 

@@ -13,7 +13,7 @@ import numpy as np
 from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge import Knowledge
 from sharing.model.image import Image, Table
-from sharing.model.profile import Access, Actor, LineProfile, Neighbour, Often, Range, Role
+from sharing.model.profile import Access, Actor, LineProfile, Neighbour, Often, Range, Role, Spot
 from sharing.model.types import Member
 from sharing.static.accesscolumns import ATOMIC, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
 from sharing.static.callees import function_name
@@ -28,17 +28,18 @@ from sharing.static.roles import role_of
 from sharing.static.shapes import Shapes
 
 MAX_NEIGHBOURS = 64
+MAX_SPOTS = 8  # of what one function does to one actor; the others are like them
 
 
 @dataclass(slots=True)
 class _Sum:
     """The accesses that one function makes in one direction, taken together."""
 
+    rows: list[int]
     busiest: int  # row of the access with the largest weight
     weight: float = 0.0
     mask: int = 0
     depth: int = 0
-    sites: int = 0
     cold: bool = True
     stride: int = 0
     walks: bool = False
@@ -69,7 +70,7 @@ class Profiler:
         self._names = {row: shown[name] for row, name in raw.items()}
         shapes = Shapes(image, knowledge)
         self._owners = Owners(image, shapes)
-        self._columns = AccessColumns.of(accesses)
+        self._columns = AccessColumns.of(accesses, image)
         self._splitter = Splitter(self._columns, shapes, knowledge)
         self._origins = AccessOrigins(image, accesses.sites, self.name_of, held_on_entry(image, graph))
         self._guards = Guards(self._columns, self._origins, graph, locks_taken(events, knowledge, self.name_of))
@@ -197,7 +198,7 @@ class Profiler:
         if threads is None or once is None:
             return None
         at = np.array(rows)
-        return threads.often(self.accesses.sites[at], once[at])
+        return threads.often(self.accesses.sites[at], once[at], self.accesses.mask[at])
 
     def _callers(self, rows: list[int]) -> frozenset[str]:
         """Functions that call those which make these accesses: helpers, as nothing else enters them."""
@@ -216,13 +217,13 @@ class Profiler:
             key = (columns.function[at], writes, reads, bool(flags & ATOMIC), locks)
             entry = sums.get(key)
             if entry is None:
-                entry = sums[key] = _Sum(at)
+                entry = sums[key] = _Sum([], at)
             elif columns.weight[at] > columns.weight[entry.busiest]:
                 entry.busiest = at
             entry.mask |= columns.mask[at]
             entry.weight += columns.weight[at]
             entry.depth = max(entry.depth, columns.depth[at])
-            entry.sites += 1
+            entry.rows.append(at)
             entry.cold = entry.cold and columns.cold[at]
             if flags & INDEXED:
                 entry.stride = max(entry.stride, columns.stride[at])
@@ -238,17 +239,24 @@ class Profiler:
                 atomic,
                 locks,
                 one.depth,
-                one.sites,
+                len(one.rows),
                 one.cold,
                 one.stride,
                 *self._origins.where(one.busiest, besides=lock),
                 walks=one.walks,
                 own=one.own,
+                spots=self._spots(one.rows),
             )
             for (function, writes, reads, atomic, locks), one in sums.items()
         ]
         out.sort(key=lambda a: (-a.weight, a.function, a.writes))
         return tuple(out)
+
+    def _spots(self, rows: list[int]) -> tuple[Spot, ...]:
+        columns = self._columns
+        if len(rows) > MAX_SPOTS:
+            rows = sorted(rows, key=lambda at: -columns.weight[at])[:MAX_SPOTS]
+        return tuple(Spot(columns.ip[at], columns.order[at], columns.mirror[at], columns.weight[at]) for at in rows)
 
 
 def _shared(accesses: tuple[Access, ...]) -> tuple[list[Access], list[Access]]:

@@ -21,6 +21,7 @@ from sharing.static import numbers, rarefunctions
 from sharing.static.callees import function_at
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
+from sharing.static.ways import block_of
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -76,7 +77,7 @@ def with_rarity(image: Image) -> Image:
         return np.array([a for name in sorted(names) for a in by_name.get(name, ())], np.uint64)
 
     told = _told(image, named, table.error_streams)
-    telling = np.isin(_blocks(calls), told)
+    telling = np.isin(block_of(calls), told)
     logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), telling)
     never = [a for a, name in named if name.startswith(table.never_return_prefixes)]
     never += of(table.never_return | table.reports).tolist()
@@ -135,9 +136,9 @@ def _told(image: Image, named: list[tuple[int, str]], streams: frozenset[str]) -
     imported = np.array([a for a, name in named if name in streams], np.uint64)
     at = np.concatenate([copied, imported])
     sites, args = image.sites, image.args
-    found = [_blocks(sites[np.isin(sites["target"], at)])]
+    found = [block_of(sites[np.isin(sites["target"], at)])]
     handed = np.isin(image.calls["ip"], args["ip"][np.isin(args["value"].astype(np.uint64), at)])
-    found.append(_blocks(image.calls[handed]))
+    found.append(block_of(image.calls[handed]))
     return np.unique(np.concatenate(found))
 
 
@@ -160,7 +161,7 @@ def _dead_ends(
     ends_all = np.zeros(n + 1, bool)
     ends_all[function_at(image, never)] = True
     ends_all[n] = False
-    dead |= ends_all[row] | np.isin(_blocks(calls), told)
+    dead |= ends_all[row] | np.isin(block_of(calls), told)
     short = np.bincount(row[row >= 0], minlength=n) > 1
     short[calls["function"][in_loop(calls["loop_depth"]) & known]] = False
     ends_all[:n] |= _end_their_callers(image, row) & short
@@ -173,8 +174,8 @@ def _dead_ends(
         if (fresh == dead).all():
             break
         dead = fresh
-    chosen = dead & ((calls["rarity"] > 0) | (np.isin(_blocks(calls), told) & in_loop(calls["loop_depth"]))) & known
-    block = _blocks(calls)
+    chosen = dead & ((calls["rarity"] > 0) | (np.isin(block_of(calls), told) & in_loop(calls["loop_depth"]))) & known
+    block = block_of(calls)
     order = np.lexsort((calls["ip"][chosen], block[chosen]))
     keys, ends = block[chosen][order], calls["ip"][chosen][order]
     last = np.append(keys[1:] != keys[:-1], True) if len(keys) else np.zeros(0, bool)
@@ -199,17 +200,11 @@ def _end_their_callers(image: Image, row: Rows) -> Bools:
     return found
 
 
-def _blocks(rows: Table) -> npt.NDArray[np.uint64]:
-    """A number for each function's block; unknown functions share one that nothing is looked up by."""
-    result: npt.NDArray[np.uint64] = (rows["function"].astype(np.int64) + 1).astype(np.uint64) << np.uint64(16)
-    return result | rows["order"].astype(np.uint64)
-
-
 def _before(rows: Table, blocks: npt.NDArray[np.uint64], ends: npt.NDArray[Any]) -> Bools:
     """Rows of these blocks up to the address at which the block's way ends."""
     if not len(blocks) or not len(rows):
         return np.zeros(len(rows), bool)
-    wanted = _blocks(rows)
+    wanted = block_of(rows)
     at = np.minimum(np.searchsorted(blocks, wanted), len(blocks) - 1)
     result: Bools = (blocks[at] == wanted) & (rows["ip"] < ends[at])
     return result

@@ -32,6 +32,8 @@ class Root:
     name: str
     function: int
     many: bool  # more than one such thread can run at a time
+    waited_in: frozenset[int] = frozenset()  # functions that start it, where all of these wait until it has ended
+    is_part: bool = False  # a stretch of such a thread (``stretches``), another one of which has its own root
 
 
 def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
@@ -41,9 +43,10 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     go = by_go(image)
     callees = np.union1d(args["callee"], image.calls["callee"][go])
     inverse = np.searchsorted(callees, args["callee"])
-    wanted, many = _asked(image, knowledge, callees)
+    wanted, many, waits = _asked(image, knowledge, callees)
     pointed, in_loop = _pointed(image), _in_loop(args)
     found: dict[int, list[bool]] = {}
+    waited: dict[int, list[int]] = {}  # by entry the functions that start it and wait
     starters: dict[int, int] = {}  # addresses of functions that are handed objects, and the entry that they start
 
     def start(row: int, starter: int, *, several: bool) -> None:
@@ -53,10 +56,12 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             wanted.update(handed_on(image, starter, callees))
             starters[int(image.functions["address"][starter])] = row
 
-    def start_argument(at: int, *, several: bool) -> None:
+    def start_argument(at: int, *, several: bool, waiting: bool = False) -> None:
         row = int(function_at(image, args["value"][at : at + 1].astype(np.uint64))[0])
         if row >= 0:
             start(row, int(args[at]["function"]), several=several or bool(in_loop[at]))
+            if waiting:
+                waited.setdefault(row, []).append(int(args[at]["function"]))
 
     looped = _in_loop(image.calls)
     for callee, argument in sorted(wanted) if go.any() else ():
@@ -67,9 +72,11 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             start(row, int(image.calls["function"][call]), several=True)
     for at, key, wrapper in passed_on(image, callees, inverse, wanted):
         if wrapper is None:
-            start_argument(at, several=many.get(key, False))
+            start_argument(at, several=many.get(key, False), waiting=key in waits)
             continue
         many[wrapper] = bool(in_loop[at]) or many.get(key, False)
+        if key in waits:
+            waits.add(wrapper)
         for handed in _through_pointers(image, at, pointed):
             start_argument(handed, several=many[wrapper])
     objects: dict[int, bool] = {}
@@ -85,8 +92,16 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         found.setdefault(at, [True])
     for row in _methods(image, set(found)):
         found.setdefault(row, []).append(True)
-    roots = [Root(function_name(image, at), at, len(times) > 1 or any(times)) for at, times in sorted(found.items())]
-    return roots, creators
+    return _roots(image, found, waited), creators
+
+
+def _roots(image: Image, found: dict[int, list[bool]], waited: dict[int, list[int]]) -> list[Root]:
+    """``found``: by function, of each of its starts whether that makes several; ``waited``: who starts it and waits."""
+    always = {at: frozenset(by) for at, by in waited.items() if len(by) == len(found.get(at, ()))}
+    return [
+        Root(function_name(image, at), at, len(times) > 1 or any(times), always.get(at, frozenset()))
+        for at, times in sorted(found.items())
+    ]
 
 
 def _methods(image: Image, found: set[int]) -> list[int]:
@@ -122,21 +137,27 @@ def _only_calls_pointers(image: Image, function: int) -> bool:
     return bool(len(calls)) and not calls.any() and not np.any(image.sites["function"] == function)
 
 
-def _asked(image: Image, knowledge: Knowledge, callees: npt.NDArray[Any]) -> tuple[set[Argument], dict[Argument, bool]]:
-    """Arguments of known functions that are thread entries; which of those functions start several threads at once."""
+def _asked(
+    image: Image, knowledge: Knowledge, callees: npt.NDArray[Any]
+) -> tuple[set[Argument], dict[Argument, bool], set[Argument]]:
+    """Arguments of known functions that are thread entries; which of those functions start several threads at once, and
+    which wait until these have ended."""
     wanted: set[Argument] = set()
     many: dict[Argument, bool] = {}
+    waits: set[Argument] = set()
     for i, name in enumerate(names_of_callees(image, callees)):
         row = knowledge.thread_start(name)
         if row is not None and row.entry_argument is not None:
             wanted.add((i, row.entry_argument))
             many[(i, row.entry_argument)] = row.many
+            if row.waits:
+                waits.add((i, row.entry_argument))
         elif knowledge.takes_entry(name):
             wanted.update((i, argument) for argument in range(1, 6))
         elif row is not None and name.startswith("_Z"):  # a callable object whose place varies
             wanted.update((i, argument) for argument in range(6))
             many.update(((i, argument), row.many) for argument in range(6))
-    return wanted, many
+    return wanted, many, waits
 
 
 def _handed_objects(image: Image, knowledge: Knowledge) -> npt.NDArray[np.uint64]:

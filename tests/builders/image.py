@@ -19,6 +19,7 @@ import numpy as np
 
 from sharing.model import (
     ARG_DTYPE,
+    BLOCK_DTYPE,
     CALL_DTYPE,
     FUNCTION_DTYPE,
     KEPT_DTYPE,
@@ -171,6 +172,7 @@ class Builder:
         self.units: list[Unit] = []
         self.files: list[str] = []
         self.entry_points: tuple[str, ...] = ()
+        self.arms: dict[str, tuple[int, ...]] = {}  # by function orders of blocks, each an arm of one branch
         self.sections = [
             Section(1, ".text", SectionKind.CODE, CODE, SECTION_BYTES, 16, 0),
             Section(2, ".data", SectionKind.WRITABLE, DATA, SECTION_BYTES, 64, 0),
@@ -275,6 +277,15 @@ class Builder:
             variables["section"][i] = inside[0] if inside else -1
         return np.sort(variables, order=["address", "size"])
 
+    def _block_table(self) -> Table:
+        rows = list(self.functions)
+        blocks = [
+            (rows.index(name), order, mirror)
+            for name, arms in self.arms.items()
+            for order, mirror in zip(arms, reversed(arms), strict=True)
+        ]
+        return np.array(sorted(blocks), BLOCK_DTYPE)
+
     def image(self) -> Image:
         names = [*self.functions, *(key.partition("#")[0] for key in self.variables)]
         variables = self._variable_table()
@@ -326,6 +337,7 @@ class Builder:
             args=np.array(args, ARG_DTYPE),
             params=np.array(params, PARAM_DTYPE),
             kept=np.array(kept, KEPT_DTYPE),
+            blocks=self._block_table(),
             types=TypeTable(self.types),
             units=tuple(self.units),
             files=tuple(self.files) or ("program.c",),

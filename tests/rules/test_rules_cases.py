@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sharing.model.finding import Confidence
-from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Role, Spot
 from sharing.rules import DECLARATION_RULES, LINE_RULES, RULES, SAMPLED_RULES
 from sharing.rules.line.base import Context, Span
 
@@ -44,6 +44,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
             cold=a.get("cold", False),
             stride=a.get("stride", 0),
             own=a.get("own", False),
+            spots=tuple(Spot(*spot, 100.0) for spot in a.get("spots", ())),
         )
         for a in table["access"]
     )

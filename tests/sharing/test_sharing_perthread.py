@@ -25,7 +25,7 @@ def estimate(b: Builder, variable: str, root: str = "worker") -> float:
     assert accesses.once is not None
     names = [image.names[v["name"]] for v in image.variables]
     rows = accesses.variable == names.index(variable)
-    uses = graph.by_thread.uses(accesses.sites[rows], accesses.once[rows]).sum(axis=1)
+    uses = graph.by_thread.uses(accesses.sites[rows], accesses.once[rows], accesses.mask[rows]).sum(axis=1)
     return float(uses[[r.name for r in graph.roots].index(root)])
 
 
@@ -152,10 +152,12 @@ def test_masks_tell_who_writes_and_who_uses() -> None:
     assert accesses.once is not None
     bit = 1 << [r.name for r in graph.roots].index("worker")
     names = [image.names[v["name"]] for v in image.variables]
-    read = accesses.variable == names.index("word")
-    written = accesses.variable == names.index("other")
-    assert graph.by_thread.often(accesses.sites[read], accesses.once[read]) == Often(0, bit, 0, bit, 0, bit)
-    assert graph.by_thread.often(accesses.sites[written], accesses.once[written]) == Often(bit, bit, bit, bit, bit, bit)
+    read, written = (
+        graph.by_thread.often(accesses.sites[rows], accesses.once[rows], accesses.mask[rows])
+        for rows in (accesses.variable == names.index(name) for name in ("word", "other"))
+    )
+    assert read == Often(0, bit, 0, bit, 0, bit)
+    assert written == Often(bit, bit, bit, bit, bit, bit)
 
 
 def often(b: Builder, variable: str) -> Often:
@@ -169,7 +171,7 @@ def often(b: Builder, variable: str) -> Often:
     assert accesses.once is not None
     names = [image.names[v["name"]] for v in image.variables]
     rows = accesses.variable == names.index(variable)
-    return graph.by_thread.often(accesses.sites[rows], accesses.once[rows])
+    return graph.by_thread.often(accesses.sites[rows], accesses.once[rows], accesses.mask[rows])
 
 
 def test_only_what_the_threads_own_loop_does_each_time_is_sure() -> None:

@@ -57,6 +57,20 @@ def test_what_main_does_after_the_last_join_is_sequential() -> None:
     assert weights(b, "counter")["main"] > 0  # between two joins a thread may still run
 
 
+def test_a_thread_that_is_started_after_the_last_join_ends_the_phase() -> None:
+    b = program()
+    main = b.function("main").call("pthread_create", None, None, "once").call("pthread_join")
+    main.call("pthread_create", None, None, "worker").load("counter", loop=1)
+    b.function("once")
+    b.function("worker").rmw("counter", loop=1)
+    assert weights(b, "counter")["main"] > 0
+    main.call("pthread_join")
+    assert weights(b, "counter")["main"] > 0
+    main.sites.clear()
+    main.load("counter", loop=1)
+    assert weights(b, "counter")["main"] == 0
+
+
 def test_a_join_before_the_creation_ends_nothing() -> None:
     b = program()
     b.function("main").call("pthread_join").call("pthread_create", None, None, "worker").load("counter", loop=1)

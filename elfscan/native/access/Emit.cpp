@@ -323,4 +323,22 @@ void FunctionFlow::reportEscape(const Escape &E, std::span<const Op> Ops) {
        uint8_t(Access::Address), Flags, B.LoopDepth, B.Rarity});
 }
 
+/// The other order of those blocks that rows from here on speak of.
+void FunctionFlow::placeBlocks(size_t FirstSite, size_t FirstCall) {
+  std::span<const Block> Blocks = G.blocks();
+  if (Blocks.size() > UINT16_MAX)
+    return; // several have one number
+  HasRow.assign(Blocks.size(), 0);
+  for (size_t I = FirstSite; I < Out->Sites.size(); ++I)
+    HasRow[Out->Sites[I].Order] = 1;
+  for (size_t I = FirstCall; I < Out->Calls.size(); ++I)
+    HasRow[Out->Calls[I].Order] = 1;
+  std::span<const uint32_t> Last = G.postOrder();
+  for (size_t I = Last.size(); I-- > 0;) {
+    const Block &B = Blocks[Last[I]];
+    if (HasRow[B.Order] && B.Mirror != B.Order)
+      Out->Blocks.push_back({Current.Row, B.Order, B.Mirror});
+  }
+}
+
 } // namespace linemate

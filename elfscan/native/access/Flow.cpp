@@ -62,6 +62,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   ExclusiveParams.clear();
   Zeros.clear();
   size_t Sites = Out->Sites.size(), Params = Out->Params.size();
+  size_t Calls = Out->Calls.size();
   std::span<const Block> Blocks = G.blocks();
   for (size_t B = 0; B < Blocks.size(); ++B) {
     copyRegs(In[B].Regs, Now.Regs);
@@ -73,6 +74,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
     walk(Blocks[B], Ops);
   }
   finish(Ops);
+  placeBlocks(Sites, Calls);
   Zeros.finish(G, Ops, What.Row, Out->ZeroRanges);
   std::sort(Out->Sites.begin() + Sites, Out->Sites.end());
   std::sort(Out->Params.begin() + Params, Out->Params.end());

@@ -107,6 +107,7 @@ private:
   std::vector<Escape> Escapes;
   std::vector<SiteRow> ExclusiveSites;
   std::vector<ParamRow> ExclusiveParams;
+  std::vector<uint8_t> HasRow; ///< by order of the blocks
   ZeroRanges Zeros;
   uint32_t BlockNumber = 0;
   uint8_t LoopDepth = 0;
@@ -179,6 +180,7 @@ private:
   void useMade(std::span<const Op> Ops);
   void sortEscapes();
   void reportEscape(const Escape &E, std::span<const Op> Ops);
+  void placeBlocks(size_t FirstSite, size_t FirstCall);
   bool takesAddress(const Value &V) const;
   uint64_t functionAt(const Value &V) const;
 };

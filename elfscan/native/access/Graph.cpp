@@ -207,31 +207,34 @@ void Graph::findBackEdges() {
       Visit(B);
 }
 
-/// Numbers the blocks so that each comes after those that lead to it, and what
-/// follows a loop after the whole loop: ways out are walked first.
-void Graph::orderBlocks() {
+/// The \p Nth way from a block: those out of its loop first, and of the others
+/// the last one first where \p Mirrored.
+uint32_t Graph::way(const Block &B, uint32_t Nth, bool Mirrored) const {
+  std::span<const uint32_t> Ways = successors(B);
+  if (!Mirrored || Ways.size() == 1)
+    return Ways[Nth];
+  auto Leaves = [&](uint32_t To) { return Blocks[To].LoopDepth < B.LoopDepth; };
+  uint32_t Out = std::ranges::partition_point(Ways, Leaves) - Ways.begin();
+  return Nth < Out ? Ways[Nth] : Ways[Out + Ways.size() - 1 - Nth];
+}
+
+/// Fills PostOrder: each block after those that it leads to, back edges aside.
+void Graph::leaveBlocks(bool Mirrored) {
   PostOrder.clear();
   Colour.assign(Blocks.size(), 0);
   NextEdge.assign(Blocks.size(), 0);
-  auto Deeper = [&](uint32_t A, uint32_t B) {
-    return Blocks[A].LoopDepth < Blocks[B].LoopDepth;
-  };
-  for (const Block &B : Blocks)
-    std::stable_sort(Edges.begin() + B.FirstEdge, Edges.begin() + B.LastEdge,
-                     Deeper);
   auto Visit = [&](uint32_t Root) {
     Stack.assign(1, Root);
     Colour[Root] = 1;
     while (!Stack.empty()) {
       uint32_t B = Stack.back();
-      uint32_t At = Blocks[B].FirstEdge + NextEdge[B];
-      if (At == Blocks[B].LastEdge) {
+      uint32_t Nth = NextEdge[B]++;
+      if (Nth == Blocks[B].LastEdge - Blocks[B].FirstEdge) {
         PostOrder.push_back(B);
         Stack.pop_back();
         continue;
       }
-      ++NextEdge[B];
-      if (uint32_t To = Edges[At]; !Colour[To]) {
+      if (uint32_t To = way(Blocks[B], Nth, Mirrored); !Colour[To]) {
         Colour[To] = 1;
         Stack.push_back(To);
       }
@@ -243,9 +246,23 @@ void Graph::orderBlocks() {
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     if (!Colour[B])
       Visit(B);
-  uint32_t Order = 0;
-  for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It)
-    Blocks[*It].Order = uint16_t(std::min<uint32_t>(Order++, UINT16_MAX));
+}
+
+/// Numbers the blocks so that each comes after those that lead to it, and what
+/// follows a loop after the whole loop: ways out are walked first.
+void Graph::orderBlocks() {
+  auto Deeper = [&](uint32_t A, uint32_t B) {
+    return Blocks[A].LoopDepth < Blocks[B].LoopDepth;
+  };
+  for (const Block &B : Blocks)
+    std::stable_sort(Edges.begin() + B.FirstEdge, Edges.begin() + B.LastEdge,
+                     Deeper);
+  for (uint16_t Block::*Place : {&Block::Mirror, &Block::Order}) {
+    leaveBlocks(Place == &Block::Mirror);
+    uint32_t Number = 0;
+    for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It)
+      Blocks[*It].*Place = uint16_t(std::min<uint32_t>(Number++, UINT16_MAX));
+  }
 }
 
 /// Does a way of a branch lead straight into a loop?  The test that skips a

@@ -23,6 +23,9 @@ struct Block {
   uint8_t LoopDepth = 0;
   uint8_t Rarity = 0; ///< see estimateRarity
   uint16_t Order = 0; ///< every block comes after those that lead to it
+  /// The same, of two ways from one block the other one first: a block leads to
+  /// another one only where it comes before in both.
+  uint16_t Mirror = 0;
   bool HasPredecessor = false;
 };
 
@@ -79,6 +82,8 @@ private:
   void dropPadding(std::span<const Op> Ops);
   void findBackEdges();
   void orderBlocks();
+  void leaveBlocks(bool Mirrored);
+  uint32_t way(const Block &B, uint32_t Nth, bool Mirrored) const;
   bool entersLoop(uint32_t To, uint8_t Depth) const;
   void estimateRarity();
   void countLoops();

@@ -47,12 +47,15 @@ public:
 
   void scan(const Function &F, Tables &Out) {
     ++Out.Seen.Functions;
+    size_t Blocks = Out.Blocks.size();
     for (uint64_t At = F.Begin; At < F.End;) {
       At = decode(F, At, Out);
       FunctionFlow &Of = F.Flags & GoFunction ? GoEngine : Engine;
       if (!Ops.empty())
         Of.run({Ops.front().Ip, At, F.Row, Ops.front().Ip == F.Begin}, Ops,
                Out);
+      if (At < F.End || (!Ops.empty() && Ops.front().Ip != F.Begin))
+        Out.Blocks.resize(Blocks); // the parts number their blocks alike
     }
   }
 

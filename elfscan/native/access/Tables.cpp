@@ -15,11 +15,12 @@ namespace linemate {
 
 namespace {
 
-constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '3', '\0'};
+constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '4', '\0'};
 
 struct TablesHeader {
   char Magic[8];
-  uint64_t Sites, Calls, Args, Params, ZeroRanges, Kept, AddressTaken, Counters;
+  uint64_t Sites, Calls, Args, Params, ZeroRanges, Kept, Blocks, AddressTaken,
+      Counters;
 };
 
 struct Counter {
@@ -101,6 +102,7 @@ bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
   Head.Params = total(Parts, &Tables::Params);
   Head.ZeroRanges = total(Parts, &Tables::ZeroRanges);
   Head.Kept = total(Parts, &Tables::Kept);
+  Head.Blocks = total(Parts, &Tables::Blocks);
   Head.AddressTaken = Taken.size();
   Head.Counters = Counters.size();
   return std::fwrite(&Head, sizeof Head, 1, Out) == 1 &&
@@ -109,7 +111,8 @@ bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
          writeAll(Out, Parts, &Tables::Args) &&
          writeAll(Out, Parts, &Tables::Params) &&
          writeAll(Out, Parts, &Tables::ZeroRanges) &&
-         writeAll(Out, Parts, &Tables::Kept) && writeRows(Out, Taken) &&
+         writeAll(Out, Parts, &Tables::Kept) &&
+         writeAll(Out, Parts, &Tables::Blocks) && writeRows(Out, Taken) &&
          writeRows(Out, Counters) && std::fflush(Out) == 0;
 }
 

@@ -90,6 +90,13 @@ struct KeptRow {
 };
 static_assert(sizeof(KeptRow) == 32);
 
+/// A block's place in the other order, see Block.
+struct BlockRow {
+  int32_t Function;
+  uint16_t Order, Mirror;
+};
+static_assert(sizeof(BlockRow) == 8);
+
 /// What was read and what could not be.
 struct Counts {
   uint64_t Functions = 0;
@@ -113,6 +120,7 @@ struct Tables {
   std::vector<ParamRow> Params;
   std::vector<ZeroRangeRow> ZeroRanges;
   std::vector<KeptRow> Kept;
+  std::vector<BlockRow> Blocks; ///< with a site or a call, where the two differ
   std::vector<uint64_t> AddressTaken;
   Counts Seen;
 };

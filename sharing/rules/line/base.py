@@ -6,13 +6,13 @@ remedies happen in ``sharing.judge.static``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.plural import count
-from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Role, Spot
 from sharing.rules import numbers
 from sharing.rules.row import Rule
 
@@ -144,28 +144,61 @@ def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
     return numbers.LESS if one_is else numbers.TO_NOTE
 
 
-def together(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
-    """Share of the victim's weight in functions that also touch ``a``: used together, the line is fetched once.
-
-    ``by_helpers``: or that call one which does.
-    """
-    functions = a.functions | a.callers if by_helpers else a.functions
+def in_common(a: Actor, b: Actor) -> float:
+    """Share of the victim's weight in functions that also touch ``a``: that tells what belongs to what."""
     total = sum(x.weight for x in b.accesses if not x.cold)
-    both = sum(x.weight for x in b.accesses if not x.cold and x.function in functions)
+    both = sum(x.weight for x in b.accesses if not x.cold and x.function in a.functions)
+    return both / total if total else 0.0
+
+
+def together(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
+    """Share of the victim's weight beside accesses to ``a`` of one run: used together, the line is fetched once.
+
+    ``by_helpers``: or in functions that call one which uses ``a``.
+    """
+    total = both = 0.0
+    for x in b.accesses:
+        if not x.cold:
+            total += x.weight
+            both += x.weight * (1.0 if by_helpers and x.function in a.callers else _beside(x, a.by_function))
     return both / total if total else 0.0
 
 
 def written_together(a: Actor, b: Actor) -> float:
-    """Share of the writes to ``b`` in functions that also write ``a``."""
-    functions = {x.function for x in a.writers if not x.cold}
-    total = sum(x.weight for x in b.writers if not x.cold)
-    both = sum(x.weight for x in b.writers if not x.cold and x.function in functions)
+    """Share of the writes to ``b`` beside writes to ``a`` of one run."""
+    writing = {
+        f: found for f, accesses in a.by_function.items() if (found := tuple(x for x in accesses if _is_write(x)))
+    }
+    total = both = 0.0
+    for x in b.writers:
+        if not x.cold:
+            total += x.weight
+            both += x.weight * _beside(x, writing)
     return both / total if total else 0.0
+
+
+def _is_write(access: Access) -> bool:
+    return access.writes or access.locks
+
+
+def _beside(access: Access, others: Mapping[str, tuple[Access, ...]]) -> float:
+    """Share of an access's weight that one of the others of its function is near, on one way through it."""
+    near = others.get(access.function, ())
+    if not near or not access.spots or not all(other.spots for other in near):
+        return float(bool(near))
+    spots = [spot for other in near for spot in other.spots]
+    total = sum(spot.weight for spot in access.spots)
+    both = sum(spot.weight for spot in access.spots if any(_is_near(spot, other) for other in spots))
+    return both / total if total else 1.0
+
+
+def _is_near(a: Spot, b: Spot) -> bool:
+    return a.shares_way(b) and abs(a.address - b.address) <= numbers.NEAR_BYTES
 
 
 def maybe_one_object(a: Actor, b: Actor) -> bool:
     """No symbol tells the two apart, and what touches ``b`` touches ``a``: as likely members of one object."""
-    return not a.sized and not b.sized and together(a, b) >= numbers.ONE_OBJECT
+    return not a.sized and not b.sized and in_common(a, b) >= numbers.ONE_OBJECT
 
 
 def elements_apart(a: Actor, b: Actor, accesses: tuple[Access, ...]) -> bool:

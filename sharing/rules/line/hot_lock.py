@@ -39,12 +39,12 @@ from sharing.rules.line.base import (
     doubt,
     grade,
     heat_evidence,
+    in_common,
     maybe_one_object,
     meets,
     pair_score,
     roots_text,
     span_text,
-    together,
     who,
 )
 
@@ -97,7 +97,7 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = severity.lowered(doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
     if lock.kind in COMPANIONS:
         severity = severity.lowered(numbers.TO_NOTE)  # whoever waits sleeps, which takes far longer than a miss
-    own = lock.name in victim.guards or together(lock, victim) >= numbers.OWN_DATA
+    own = lock.name in victim.guards or in_common(lock, victim) >= numbers.OWN_DATA
     if own and lock.write_heat is not Heat.HOT:
         severity = severity.lowered(numbers.MUCH_LESS)
     if maybe_one_object(lock, victim):

@@ -34,6 +34,7 @@ from sharing.rules.line.base import (
     elements_apart,
     grade,
     heat_evidence,
+    in_common,
     meets,
     pair_score,
     roots_text,
@@ -87,10 +88,10 @@ def grade_pair(a: Actor, b: Actor) -> Severity:
 
 def _used_as_one(a: Actor, b: Actor) -> bool:
     """A condition variable belongs to its mutex; nested locks are fetched together."""
-    both = (together(a, b), together(b, a))
-    if (a.kind in COMPANIONS) != (b.kind in COMPANIONS) and max(both) > numbers.COMPANION:
+    of_one = max(in_common(a, b), in_common(b, a))
+    if (a.kind in COMPANIONS) != (b.kind in COMPANIONS) and of_one > numbers.COMPANION:
         return True
-    return a.name != b.name and min(both) >= numbers.LOCKS_TOGETHER
+    return a.name != b.name and min(together(a, b), together(b, a)) >= numbers.LOCKS_TOGETHER
 
 
 def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:

@@ -1,0 +1,245 @@
+"""Stretches of threads that never overlap: parted by barriers and latches, or by calls that wait for what they start.
+
+Owns who meets whom.  A thread that has returned from a barrier runs at one time with nobody who has not come to it: of
+code in a thread's entry the barriers that lie before it tell how far the thread is, and what that code calls is as far.
+A stretch has a bit of its own in the masks of roots.  Looked at are barriers in static storage that entries of threads
+pass outside of loops and nobody else does.  Around a loop with a barrier the stretches follow each other again and
+again: uses are parted in each round, and yet the line moves once a round, so nothing is said of these.
+
+A parallel region that only the main thread enters, by a call that returns when the region has ended, overlaps neither
+main's own code nor another such region.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge import Knowledge
+from sharing.model.image import ArgKind, Image, Table
+from sharing.static.callees import names_of_callees
+from sharing.static.edges import Edges
+from sharing.static.executions import in_loop
+from sharing.static.starts import Root
+from sharing.static.ways import Places
+
+MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
+OF_ALL = 1 << 30  # arrivals of who never arrives: nobody waits for it
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Masks = npt.NDArray[np.uint64]
+Passed = tuple[tuple[int, int], ...]  # by object: arrivals made before at most, waits passed before at least
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What the entry of a thread passes: for each object the places of the calls that arrive, and that wait, there."""
+
+    root: int
+    function: int
+    objects: tuple[int, ...]
+    arrivals: tuple[Places, ...]
+    waits: tuple[Places, ...]
+
+    def passed(self, places: Places) -> list[Passed]:
+        """How far a thread is at each of these places of the entry."""
+        columns = []
+        for arrivals, waits in zip(self.arrivals, self.waits, strict=True):
+            made, _ = _on_ways(arrivals, places)
+            if not len(arrivals.ip):
+                made[:] = OF_ALL
+            done, sure = _on_ways(waits, places)
+            columns.append(list(zip(made.tolist(), (done * sure).tolist(), strict=True)))
+        return list(zip(*columns, strict=True))
+
+
+def _on_ways(calls: Places, places: Places) -> tuple[Ints, Bools]:
+    """(how many of the calls a run has passed at most that comes to each place, is that so on each way that has all)"""
+    behind = calls.behind(calls)
+    before, after = (_longest(led) for led in (behind, behind.T))
+    reached = places.behind(calls)
+    left = calls.behind(places).T
+    made = np.where(reached, before, 0).max(axis=1, initial=0)
+    missing = np.where(left, after, 0).max(axis=1, initial=0)
+    return made, made + missing == before.max(initial=0)
+
+
+def _longest(behind: Bools) -> Ints:
+    """For each element the longest chain up to it, by which ones (columns) it is behind."""
+    length = np.ones(len(behind), np.int64)
+    for _ in range(len(behind)):
+        length = 1 + np.where(behind, length, 0).max(axis=1, initial=0)
+    return length
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """An entry with the bit of each of its stretches."""
+
+    line: _Line
+    bits: dict[Passed, int]
+    every: int  # mask of the bits
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """``roots`` with one for each stretch, ``source`` by root the one that it is of, ``meets`` who may overlap it.
+
+    ``parted`` is the mask of those roots that are stretches.
+    """
+
+    roots: tuple[Root, ...]
+    source: tuple[int, ...]
+    meets: tuple[int, ...]
+    parted: int = 0
+    parts: tuple[_Parts, ...] = ()
+
+    def calls(self, image: Image, edges: Edges) -> Iterator[tuple[int, Ints, int]]:
+        """(function of an entry, what it calls in one of its stretches, the bit of that)"""
+        for parts in self.parts:
+            rows = np.flatnonzero(edges.caller == parts.line.function)
+            callees, masks = edges.callee[rows], self._masks(image, parts, edges.made(image, rows))
+            for bit in parts.bits.values():
+                yield parts.line.function, callees[masks & np.uint64(1 << bit) != 0], bit
+
+    def refined(self, image: Image, rows: Table, masks: Masks) -> Masks:
+        """Masks of accesses by function, those in entries limited to the stretch that each is in."""
+        for parts in self.parts:
+            at = np.flatnonzero(rows["function"] == parts.line.function)
+            masks[at] = (masks[at] & ~np.uint64(parts.every)) | self._masks(image, parts, rows[at])
+        return masks
+
+    def _masks(self, image: Image, parts: _Parts, rows: Table) -> Masks:
+        """Of rows of sites or calls of the entry; where one is not known to be, any stretch."""
+        known = np.isin(rows["ip"], image.sites["ip"]) | np.isin(rows["ip"], image.calls["ip"])
+        passed = parts.line.passed(Places.of(image, rows))
+        masks = [1 << parts.bits[p] if p in parts.bits else parts.every for p in passed]
+        return np.where(known, np.array(masks, np.uint64), np.uint64(parts.every))
+
+
+def find_stretches(
+    image: Image, knowledge: Knowledge, roots: Sequence[Root], edges: Edges, mask: Masks, most: int
+) -> Stretches:
+    """``mask``: the roots that reach each function; ``most`` roots may come out, stretches included.
+
+    1. calls at which threads wait for each other, by object; 2. entries that pass some outside of loops, as nobody else
+    does; 3. how far each of their calls and accesses is; 4. who meets whom.
+    """
+    made, source = list(roots), list(range(len(roots)))
+    passed: list[dict[int, tuple[int, int]]] = [{} for _ in roots]
+    regions = _regions(roots, mask)
+    parts: list[_Parts] = []
+    for line in _lines(image, knowledge, roots, regions, edges):
+        own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls)]
+        found = list(dict.fromkeys(p for rows in own for p in line.passed(Places.of(image, rows))))
+        if not 1 < len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
+            continue
+        bits = {p: line.root if not at else len(made) + at - 1 for at, p in enumerate(found)}
+        parts.append(_Parts(line, bits, sum(1 << bit for bit in bits.values())))
+        passed[line.root] = dict(zip(line.objects, found[0], strict=True))
+        for p in found[1:]:
+            made.append(dataclasses.replace(roots[line.root], is_part=True))
+            source.append(line.root)
+            passed.append(dict(zip(line.objects, p, strict=True)))
+    meets = []
+    for at, root in enumerate(made):
+        met = 0
+        for other in range(len(made)):
+            alike = source[at] == source[other]
+            together = root.many if alike else not _one_after_another(roots, regions, source[at], source[other])
+            if together and not _parted(passed[at], passed[other]):
+                met |= 1 << other
+        meets.append(met)
+    return Stretches(tuple(made), tuple(source), tuple(meets), sum(p.every for p in parts), tuple(parts))
+
+
+def _parted(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> bool:
+    """Has the one returned from a wait for an arrival that the other one has not made?"""
+    return any(
+        waited > other.get(at, (OF_ALL, 0))[0] for one, other in ((a, b), (b, a)) for at, (_, waited) in one.items()
+    )
+
+
+def _regions(roots: Sequence[Root], mask: Masks) -> set[int]:
+    """Roots that main alone starts, and waits for before it goes on."""
+    main = sum(1 << at for at, root in enumerate(roots) if root.name == "main")
+    return {
+        at
+        for at, root in enumerate(roots)
+        if root.waited_in and all(int(mask[function]) == main for function in root.waited_in)
+    }
+
+
+def _one_after_another(roots: Sequence[Root], regions: set[int], a: int, b: int) -> bool:
+    """Two regions, or one and main."""
+    return (a in regions and (b in regions or roots[b].name == "main")) or (b in regions and roots[a].name == "main")
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """A barrier or a latch: the calls (CALL_DTYPE) of it, which of them arrive and which wait.
+
+    ``of_region``: no object is named, it is that of all threads that run the calling function.
+    """
+
+    calls: Table
+    arrives: Bools
+    waits: Bools
+    of_region: bool
+
+
+def _objects(image: Image, knowledge: Knowledge) -> list[_Object]:
+    """Barriers and latches in static storage, and those of parallel regions."""
+    callees = np.unique(image.calls["callee"])
+    known = {
+        address: row
+        for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True)
+        if name and (row := knowledge.barrier(name)) is not None
+    }
+    at = np.flatnonzero(
+        np.isin(image.calls["callee"], np.array(list(known), np.uint64)) & (image.calls["function"] >= 0)
+    )
+    by_object: dict[tuple[bool, int], list[int]] = defaultdict(list)
+    for number, call in zip(at.tolist(), image.calls[at].tolist(), strict=True):
+        argument = known[call[1]].argument
+        if argument < 0:
+            by_object[True, call[2]].append(number)
+            continue
+        given = image.args[np.searchsorted(image.args["ip"], call[0]) :][: argument + 1]
+        named = (given["ip"] == call[0]) & (given["arg"] == argument) & (given["kind"] == ArgKind.ADDRESS)
+        for address in given["value"][named & (given["source"] == 0)].tolist():
+            by_object[False, address].append(number)
+    found = []
+    for (of_region, _), numbers in by_object.items():
+        calls = image.calls[numbers]
+        rows = [known[callee] for callee in calls["callee"].tolist()]
+        arrives, waits = np.array([row.arrives for row in rows]), np.array([row.waits for row in rows])
+        found.append(_Object(calls, arrives, waits, of_region))
+    return found
+
+
+def _lines(
+    image: Image, knowledge: Knowledge, roots: Sequence[Root], regions: set[int], edges: Edges
+) -> Iterator[_Line]:
+    """Entries of threads that pass barriers outside of loops, where all calls at each of these are in such entries."""
+    objects = _objects(image, knowledge)
+    called = np.unique(edges.callee)
+    entry = {r.function: at for at, r in enumerate(roots) if r.function >= 0 and r.function not in called}
+    passed: dict[int, list[int]] = defaultdict(list)
+    for number, one in enumerate(objects):
+        rows = np.unique(one.calls["function"]).tolist()
+        inside = all(row in entry and (not one.of_region or entry[row] in regions) for row in rows)
+        if inside and not in_loop(one.calls["loop_depth"]).any():
+            for row in rows:
+                passed[row].append(number)
+    for row, numbers in passed.items():
+        here = [(objects[number], objects[number].calls["function"] == row) for number in numbers]
+        arrivals = tuple(Places.of(image, one.calls[own & one.arrives]) for one, own in here)
+        waits = tuple(Places.of(image, one.calls[own & one.waits]) for one, own in here)
+        yield _Line(entry[row], row, tuple(numbers), arrivals, waits)
