@@ -102,7 +102,8 @@ def read_image(
         debug = _start_debug(elf, debug_file, starter, running) if types else None
         program = running.enter_context(open_program(elf))
         code = _read_functions(program, kind)
-        scan = _start_access(program, code, starter, running) if access else None
+        callees = _callee_names(program, code)
+        scan = _start_access(program, code, callees, starter, running) if access else None
 
         # 2. While they run: names, flags, variables.
         named = _read_names(program, code)
@@ -111,7 +112,6 @@ def read_image(
         typed = _with_types(debug, program, named)
         accesses = _accesses(scan, code)
         counts = _counts(program, code, typed, accesses, kind)
-
         undecoded = _little_decoded(counts)
         notes += typed.notes + accesses.notes + undecoded + _missing(program)
         incomplete = typed.incomplete or accesses.incomplete or bool(undecoded)
@@ -134,7 +134,7 @@ def read_image(
             units=typed.units,
             files=typed.files,
             aliases=typed.aliases,
-            callee_names=_callee_names(program, code),
+            callee_names=callees,
             entry_points=(elf.header.entry,) if elf.header.entry and elf.header.type != c.ET_REL else (),
             overrides=overrides(program),
             init_functions=code.initial,
@@ -163,10 +163,13 @@ def _start_debug(elf: ElfFile, debug_file: str | None, starter: Starter, running
     return running.enter_context(start_debug(elf, debug_file, starter))
 
 
-def _start_access(program: Program, code: _Code, starter: Starter, running: ExitStack) -> AccessScan:
-    from elfscan.code.accessscan import start_access
+def _start_access(
+    program: Program, code: _Code, callees: dict[int, str], starter: Starter, running: ExitStack
+) -> AccessScan:
+    from elfscan.code.accessscan import OWN_RESULTS, start_access
 
-    return running.enter_context(start_access(program, code.table, starter))
+    own = frozenset(address for address, name in callees.items() if name in OWN_RESULTS)
+    return running.enter_context(start_access(program, code.table, own, starter))
 
 
 @dataclass(frozen=True, slots=True)

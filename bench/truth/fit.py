@@ -57,7 +57,7 @@ def cases() -> Iterator[Case]:
 
 
 def _of_program(path: Path, one: Judged, truth: Truth) -> Iterator[Case]:
-    roots = [(at, r) for at, r in enumerate(one.passes.calls.roots) if r.function >= 0]
+    roots = [(at, r) for at, r in enumerate(one.passes.calls.roots) if r.function >= 0 and not r.is_part]
     ran, threads = ran_in(one, truth), truth.counted.threads
     instructions = np.maximum(truth.counted.instructions, 1.0)
     uses = np.array([truth.uses(a.span)[1] for a in one.actors]).reshape(-1, len(threads)) * PER_MILLION / instructions

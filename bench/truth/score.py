@@ -188,7 +188,7 @@ class _Reach:
 def _reach(one: Judged, truth: Truth) -> _Reach:
     """Functions by thread: those that ran against those that the code says may run."""
     calls, ran = one.passes.calls, ran_in(one, truth)
-    roots = [r for r in calls.roots if r.function >= 0]
+    roots = [r for r in calls.roots if r.function >= 0 and not r.is_part]
     reached, unknown = Share(), 0
     wrong: dict[str, float] = {}
     seen: set[str] = set()

@@ -7,7 +7,7 @@ ranges, function extents and GOT slots) and does not judge.  All addresses are S
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,8 @@ Table = npt.NDArray[Any]
 _PLAN_MAGIC = b"LMPLAN1\0"
 _PLAN_HEADER = struct.Struct("<8sIIQQQQQ")
 _ABSOLUTE = 1
+_OWN_RESULT = 256  # of a function of the plan, beside its flags
+_DESCRIPTOR = 2**64 - 1  # in the place of a slot's content
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8"), ("flags", "<u4"), ("row", "<i4")])
@@ -58,8 +60,9 @@ class AccessPlan:
     ``data``: (address, size) of the storage whose accesses are wanted.  ``functions``: FUNCTION_DTYPE rows,
     in the order of the image's table, by whose row the results name them.  ``slots``: SLOT_DTYPE, GOT slots
     with known content (the address of a variable, a function or an import's placeholder).
-    ``absolute``: immediates and 32-bit displacements of the code can be addresses; None: unless the file
-    is position-independent (ET_DYN).
+    ``descriptors``: addresses of those of thread-local variables.  ``own_results``: of functions whose result is the
+    running thread's alone.  ``absolute``: immediates and 32-bit displacements of the code can be addresses; None:
+    unless the file is position-independent (ET_DYN).
     """
 
     arch: str
@@ -70,6 +73,8 @@ class AccessPlan:
     functions: Table
     slots: Table
     absolute: bool | None = None
+    descriptors: Table = field(default_factory=lambda: np.zeros(0, np.uint64))
+    own_results: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -128,13 +133,18 @@ def encode_plan(plan: AccessPlan) -> bytes:
     machine = machine_named(plan.arch)
     if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
-    extents = np.zeros(len(plan.functions), dtype=_EXTENT_DTYPE)
+    extents = np.zeros(len(plan.functions) + len(plan.own_results), dtype=_EXTENT_DTYPE)
+    functions, own = extents[: len(plan.functions)], extents[len(plan.functions) :]
     for name in ("address", "size", "flags"):
-        extents[name] = plan.functions[name]
-    extents["row"] = np.arange(len(extents), dtype=np.int32)
+        functions[name] = plan.functions[name]
+    functions["row"] = np.arange(len(functions), dtype=np.int32)
+    own["address"], own["flags"], own["row"] = sorted(plan.own_results), _OWN_RESULT, -1
     slots = np.empty(len(plan.slots), dtype=SLOT_DTYPE)
     for source, target in zip(plan.slots.dtype.names or (), ("slot", "value"), strict=True):
         slots[target] = plan.slots[source]
+    descriptors = np.empty(len(plan.descriptors), dtype=SLOT_DTYPE)
+    descriptors["slot"], descriptors["value"] = plan.descriptors, _DESCRIPTOR
+    slots = np.concatenate([slots, descriptors])
     absolute = _has_absolute_code(plan.path) if plan.absolute is None else plan.absolute
     parts: list[Table] = [
         np.array(plan.code, dtype=_BYTES_DTYPE),

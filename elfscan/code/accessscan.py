@@ -38,6 +38,13 @@ BYTES_A_SECOND = 1 << 20  # of code, more than ten times slower than one process
 MEMORY_BYTES = 1 << 30
 MEMORY_FACTOR = 16  # bytes of tables and working memory by byte of code, several times what servers need
 
+# Functions of the C library and of compilers' run-times that return what is the running thread's: where its storage is,
+# what it keeps there, its number or that of its processor.
+OWN_RESULTS = frozenset(
+    ("__tls_get_addr", "___tls_get_addr", "__emutls_get_address", "pthread_getspecific", "tss_get")
+    + ("pthread_self", "thrd_current", "gettid", "sched_getcpu", "omp_get_thread_num")
+)
+
 # Per-CPU and thread-local data are reached through a segment or thread register: no static address names them.
 _WANTED = (SectionKind.WRITABLE, SectionKind.RELRO)
 
@@ -97,8 +104,10 @@ class AccessScan:
         )
 
 
-def start_access(program: Program, functions: Array, starter: Starter = ToolJob) -> AccessScan:
-    """Start the scan of a program.  Raises LinemateError when the helper cannot be run at all."""
+def start_access(
+    program: Program, functions: Array, own_results: frozenset[int], starter: Starter = ToolJob
+) -> AccessScan:
+    """Start the scan of a program; ``own_results``: addresses of those of OWN_RESULTS.  Raises LinemateError when the helper cannot be run at all."""
     arch, sections = program.elf.arch, program.layout.sections
     if not arch.decodes:
         return AccessScan(None, f"access sites are not read on {arch.name}: layout only")
@@ -122,6 +131,8 @@ def start_access(program: Program, functions: Array, starter: Starter = ToolJob)
         functions=functions,
         slots=program.linkage.slots,
         absolute=program.absolute,
+        descriptors=program.linkage.descriptors,
+        own_results=own_results,
     )
     size = sum(part[2] for part in code)
     scan = start_scan(

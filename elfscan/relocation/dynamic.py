@@ -6,7 +6,7 @@ Owns addresses for imports, the content of GOT slots, copied variables, and code
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,9 @@ class Linkage:
 
     ``slots`` (SLOT_DTYPE, sorted): GOT slots and the address each will hold.  ``words`` (SLOT_DTYPE, sorted):
     every relocated data word with an address of this image.  ``copied``: symbol rows of copied variables.
-    ``placeholders``: (address, symbol row) of each import.  ``unread``: how many relocations were left out, since their
-    numbers are not known on this architecture.
+    ``placeholders``: (address, symbol row) of each import.  ``descriptors``: addresses of pairs of words by which code
+    finds a thread-local variable.  ``unread``: how many relocations were left out, since their numbers are not known on
+    this architecture.
     """
 
     slots: Array
@@ -42,6 +43,7 @@ class Linkage:
     copied: Array
     placeholders: Array
     unread: int = 0
+    descriptors: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     def word(self, address: int) -> int | None:
         """The relocated content of one data word, None when no relocation writes it."""
@@ -114,7 +116,8 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
         filled = _static_slots(elf, layout)
         slots = np.concatenate([slots, filled[positions(slots["slot"], filled["slot"]) < 0]])
         slots = slots[np.argsort(slots["slot"], kind="stable")]
-    return Linkage(slots, words, copied, placeholders)
+    descriptors = relocs["where"][relocs["type"] == types.tls_descriptor] if types.tls_descriptor else empty["slot"]
+    return Linkage(slots, words, copied, placeholders, descriptors=descriptors)
 
 
 def _in_got(layout: Layout, addresses: Array) -> Array:

@@ -127,7 +127,7 @@ def weigh(passes: Passes, counted: Counted) -> Weighed:
 
 def _started(counted: Counted, passes: Passes) -> Counted:
     """Which of the known thread entries each thread was in; started more than once, its number was used again."""
-    known = [r for r in passes.calls.roots if r.function >= 0]
+    known = [r for r in passes.calls.roots if r.function >= 0 and not r.is_part]
     rows = passes.image.functions[[r.function for r in known]]
     first = np.searchsorted(counted.table["address"], rows["address"])
     last = np.searchsorted(counted.table["address"], rows["address"] + rows["size"])

@@ -193,7 +193,7 @@ def test_broken_tables_are_malformed(tmp_path: Path) -> None:
     whole = run_raw(plan.path, encode_plan(plan))
     sites = read_tables(whole, plan).sites
     assert sites["kind"].tolist() == [AccessKind.STORE] * 2
-    first = 72  # the header's bytes
+    first = 80  # the header's bytes
     fields = sites.dtype.fields
     assert fields is not None
     disordered = bytearray(whole)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from elfscan.code.accessplan import start_scan
+from elfscan.image import read_images
 from sharing.model import AccessKind, SiteFlag
+from sharing.model.image import Table
 from tests.access.conftest import Build
 from tests.access.elfplan import read_elf
 
-OWN = ("by_number", "by_member", "by_call", "by_spilled")
+OWN = ("by_number", "by_member", "by_masked", "by_call", "by_spilled")
 OTHERS = ("by_shared", "by_argument", "of_nobody", "by_hash", "by_other_call")
 GIVEN = "by_given"  # where two ways meet: without optimization they meet in memory
-MASKED = "by_masked"  # other machines' bit fields are not followed
 
 
 def flags_of(compiler: str) -> tuple[str, ...]:
@@ -20,18 +21,44 @@ def flags_of(compiler: str) -> tuple[str, ...]:
     return ("-fno-ipa-ra",) if compiler.startswith("gcc") else ()
 
 
+def own_indexes(sites: Table, at: int, size: int) -> list[bool]:
+    """Of accesses to elements of an array at a computed index: is that the thread's own?"""
+    here = sites[(sites["kind"] != AccessKind.ADDRESS) & (sites["target"] >= at) & (sites["target"] < at + size)]
+    return [bool(f & SiteFlag.OWN) for f in here["flags"][(here["flags"] & SiteFlag.INDEXED) != 0].tolist()]
+
+
 @pytest.mark.parametrize("compiler", ["gcc-x86-64", "clang-x86-64", "gcc-aarch64", "clang-aarch64", "gcc-riscv64"])
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_own_are_indexes_from_storage_of_the_thread(build: Build, compiler: str, level: str) -> None:
     elf = read_elf(build(compiler, "corpus/own.c", level, "-fno-inline", *flags_of(compiler)))
     sites = start_scan(elf.plan).result().sites
-    written = sites[sites["kind"] != AccessKind.ADDRESS]
 
     def flags(name: str) -> list[bool]:
         at, size = elf.objects[name]
-        here = written[(written["target"] >= at) & (written["target"] < at + size)]
-        return [bool(f & SiteFlag.OWN) for f in here["flags"][(here["flags"] & SiteFlag.INDEXED) != 0].tolist()]
+        return own_indexes(sites, at, size)
 
-    own = [*OWN, *([GIVEN] if level == "-O2" else []), *([MASKED] if "x86" in compiler else [])]
+    own = [*OWN, *([GIVEN] if level == "-O2" else [])]
     assert {name: (bool(flags(name)), all(flags(name))) for name in own} == dict.fromkeys(own, (True, True))
     assert {name: any(flags(name)) for name in OTHERS} == dict.fromkeys(OTHERS, False)
+
+
+@pytest.mark.parametrize(
+    ("compiler", "flags"),
+    [
+        ("gcc-x86-64", ()),
+        ("gcc-x86-64", ("-mtls-dialect=gnu2",)),
+        ("gcc-x86-64", ("-fno-plt",)),
+        ("gcc-aarch64", ()),
+        ("gcc-riscv64", ()),
+    ],
+)
+def test_in_shared_objects_the_threads_storage_is_behind_calls_and_descriptors(
+    build: Build, compiler: str, flags: tuple[str, ...]
+) -> None:
+    path = build(compiler, "corpus/ownshared.c", "-O2", "-fPIC", "-shared", *flags)
+    image = next(iter(read_images(path)))
+    arrays = {image.names[v["name"]]: (int(v["address"]), int(v["size"])) for v in image.variables}
+    found = {name: own_indexes(image.sites, *arrays[name]) for name in arrays if name.startswith("by_")}
+    mixed = {name: (bool(flags), all(flags)) for name, flags in found.items()}
+    others = ("by_shared", "by_result")
+    assert mixed == {name: (True, name not in others) for name in found}

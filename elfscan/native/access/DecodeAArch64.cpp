@@ -347,6 +347,12 @@ void AArch64Decoder::computation(Op &Out) {
       result(Out, Dst, Transfer::Scale);
     }
     return;
+  case ARM64_INS_LSR:
+  case ARM64_INS_ASR:
+  case ARM64_INS_UBFX:
+  case ARM64_INS_SBFX:
+    result(Out, Dst, Transfer::Part);
+    return;
   case ARM64_INS_SXTW:
   case ARM64_INS_UXTW:
     result(Out, Dst, Transfer::Extend);
@@ -362,7 +368,7 @@ void AArch64Decoder::computation(Op &Out) {
     result(Out, Dst, Transfer::Product);
     return;
   case ARM64_INS_AND:
-    if (Immediate(2) && Third->imm < 0) {
+    if (Immediate(2)) {
       Out.Imm = Third->imm;
       result(Out, Dst, Transfer::Align);
     }

@@ -182,8 +182,6 @@ void RiscVDecoder::immediate(uint32_t Word, Op &Out) const {
     Out.Imm = Shift;
     return result(Word, Transfer::ShiftDown, Out);
   case 7: // andi
-    if (Imm >= 0)
-      return;
     Out.Imm = Imm;
     return result(Word, Transfer::Align, Out);
   default:
@@ -210,6 +208,10 @@ void RiscVDecoder::immediate32(uint32_t Word, Op &Out) {
       return;
     narrow(Out);
     return result(Word, Transfer::Scale, Out);
+  case 5: // srliw, sraiw
+    if ((Word >> 25 & ~0x20u) == 0)
+      result(Word, Transfer::Part, Out);
+    return;
   default:
     return;
   }

@@ -195,6 +195,11 @@ void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
   GeneralReg Dst = general(X.operands[0]);
   if (X.operands[0].type == X86_OP_MEM)
     return stepped(X, C, Out);
+  if (C == X86Class::ShiftRight) {
+    // Of any width: nothing is known of the result but whose it is.
+    Out.Src = Dst.Number;
+    return result(Out, {Dst.Number, 8}, Transfer::Part);
+  }
   if (Dst.Width < 4)
     return;
   const cs_x86_op *Right = X.op_count > 1 ? &X.operands[1] : nullptr;
@@ -390,6 +395,7 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   case X86Class::Increment:
   case X86Class::Decrement:
   case X86Class::ShiftLeft:
+  case X86Class::ShiftRight:
   case X86Class::Multiply:
   case X86Class::Xor:
   case X86Class::And:

@@ -181,6 +181,8 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
     break;
   case Flow::IndirectCall:
   case Flow::IndirectJump:
+    if (callsDescriptor(O))
+      return;
     if (Value To = target(O); To.isNumber() && To.IsAddress && To.isExact()) {
       Callee = To.Base;
       Used[To.Origin] |= Called;

@@ -357,7 +357,23 @@ bool FunctionFlow::exposesSpills() const {
   });
 }
 
+/// A descriptor's function leaves all registers alone but the one in which it
+/// is handed its descriptor's address: that becomes a distance from the
+/// thread's own pointer.
+bool FunctionFlow::callsDescriptor(const Op &O) const {
+  const Value &At = Now.Regs[std::countr_zero(C.Result)];
+  return O.Next == Flow::IndirectCall && At.isNumber() && At.IsAddress &&
+         At.isExact() && P.slot(At.Base) == Descriptor;
+}
+
 void FunctionFlow::clobberForCall(const Op &O) {
+  if (callsDescriptor(O)) {
+    Value Distance;
+    Distance.IsOwn = true;
+    Now.Regs[std::countr_zero(C.Result)] = Distance;
+    return;
+  }
+  Value To = O.Next == Flow::Call ? Value::address(O.Imm, 0) : target(O);
   for (int8_t Reg : C.Arguments)
     expose(Now.Regs[Reg]);
   for (unsigned R = 0; R < C.Registers; ++R) {
@@ -367,8 +383,8 @@ void FunctionFlow::clobberForCall(const Op &O) {
       Now.Regs[R] = Value();
     Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
   }
-  if (O.Next == Flow::Call &&
-      std::ranges::binary_search(OwnResults, uint64_t(O.Imm)))
+  if (To.isNumber() && To.isExact() &&
+      std::ranges::binary_search(OwnResults, uint64_t(To.Base)))
     Now.Regs[std::countr_zero(C.Result)].IsOwn = true;
   for (int64_t Offset : Exposed)
     forget(Offset, ExposedBytes);

@@ -138,6 +138,7 @@ private:
              uint32_t Origin);
   void spill(int64_t Offset, const Value &Content, int64_t Size = 8);
   void forget(int64_t Offset, int64_t Size);
+  bool callsDescriptor(const Op &O) const;
   void clobberForCall(const Op &O);
   void returned();
   void expose(const Value &V);

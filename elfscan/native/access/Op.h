@@ -54,6 +54,7 @@ enum class Transfer : uint8_t {
   Align,     ///< Dst = Src & Imm, which moves an address down if Imm < 0
   ShiftUp,   ///< Dst = Src << Imm, of 32 and more: its ShiftDown tells why
   ShiftDown, ///< Dst = Src >> Imm, of either sign
+  Part,      ///< Dst = some of Src's bits
 };
 
 enum class Flow : uint8_t {

@@ -147,6 +147,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::vector<Function> All;
   for (const RawFunction &R : RawFunctions) {
     Starts.push_back(R.Address);
+    if (R.Flags & OwnResult)
+      OwnResults.push_back(R.Address);
     if (R.Flags & StubFunction || R.Size == 0)
       continue;
     if (wraps(R.Address, R.Size)) {
@@ -156,6 +158,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
     All.push_back({R.Address, R.Address + R.Size, R.Flags, R.Row});
   }
   std::sort(Starts.begin(), Starts.end());
+  std::sort(OwnResults.begin(), OwnResults.end());
   sortFunctions(std::move(All));
   return std::nullopt;
 }

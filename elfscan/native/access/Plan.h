@@ -44,6 +44,12 @@ inline constexpr uint32_t StubFunction = 32;
 /// FunctionFlag.GO there.
 inline constexpr uint32_t GoFunction = 128;
 
+/// Of the plan alone: the result is the running thread's.
+inline constexpr uint32_t OwnResult = 256;
+/// Content of a slot that is no address: there the descriptor of a thread-local
+/// variable begins.
+inline constexpr uint64_t Descriptor = ~0ull;
+
 /// A read-only mapping of one file.
 class MappedFile {
 public:
@@ -73,6 +79,7 @@ public:
   std::vector<Function> Functions;
   uint64_t OverlappingFunctions = 0;
   uint64_t UnreadableFunctions = 0;
+  std::vector<uint64_t> OwnResults; ///< functions with that flag, sorted
 
   /// Reads the plan in \p Raw over the bytes of \p File.  Returns why it
   /// failed, or nothing.

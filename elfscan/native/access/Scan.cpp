@@ -107,7 +107,7 @@ private:
 /// what it keeps.
 std::vector<uint64_t> ownResults(const Plan &P, const Architecture &A,
                                  Decoder &D) {
-  std::vector<uint64_t> Found;
+  std::vector<uint64_t> Found = P.OwnResults;
   Worker W(P, A, D);
   Tables Unused;
   for (const Function &F : P.Functions) {
@@ -122,6 +122,7 @@ std::vector<uint64_t> ownResults(const Plan &P, const Architecture &A,
     if (W.returnsOwn())
       Found.push_back(F.Begin);
   }
+  std::sort(Found.begin(), Found.end());
   return Found;
 }
 

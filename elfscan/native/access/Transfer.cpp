@@ -119,17 +119,18 @@ Value FunctionFlow::lowered(const Op &O) const {
   if (!isFollowed(O.Src))
     return Value();
   const Value &Now = this->Now.Regs[O.Src];
+  const Value Part = unknownFrom(Now);
   const Up &Before = Raised[O.Src];
   if (Now.Kind != ValueKind::Unknown || Now.Origin != Before.Origin ||
       Before.Origin <= BlockFirst || O.Imm > Before.By)
-    return Value();
+    return Part;
   int64_t Left = Before.By - O.Imm;
   int64_t Limit = int64_t(1) << (63 - Before.By);
   const Value &V = Before.What;
   if (V.isNumber() && (V.IsAddress || V.Base < 0 || V.Base >= Limit))
-    return Value();
+    return Part;
   if (Left >= 32 || (Left == 0 && !V.isNumber()))
-    return Value();
+    return Part;
   return scale(V, int64_t(1) << Left);
 }
 
@@ -232,10 +233,12 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
     if (isFollowed(O.Dst))
       Raised[O.Dst] = {Origin, O.Imm, reg(O, O.Src)};
     AnyRaised = true;
-    return Value();
+    return unknownFrom(reg(O, O.Src));
   }
   case Transfer::ShiftDown:
     return lowered(O);
+  case Transfer::Part:
+    return unknownFrom(reg(O, O.Src));
   }
   return Value();
 }

@@ -25,6 +25,7 @@ enum class X86Class : uint8_t {
   Increment,
   Decrement,
   ShiftLeft,
+  ShiftRight,
   Multiply,
   Xor,
   And,
@@ -60,6 +61,7 @@ constexpr auto makeX86Classes() {
   Set(X86Class::Increment, {X86_INS_INC});
   Set(X86Class::Decrement, {X86_INS_DEC});
   Set(X86Class::ShiftLeft, {X86_INS_SHL, X86_INS_SAL});
+  Set(X86Class::ShiftRight, {X86_INS_SHR, X86_INS_SAR});
   Set(X86Class::Multiply, {X86_INS_IMUL});
   Set(X86Class::Xor, {X86_INS_XOR});
   Set(X86Class::And, {X86_INS_AND});

@@ -54,7 +54,9 @@ _OBJECTS = {
     312: Operation(_ABS, _IMM12, shift=3, through_slot=True),  # R_AARCH64_LD64_GOT_LO12_NC
     314: Operation(_REL, DATA, 4),  # R_AARCH64_PLT32
 }
-_DYNAMIC = DynamicTypes(absolute=257, copy=1024, glob_dat=1025, jump_slot=1026, relative=1027, irelative=1032)
+_DYNAMIC = DynamicTypes(
+    absolute=257, copy=1024, glob_dat=1025, jump_slot=1026, relative=1027, irelative=1032, tls_descriptor=1031
+)
 
 ROWS = (
     Machine(

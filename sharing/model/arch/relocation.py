@@ -19,6 +19,7 @@ class DynamicTypes:
     jump_slot: int
     relative: int
     irelative: int
+    tls_descriptor: int = 0  # 0: compilers make none
 
 
 class Formula(Enum):

@@ -45,7 +45,7 @@ _OBJECTS = {
 # Intel SDM volume 2, "Recommended Multi-Byte Sequence of NOP Instruction", with the prefixes that assemblers add;
 # breakpoints are put between functions as well.
 _PADDING = rb"[\x90\xcc]|\x66+\x90|[\x66\x2e]*\x0f\x1f(?:\0|\x40.|\x44..|\x80.{4}|\x84.{5})"
-_DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37)
+_DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37, tls_descriptor=36)
 
 ROWS = (
     Machine(
