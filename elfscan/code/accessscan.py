@@ -41,8 +41,18 @@ MEMORY_FACTOR = 16  # bytes of tables and working memory by byte of code, severa
 # Functions of the C library and of compilers' run-times that return what is the running thread's: where its storage is,
 # what it keeps there, its number or that of its processor.
 OWN_RESULTS = frozenset(
-    ("__tls_get_addr", "___tls_get_addr", "__emutls_get_address", "pthread_getspecific", "tss_get")
-    + ("pthread_self", "thrd_current", "gettid", "sched_getcpu", "omp_get_thread_num")
+    {
+        "__tls_get_addr",
+        "___tls_get_addr",
+        "__emutls_get_address",
+        "pthread_getspecific",
+        "tss_get",
+        "pthread_self",
+        "thrd_current",
+        "gettid",
+        "sched_getcpu",
+        "omp_get_thread_num",
+    }
 )
 
 # Per-CPU and thread-local data are reached through a segment or thread register: no static address names them.
@@ -107,7 +117,10 @@ class AccessScan:
 def start_access(
     program: Program, functions: Array, own_results: frozenset[int], starter: Starter = ToolJob
 ) -> AccessScan:
-    """Start the scan of a program; ``own_results``: addresses of those of OWN_RESULTS.  Raises LinemateError when the helper cannot be run at all."""
+    """Start the scan of a program; ``own_results``: addresses of functions of OWN_RESULTS.
+
+    Raises LinemateError when the helper cannot be run at all.
+    """
     arch, sections = program.elf.arch, program.layout.sections
     if not arch.decodes:
         return AccessScan(None, f"access sites are not read on {arch.name}: layout only")
