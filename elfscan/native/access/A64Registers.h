@@ -14,6 +14,7 @@
 
 #include <array>
 #include <capstone/capstone.h>
+#include <cstring>
 #include <memory>
 
 namespace linemate {
@@ -69,6 +70,14 @@ std::unique_ptr<Normaliser> makeNormaliser();
 void addTraits(const cs_insn &Insn, const MemoryForm &F, Op &Out);
 
 } // namespace a64
+
+/// capstone keeps it where it keeps a register, though it is none of that enum.
+inline uint32_t systemRegister(const cs_arm64_op &Operand) {
+  uint32_t Number;
+  static_assert(sizeof Operand.reg == sizeof Number);
+  std::memcpy(&Number, &Operand.reg, sizeof Number);
+  return Number;
+}
 
 } // namespace linemate
 

@@ -250,14 +250,6 @@ void AArch64Decoder::transferred(const MemoryForm &F, Op &Out) {
   }
 }
 
-/// capstone keeps it where it keeps a register, though it is none of that enum.
-static uint32_t systemRegister(const cs_arm64_op &Operand) {
-  uint32_t Number;
-  static_assert(sizeof Operand.reg == sizeof Number);
-  std::memcpy(&Number, &Operand.reg, sizeof Number);
-  return Number;
-}
-
 void AArch64Decoder::computation(Op &Out) {
   const cs_arm64 &A = Insn->detail->arm64;
   A64Reg Dst = A.op_count ? info(A.operands[0]) : A64Reg();
