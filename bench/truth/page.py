@@ -11,14 +11,14 @@ from functools import reduce
 from operator import add
 
 from bench.truth.corpus import Compared
-from bench.truth.score import FIRST, MOST_USED, Score, Share
+from bench.truth.score import FIRST, MOST_USED, Score, Share, on_line
 from bench.truth.subject import VARIANTS
 from sharing.basics.costs import busy_rate
 from sharing.basics.numbers import INSTRUCTION_NS, TRANSFER_NS
 from sharing.counted.numbers import NEGLIGIBLE
 from sharing.counted.weigh import faint_rate
 from sharing.model.finding import Severity
-from sharing.model.profile import Heat
+from sharing.model.profile import Actor, Heat
 
 NAMED = 6  # of each kind of miss
 SEVERITIES = ("critical", "high", "medium", "low", "note")
@@ -48,6 +48,7 @@ def page(compared: Sequence[Compared]) -> str:
     parts = [HEAD, *_ways(compared), *_heat(rows), *_findings(rows), *_reach(rows), "## Misses", ""]
     for one, score in rows:
         listed = [f"- {what}: {_some(names)}" for what, names in _misses(score).items() if names]
+        listed += [f"- shared, and not found: `{_meeting(score, at)}`: {lost_by(score, at)}" for at in _lost(score)]
         parts += [f"### {_name(one, score)}", "", *(listed or ["- none"]), ""]
     parts += ["## Counted", "", "| program | package | file | command |", "|---|---|---|---|"]
     for m in (one.made for one in compared if one.scores):
@@ -165,7 +166,6 @@ def _reach(rows: Sequence[Row]) -> list[str]:
 def _misses(score: Score) -> dict[str, list[str]]:
     most = [u for u in score.used if u.rate][:MOST_USED]
     said = [c for c in score.checked if c.decided and c.finding.severity is not Severity.NOTE]
-    lost = sorted(score.lines.keys() - score.found, key=lambda line: -score.lines[line].share)
     return {
         "used by several threads, not hot": [
             f"{u.actor.name} ({u.rate:,.0f})" for u in most if u.actor.heat is not Heat.HOT
@@ -177,19 +177,52 @@ def _misses(score: Score) -> dict[str, list[str]]:
             for c in said[:FIRST]
             if not c.true
         ],
-        "shared, and not found": [_meeting(score, line) for line in lost],
         "ran on a thread that does not reach it": list(score.unreached),
         "an entry that no thread was in": list(score.idle_entries),
     }
 
 
+def _lost(score: Score) -> list[int]:
+    return sorted(score.lines.keys() - score.found, key=lambda line: -score.lines[line].share)
+
+
 def _meeting(score: Score, line: int) -> str:
     met = score.lines[line]
+    actors = (_at(score, met.written.span[0]), _at(score, met.used.span[0]))
     names = [
-        next((u.actor.name for u in score.used if u.actor.span[0] <= at < u.actor.span[1]), f"{at:#x}")
-        for at in (met.written.span[0], met.used.span[0])
+        actor.name if actor else f"{span.span[0]:#x}"
+        for actor, span in zip(actors, (met.written, met.used), strict=True)
     ]
     return f"line {line:#x}: {names[0]} / {names[1]} ({met.rate:,.0f})"
+
+
+def _at(score: Score, address: int) -> Actor | None:
+    return next((u.actor for u in score.used if u.actor.span[0] <= address < u.actor.span[1]), None)
+
+
+def lost_by(score: Score, line: int) -> str:
+    """The step of the judgement that kept a shared line from being a finding of low or more."""
+    met = score.lines[line]
+    here = [c for c in score.checked if on_line(c.finding, line)]
+    for checked in here:
+        if checked.true:
+            why = next(
+                (e.text for e in checked.finding.evidence if " at most: " in e.text), "by what its rule takes off"
+            )
+            return f"a note of {checked.finding.rule}, {why.removeprefix('note at most: ')}"
+    writer, user = _at(score, met.written.span[0]), _at(score, met.used.span[0])
+    if writer is None or user is None:
+        return "no code that names one of the two was seen"
+    cold = [a.name for a, heat in ((writer, writer.write_heat), (user, user.heat)) if heat is Heat.COLD]
+    if cold:
+        return f"`{'` and `'.join(cold)}` taken for seldom used"
+    if here:
+        return f"{here[0].finding.severity.value} {here[0].finding.rule} names another pair"
+    if Heat.HOT not in (writer.write_heat, user.heat):
+        return "neither is among the busiest"
+    if writer.span == user.span:
+        return "both are one thing to the code"
+    return "used together, or by one thread as far as the code shows"
 
 
 def _stripped(rows: Sequence[Row]) -> list[Score]:

@@ -110,7 +110,7 @@ def score(one: Judged, truth: Truth) -> Score:
     said = [c for c in checked if c.finding.severity is not Severity.NOTE]
     precision["first"] = Share(sum(c.true for c in said[:FIRST]), len(said[:FIRST]))
     lines = truth.lines(one.line_size)
-    found = frozenset(line for line in lines if any(c.true and _on(c.finding, line) for c in said))
+    found = frozenset(line for line in lines if any(c.true and on_line(c.finding, line) for c in said))
     reach = _reach(one, truth)
     return Score(
         one.variant,
@@ -157,7 +157,7 @@ def places(finding: Finding) -> list[NamedSpan]:
     return out
 
 
-def _on(finding: Finding, line: int) -> bool:
+def on_line(finding: Finding, line: int) -> bool:
     start = int(finding.line.address, 16)
     return start <= line < start + finding.line.size
 
