@@ -2,7 +2,7 @@
 
 Owns the meeting of two readings of one instruction: where its address comes from (``ORIGIN_DTYPE``), and which
 variables are there.  Of several ways the exact one counts, then the one to the largest record: a member's own record
-says less than the one around it.
+says less than the one around it.  Of equal size, the one from which more members lead to the bytes is around the other.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ def reached(rows: Rows, locals_: Locals) -> dict[int, Reached]:
     return out
 
 
-def _rank(one: Reached, locals_: Locals) -> tuple[bool, bool, int]:
-    return one.local, one.exact, locals_.types.size(one.type)
+def _rank(one: Reached, locals_: Locals) -> tuple[bool, bool, int, int]:
+    leaf = locals_.types.leaf(one.type, one.offset)
+    return one.local, one.exact, locals_.types.size(one.type), leaf.path.count(".") if leaf is not None else -1
 
 
 def _from(at: int, rows: Rows, locals_: Locals) -> list[Reached]:

@@ -13,7 +13,7 @@ from sharing.model.operands import Holds, OperandFlag, PointFlag
 from tests.attribution.conftest import Snippet
 
 Assemble = Callable[..., Snippet]
-AX, CX, DI, SI, SP = 0, 2, 5, 4, 7
+AX, CX, DX, DI, SI, SP = 0, 2, 3, 5, 4, 7
 
 
 def test_the_instruction_before_is_charged(assemble: Assemble) -> None:
@@ -80,6 +80,30 @@ def test_a_loop_comes_from_its_branch_rather_than_from_above(assemble: Assemble)
     plain = assemble("mov (%rsi),%rcx\nhere: inc %rax\ndec %rcx\njne here\nret", "here")
     assert plain.before("here") is None
     assert plain.point("here")["reason"] == Reason.NONE
+
+
+RETRY = "mov (%rdi),%rax\nhere: lea 1(%rax),%rcx\nlock cmpxchg %rcx,(%rdi)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        (RETRY + "jne here\nret", DI),
+        (RETRY + "jne again\nret\nagain: mov %rax,%rdx\njmp here", DI),
+        ("mov (%rdi),%rax\nhere: lea 1(%rax),%rcx\nlock xchg %rcx,(%rdi)\ntest %rcx,%rcx\njne here\nret", None),
+        ("mov (%rdi),%rax\nhere: lea 1(%rax),%rcx\ncmpxchg %rcx,(%rdi)\njne here\nret", None),
+        (RETRY + "jmp here", None),
+    ],
+)
+def test_a_retry_is_entered_more_often_than_repeated(assemble: Assemble, text: str, before: int | None) -> None:
+    """A compare-exchange fails where another thread was quicker; what loops for another reason is repeated."""
+    found = assemble(text, "here").before("here")
+    assert (found["base"] if found is not None else None) == before
+
+
+def test_what_a_retry_begins_with_is_seen_from_its_end(assemble: Assemble) -> None:
+    code = assemble("mov (%rsi),%rax\nagain: mov (%rdx),%rcx\nlock cmpxchg %rcx,(%rdi)\nhere: jne again\nret", "here")
+    assert [one["base"] for one in code.witnesses("here")] == [SI, DX]
 
 
 def test_ways_that_touch_different_memory_leave_it_open(assemble: Assemble) -> None:

@@ -27,7 +27,7 @@ from sharing.sampled.reached import Reached, reached
 from tests.builders.recorded import attribution
 from tests.sampled.test_sampled_verdicts import pair
 
-LONG, STATS, SESSION, TO_SESSION, TO_STATS, SLOTS, TO_LONG, OPEN, TO_OPEN = range(9)
+LONG, STATS, SESSION, TO_SESSION, TO_STATS, SLOTS, TO_LONG, OPEN, TO_OPEN, _, LANE, TO_LANE = range(12)
 DI, SI, SP = 5, 4, 7
 HERE, BEFORE = 0x1010, 0x1000
 
@@ -53,9 +53,11 @@ TYPES = TypeTable(
         record("message", 8, ("length", 0, LONG), ("text", 8, 9)),
         to("message"),
         TypeRecord(TypeKind.ARRAY, "", -1, 0, LONG, -1, (), -1, 0),
+        record("lane", 16, ("done", 0, STATS)),
+        to("lane"),
     ]
 )
-POINTEES = {TO_SESSION: SESSION, TO_STATS: STATS, TO_LONG: LONG, TO_OPEN: OPEN}
+POINTEES = {TO_SESSION: SESSION, TO_STATS: STATS, TO_LONG: LONG, TO_OPEN: OPEN, TO_LANE: LANE}
 
 
 def known(*at_here: Local, before: tuple[Local, ...] = (), statics: tuple[Static, ...] = ()) -> Locals:
@@ -87,6 +89,13 @@ def test_a_pointer_in_a_register_says_the_record() -> None:
 
 def test_of_two_pointers_the_one_to_the_larger_record_says_more() -> None:
     assert one(known(pointer("t", DI, TO_STATS, 8), pointer("s", DI)), origin(DI, 16)) == ("session", 16, True)
+
+
+def test_of_two_pointers_to_records_of_one_size_the_outer_one_says_more() -> None:
+    """What a library calls its own argument, inlined, is a member of what the program calls so."""
+    inner, outer = pointer("self", DI, TO_STATS), pointer("lane", DI, TO_LANE)
+    for both in ((inner, outer), (outer, inner)):
+        assert one(known(*both), origin(DI, 8)) == ("lane", 8, True)
 
 
 def test_pointers_to_plain_numbers_and_beyond_an_open_end_say_nothing() -> None:

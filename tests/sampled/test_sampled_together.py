@@ -233,6 +233,21 @@ def test_a_write_that_goes_with_one_to_the_disturbed_bytes_would_wait_there(toge
     assert finding.verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("kind", "verdict"),
+    [(AccessKind.LOAD, Verdict.TRUE_SHARING), (AccessKind.RMW, Verdict.FALSE_SHARING)],
+)
+def test_a_read_that_goes_with_one_of_the_written_bytes_would_wait_there(kind: AccessKind, verdict: Verdict) -> None:
+    """An update does not: it waits for the line to write it, and the read brought it without the right to."""
+    recorded = Recorded()
+    for time in ticks(400):
+        recorded.samples.append(One(0, time, at=0, kind=AccessKind.RMW, function="push"))
+        recorded.samples.append(One(1, time + 90_000, at=8, kind=AccessKind.LOAD, function="take"))
+        recorded.witnesses.append((time + 90_000, One(1, time + 90_000, at=0, kind=kind, function="take")))
+    (finding,), _ = judged(recorded)
+    assert finding.verdict is verdict
+
+
 def test_elements_of_each_thread_stay_its_own() -> None:
     recorded = Recorded()
     for step, time in enumerate(ticks(400)):

@@ -16,6 +16,8 @@ namespace {
 constexpr size_t BeforeLimit = 24, AfterLimit = 16;
 /// From an instruction to the end of its loop.
 constexpr uint32_t LoopLimit = 256;
+/// From the jump back of a retry to its compare-exchange.
+constexpr uint32_t RetryLimit = 8;
 
 bool sameMemory(const Effect &A, const Effect &B) {
   return std::ranges::equal(A.memory(), B.memory());
@@ -112,10 +114,39 @@ std::pair<uint32_t, uint32_t> Body::loopAround(uint32_t Row) const {
   return {0, size()};
 }
 
+/// Whether the jump back of \p Row is taken where a compare-exchange failed.
+bool Body::isRetry(uint32_t Row) const {
+  bool IsChosen = false;
+  for (uint32_t Left = RetryLimit; Row != NoRow && Left; --Left) {
+    if (lastTouch(Row) == Row) {
+      Effect E = effect(Row);
+      return IsChosen && Ops[Row].Traits & KeepsOld &&
+             !(Ops[Row].Traits & Exchanges) &&
+             std::ranges::any_of(E.memory(), [](const MemOperand &M) {
+               return M.Flags & MemAtomic;
+             });
+    }
+    IsChosen |= Controls[Row] == Control::Branch;
+    Row = onlyWay(Row);
+  }
+  return false;
+}
+
+uint32_t Body::usualWay(uint32_t Row) const {
+  auto From = sources(Row);
+  if (fallsInto(Row) && !From.empty() && From.front() >= Row &&
+      std::ranges::all_of(From, [this](uint32_t Way) { return isRetry(Way); }))
+    return Row - 1;
+  return onlyWay(Row);
+}
+
 Earlier Body::cameBefore(uint32_t Row) const {
   auto From = sources(Row);
   auto Back = std::ranges::lower_bound(From, Row);
-  bool IsLoop = Back != From.end();
+  // Somebody else was quicker once in a while: a retry is entered more often
+  // than repeated.
+  bool IsLoop = std::any_of(Back, From.end(),
+                            [this](uint32_t Way) { return !isRetry(Way); });
   bool SomeTouchNothing = false, AreAlike = true;
   Earlier Found;
   auto Consider = [&](uint32_t Way) {
@@ -134,8 +165,8 @@ Earlier Body::cameBefore(uint32_t Row) const {
   auto [First, Last] = loopAround(Row);
   if (IsLoop || !fallsInto(Row) || Row - 1 < First)
     First = 0, Last = size();
-  for (uint32_t Way :
-       std::ranges::subrange(IsLoop ? Back : From.begin(), From.end()))
+  for (uint32_t Way : std::ranges::subrange(IsLoop ? Back : From.begin(),
+                                            IsLoop ? From.end() : Back))
     if (Way >= First && Way <= Last)
       Consider(Way);
   if (fallsInto(Row) && !IsLoop)
@@ -150,8 +181,8 @@ Earlier Body::cameBefore(uint32_t Row) const {
 
 std::vector<uint32_t> Body::run(uint32_t Row, uint32_t &Here) const {
   std::vector<uint32_t> Run;
-  for (uint32_t At = onlyWay(Row);
-       At != NoRow && At != Row && Run.size() < BeforeLimit; At = onlyWay(At))
+  for (uint32_t At = usualWay(Row);
+       At != NoRow && At != Row && Run.size() < BeforeLimit; At = usualWay(At))
     Run.push_back(At);
   std::ranges::reverse(Run);
   Here = uint32_t(Run.size());

@@ -76,7 +76,9 @@ private:
   std::vector<int32_t> JumpsOver;
 
   uint32_t onlyWay(uint32_t Row) const;
+  uint32_t usualWay(uint32_t Row) const;
   uint32_t lastTouch(uint32_t Row) const;
+  bool isRetry(uint32_t Row) const;
   std::pair<uint32_t, uint32_t> loopAround(uint32_t Row) const;
 };
 

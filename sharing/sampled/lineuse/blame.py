@@ -8,8 +8,8 @@ often each was seen: reads on their writes, writes on all their accesses (a line
 them), never more than so few uses can cause, and next to nothing on reads that would have waited, too, and were never
 seen to.  Accesses to the same item are true sharing.  Accesses to other items are false sharing as far as they
 outnumber those that the same function makes to the victim's: a function that updates two members together would take
-the line just as well if they were apart, and wait as long where it writes both and another is at one of them.  Time
-that nobody explains is the thread's own.
+the line just as well if they were apart, and wait as long where it writes both and another is at one of them, or reads
+both and another writes one.  Time that nobody explains is the thread's own.
 """
 
 from __future__ import annotations
@@ -164,12 +164,18 @@ class _Uses:
             for t in guesses
             if not reads_show or (t.writes and (t.thread, t.function, t.start, t.end) not in read)
         }
-        reads: dict[int, _Weights] = {}
+        reads: dict[int, _Weights] = {}  # of what is not written in the same step
+        # Of these, those that were sampled, and those in the same run of code as a sample.
+        self._sampled_reads: dict[int, _Weights] = {}
+        self._reads_beside: dict[int, _Weights] = {}
         walks = _walks(items)
         for number, item in enumerate(items):
             for touch in item.touches:
                 weight = walks[(_walk(touch), number)] if touch.walks else _weight(touch, line)
                 _add(self.writes if touch.writes else reads, touch, number, weight)
+                if not touch.writes and touch.provenance is not Provenance.CODE:
+                    sampled = touch.provenance is Provenance.SAMPLE
+                    _add(self._sampled_reads if sampled else self._reads_beside, touch, number, weight)
         # An update may be a load and a store: it is one access, of which each is seen.
         for thread in sorted({*self.writes, *reads}):
             self.all[thread] = {}
@@ -187,11 +193,19 @@ class _Uses:
         """A read suffers from writes, a write from every access: the line must come back alone."""
         return self.all if of_writes else self.writes
 
-    def together(self, thread: int, function: str, item: int, other: int) -> float:
-        """How many of a function's writes to an item come with one to the other."""
-        own = self.writes.get(thread, {})
-        mine = own.get((function, item), 0.0)
-        return min(1.0, own.get((function, other), 0.0) / mine) if mine > 0 else 0.0
+    def together(self, thread: int, waits: Mapping[str, float], item: int, other: int, *, of_writes: bool) -> float:
+        """How much of what a thread waits for at an item, by function, comes with such an access to the other.
+
+        One place may be read often and another seldom, as where a copy is looked at first: only what is read in the
+        same run of code counts.
+        """
+        own = (self.writes if of_writes else self._sampled_reads).get(thread, {})
+        others = (self.writes if of_writes else self._reads_beside).get(thread, {})
+        both = 0.0
+        for function, cost in waits.items():
+            if (mine := own.get((function, item), 0.0)) > 0:
+                both += cost * min(1.0, others.get((function, other), 0.0) / mine)
+        return both / max(sum(waits.values()), 1e-9)
 
     def seen(self, thread: int, victim: int, *, of_writes: bool) -> float:
         """How many uses of a disturber there are samples of; no limit is known of those that code tells of.
@@ -242,7 +256,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     told: dict[Concurrency, float] = defaultdict(float)
     time_sliced = False
     for number, item in enumerate(items):
-        costs: dict[tuple[int, str, bool], float] = defaultdict(float)
+        costs: dict[tuple[int, str, bool], dict[str, float]] = defaultdict(lambda: defaultdict(float))
         waiting = item.waiting
         for touch in item.touches:
             if touch.reads and not touch.writes and (touch.thread, touch.function) in waiting:
@@ -253,9 +267,11 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             elif touch.spin_waits and touch.kind is AccessKind.STORE:
                 own += touch.cost  # it keeps what is waited for elsewhere, and holds nobody up
             else:
-                costs[(touch.thread, touch.function if touch.writes else "", touch.writes)] += touch.cost
+                group = (touch.thread, touch.function if touch.writes else "", touch.writes)
+                costs[group][touch.function] += touch.cost
         causes_of: dict[tuple[int, bool], Mapping[int, float]] = {}  # what a thread does is the same for all others
-        for (thread, function, of_writes), cost in costs.items():
+        for (thread, _, of_writes), waits in costs.items():
+            cost = sum(waits.values())
             others = uses.disturbers(of_writes=of_writes)
             met = [(t, line.overlap(t, thread).concurrency) for t in others if t != thread]
             disturbers = [t for t, concurrency in met if not concurrency.apart]
@@ -277,8 +293,8 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             own += cost - explained
             for cause, weight in causes.items():
                 part = explained * weight / total
-                # A write waits for the whole line: one that goes with it would wait for its own bytes' users instead.
-                moves = part * uses.together(thread, function, number, cause) if of_writes else 0.0
+                # An access waits for the whole line: one that goes with it would wait for its own bytes' users instead.
+                moves = part * uses.together(thread, waits, number, cause, of_writes=of_writes)
                 pairs[(cause, cause)] += moves
                 pairs[(cause, number)] += part - moves
                 if cause == number:
