@@ -26,6 +26,7 @@ from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.fileformat.kernel import image_kind, init_functions
 from elfscan.fileformat.placement import open_program
 from elfscan.fileformat.program import Program
+from elfscan.relocation.dynamic import in_got
 from elfscan.relocation.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs
 from elfscan.tools import Starter, ToolJob
 from elfscan.variables import VariableSymbols, join_debug, variable_symbols
@@ -190,7 +191,9 @@ def _read_names(program: Program, code: _Code) -> _Named:
     code.table["name"][named] = np.arange(len(named))
     flag_by_name(code.table, pool, code.pool)
     _flag(code.table, np.array(code.initial, np.uint64), FunctionFlag.INIT)
-    _flag(code.table, code.stored["value"], FunctionFlag.ADDRESS_TAKEN)
+    # A slot of the global offset table stands for calls and loads, which the access scanner follows.
+    in_tables = ~in_got(program.layout, code.stored["slot"])
+    _flag(code.table, code.stored["value"][in_tables], FunctionFlag.ADDRESS_TAKEN)
     found = variable_symbols(
         program.symbols, program.address, program.section, program.layout.sections, program.linkage.copied
     )

@@ -108,10 +108,10 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
         extra["slot"], extra["value"] = relr, _contents(elf, layout, relr)
         words = np.concatenate([words, extra])
     words = words[np.argsort(words["slot"], kind="stable")]
-    in_got = _in_got(layout, words["slot"])
-    in_got |= positions(np.sort(relocs["where"][symbolic & plain]), words["slot"]) >= 0
+    known_slots = in_got(layout, words["slot"])
+    known_slots |= positions(np.sort(relocs["where"][symbolic & plain]), words["slot"]) >= 0
     copied = relocs["symbol"][(relocs["type"] == types.copy) & (relocs["symbol"] > 0)].astype(np.int64) + first
-    slots = words[in_got]
+    slots = words[known_slots]
     if elf.header.type == c.ET_EXEC:  # the linker filled the slots that need no loader
         filled = _static_slots(elf, layout)
         slots = np.concatenate([slots, filled[positions(slots["slot"], filled["slot"]) < 0]])
@@ -120,7 +120,8 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     return Linkage(slots, words, copied, placeholders, descriptors=descriptors)
 
 
-def _in_got(layout: Layout, addresses: Array) -> Array:
+def in_got(layout: Layout, addresses: Array) -> Array:
+    """Which addresses are in a global offset table, whose slots code calls through and loads from by name."""
     result = np.zeros(len(addresses), bool)
     for section in layout.sections:
         if section.name in (".got", ".got.plt"):

@@ -196,6 +196,10 @@ CALL_BYTES: Annotated[
     int,
     About("bytes", Origin.ABI, "the longest direct call of all machines that are decoded; a return behind it is more"),
 ] = 5
+SLOT_CALL_BYTES: Annotated[
+    int,
+    About("bytes", Origin.ABI, "the longest call through a slot; a direct one and a return leave no stack aligned"),
+] = 6
 ONCE_WRAPPERS: Annotated[
     int, About("calls between a function and what runs it once", Origin.CHOSEN, "they hand their own argument on")
 ] = 2

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.knowledge import read_table
-from sharing.model.image import AccessKind, FunctionFlag, Image, Table
+from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, Table
 from sharing.static import numbers, rarefunctions
 from sharing.static.callees import function_at
 from sharing.static.executions import in_loop
@@ -82,7 +82,7 @@ def with_rarity(image: Image) -> Image:
     never = [a for a, name in named if name.startswith(table.never_return_prefixes)]
     never += of(table.never_return | table.reports).tolist()
     never += image.functions["address"][logs.always].tolist()
-    seldom_calls, blocks, ends = _dead_ends(image, np.array(never, np.uint64), told)
+    seldom_calls, blocks, ends, endless = _dead_ends(image, np.array(never, np.uint64), told)
     seldom_sites = _before(sites, blocks, ends)
     ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
     seldom_sites |= _between(sites["ip"], ranges)
@@ -96,6 +96,7 @@ def with_rarity(image: Image) -> Image:
     entries = rarefunctions.handed_over_to(image, handed)
     entries = np.union1d(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
     entries = np.union1d(entries, np.flatnonzero(logs.always))
+    entries = np.union1d(entries, np.flatnonzero(_for_the_end_alone(image, endless)))
     functions = image.functions
     if len(entries):
         seldom_sites |= np.isin(sites["function"], entries)
@@ -144,8 +145,9 @@ def _told(image: Image, named: list[tuple[int, str]], streams: frozenset[str]) -
 
 def _dead_ends(
     image: Image, never: npt.NDArray[np.uint64], told: npt.NDArray[np.uint64]
-) -> tuple[Bools, npt.NDArray[np.uint64], npt.NDArray[Any]]:
-    """Which calls lead to where nothing returns from, and (block, address of the call) of the blocks that do so.
+) -> tuple[Bools, npt.NDArray[np.uint64], npt.NDArray[Any], Bools]:
+    """Which calls lead to where nothing returns from, (block, address of the call) of the blocks that do so, and the
+    functions behind whose calls the compiler put nothing.
 
     A function that comes to such a call whenever it runs does not return either; then its callers' ways are the rare
     ones.  What is called from one place, or works in loops before, is rather the program's work, which ends so.
@@ -164,7 +166,8 @@ def _dead_ends(
     dead |= ends_all[row] | np.isin(block_of(calls), told)
     short = np.bincount(row[row >= 0], minlength=n) > 1
     short[calls["function"][in_loop(calls["loop_depth"]) & known]] = False
-    ends_all[:n] |= _end_their_callers(image, row) & short
+    endless = _end_their_callers(image, row) & short
+    ends_all[:n] |= endless
     dead |= ends_all[row]
     first_of_all = (calls["rarity"] == 0) & known
     for _ in range(ROUNDS):
@@ -181,7 +184,7 @@ def _dead_ends(
     last = np.append(keys[1:] != keys[:-1], True) if len(keys) else np.zeros(0, bool)
     keys, ends = keys[last], ends[last]
     ends = np.where(np.isin(keys, told), np.iinfo(np.uint64).max, ends)
-    return chosen | _before(calls, keys, ends), keys, ends
+    return chosen | _before(calls, keys, ends), keys, ends, endless
 
 
 def _end_their_callers(image: Image, row: Rows) -> Bools:
@@ -195,8 +198,30 @@ def _end_their_callers(image: Image, row: Rows) -> Bools:
     caller = calls["function"][asked]
     asked, caller = asked[known[caller]], caller[known[caller]]
     end = functions["address"][caller] + functions["size"][caller]
-    last = (calls["ip"][asked] < end) & (end - calls["ip"][asked] <= numbers.CALL_BYTES)
+    # A kernel's stack need not be aligned at a call, so that a return may stand right behind a direct one.
+    kernel = image.kind in (ImageKind.KERNEL, ImageKind.MODULE)
+    longest = numbers.CALL_BYTES if kernel else numbers.SLOT_CALL_BYTES
+    first = calls["ip"][asked] == functions["address"][caller]  # what traces entries, alone in an empty function
+    last = (calls["ip"][asked] < end) & (end - calls["ip"][asked] <= longest) & ~first
     found: Bools = np.bincount(row[asked[last]], minlength=len(functions)) > 1
+    return found
+
+
+def _for_the_end_alone(image: Image, endless: Bools) -> Bools:
+    """Functions that do not return, and what only they call: their messages, their traces of the stack."""
+    calls = image.calls
+    row = function_at(image, calls["callee"])
+    known = (row >= 0) & (calls["function"] >= 0)
+    caller, callee = calls["function"][known], row[known]
+    entered = (image.functions["flags"] & (FunctionFlag.ADDRESS_TAKEN | FunctionFlag.EXPORTED)) != 0
+    called = np.bincount(callee, minlength=len(endless)) > 0
+    found = endless.copy()
+    for _ in range(ROUNDS):
+        others = np.bincount(callee[~found[caller] & (caller != callee)], minlength=len(endless)) > 0
+        fresh = found | (called & ~others & ~entered)
+        if (fresh == found).all():
+            break
+        found = fresh
     return found
 
 

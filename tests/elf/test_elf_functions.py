@@ -234,6 +234,36 @@ def test_stored_addresses_are_found_in_every_kind_of_program(build: Build, read:
     assert image.functions["flags"][rows["start"]] & FunctionFlag.INIT
 
 
+def test_a_slot_that_code_only_calls_through_takes_no_address(build: Build, native: None) -> None:
+    """Libraries of Rust's are compiled so; a slot that is loaded from hands the address on."""
+    text = """
+    .globl _start, called, loaded, listed
+    .text
+    _start: call *called@GOTPCREL(%rip)
+            mov loaded@GOTPCREL(%rip), %rdi
+            call *table(%rip)
+            ret
+    .type called, @function
+    called: ret
+    .size called, 1
+    .type loaded, @function
+    loaded: ret
+    .size loaded, 1
+    .type listed, @function
+    listed: ret
+    .size listed, 1
+    .data
+    table: .quad listed
+    """
+    from elfscan.image import read_images
+
+    path = build(text, "gcc", "-nostdlib", "-pie", "-Wl,--no-relax", suffix=".s")
+    (image,) = read_images(str(path), types=False)
+    rows = functions(image)
+    taken = {name for name in rows if image.functions["flags"][rows[name]] & FunctionFlag.ADDRESS_TAKEN}
+    assert taken & {"called", "loaded", "listed"} == {"loaded", "listed"}
+
+
 def test_cold_parts_keep_their_own_extent(build: Build, read: Read) -> None:
     text = """
     #include <stdlib.h>

@@ -50,7 +50,7 @@ class Framework:
 
 FRAMEWORKS = (
     Framework(("std_async.cpp",), INCLUDE / "c++", "g++"),
-    Framework(("std_parallel.cpp", "tbb.cpp"), INCLUDE / "tbb", "libtbb-dev", ("-ltbb",)),
+    Framework(("std_parallel.cpp", "tbb.cpp", "tbb_mutex.cpp"), INCLUDE / "tbb", "libtbb-dev", ("-ltbb",)),
     Framework(
         ("glib_thread.c", "glib_pool.c"),
         GLIB / "glib.h",
@@ -66,7 +66,7 @@ FRAMEWORKS = (
         slow=True,
     ),
     Framework(
-        ("qt_thread.cpp", "qt_pool.cpp", "qt_concurrent.cpp"),
+        ("qt_thread.cpp", "qt_pool.cpp", "qt_concurrent.cpp", "qt_mutex.cpp"),
         QT / "QtCore",
         "qtbase5-dev",
         ("-lQt5Concurrent", "-lQt5Core"),

@@ -11,6 +11,7 @@ import pytest
 
 from elfscan.debug.demangle import demangle
 from elfscan.debug.rustnames import readable_rust, told_apart
+from elfscan.image import read_images
 from sharing.knowledge.names import rust_path
 from sharing.model.finding import Severity
 from tests.languages.conftest import audited
@@ -90,8 +91,9 @@ def test_paths_without_type_arguments(name: str, path: str) -> None:
 
 @pytest.fixture(scope="module")
 def rust(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with programs ``together`` and ``apart``, with symbols, and ``-v0`` with debug information as well.
+    """Folder with programs ``together`` and ``apart``, with symbols, and ``-stripped`` and ``-v0`` of both.
 
+    The last have debug information as well.
     ``apart`` is ``together`` after the edit that is printed where there is debug information.
     """
     if shutil.which("rustc") is None:
@@ -104,6 +106,7 @@ def rust(tmp_path_factory: pytest.TempPathFactory) -> Path:
             command = ["rustc", "-O", *flags, "-o", f"{name}{suffix}", f"{name}.rs"]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
             assert done.returncode == 0, f"{done.stderr}\n{text}"
+        subprocess.run(["strip", "-o", f"{name}-stripped", name], cwd=folder, check=True)
 
     build("together", TOGETHER)
     build("apart", edited(TOGETHER, audited(folder / "together-v0")[0].remedies[0].edit))
@@ -132,3 +135,19 @@ class TestPair:
 
     def test_after_the_printed_edit_nothing_is_left(self, rust: Path, form: str) -> None:
         assert audited(rust / f"apart{form}") == []
+
+
+class TestStripped:
+    """Neither names nor types tell what panics: it is known by what the compiler puts behind the calls, nothing."""
+
+    def test_the_two_words_come_first(self, rust: Path) -> None:
+        symbols = next(read_images(str(rust / "together"), types=False, access=False))
+        stats = next(v for v in symbols.variables if "STATS" in symbols.names[v["name"]])
+        first = audited(rust / "together-stripped")[0]
+        assert first.rule == "independent-writers"
+        assert first.severity.rank >= Severity.MEDIUM.rank
+        assert int(first.line.address, 16) == int(stats["address"])
+        assert [p.bytes for p in first.participants[:2]] == [((0, 8),), ((8, 16),)]
+
+    def test_apart_nothing_is_found(self, rust: Path) -> None:
+        assert audited(rust / "apart-stripped") == []

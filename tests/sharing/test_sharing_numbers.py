@@ -10,7 +10,7 @@ from sharing.basics import numbers as shared
 from sharing.basics.numbers import described
 from sharing.judge.static import JudgeOptions, judge
 from sharing.knowledge import default_knowledge
-from sharing.model import AccessKind, FunctionFlag, SiteFlag
+from sharing.model import AccessKind, FunctionFlag, ImageKind, SiteFlag
 from sharing.static import numbers
 from tests.builders.image import BSS, Body, Builder, Param
 
@@ -62,12 +62,13 @@ def unlikely() -> Builder:
     return b.ends()
 
 
-def before_a_dead_end() -> Builder:
+def before_a_dead_end(kind: ImageKind = ImageKind.EXECUTABLE) -> Builder:
     """One counts where nothing goes on: behind two calls of a function of the program there is no code."""
     b = Program()
+    b.kind = kind
     body = b.function("left").access(AccessKind.RMW, "mine", loop=2, rarity=2, order=3, flags=SiteFlag.ATOMIC)
     body.call("halt", rarity=2, order=3)
-    b.function("checks").call("halt", rarity=2)
+    b.function("checks").load("theirs").call("halt", rarity=2)
     b.function("halt").load("theirs")
     return b.ends()
 
@@ -105,7 +106,7 @@ def in_a_cycle() -> Builder:
     b = Program()
     b.function("left").call("visit", loop=1)
     b.function("visit").call("descend")
-    b.counts("descend", "mine", 0).call("visit")
+    b.counts("descend", "mine", 0).call("visit").load("mine")
     return b.ends()
 
 
@@ -356,7 +357,8 @@ ROWS: list[Row] = [
     ("MAX_HOTTEST", 0, lambda: counters(apart=64)),
     ("LOCK_WRAPPERS", 1, lock_of_a_wrapper),
     ("ENTRY_WRAPPERS", 1, started_by_a_wrapper),
-    ("CALL_BYTES", 0, before_a_dead_end),
+    ("CALL_BYTES", 0, lambda: before_a_dead_end(ImageKind.MODULE)),
+    ("SLOT_CALL_BYTES", 0, before_a_dead_end),
     ("ONCE_WRAPPERS", 0, lambda: once(wrapped=True)),
     ("MANY_NAMES", 9, set_by_name),
     ("PARAM_ROUNDS", 0, through_arguments),

@@ -174,9 +174,14 @@ void serve(void) {
 
 
 HALTED = """
-long lost, late, paused;
-__attribute__((noreturn, noinline)) static void halt(long n) { for (;;) __asm__ volatile("" : : "r"(n)); }
-__attribute__((noinline)) static void wait_for(long n) { __asm__ volatile("" : : "r"(n)); }
+long lost, late, paused, ended, waited;
+__attribute__((noinline)) static void note_end(long n) { ended += n; }
+__attribute__((noinline)) static void wait_for(long n) { __asm__ volatile("" : : "r"(n)); waited++; }
+__attribute__((noreturn, noinline)) static void halt(long n) {
+  note_end(n);
+  wait_for(n);
+  for (;;) __asm__ volatile("" : : "r"(n));
+}
 __attribute__((noinline)) long first(long n) {
   if (n == 3) { lost++; halt(n); }
   if (n == 5) { paused++; wait_for(n); }
@@ -222,9 +227,12 @@ class TestPrograms:
     ) -> None:
         if level == "-O0":
             pytest.skip("unoptimised code goes on behind such a call")
-        found = rarities(compiled(tool, "c", HALTED, level, "-fno-inline"), "lost", "late", "paused")
+        program = compiled(tool, "c", HALTED, level, "-fno-inline")
+        found = rarities(program, "lost", "late", "paused", "ended", "waited")
         assert min(found["lost"], found["late"]) >= SELDOM  # nothing names what it does
         assert found["paused"] < SELDOM  # what it calls returns
+        assert found["ended"] >= SELDOM  # only what does not return calls what does this
+        assert found["waited"] < SELDOM  # others call it too
 
     def test_statics_behind_a_guard(self, compiled: Compile, tool: str, level: str) -> None:
         program = compiled({"gcc": "g++", "clang-19": "clang++-19"}[tool], "cc", GUARDED, level)
