@@ -29,9 +29,10 @@ LEAD = 5  # columns of the words in front of the sentences of a block
 # How a finding is known, and what would make it surer.
 _SURER = {
     Confidence.LAYOUT: "only positions are known: symbols or debug information say more, and so does a profile",
-    Confidence.STATIC: "estimated from code; a profile decides: linemate record -- COMMAND, then audit --samples",
-    Confidence.COUNTED: "executions are exact, waiting is not known; a profile decides: linemate record -- COMMAND, "
-    "then audit --samples",
+    Confidence.STATIC: "estimated from code; a profile decides: linemate record -- COMMAND (or --pid PID), then audit "
+    "--samples",
+    Confidence.COUNTED: "executions are exact, waiting is not known; a profile decides: linemate record -- COMMAND (or "
+    "--pid PID), then audit --samples",
     Confidence.DERIVED: "sampled code, addresses worked out from it: samples with data addresses are surer (linemate "
     "doctor says whether this machine has them)",
     Confidence.SAMPLED: "seen in a profile: record --solo, or a benchmark with the fix, measures the gain",

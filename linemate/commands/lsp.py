@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from linemate.commands import common
-from sharing.model.errors import LinemateError
+from linemate.extras import missing
 from sharing.model.finding import Severity
 
 
@@ -28,7 +28,7 @@ def command(database: str | None, binary: str | None, min_severity: str, config:
     try:
         from linemate.editor.server import serve
     except ModuleNotFoundError as error:
-        raise LinemateError(f"lsp needs the Python package {error.name}: pip install 'linemate[lsp]'") from error
+        raise missing(f"lsp needs the Python package {error.name}", "lsp") from error
     from linemate.checking.run import facts_request
     from linemate.options import CheckOptions
 

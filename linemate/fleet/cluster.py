@@ -22,6 +22,7 @@ from elfscan.tools import tool_path
 from linemate.auditing.asking import Answer, AuditingProcess, Task
 from linemate.auditing.framed import body_of
 from linemate.auditing.processes import FILE_S, answer_within
+from linemate.extras import missing
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch
 
@@ -60,7 +61,7 @@ def results(
     try:
         import distributed
     except ImportError:
-        raise LinemateError("--engine dask needs dask.distributed: pip install 'linemate[fleet]'") from None
+        raise missing("--engine dask needs dask.distributed", "fleet") from None
     try:
         if scheduler is None:
             place = scratch.folder()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from linemate.extras import missing
 from sharing.model.errors import LinemateError
 from sharing.model.inputs import read_input
 from sharing.model.process.wholefile import write_whole
@@ -92,7 +93,7 @@ def opened(url: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise LinemateError(f"{url}: URLs need fsspec: pip install 'linemate[fleet]'") from None
+        raise missing(f"{url}: URLs need fsspec", "fleet") from None
     try:
         system, path = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:

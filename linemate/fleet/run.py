@@ -30,13 +30,17 @@ _SEVERITIES = tuple(sorted(Severity, key=lambda severity: -severity.rank))
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the files; ``worst`` are those with the worst findings, ``failed`` the first few reasons."""
+    """What became of the files; ``worst`` are those with the worst findings.
+
+    ``failed`` are the first few reasons, ``unsure`` the first few files that could not be analysed whole.
+    """
 
     statuses: Counter[str] = field(default_factory=Counter)
     known: int = 0
     findings: Counter[str] = field(default_factory=Counter)
     worst: list[tuple[tuple[int, ...], str]] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
 
     def add(self, file: str, stored: Stored) -> None:
         self.statuses[stored.status] += 1
@@ -45,6 +49,8 @@ class Tally:
         numbers = tuple(stored.numbers.get(severity, 0) for severity in _SEVERITIES)
         if any(numbers):
             self.worst = heapq.nlargest(WORST, [*self.worst, (numbers, file)])
+        if stored.status == INCOMPLETE:
+            self.unsure = heapq.nsmallest(NAMED, [*self.unsure, file])
         if stored.error:
             self.failed = heapq.nsmallest(NAMED, [*self.failed, stored.error])
 
@@ -71,6 +77,10 @@ class Tally:
         unnamed = self.statuses[FAILED] + self.statuses[LOST] - len(self.failed)
         if unnamed > 0:
             lines.append(f"and {unnamed:,} more not audited: dataset files has all")
+        if self.unsure:
+            more = self.statuses[INCOMPLETE] - len(self.unsure)
+            named_files = ", ".join(map(visible, self.unsure)) + (f" and {more:,} more" if more else "")
+            lines.append(f"not analysed whole: {named_files}; linemate audit FILE of one says why")
         return "\n".join(lines) + "\n"
 
 

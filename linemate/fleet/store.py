@@ -21,6 +21,7 @@ from elfscan.fileformat.elf import ElfFile, map_file
 from linemate.auditing.asking import Stored
 from linemate.auditing.image import AuditedImage
 from linemate.auditing.spool import made_by
+from linemate.extras import missing
 from linemate.fleet.columns import Columns, columns_of
 from linemate.fleet.places import Place, place_of
 from linemate.fleet.schema import DATASETS, VERSION, arrow_schema
@@ -161,7 +162,7 @@ def require_pyarrow() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise LinemateError("--format parquet needs pyarrow: pip install 'linemate[fleet]'") from None
+        raise missing("--format parquet needs pyarrow", "fleet") from None
 
 
 def _name(dataset: str, identity: Identity) -> str:

@@ -93,8 +93,8 @@ class FindingDetails {
         legend.map((entry) => [
           el("b", { class: `owner${entry.color}` }, entry.mark),
           entry.name,
-          entry.bytes,
-          entry.hot,
+          el("span", { class: "whole" }, entry.bytes),
+          el("span", { class: "whole" }, entry.hot),
           entry.role,
           entry.type,
           entry.source,

@@ -5,6 +5,7 @@ Owns coordinates.  A revision's column leads to its row of the table and says on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from statistics import median
 
@@ -16,6 +17,7 @@ from sharing.model.history import History, Points
 
 WIDTH, HEIGHT = 760.0, 210.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 12.0, 30.0
+TICKS = 5  # most of them on the axis of values
 LABELS = 8  # names of revisions below the axis: more would run into each other
 LABEL_CHARACTERS = 11
 MOST_POINTS = 20_000  # repetitions that are drawn, beyond that medians alone
@@ -60,10 +62,25 @@ def chart(history: History, points: Points, rows: int) -> Markup:
     return drawing(WIDTH, HEIGHT, f"{history.metric} {labels_text(points.labels)} by revision", *parts, links=True)
 
 
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers of [low, high], at most ``TICKS``: multiples of 1, 2 or 5 times a power of ten."""
+    if not math.isfinite(high - low):
+        return []
+    power = 10.0 ** math.floor(math.log10((high - low) / TICKS))
+    steps = [power * times for times in (1, 2, 5, 10)]
+    multiples = [(step, range(math.ceil(low / step), math.floor(high / step) + 1)) for step in steps]
+    return next([at * step for at in found] for step, found in multiples if len(found) <= TICKS)
+
+
+def _value_text(value: float) -> str:
+    """Short enough for the margin, whatever the unit of the metric."""
+    return f"{value:,.10g}" if 1e-3 <= abs(value) < 1e7 or not value else f"{value:.4g}"
+
+
 def _axis(history: History, low: float, high: float, x: Place, y: Place) -> Iterator[Markup]:
-    for value in (low + (high - low) * share for share in (0.1, 0.5, 0.9)):
+    for value in ticks(low, high):
         yield element("line", class_="grid", x1=LEFT, x2=WIDTH - RIGHT, y1=y(value), y2=y(value))
-        yield element("text", f"{value:,.4g}", x=LEFT - 6, y=y(value) + 4, text_anchor="end")
+        yield element("text", _value_text(value), x=LEFT - 6, y=y(value) + 4, text_anchor="end")
     stride = max(1, -(-len(history.revisions) // LABELS))
     last = len(history.revisions) - 1
     for i in range(0, len(history.revisions), stride):

@@ -201,7 +201,7 @@ set_up() {
     install_packages "$runtime_needs$package_needs$test_needs"
     touch "$log_dir/started"
     [ -z "${2:-}" ] || "$2" 9>&- &
-    ensure_environment "$root/.venv/.test-ready" requirements.txt requirements-build.txt requirements-dev.txt
+    ensure_environment "$root/.venv/.test-ready" requirements.txt requirements-build.txt requirements-lsp.txt requirements-dev.txt
     set_stamp "$root/.venv/.run-ready" "$(environment_hash requirements.txt requirements-build.txt)"
   else
     install_packages "$runtime_needs"

@@ -22,6 +22,7 @@ NOT_RUN = {
     ("README.md", "make -f testdata"): "takes long: tests/e2e runs it and compares what the page shows",
     ("README.md", "linemate doctor"): "tries every event of the machine: tests/record runs it",
     ("README.md", "linemate record"): RECORDS,
+    ("README.md", "linemate audit /usr"): "reads thousands of files: tests/e2e and tests/fleet run it on a few",
     ("docs/check.md", "linemate check --watch"): "runs until it is ended: tests/check runs it",
     ("docs/counts.md", "callgrind_control"): "needs a server that runs under callgrind",
     ("docs/counts.md", "kill PID"): "needs a server that runs under callgrind",

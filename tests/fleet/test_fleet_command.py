@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from linemate.auditing.asking import Stored
 from linemate.cli import cli
+from linemate.fleet.run import Tally
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install -r requirements-fleet.txt")
 ROOT = Path(__file__).parents[2]
@@ -30,6 +32,15 @@ def test_processes_of_this_machine_write_and_the_command_sums_up(tree: Path, tmp
     assert {path.name for path in results.iterdir()} == {
         "files", "images", "findings", "variables", "lines", "accesses", "linemate-dataset.json"
     }  # fmt: skip
+
+
+def test_files_that_were_not_analysed_whole_are_named() -> None:
+    tally = Tally()
+    for number in range(22):
+        tally.add(f"/tree/{number:02}", Stored("incomplete" if number else "audited"))
+    said = tally.text("results").splitlines()[-1]
+    assert said.startswith("not analysed whole: /tree/01, /tree/02, ")
+    assert said.endswith(", /tree/20 and 1 more; linemate audit FILE of one says why")
 
 
 @pytest.mark.parametrize(

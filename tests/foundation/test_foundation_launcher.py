@@ -71,6 +71,7 @@ def checkout(repository: Path, tmp_path: Path) -> Checkout:
         "CMakePresets.json",
         "requirements.txt",
         "requirements-build.txt",
+        "requirements-lsp.txt",
         "requirements-dev.txt",
     ):
         shutil.copy(repository / name, root)

@@ -72,10 +72,10 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         worst = tail[0]
         if writes:
             severity = grade(actor.write_heat, worst.heat)
-            done = f"touched by {who(worst.accesses)}, on {line.label}, which {who(actor.writers)} write"
+            done = f"touched by {who(worst.accesses)}, on {line.label}, which is written by {who(actor.writers)}"
         else:
             severity = grade(worst.write_heat, actor.heat).lowered(doubt(worst, actor, ctx, reading=True))
-            done = f"written by {who(worst.writers)}, on {line.label}, which {who(actor.readers)} read"
+            done = f"written by {who(worst.writers)}, on {line.label}, which is read by {who(actor.readers)}"
         yield Draft(
             rule=RULE.id,
             severity=severity,
