@@ -267,6 +267,175 @@ Expected<Plan> makePlan(const Options &Asked) {
   return Out;
 }
 
+/// One run: which units are read, and all that is written.
+class FactsRun {
+public:
+  FactsRun(const Options &Asked, const Knowledge &Rows, const Plan &Todo)
+      : Asked(Asked), Rows(Rows), Todo(Todo) {
+    if (!Asked.Cache.empty())
+      Kept.emplace(Asked.Cache,
+                   toolIdentity() + Rows.hash().str() + Asked.ResourceDirectory,
+                   Asked.Moved);
+  }
+
+  void begin(const Confinement &Confined);
+  void chooseUnits();
+  void readUnits();
+  Error end();
+
+private:
+  const Options &Asked;
+  const Knowledge &Rows;
+  const Plan &Todo;
+  Output Out;
+  std::optional<std::string> Problem; ///< why nothing more can be written
+  std::vector<std::string> Notes;
+  StringSet<> NoteSeen;
+  DroppedFlags LeftOut;
+  std::optional<FactsCache> Kept;
+  // What is not read, until its turn in the stream comes.
+  std::map<size_t, FactsCache::Hit> Hits;
+  std::map<size_t, std::string> Refused; ///< lines about units without flags
+  std::vector<size_t> Units;             ///< that are read
+  size_t Failed = 0;
+  size_t Cached = 0;
+
+  void write(StringRef Line);
+  void writeReadyBefore(size_t Index);
+  void addNote(const std::string &Text);
+  void finished(size_t Index, const UnitResult &Result);
+};
+
+void FactsRun::write(StringRef Line) {
+  if (Problem)
+    return;
+  if (Error E = Out.line(Line))
+    Problem = toString(std::move(E));
+}
+
+void FactsRun::addNote(const std::string &Text) {
+  if (NoteSeen.insert(Text).second)
+    Notes.push_back(Text);
+}
+
+void FactsRun::begin(const Confinement &Confined) {
+  write(header());
+  for (const std::string &Path : Todo.Unmatched) {
+    ++Failed;
+    write(failure(Path, "not in the compile database"));
+  }
+  if (Confined.isNone())
+    addNote("source was read without confinement: " + Confined.text());
+  if (Todo.OtherLanguages)
+    addNote(std::to_string(Todo.OtherLanguages) +
+            " commands compile neither C nor C++ for a processor");
+}
+
+void FactsRun::chooseUnits() {
+  for (size_t I = 0; I < Todo.Commands.size(); ++I) {
+    const Flags &F = Todo.Normal[I];
+    if (!F.Problem.empty()) {
+      Refused.emplace(I, failure(Todo.Commands[I].File, F.Problem));
+      ++Failed;
+      continue;
+    }
+    FactsCache::Hit Found =
+        Kept ? Kept->find(Todo.Commands[I], F) : FactsCache::Hit();
+    if (!Found.Entry) {
+      Units.push_back(I);
+      continue;
+    }
+    LeftOut.add(joined(F.Dropped, Found.Dropped));
+    Hits.emplace(I, std::move(Found));
+  }
+  Cached = Hits.size();
+}
+
+void FactsRun::writeReadyBefore(size_t Index) {
+  for (;;) {
+    size_t Hit = Hits.empty() ? Index : Hits.begin()->first;
+    size_t Other = Refused.empty() ? Index : Refused.begin()->first;
+    if (std::min(Hit, Other) >= Index)
+      return;
+    if (Hit < Other) {
+      write(Hits.begin()->second.Json);
+      Hits.erase(Hits.begin());
+    } else {
+      write(Refused.begin()->second);
+      Refused.erase(Refused.begin());
+    }
+  }
+}
+
+void FactsRun::finished(size_t Index, const UnitResult &Result) {
+  writeReadyBefore(Index);
+  LeftOut.add(joined(Todo.Normal[Index].Dropped, Result.Dropped));
+  if (Kept)
+    Kept->store(Todo.Commands[Index], Todo.Normal[Index], Result);
+  bool IsFailure = !Result.Failure.empty();
+  Failed += IsFailure;
+  write(IsFailure ? failure(Todo.Commands[Index].File, Result.Failure)
+                  : Result.Json);
+}
+
+void FactsRun::readUnits() {
+  PrefixPlan Prefixes;
+  Prefixes.OfUnit.resize(Todo.Commands.size());
+  if (Asked.SharePrefixes)
+    Prefixes = planPrefixes(Todo.Commands, Todo.Normal, Units, Asked.Moved);
+  auto AddInputs = [&](UnitResult &Result, FileCache &Files) {
+    if (Kept)
+      Result.Inputs = FactsCache::inputsOf(Files);
+  };
+  std::optional<UnitReader> Reader; // made in the worker, once
+  std::optional<PrefixServers> Servers;
+  auto Read = [&](size_t Index) {
+    if (!Reader) {
+      Reader.emplace(Rows, Asked.ResourceDirectory, Asked.Moved, AddInputs);
+      Servers.emplace(*Reader, Todo.Commands, Todo.Normal,
+                      Asked.Limits.MemoryBytes);
+    }
+    if (const PrefixGroup *Group = Prefixes.OfUnit[Index])
+      if (auto Result = Servers->read(*Group, Index))
+        return std::move(*Result);
+    return Reader->read(Todo.Commands[Index], Todo.Normal[Index]);
+  };
+  // A unit ends or is ended in its time; nothing at all happens only where
+  // nobody takes the stream.
+  auto StillAlive = [&] { ::alarm(2 * Asked.Limits.TimeoutSeconds + 60); };
+  StillAlive();
+  Progress Shown(Asked.Progress, Units.size());
+  runWorkers(
+      Units, Asked.Limits, Read,
+      [&](size_t Index, const UnitResult &Result) { finished(Index, Result); },
+      [&](size_t Done) {
+        StillAlive();
+        Shown.show(Done);
+      });
+  writeReadyBefore(Todo.Commands.size());
+  if (!Problem && Kept && !Units.empty())
+    Kept->shrink(Asked.CacheBytes);
+}
+
+Error FactsRun::end() {
+  if (std::string Text = LeftOut.note(); !Text.empty())
+    addNote(Text);
+  for (const std::string &Text : Notes)
+    write(note(Text));
+  JsonText Json;
+  JsonStream &End = *Json;
+  End.objectBegin();
+  field(End, "kind", StringRef("end"));
+  field(End, "units", int64_t(Todo.Commands.size() + Todo.Unmatched.size()));
+  field(End, "failed", int64_t(Failed));
+  field(End, "cached", int64_t(Cached));
+  End.objectEnd();
+  write(Json.take());
+  if (Problem)
+    return createStringError(inconvertibleErrorCode(), *Problem);
+  return Out.flush();
+}
+
 } // namespace
 
 Error streamFacts(const Options &Asked) {
@@ -286,144 +455,11 @@ Error streamFacts(const Options &Asked) {
   Expected<Plan> Todo = makePlan(Asked);
   if (!Todo)
     return Todo.takeError();
-
-  Output Out;
-  if (Error E = Out.line(header()))
-    return E;
-  size_t Failed = 0;
-  for (const std::string &Path : Todo->Unmatched) {
-    ++Failed;
-    if (Error E = Out.line(failure(Path, "not in the compile database")))
-      return E;
-  }
-
-  std::vector<std::string> Notes;
-  StringSet<> NoteSeen;
-  auto Note = [&](const std::string &Text) {
-    if (NoteSeen.insert(Text).second)
-      Notes.push_back(Text);
-  };
-  if (Confined.isNone())
-    Note("source was read without confinement: " + Confined.text());
-  DroppedFlags LeftOut;
-  if (Todo->OtherLanguages)
-    Note(std::to_string(Todo->OtherLanguages) +
-         " commands compile neither C nor C++ for a processor");
-
-  std::optional<FactsCache> Kept;
-  std::map<size_t, FactsCache::Hit> Hits;
-  std::map<size_t, std::string> Refused; // lines about units without flags
-  if (!Asked.Cache.empty()) {
-    Kept.emplace(Asked.Cache,
-                 toolIdentity() + Rows->hash().str() + Asked.ResourceDirectory,
-                 Asked.Moved);
-  }
-  std::vector<size_t> Units;
-  for (size_t I = 0; I < Todo->Commands.size(); ++I) {
-    const Flags &F = Todo->Normal[I];
-    if (!F.Problem.empty()) {
-      Refused.emplace(I, failure(Todo->Commands[I].File, F.Problem));
-      ++Failed;
-      continue;
-    }
-    if (Kept)
-      if (FactsCache::Hit Found = Kept->find(Todo->Commands[I], F);
-          Found.Entry) {
-        LeftOut.add(joined(F.Dropped, Found.Dropped));
-        Hits.emplace(I, std::move(Found));
-        continue;
-      }
-    Units.push_back(I);
-  }
-  size_t Cached = Hits.size();
-
-  std::optional<std::string> Problem;
-  auto Write = [&](StringRef Line) {
-    if (Problem)
-      return;
-    if (Error E = Out.line(Line))
-      Problem = toString(std::move(E));
-  };
-  auto WriteReadyBefore = [&](size_t Index) {
-    for (;;) {
-      size_t Hit = Hits.empty() ? Index : Hits.begin()->first;
-      size_t Other = Refused.empty() ? Index : Refused.begin()->first;
-      if (std::min(Hit, Other) >= Index)
-        return;
-      if (Hit < Other) {
-        Write(Hits.begin()->second.Json);
-        Hits.erase(Hits.begin());
-      } else {
-        Write(Refused.begin()->second);
-        Refused.erase(Refused.begin());
-      }
-    }
-  };
-  Progress Shown(Asked.Progress, Units.size());
-  PrefixPlan Prefixes;
-  Prefixes.OfUnit.resize(Todo->Commands.size());
-  if (Asked.SharePrefixes)
-    Prefixes = planPrefixes(Todo->Commands, Todo->Normal, Units, Asked.Moved);
-  auto AddInputs = [&](UnitResult &Result, FileCache &Files) {
-    if (Kept)
-      Result.Inputs = FactsCache::inputsOf(Files);
-  };
-  // A unit ends or is ended in its time; nothing at all happens only where
-  // nobody takes the stream.
-  auto StillAlive = [&] { ::alarm(2 * Asked.Limits.TimeoutSeconds + 60); };
-  StillAlive();
-  std::optional<UnitReader> Reader; // made in the worker, once
-  std::optional<PrefixServers> Servers;
-  runWorkers(
-      Units, Asked.Limits,
-      [&](size_t Index) {
-        if (!Reader) {
-          Reader.emplace(*Rows, Asked.ResourceDirectory, Asked.Moved,
-                         AddInputs);
-          Servers.emplace(*Reader, Todo->Commands, Todo->Normal,
-                          Asked.Limits.MemoryBytes);
-        }
-        if (const PrefixGroup *Group = Prefixes.OfUnit[Index])
-          if (auto Result = Servers->read(*Group, Index))
-            return std::move(*Result);
-        return Reader->read(Todo->Commands[Index], Todo->Normal[Index]);
-      },
-      [&](size_t Index, const UnitResult &Result) {
-        WriteReadyBefore(Index);
-        LeftOut.add(joined(Todo->Normal[Index].Dropped, Result.Dropped));
-        if (Kept)
-          Kept->store(Todo->Commands[Index], Todo->Normal[Index], Result);
-        bool IsFailure = !Result.Failure.empty();
-        Failed += IsFailure;
-        Write(IsFailure ? failure(Todo->Commands[Index].File, Result.Failure)
-                        : Result.Json);
-      },
-      [&](size_t Done) {
-        StillAlive();
-        Shown.show(Done);
-      });
-  WriteReadyBefore(Todo->Commands.size());
-  if (Problem)
-    return createStringError(inconvertibleErrorCode(), *Problem);
-  if (Kept && !Units.empty())
-    Kept->shrink(Asked.CacheBytes);
-
-  if (std::string Text = LeftOut.note(); !Text.empty())
-    Note(Text);
-  for (const std::string &Text : Notes)
-    if (Error E = Out.line(note(Text)))
-      return E;
-  JsonText Json;
-  JsonStream &End = *Json;
-  End.objectBegin();
-  field(End, "kind", StringRef("end"));
-  field(End, "units", int64_t(Todo->Commands.size() + Todo->Unmatched.size()));
-  field(End, "failed", int64_t(Failed));
-  field(End, "cached", int64_t(Cached));
-  End.objectEnd();
-  if (Error E = Out.line(Json.take()))
-    return E;
-  return Out.flush();
+  FactsRun Run(Asked, *Rows, *Todo);
+  Run.begin(Confined);
+  Run.chooseUnits();
+  Run.readUnits();
+  return Run.end();
 }
 
 } // namespace linemate

@@ -166,20 +166,9 @@ static DebugSection *slotFor(Object &O, StringRef Name) {
       .Default(nullptr);
 }
 
-namespace {
-/// Where the contents of an ELF section went.
-struct LoadedPart {
-  DebugSection *Slot;
-  uint64_t Base;
-  uint64_t Size;
-  std::string Name;
-  bool Relocated = false;
-};
-} // namespace
-
-Error Object::load() {
-  DenseMap<uint64_t, LoadedPart> Loaded;
-  SmallVector<std::pair<SectionRef, DebugSection *>, 16> Plain, Dwo;
+/// The sections that hold debug information, in their place or beside it; all
+/// that a program loads goes into Data.
+void Object::sortSections(DebugParts &Plain, DebugParts &Dwo) {
   for (const SectionRef &Section : Elf->sections()) {
     ELFSectionRef Ref(Section);
     if ((Ref.getFlags() & ELF::SHF_ALLOC) && !(Ref.getFlags() & ELF::SHF_TLS) &&
@@ -203,12 +192,12 @@ Error Object::load() {
     bool IsIndex = Slot == &CuIndex || Slot == &TuIndex;
     (IsDwoSection || IsIndex ? Dwo : Plain).push_back({Section, Slot});
   }
-  // A file made with -gsplit-dwarf=single has both kinds: the skeleton is read
-  // first and the reader opens the same file again for the rest.
-  bool HasInfo = any_of(Plain, [&](auto &P) { return P.second == &Info; });
-  IsDwo = !HasInfo && !Dwo.empty();
+}
+
+/// Reads the contents.  An error where .debug_info cannot be.
+Error Object::readParts(const DebugParts &Parts, LoadedParts &Loaded) {
   std::string NoInfo;
-  for (auto &[Section, Slot] : IsDwo ? Dwo : Plain) {
+  for (const auto &[Section, Slot] : Parts) {
     StringRef Name = cantFail(Section.getName());
     uint64_t Base = Slot->Data.size();
     if (Error E = append(*Slot, Section, Name)) {
@@ -226,8 +215,10 @@ Error Object::load() {
   }
   if (!NoInfo.empty() && Info.Data.empty())
     return createStringError(inconvertibleErrorCode(), NoInfo);
-  if (!relocatable())
-    return Error::success(); // linked: emitted relocations are already applied
+  return Error::success();
+}
+
+Error Object::relocateParts(LoadedParts &Loaded) {
   for (const SectionRef &Section : Elf->sections()) {
     Expected<section_iterator> Target = Section.getRelocatedSection();
     if (!Target) {
@@ -257,6 +248,23 @@ Error Object::load() {
     if (!Section.Damaged.empty())
       normalise(Section.Damaged);
   }
+  return Error::success();
+}
+
+Error Object::load() {
+  DebugParts Plain, Dwo;
+  sortSections(Plain, Dwo);
+  // A file made with -gsplit-dwarf=single has both kinds: the skeleton is read
+  // first and the reader opens the same file again for the rest.
+  bool HasInfo = any_of(Plain, [&](auto &P) { return P.second == &Info; });
+  IsDwo = !HasInfo && !Dwo.empty();
+  LoadedParts Loaded;
+  if (Error E = readParts(IsDwo ? Dwo : Plain, Loaded))
+    return E;
+  if (!relocatable())
+    return Error::success(); // linked: emitted relocations are already applied
+  if (Error E = relocateParts(Loaded))
+    return E;
   // Of a damaged .debug_info the units around the damage are left out.  What
   // points into the other sections cannot be told apart.
   for (auto &[Index, Part] : Loaded)

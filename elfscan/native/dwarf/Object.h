@@ -12,12 +12,15 @@
 #ifndef LINEMATE_DWARF_OBJECT_H
 #define LINEMATE_DWARF_OBJECT_H
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace linemate::dwarf {
@@ -84,7 +87,21 @@ public:
 
 private:
   Object() = default;
+  /// Where the contents of an ELF section went.
+  struct LoadedPart {
+    DebugSection *Slot;
+    uint64_t Base;
+    uint64_t Size;
+    std::string Name;
+    bool Relocated = false;
+  };
+  using LoadedParts = llvm::DenseMap<uint64_t, LoadedPart>; ///< by section
+  using DebugParts =
+      llvm::SmallVector<std::pair<llvm::object::SectionRef, DebugSection *>>;
   llvm::Error load();
+  void sortSections(DebugParts &Plain, DebugParts &Dwo);
+  llvm::Error readParts(const DebugParts &Parts, LoadedParts &Loaded);
+  llvm::Error relocateParts(LoadedParts &Loaded);
   llvm::Error append(DebugSection &Into,
                      const llvm::object::SectionRef &Section,
                      llvm::StringRef Name);
