@@ -16,6 +16,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -24,7 +25,6 @@ from sharing.model import LinemateError
 from sharing.model.native import native_file
 from sharing.model.process import children, scratch
 
-_MAX_OUTPUT_BYTES = 1 << 30
 _MAX_REASON_BYTES = 64 << 10  # of the helper's stderr, which a hostile file can make long
 _MAX_REASON_CHARS = 300
 _SPARE_S = 30.0  # after which a helper ends itself, beyond the time that it is waited for
@@ -56,18 +56,26 @@ def lifetime_s(limit_s: float) -> int:
     return math.ceil(max(limit_s, 0.0) + _SPARE_S)
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one helper may take.
+
+    ``memory_bytes`` bounds what it allocates; pages of the files that it maps for reading are not counted, since the
+    kernel can drop those.
+    """
+
+    timeout_s: float = 60.0
+    memory_bytes: int = 1 << 30
+    output_bytes: int = 1 << 30
+
+
+USUAL = Bounds()
+
+
 class Starter(Protocol):
     """What starts a helper: a process for each (``ToolJob``), or one that stays loaded (``toolserver.ToolServers``)."""
 
-    def start(
-        self,
-        args: list[str],
-        *,
-        stdin: bytes | None = None,
-        timeout_s: float = 60.0,
-        memory_bytes: int = 1 << 30,
-        output_bytes: int = _MAX_OUTPUT_BYTES,
-    ) -> ToolJob:
+    def start(self, args: list[str], *, stdin: bytes | None = None, bounds: Bounds = USUAL) -> ToolJob:
         """As ``ToolJob.start``."""
 
 
@@ -92,21 +100,9 @@ class ToolJob:
         self._name = Path(str(process.args[0]) if isinstance(process.args, list) else str(process.args)).name
 
     @classmethod
-    def start(
-        cls,
-        args: list[str],
-        *,
-        stdin: bytes | None = None,
-        timeout_s: float = 60.0,
-        memory_bytes: int = 1 << 30,
-        output_bytes: int = _MAX_OUTPUT_BYTES,
-    ) -> ToolJob:
-        """Start ``args`` (``args[0]``: a path from ``tool_path``) and return at once.
-
-        ``memory_bytes`` bounds what the helper allocates; pages of the files that it maps for reading are
-        not counted, since the kernel can drop those.  ``timeout_s`` counts from here.
-        """
-        deadline = time.monotonic() + timeout_s
+    def start(cls, args: list[str], *, stdin: bytes | None = None, bounds: Bounds = USUAL) -> ToolJob:
+        """Start ``args`` (``args[0]``: a path from ``tool_path``) and return at once; its time counts from here."""
+        deadline = time.monotonic() + bounds.timeout_s
         out = anonymous_file("stdout")
         err = anonymous_file("stderr")
         source = subprocess.DEVNULL
@@ -116,7 +112,7 @@ class ToolJob:
                 write_all(source, stdin)
                 os.lseek(source, 0, os.SEEK_SET)
             streams = children.Streams(stdin=source, stdout=out, stderr=err)
-            process = children.start(args, streams, env=helper_environment(timeout_s))
+            process = children.start(args, streams, env=helper_environment(bounds.timeout_s))
         except OSError as error:
             os.close(out)
             os.close(err)
@@ -124,7 +120,7 @@ class ToolJob:
         finally:
             if source >= 0:
                 os.close(source)
-        _limit(process.pid, memory_bytes, output_bytes)
+        _limit(process.pid, bounds)
         return cls(process, out, err, deadline)
 
     def result(self) -> bytes:
@@ -209,15 +205,15 @@ def anonymous_file(name: str) -> int:
             return os.dup(file.fileno())
 
 
-def _limit(pid: int, memory_bytes: int, output_bytes: int) -> None:
+def _limit(pid: int, bounds: Bounds) -> None:
     # Set from outside rather than by preexec_fn: that would forbid vfork and copy this process' page tables.
     # RLIMIT_DATA and not RLIMIT_AS: it leaves out read-only file mappings, and the input may be gigabytes.
     # A sanitizer's shadow memory cannot live under any limit, hence the switch.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (output_bytes, output_bytes))
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (bounds.output_bytes, bounds.output_bytes))
         if not os.environ.get("LINEMATE_NATIVE_UNLIMITED"):
-            resource.prlimit(pid, resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+            resource.prlimit(pid, resource.RLIMIT_DATA, (bounds.memory_bytes, bounds.memory_bytes))
 
 
 def write_all(descriptor: int, data: bytes) -> None:

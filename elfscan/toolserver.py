@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from elfscan.tools import ToolJob, anonymous_file, helper_environment, lifetime_s, write_all
+from elfscan.tools import USUAL, Bounds, ToolJob, anonymous_file, helper_environment, lifetime_s, write_all
 from sharing.model import LinemateError
 from sharing.model.process import children
 
@@ -32,29 +32,19 @@ class ToolServers:
     def __init__(self) -> None:
         self._servers: dict[str, _Server] = {}
 
-    def start(
-        self,
-        args: list[str],
-        *,
-        stdin: bytes | None = None,
-        timeout_s: float = 60.0,
-        memory_bytes: int = 1 << 30,
-        output_bytes: int = 1 << 30,
-    ) -> ToolJob:
+    def start(self, args: list[str], *, stdin: bytes | None = None, bounds: Bounds = USUAL) -> ToolJob:
         """As ``ToolJob.start``, by the loaded helper unless it is at work for another."""
-        deadline = time.monotonic() + timeout_s
-        memory_bytes = 0 if os.environ.get("LINEMATE_NATIVE_UNLIMITED") else memory_bytes
+        deadline = time.monotonic() + bounds.timeout_s
+        memory_bytes = 0 if os.environ.get("LINEMATE_NATIVE_UNLIMITED") else bounds.memory_bytes
         arguments = b"".join(os.fsencode(argument) + b"\0" for argument in args[1:])
-        request = _LIMITS.pack(memory_bytes, output_bytes, lifetime_s(timeout_s)) + arguments
+        request = _LIMITS.pack(memory_bytes, bounds.output_bytes, lifetime_s(bounds.timeout_s)) + arguments
         server = self._servers.get(args[0])
         if server is None or server.process.poll() is not None:
             if server is not None:
                 server.stop()
             server = self._servers[args[0]] = _Server(args[0])
         if server.busy or len(request) > _MAX_REQUEST_BYTES:
-            return ToolJob.start(
-                args, stdin=stdin, timeout_s=timeout_s, memory_bytes=memory_bytes, output_bytes=output_bytes
-            )
+            return ToolJob.start(args, stdin=stdin, bounds=bounds)
         return _ServedJob(server, request, stdin, deadline)
 
     def __enter__(self) -> Self:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.tools import Starter, ToolJob, tool_path
+from elfscan.tools import USUAL, Bounds, Starter, ToolJob, tool_path
 from sharing.model import (
     ARG_DTYPE,
     BLOCK_DTYPE,
@@ -48,8 +48,6 @@ _COUNTER_DTYPE = np.dtype([("name", "S32"), ("value", "<u8")])
 
 _ELF_TYPE_OFFSET = 16
 _ET_DYN = 3
-_TIMEOUT_S = 60.0
-_MEMORY_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -116,15 +114,14 @@ def start_scan(
     plan: AccessPlan,
     *,
     threads: int | None = None,
-    timeout_s: float = _TIMEOUT_S,
-    memory_bytes: int = _MEMORY_BYTES,
+    bounds: Bounds = USUAL,
     starter: Starter = ToolJob,
 ) -> ScanJob:
     """Start the scan and return at once.  ``threads``: None for one per processor; ``starter`` starts the helper."""
     args = [str(tool_path("linemate-access")), plan.path]
     if threads is not None:
         args.append(str(threads))
-    job = starter.start(args, stdin=encode_plan(plan), timeout_s=timeout_s, memory_bytes=memory_bytes)
+    job = starter.start(args, stdin=encode_plan(plan), bounds=bounds)
     return ScanJob(plan, job)
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from elfscan.relocation.dynamic import PLACEHOLDER_BYTES
-from elfscan.tools import Starter, ToolJob
+from elfscan.tools import Bounds, Starter, ToolJob
 from sharing.model import (
     ARG_DTYPE,
     BLOCK_DTYPE,
@@ -151,8 +151,7 @@ def start_access(
     scan = start_scan(
         plan,
         starter=starter,
-        timeout_s=TIMEOUT_S + size / BYTES_A_SECOND,
-        memory_bytes=MEMORY_BYTES + size * MEMORY_FACTOR,
+        bounds=Bounds(TIMEOUT_S + size / BYTES_A_SECOND, MEMORY_BYTES + size * MEMORY_FACTOR),
     )
     return AccessScan(scan, "", (program.code_path, program.elf.label))
 

@@ -47,8 +47,6 @@ _ADDRESS_DTYPE = np.dtype("<u8")
 _TEXT_DTYPE = np.dtype([("ip", "<u8"), ("asked", "<u4"), ("end", "<u4")])  # letters: from the row before's end
 _LETTER_DTYPE = np.dtype("u1")
 _ASKED_DTYPE = np.dtype([("ip", "<u8"), ("function", "<i4"), ("reserved", "<u4")])
-_TIMEOUT_S = 60.0
-_MEMORY_BYTES = 1 << 30
 
 
 class _Kind(IntEnum):
@@ -195,7 +193,7 @@ def _ask(
     header = _QUERY_HEADER.pack(_QUERY_MAGIC, decoder, kind, *image, *_futex(machine), 0, *lengths)
     query = b"".join([header, extents.tobytes(), asked.tobytes(), *(data for _, data in functions)])
     line = [str(tool_path("linemate-access")), "--query"]
-    with ToolJob.start(line, stdin=query, timeout_s=_TIMEOUT_S, memory_bytes=_MEMORY_BYTES) as job:
+    with ToolJob.start(line, stdin=query) as job:
         return read_answer(job.result(), kind)
 
 

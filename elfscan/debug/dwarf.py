@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.tools import Starter, ToolJob, tool_path
+from elfscan.tools import Bounds, Starter, ToolJob, tool_path
 from sharing.model import LinemateError, Malformed, TypeRecord
 
 VERSION = 1
@@ -170,9 +170,11 @@ def _start(
     job = starter.start(
         [str(tool_path("linemate-dwarf")), *(["--alt", alt] if alt else []), *options, _argument(path)],
         stdin=stdin,
-        timeout_s=_TIMEOUT_S + _TIMEOUT_PER_GIB_S * size / (1 << 30),
-        memory_bytes=_MEMORY_BYTES + (2 * size if copied else 0),
-        output_bytes=_MAX_OUTPUT_BYTES,
+        bounds=Bounds(
+            _TIMEOUT_S + _TIMEOUT_PER_GIB_S * size / (1 << 30),
+            _MEMORY_BYTES + (2 * size if copied else 0),
+            _MAX_OUTPUT_BYTES,
+        ),
     )
     return DwarfJob(path, job)
 

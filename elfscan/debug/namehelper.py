@@ -5,7 +5,7 @@ Owns the protocol of ``linemate-dwarf --names`` (``native/dwarf/Readable.h``).
 
 from __future__ import annotations
 
-from elfscan.tools import ToolJob, tool_path
+from elfscan.tools import Bounds, ToolJob, tool_path
 from sharing.model import LinemateError
 
 MAX_NAME_BYTES = 4096  # longer ones stay as they are
@@ -21,8 +21,7 @@ def by_helper(names: list[str]) -> list[str]:
         with ToolJob.start(
             [str(tool_path("linemate-dwarf")), "--names"],
             stdin="".join(f"{name}\0" for name in names).encode("utf-8", "replace"),
-            timeout_s=_TIMEOUT_S,
-            memory_bytes=_MEMORY_BYTES,
+            bounds=Bounds(_TIMEOUT_S, _MEMORY_BYTES),
         ) as job:
             answer = job.result().decode("utf-8", "backslashreplace").replace("\n", " ")
             found = answer.split("\0")

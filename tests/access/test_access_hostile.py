@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from elfscan.code.accessplan import SLOT_DTYPE, AccessPlan, ScanResult, encode_plan, read_tables, start_scan
-from elfscan.tools import ToolJob, tool_path
+from elfscan.tools import Bounds, ToolJob, tool_path
 from sharing.model import FUNCTION_DTYPE, AccessKind, FunctionFlag, LinemateError, Malformed
 from tests.nativetools import computed_by_helpers_s, not_with_sanitizers
 
@@ -94,7 +94,7 @@ def test_ranges_that_wrap_are_refused(tmp_path: Path) -> None:
 
 
 def run_raw(path: str, plan: bytes) -> bytes:
-    job = ToolJob.start([str(tool_path("linemate-access")), path], stdin=plan, timeout_s=10, memory_bytes=1 << 30)
+    job = ToolJob.start([str(tool_path("linemate-access")), path], stdin=plan, bounds=Bounds(timeout_s=10))
     return job.result()
 
 

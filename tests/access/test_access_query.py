@@ -19,7 +19,7 @@ from elfscan.code.query import (
     read_operands,
     read_origins,
 )
-from elfscan.tools import ToolJob, tool_path
+from elfscan.tools import Bounds, ToolJob, tool_path
 from sharing.model.arch import find_architecture
 from sharing.model.attribution import Reason
 from sharing.model.errors import LinemateError
@@ -201,7 +201,7 @@ def query(**changes: int | bytes) -> bytes:
 
 def ask(raw: bytes) -> bytes:
     line = [str(tool_path("linemate-access")), "--query"]
-    with ToolJob.start(line, stdin=raw, timeout_s=30.0) as job:
+    with ToolJob.start(line, stdin=raw, bounds=Bounds(timeout_s=30.0)) as job:
         return job.result()
 
 

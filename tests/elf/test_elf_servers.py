@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from elfscan.image import read_images
-from elfscan.tools import ToolJob, tool_path
+from elfscan.tools import Bounds, ToolJob, tool_path
 from elfscan.toolserver import ToolServers
 from sharing.model import Image, LinemateError
 from sharing.model.process import children
@@ -52,11 +52,11 @@ def test_a_failure_is_its_own(unit: Path, tmp_path: Path) -> None:
         with pytest.raises(LinemateError, match="missing"):
             servers.start(dwarf(tmp_path / "missing")).result()
         with pytest.raises(LinemateError, match="output exceeds the bound"):
-            servers.start(dwarf(unit), output_bytes=16).result()
+            servers.start(dwarf(unit), bounds=Bounds(output_bytes=16)).result()
         with pytest.raises(LinemateError, match="linemate-dwarf: gave no answer in time"):
-            servers.start(dwarf(unit), timeout_s=0).result()
+            servers.start(dwarf(unit), bounds=Bounds(timeout_s=0)).result()
         with pytest.raises(LinemateError) as caught:
-            servers.start(dwarf(unit), memory_bytes=4096).result()
+            servers.start(dwarf(unit), bounds=Bounds(memory_bytes=4096)).result()
         assert "\n" not in str(caught.value)
         assert servers.start(dwarf(unit)).result() == whole
 
