@@ -6,6 +6,7 @@ the owners of the two actors that a finding blames.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,11 @@ def test_rule_ids_are_unique_and_registered() -> None:
     modules = {f"{p.parent.name}.{p.stem}" for p in package.glob("*/*.py") if p.stem not in others}
     checks = [rule.check for table in (LINE_RULES, DECLARATION_RULES, SAMPLED_RULES) for rule in table]
     assert modules == {check.__module__.removeprefix("sharing.rules.") for check in checks}
+
+
+def test_the_page_on_verdicts_lists_each_rule_on_lines_of_a_binary() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text()
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == {rule.id for rule in LINE_RULES}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.id)

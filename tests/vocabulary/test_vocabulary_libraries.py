@@ -28,7 +28,7 @@ STUBS = sorted(p for p in (Path(__file__).parent / "stubs").iterdir() if p.suffi
 LINE = re.compile(r"^void (\w+)\(.*\} +// (.+)$", re.MULTILINE)
 EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "try"}
 IN_SOURCE = {"guard": {"lock", "unlock"}, "deferred": {"unlock"}}
-Said = dict[str, set[str]]
+Operations = dict[str, set[str]]
 
 
 def expectations(stub: Path) -> dict[str, list[str]]:
@@ -40,10 +40,10 @@ def arguments(stub: Path) -> list[str]:
 
 
 @functools.cache
-def in_source(stub: Path) -> Said:
+def in_source(stub: Path) -> Operations:
     """Lock operations and starts of callable objects, by function."""
     unit = read_unit(stub, arguments(stub))
-    out: Said = {}
+    out: Operations = {}
     for identity, facts in unit.document["functions"]:
         name = _own(identity)
         said = out.setdefault(name, set())
@@ -59,7 +59,7 @@ def in_source(stub: Path) -> Said:
 
 
 @functools.cache
-def in_object(stub: Path, folder: Path) -> Said:
+def in_object(stub: Path, folder: Path) -> Operations:
     """The same and all starts, joins and callbacks, from the machine code."""
     made = folder / f"{stub.stem}.o"
     # Without inlining: what a library has in its headers is called here as what it exports.
@@ -67,7 +67,7 @@ def in_object(stub: Path, folder: Path) -> Said:
     subprocess.run([compiler("g++" if stub.suffix == ".cpp" else "gcc"), *flags, "-o", made, stub], check=True)
     image = next(read_images(str(made)))
     knowledge = default_knowledge()
-    out: Said = {}
+    out: Operations = {}
 
     def say(function: int, what: str) -> None:
         out.setdefault(_own(function_name(image, function)), set()).add(what)
@@ -144,6 +144,5 @@ def test_an_object_file_shows_what_each_line_says(stub: Path, tmp_path_factory: 
 
 @pytest.mark.parametrize("stub", STUBS, ids=lambda p: p.name)
 def test_each_library_has_a_near_miss(stub: Path) -> None:
-    words = [w for line in expectations(stub).values() for w in line]
-    assert "nothing" in words
-    assert len(words) > 10
+    words = {w for line in expectations(stub).values() for w in line}
+    assert words > {"nothing"}

@@ -166,7 +166,7 @@ def _dealt_out(program: Program, ctx: SourceContext) -> Iterator[Elements]:
                 continue
             for base, _, record in _used_by(program, entry):
                 key = record.facts.key
-                # Often: what is written once of each costs one line once.
+                # FrequentUse: what is written once of each costs one line once.
                 uses = tuple(u for u in ctx.uses.of_record(key) if u.function == entry.facts.name and u.loop_depth)
                 if base == Base.PARAMETER:
                     yield Elements(shown_name(record.facts), key, record, uses)

@@ -1,6 +1,6 @@
 """The rules on declarations of a program's source, a row each.
 
-The order of the table is the order of precedence: of rules that exclude each other on a line, the first speaks.
+Of equally severe findings those of the earlier rule come first.
 """
 
 from __future__ import annotations
