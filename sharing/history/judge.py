@@ -72,7 +72,9 @@ def judge(series: Series, alpha: float = explain_numbers.ALPHA, builds: Sequence
     edges = [0, *(s.at for s in found.splits), n]
     # Where repetitions were compared they give the size, too: of two builds there are no more medians than two.
     told = (
-        _Told(rows, np.cumsum([0, *counts])) if basis is Basis.REPETITIONS else _Told(logs, np.arange(n + 1), borders)
+        _SizedRows(rows, np.cumsum([0, *counts]))
+        if basis is Basis.REPETITIONS
+        else _SizedRows(logs, np.arange(n + 1), borders)
     )
     made = [_step(plain, told, measured, edges[i], s, edges[i + 2], basis) for i, s in enumerate(found.splits)]
     best = None
@@ -183,7 +185,7 @@ def _by_spread(logs: Floats, alpha: float) -> Segmentation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _SizedRows:
     """Rows of logarithms that tell the size of a step; ``first`` is the first row of each revision, and the end.
 
     ``borders`` are where another build begins, where rows are revisions.
@@ -194,7 +196,7 @@ class _Told:
     borders: Ids | None = None
 
 
-def _step(series: Series, told: _Told, measured: Ids, start: int, split: Split, end: int, basis: Basis) -> Step:
+def _step(series: Series, told: _SizedRows, measured: Ids, start: int, split: Split, end: int, basis: Basis) -> Step:
     before, after = int(measured[split.at - 1]), int(measured[split.at])
     logs = told.logs
     start, at, end = (int(told.first[edge]) for edge in (start, split.at, end))
@@ -217,7 +219,7 @@ def _step(series: Series, told: _Told, measured: Ids, start: int, split: Split, 
     suspects = tuple(range(before + 1, after + 1))
     places: tuple[int, ...] = ()
     if basis is Basis.REVISIONS and told.borders is not None:
-        allowed = possible_splits(told.borders, start, end) - start
+        allowed = possible_splits(told.borders, start, end, numbers.MIN_REVISIONS) - start
         left = possible_places(level, cut, allowed, clearness(common_level(logs)))
         places = tuple(int(measured[start + row]) for row in left)
     return Step((before, after), suspects, split.chance, slower, change, conditions, places=places)

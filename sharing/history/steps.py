@@ -85,7 +85,7 @@ def segment(
     return Segmentation(tuple(splits), tuple(slopes), best)
 
 
-def possible_splits(edges: Ids, start: int, end: int, least: int = numbers.MIN_REVISIONS) -> Ids:
+def possible_splits(edges: Ids, start: int, end: int, least: int) -> Ids:
     """The edges between two rows that leave enough rows on each side."""
     return edges[(edges >= start + least) & (edges <= end - least)]
 
@@ -95,7 +95,7 @@ def smallest_chance(edges: Ids) -> float:
     middle, and of its mirror image.
     """
     rows = int(edges[-1])
-    places = possible_splits(edges, 0, rows)
+    places = possible_splits(edges, 0, rows, numbers.MIN_REVISIONS)
     if not len(places):
         return 1.0
     middle = int(places[np.abs(2 * places - rows).argmin()])
