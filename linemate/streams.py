@@ -24,7 +24,7 @@ class ReaderGone(Exception):
     """Nobody reads our standard output any more.  Not an OSError, since click ends the process on EPIPE itself."""
 
 
-class _Named(io.FileIO):
+class _StandardOutput(io.FileIO):
     """Standard output: what goes wrong with it is said once, and what comes after that goes nowhere.
 
     Python writes what is left once more at its exit; that would end in a traceback and code 120.
@@ -45,7 +45,7 @@ class _Named(io.FileIO):
             raise
 
 
-class _Patient(io.FileIO):
+class _StandardError(io.FileIO):
     """Standard error: what nobody can be told changes no verdict and no exit code."""
 
     def write(self, data: object) -> int:
@@ -67,8 +67,10 @@ def open_streams() -> None:
                     os.dup2(handle, number)
                     os.close(handle)
                 os.set_inheritable(number, True)
-    sys.stdout = _text(_Named(1, "w", closefd=False), sys.stdout, lines=sys.stdout is not None and sys.stdout.isatty())
-    sys.stderr = _text(_Patient(2, "w", closefd=False), sys.stderr, lines=True)
+    sys.stdout = _text(
+        _StandardOutput(1, "w", closefd=False), sys.stdout, lines=sys.stdout is not None and sys.stdout.isatty()
+    )
+    sys.stderr = _text(_StandardError(2, "w", closefd=False), sys.stderr, lines=True)
 
 
 def _text(raw: io.FileIO, before: TextIO | None, *, lines: bool) -> io.TextIOWrapper:

@@ -181,7 +181,7 @@ def reason(said: str) -> str:
 
 def _run(line: list[str]) -> subprocess.CompletedProcess[str]:
     try:
-        done = children.run(line, timeout_s=_TRIAL_S, bond=children.Bond.TREE, env={**os.environ, "LC_ALL": "C"})
+        done = children.run(line, timeout_s=_TRIAL_S, bond=children.WhenKilled.TREE, env={**os.environ, "LC_ALL": "C"})
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(line, 1, "", f"not done after {_TRIAL_S:.0f} s")
     except OSError as error:

@@ -226,7 +226,7 @@ class PerfRun:
             self._process = children.start(
                 line,
                 children.Streams(stdout=self._said, stderr=self._said, others=(control_read, answers_write)),
-                bond=children.Bond.ALONE,
+                bond=children.WhenKilled.ALONE,
                 group=True,
                 env={**os.environ, "LC_ALL": "C"},
                 before_exec=raise_priority if priority else None,

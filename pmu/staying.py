@@ -24,7 +24,7 @@ _SET_FILTER, _KEEP_SPECULATION = 1, 4  # without the flag, older kernels slow th
 _NO_NEW_PRIVILEGES = 38
 
 
-class Staying:
+class AffinityFilter:
     """The filter, made ready before a fork: ``apply`` is for the child.
 
     Raises LinemateError on an architecture whose system calls are not known.

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from shutil import which
 
-from pmu.staying import Staying
+from pmu.staying import AffinityFilter
 from sharing.model.errors import LinemateError
 from sharing.model.process.table import descendants
 
@@ -73,7 +73,7 @@ class Workload:
         env: Mapping[str, str] | None = None,
     ) -> None:
         path = find_command(command)
-        staying = Staying() if on is not None and on.stays else None
+        staying = AffinityFilter() if on is not None and on.stays else None
         gate_read, self._gate = os.pipe()
         self._errors, errors_write = os.pipe()
         self._output, output_write = os.pipe() if capture else (-1, -1)
@@ -182,7 +182,7 @@ def _prepare(
     gate_write: int,
     output_write: int,
     on: Processors | None,
-    staying: Staying | None,
+    staying: AffinityFilter | None,
     priority: bool,
 ) -> None:
     """In the child: everything before exec, and the wait for the start."""

@@ -90,7 +90,7 @@ class Child(Generic[Answer]):
             self._process = children.start(
                 [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", code],
                 children.Streams(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL),
-                bond=children.Bond.ALONE,
+                bond=children.WhenKilled.ALONE,
                 group=True,  # Ctrl-C is this process' to act on
                 env={**os.environ, "TMPDIR": scratch.folder()},
             )

@@ -139,10 +139,10 @@ def command(
     if several and evidence.debuginfod:
         raise click.UsageError("--debuginfod is of one file: audit the worst again with it")
     if several:
-        from linemate.commands.auditmany import Many
+        from linemate.commands.auditmany import TreeRequest
 
         alone = dataclasses.replace(options, spread=False)
-        many = Many(paths, alone, document.output, spread.jobs, spread.resume, document.quiet)
+        many = TreeRequest(paths, alone, document.output, spread.jobs, spread.resume, document.quiet)
         if as_tables:
             return many.store(spread.engine, spread.scheduler)
     check_output(document.output, inputs)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
+class TreeRequest:
     """What was asked for.  ``jobs`` 0 is one a core; ``resume``: go on where a run was ended."""
 
     paths: tuple[str, ...]

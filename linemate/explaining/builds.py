@@ -35,7 +35,7 @@ from sharing.model.project import ProjectConfig
 APART_BYTES = 8 << 20  # of each file: below, a process takes longer to start than it saves
 
 
-class Asked(msgspec.Struct, frozen=True):
+class BuildRequest(msgspec.Struct, frozen=True):
     """A build by the bytes of its name, and how to look at it.  ``debug_folders`` are searched for debug files."""
 
     path: bytes
@@ -57,7 +57,7 @@ class Answer(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-def both(old: Asked, new: Asked) -> tuple[Side, Side]:
+def both(old: BuildRequest, new: BuildRequest) -> tuple[Side, Side]:
     """The old and the new build.  Raises LinemateError where one cannot be read."""
     if not (_is_large(old) and _is_large(new)) or len(os.sched_getaffinity(0)) < 2 or not sys.executable:
         # Side by side all the same: helpers are processes, and numpy lets another thread run.
@@ -70,14 +70,14 @@ def both(old: Asked, new: Asked) -> tuple[Side, Side]:
         return other.side(old), after
 
 
-def side_of(asked: Asked) -> Side:
+def side_of(asked: BuildRequest) -> Side:
     """A build by this process.  Raises LinemateError where it cannot be read."""
     image, traits = _read(os.fsdecode(asked.path), None if asked.debug_file is None else os.fsdecode(asked.debug_file))
     sizes = line_sizes(asked.line_size, image)
     return side(image, traits, vocabulary(asked.project), ExplainOptions(*sizes, demangle))
 
 
-def write_side(asked: Asked, file: Path) -> None:
+def write_side(asked: BuildRequest, file: Path) -> None:
     """A build into a file, for the process that compares.  Raises LinemateError where it cannot be read."""
     for folder in asked.debug_folders:
         search_also(folder)
@@ -86,7 +86,7 @@ def write_side(asked: Asked, file: Path) -> None:
         pickle.dump((found.image, found.activity), out, pickle.HIGHEST_PROTOCOL)
 
 
-def _is_large(asked: Asked) -> bool:
+def _is_large(asked: BuildRequest) -> bool:
     try:
         return os.stat(asked.path).st_size >= APART_BYTES
     except OSError:
@@ -99,7 +99,7 @@ class _Reader(Child[Answer]):
     def __init__(self) -> None:
         super().__init__(f"{__package__}.child", Answer)
 
-    def side(self, asked: Asked) -> Side:
+    def side(self, asked: BuildRequest) -> Side:
         answer = self.answer()
         if answer is None:
             return side_of(asked)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from linemate.auditing.framed import questions, reply, serve
-from linemate.explaining.builds import Answer, Asked, write_side
+from linemate.explaining.builds import Answer, BuildRequest, write_side
 from sharing.model.errors import LinemateError
 from sharing.model.guard import check_inputs
 from sharing.model.process import scratch
@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _loop() -> None:
-    for asked in questions(Asked):
+    for asked in questions(BuildRequest):
         file = Path(scratch.folder(), "side")
         try:
             write_side(asked, file)

@@ -13,7 +13,7 @@ import numpy as np
 from elfscan.debug.locals import read_locals
 from linemate.sampled.judging import JudgedProfiles
 from sharing.explain.records import laid_out_anew, record_named
-from sharing.explain.seenpairs import Seen
+from sharing.explain.seenpairs import SampledPair
 from sharing.model.errors import LinemateError
 from sharing.model.types import TypeTable
 
@@ -26,7 +26,7 @@ class Records:
     def __init__(self, old: JudgedProfiles, new: JudgedProfiles) -> None:
         self._old, self._new = old, new
 
-    def __call__(self, seen: Seen) -> str:
+    def __call__(self, seen: SampledPair) -> str:
         """How the records that hold two things of the new build were laid out anew, "" where they were not."""
         objects = [seen.line.objects[i] for i in seen.draft.items[:2]] if seen.line.objects else []
         used: dict[str, list[str]] = {}

@@ -11,7 +11,7 @@ import msgspec
 
 from elfscan.debug.demangle import demangle
 from linemate.auditing.image import line_sizes
-from linemate.explaining.builds import Asked, both
+from linemate.explaining.builds import BuildRequest, both
 from linemate.explaining.inputs import measurements_of, profiles_of
 from linemate.pipeline import vocabulary
 from sharing.explain.causes.layout import severity_of
@@ -59,8 +59,8 @@ def explain(request: ExplainRequest) -> Comparison:
     # Profiles and tables first: they are small, and a typing error should not cost the reading of two servers.
     before, after, taken = measurements_of(request.bench_old, request.bench_new)
     old_side, new_side = both(
-        Asked.of(request.old, request.debug_old, request.line_size, request.project),
-        Asked.of(request.new, request.debug_new, request.line_size, request.project),
+        BuildRequest.of(request.old, request.debug_old, request.line_size, request.project),
+        BuildRequest.of(request.new, request.debug_new, request.line_size, request.project),
     )
     old, new = old_side.image, new_side.image
     profiles = profiles_of(request.samples_old, request.samples_new, old, new) if request.samples_old else None

@@ -42,7 +42,7 @@ def run(command: str, folder: Path, timeout_s: float, *, priority: bool = False)
         process = children.start(
             ["/bin/sh", "-c", command],
             children.Streams(stdout=subprocess.PIPE, stderr=subprocess.STDOUT),
-            bond=children.Bond.TREE,
+            bond=children.WhenKilled.TREE,
             group=True,
             cwd=folder,
             # What a compiler that is killed leaves goes with ours.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.match import How, Matching
+from sharing.explain.match import MatchBasis, Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import ChangeKind, SymbolChange
 
@@ -24,7 +24,9 @@ def changes(matching: Matching, shifts: Shifts, activity: Activity, limit: int) 
     sized = ~old.inferred[row_old] & ~new.inferred[row_new]
     one, other = old.align[row_old], new.align[row_new]
     section = old.section[row_old] != new.section[row_new]
-    renamed = np.isin(matching.pairs["how"], [How.SUFFIX, How.ACCESS]) & (old.name[row_old] != new.name[row_new])
+    renamed = np.isin(matching.pairs["how"], [MatchBasis.SUFFIX, MatchBasis.ACCESS]) & (
+        old.name[row_old] != new.name[row_new]
+    )
     kept = np.zeros(len(row_old), bool)
     kept[shifts.order[shifts.kept]] = True
     masks = (

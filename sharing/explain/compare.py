@@ -21,7 +21,7 @@ from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.findings import new_findings
 from sharing.explain.linepairs import LinePairs, line_pairs
-from sharing.explain.match import How, Matching, match_functions, match_variables
+from sharing.explain.match import MatchBasis, Matching, match_functions, match_variables
 from sharing.explain.same import same_build, what_differs
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import account_for
@@ -254,8 +254,8 @@ def _runs(builds: Builds) -> tuple[ShiftRun, ...]:
 
 
 def _summary(matching: Matching) -> MatchSummary:
-    many = np.bincount(matching.pairs["how"], minlength=max(How) + 1)
-    how = {one.name.lower(): int(many[one]) for one in sorted(How, key=lambda one: one.name) if many[one]}
+    many = np.bincount(matching.pairs["how"], minlength=max(MatchBasis) + 1)
+    how = {one.name.lower(): int(many[one]) for one in sorted(MatchBasis, key=lambda one: one.name) if many[one]}
     return MatchSummary(own(matching.old), own(matching.new), len(matching.pairs), how)
 
 

@@ -39,7 +39,7 @@ class Relaid:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class SampledSharing:
     """That threads were seen to take the line from each other: by which addresses, in words, in timed samples."""
 
     confidence: Confidence
@@ -58,7 +58,7 @@ class LinePair:
     together: bool  # the same functions use both, so that a common line saves them one
     users: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())  # all functions that touch each
     relaid: tuple[Relaid, ...] = ()
-    seen: Sight | None = None
+    seen: SampledSharing | None = None
     idle: str = ""  # why the load of a profile excludes it, in words
 
 

@@ -19,7 +19,7 @@ from sharing.model.image import FunctionFlag, Image
 MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # splitmix64
 
 
-class How(IntEnum):
+class MatchBasis(IntEnum):
     """By what a pair was recognised, the most certain first."""
 
     NAME = 1  # the same linkage name, and source file where both know it
@@ -69,10 +69,10 @@ class _Search:
     def left(self) -> tuple[Ids, Ids]:
         return np.flatnonzero((self.of_old < 0) & self.old.named), np.flatnonzero((self.of_new < 0) & self.new.named)
 
-    def take(self, old: Ids, new: Ids, how: How) -> None:
+    def take(self, old: Ids, new: Ids, how: MatchBasis) -> None:
         self.of_old[old], self.of_new[new], self.how[old] = new, old, how
 
-    def unique(self, columns: list[tuple[Ids, Ids]], how: How, rows: tuple[Ids, Ids] | None = None) -> None:
+    def unique(self, columns: list[tuple[Ids, Ids]], how: MatchBasis, rows: tuple[Ids, Ids] | None = None) -> None:
         """Pair the rows whose key, over all columns, only one row on each side has."""
         old, new = self.left() if rows is None else rows
         if not len(old) or not len(new):
@@ -81,11 +81,11 @@ class _Search:
         at_old, at_new = _singles(keys[: len(old)], keys[len(old) :])
         old, new = old[at_old], new[at_new]
         good = self.compatible(old, new)
-        if how in (How.BODY, How.PLACE):
+        if how in (MatchBasis.BODY, MatchBasis.PLACE):
             good &= ~(self.old.named[old] & self.new.named[new])
         self.take(old[good], new[good], how)
 
-    def ordinal(self, columns: list[tuple[Ids, Ids]], how: How, rows: tuple[Ids, Ids] | None = None) -> None:
+    def ordinal(self, columns: list[tuple[Ids, Ids]], how: MatchBasis, rows: tuple[Ids, Ids] | None = None) -> None:
         """Pair by position the rows of a key that equally many rows on both sides have."""
         old, new = self.left() if rows is None else rows
         if not len(old) or not len(new):
@@ -137,13 +137,13 @@ def match_functions(old: Objects, new: Objects) -> Matching:
     name, size = (old.name, new.name), (_signed(old.size), _signed(new.size))
     section, part = (old.section, new.section), (old.part, new.part)
     base = (old.base, new.base)
-    search.unique([name], How.NAME)
+    search.unique([name], MatchBasis.NAME)
     _by_place(search, [name], size)
-    search.ordinal([name, size], How.ORDER)
-    search.unique([base, part, section], How.SUFFIX)
-    search.unique([base, part], How.SUFFIX)
+    search.ordinal([name, size], MatchBasis.ORDER)
+    search.unique([base, part, section], MatchBasis.SUFFIX)
+    search.unique([base, part], MatchBasis.SUFFIX)
     _by_place(search, [base, part], size)
-    search.ordinal([base, part], How.ORDER)
+    search.ordinal([base, part], MatchBasis.ORDER)
     _by_body(search)
     return search.result()
 
@@ -157,18 +157,18 @@ def match_variables(old: Objects, new: Objects, functions: Matching | None = Non
     name, scope, local = (old.name, new.name), (old.scope, new.scope), (_number(old.local), _number(new.local))
     unit, file, kind = (old.unit, new.unit), (old.file, new.file), (old.type, new.type)
     size, section, base = (_signed(old.size), _signed(new.size)), (old.section, new.section), (old.base, new.base)
-    search.unique([name, scope, local, unit], How.NAME)
-    search.unique([name, scope, local, file], How.NAME)
-    search.unique([name], How.NAME)
-    search.unique([name, scope, kind, size, section], How.NAME)
+    search.unique([name, scope, local, unit], MatchBasis.NAME)
+    search.unique([name, scope, local, file], MatchBasis.NAME)
+    search.unique([name], MatchBasis.NAME)
+    search.unique([name, scope, kind, size, section], MatchBasis.NAME)
     _by_alias(search)
     _by_place(search, [name, section], size)
-    search.ordinal([name, section, size], How.ORDER)
-    search.unique([base, scope, file], How.SUFFIX)
-    search.unique([base, file, size], How.SUFFIX)
-    search.unique([base], How.SUFFIX)
+    search.ordinal([name, section, size], MatchBasis.ORDER)
+    search.unique([base, scope, file], MatchBasis.SUFFIX)
+    search.unique([base, file, size], MatchBasis.SUFFIX)
+    search.unique([base], MatchBasis.SUFFIX)
     _by_place(search, [base, section], size)
-    search.ordinal([base, file, section, size], How.ORDER)
+    search.ordinal([base, file, section, size], MatchBasis.ORDER)
     _by_object_file(search)
     if functions is not None:
         _by_access(search, functions)
@@ -185,7 +185,7 @@ def _by_body(search: _Search) -> None:
         # Two different names are two functions, however alike; one side has to be nameless.
         if search.old.named[old].all() and search.new.named[new].all():
             return
-        search.unique([bodies, *columns], How.BODY, (old, new))
+        search.unique([bodies, *columns], MatchBasis.BODY, (old, new))
 
 
 def function_bodies(image: Image) -> Ids:
@@ -209,7 +209,7 @@ def _by_place(search: _Search, columns: list[tuple[Ids, Ids]], size: tuple[Ids, 
     """The same key between the same neighbours; of the same size first."""
     for more in ([size], []):
         for after in (False, True):
-            search.unique([*columns, *more, search.anchors(after=after)], How.ORDER)
+            search.unique([*columns, *more, search.anchors(after=after)], MatchBasis.ORDER)
 
 
 def _by_alias(search: _Search) -> None:
@@ -233,7 +233,7 @@ def _by_alias(search: _Search) -> None:
     )
     pairs = pairs[:, once]
     pairs = pairs[:, search.compatible(pairs[0], pairs[1])]
-    search.take(pairs[0], pairs[1], How.ALIAS)
+    search.take(pairs[0], pairs[1], MatchBasis.ALIAS)
 
 
 def _by_object_file(search: _Search) -> None:
@@ -249,7 +249,7 @@ def _by_object_file(search: _Search) -> None:
             np.flatnonzero((of < 0) & ~o.named & (o.unit >= 0))
             for of, o in ((search.of_old, old), (search.of_new, new))
         )
-        search.ordinal(columns, How.ORDER, (rows[0], rows[1]))
+        search.ordinal(columns, MatchBasis.ORDER, (rows[0], rows[1]))
 
 
 def _by_access(search: _Search, functions: Matching) -> None:
@@ -260,11 +260,11 @@ def _by_access(search: _Search, functions: Matching) -> None:
     theirs = _signatures(search.new, np.where(functions.of_new >= 0, functions.of_new, -1))
     old, new = old[mine[old] != 0], new[theirs[new] != 0]
     columns = [(mine, theirs), (search.old.section, search.new.section)]
-    search.unique([*columns, (_signed(search.old.size), _signed(search.new.size))], How.ACCESS, (old, new))
+    search.unique([*columns, (_signed(search.old.size), _signed(search.new.size))], MatchBasis.ACCESS, (old, new))
     old, new = old[search.of_old[old] < 0], new[search.of_new[new] < 0]
-    search.unique([*columns, search.anchors(after=False)], How.ACCESS, (old, new))
+    search.unique([*columns, search.anchors(after=False)], MatchBasis.ACCESS, (old, new))
     old, new = old[search.of_old[old] < 0], new[search.of_new[new] < 0]
-    search.unique([*columns, search.anchors(after=True)], How.ACCESS, (old, new))
+    search.unique([*columns, search.anchors(after=True)], MatchBasis.ACCESS, (old, new))
 
 
 def _by_shift(search: _Search) -> None:
@@ -291,7 +291,7 @@ def _by_shift(search: _Search) -> None:
         (_signed(old.size), _signed(new.size)),
         (old.section, new.section),
     ]
-    search.unique(columns, How.PLACE, rows)
+    search.unique(columns, MatchBasis.PLACE, rows)
 
 
 def _signatures(objects: Objects, pair_of_function: Ids) -> Ids:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sharing.explain.causes.base import Builds, quoted
 from sharing.explain.causes.layout import strengths
-from sharing.explain.seenpairs import Seen, seen_in
+from sharing.explain.seenpairs import SampledPair, seen_in
 from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.comparison import Cause, CauseKind
 from sharing.sampled.lineuse.use import Totals
@@ -27,8 +27,8 @@ class Disturbed:
     ``before``: they did so in the old one, at a cost of a lower severity.
     """
 
-    seen: Seen
-    before: Seen | None = None
+    seen: SampledPair
+    before: SampledPair | None = None
 
 
 def disturbed_since(old: Verdicts, new: Verdicts) -> tuple[Disturbed, ...]:
@@ -46,7 +46,7 @@ def disturbed_since(old: Verdicts, new: Verdicts) -> tuple[Disturbed, ...]:
 
 
 def causes_of(
-    found: Iterable[Disturbed], totals: tuple[Totals, Totals], builds: Builds, relaid: Callable[[Seen], str]
+    found: Iterable[Disturbed], totals: tuple[Totals, Totals], builds: Builds, relaid: Callable[[SampledPair], str]
 ) -> tuple[Cause, ...]:
     """A cause each.  ``totals`` are those of both profiles; ``relaid`` says how the records were laid out anew."""
     return tuple(_cause(one, totals, builds.programs[1], relaid(one.seen)) for one in found)
@@ -73,24 +73,24 @@ def _cause(found: Disturbed, totals: tuple[Totals, Totals], new: str, relaid: st
     )
 
 
-def _share(seen: Seen, totals: Totals) -> str:
+def _share(seen: SampledPair, totals: Totals) -> str:
     return f"{totals.share(seen.draft.cost).text} of {totals.measure}"
 
 
-def _in_memory(verdicts: Verdicts) -> list[Seen]:
+def _in_memory(verdicts: Verdicts) -> list[SampledPair]:
     return [one for one in seen_in(verdicts) if one.line.use.link < 0]
 
 
-def _badness(seen: Seen) -> int:
+def _badness(seen: SampledPair) -> int:
     return seen.draft.severity.rank
 
 
-def _same(one: Seen, other: Seen) -> bool:
+def _same(one: SampledPair, other: SampledPair) -> bool:
     if one.named and other.named:
         return _plain(one) == _plain(other)
     return bool(set(one.functions) & set(other.functions))
 
 
-def _plain(seen: Seen) -> frozenset[str]:
+def _plain(seen: SampledPair) -> frozenset[str]:
     """Without the numbers of elements."""
     return frozenset(re.sub(r"\[\d*\]", "[]", name) for name in seen.names)

@@ -15,7 +15,7 @@ from sharing.explain import mates
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds
 from sharing.explain.identity import Objects
-from sharing.explain.linepairs import LinePair, LinePairs, Relaid, Sight, partners
+from sharing.explain.linepairs import LinePair, LinePairs, Relaid, SampledSharing, partners
 from sharing.explain.members import Members
 from sharing.judge.sampled.findings import confidence_of
 from sharing.judge.sampled.verdict import Verdicts
@@ -27,7 +27,7 @@ _OF_LAYOUT = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Seen:
+class SampledPair:
     """Two things on one line, of which threads were seen to wait for each other: a draft and its line."""
 
     line: SampledLine
@@ -50,8 +50,8 @@ class Seen:
         return bool(objects) and all(objects[i] is not None for i in self.draft.items[:2])
 
     @property
-    def sight(self) -> Sight:
-        return Sight(confidence_of(self.line), self.draft.message, self.draft.cost)
+    def sight(self) -> SampledSharing:
+        return SampledSharing(confidence_of(self.line), self.draft.message, self.draft.cost)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -59,12 +59,12 @@ class Seen:
         return functions_of(touches, 6)
 
 
-def seen_in(verdicts: Verdicts) -> Iterator[Seen]:
+def seen_in(verdicts: Verdicts) -> Iterator[SampledPair]:
     """What of a profile another layout would cure, costliest first."""
     for judged in verdicts.judged:
         for draft in judged.drafts:
             if draft.verdict in _OF_LAYOUT and len(draft.items) > 1 and draft.severity is not Severity.NOTE:
-                yield Seen(judged.line, draft)
+                yield SampledPair(judged.line, draft)
 
 
 def decided(builds: Builds, old: Verdicts, new: Verdicts) -> Builds:
@@ -105,7 +105,7 @@ class _Side:
         self._members = Members(self.here.image, self.there.image)
         self._line_size = builds.line_size
 
-    def pair(self, seen: Seen, met: LinePairs) -> LinePair | None:
+    def pair(self, seen: SampledPair, met: LinePairs) -> LinePair | None:
         """The pair that was seen, None where it is none of static variables, or on one line in the other build, too."""
         use, draft = seen.line.use, seen.draft
         if not use.target or use.link < 0:

@@ -11,10 +11,10 @@ import dataclasses
 from collections.abc import Iterable
 
 from sharing.model.finding import OF_SHARING, Severity, Verdict
-from sharing.model.profile import Actor, Heat, Often
+from sharing.model.profile import Actor, FrequentUse, Heat
 from sharing.rules.line.base import Context, Draft
 
-NOTHING = Often()
+NOTHING = FrequentUse()
 UNKNOWN = "how often threads come here is not known: none starts in this file"
 LOCAL = "one of the two is busy in a loop of its own thread, and not among the busiest of the program"
 LIBRARY = "both belong to the standard library"

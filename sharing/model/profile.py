@@ -72,7 +72,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Often:
+class FrequentUse:
     """Which roots write something, and use it, often by what each of them is seen to do: masks.
 
     ``sure_writes`` and ``sure_uses`` are those that do so far more often than would matter, ``maybe_writes`` and
@@ -122,7 +122,7 @@ class Actor:
     identity: str = ""  # see Participant.identity
     file: str = ""  # of its declaration, as sharing.basics.sourcepath shortens it
     callers: frozenset[str] = frozenset()  # functions with data of their own here, whose helpers make the accesses
-    often: Often | None = None  # None: not estimated by root
+    often: FrequentUse | None = None  # None: not estimated by root
     raised: bool = False  # hot in a loop of its own thread only, not among the busiest of the program
     of_library: bool = False  # the standard library's own data, which no user of it can move
     support: tuple[tuple[str, int, int], ...] = ()  # guards with (accesses under it, accesses in all), from source

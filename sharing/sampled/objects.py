@@ -46,7 +46,7 @@ class SeenObject:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Sampled:
     start: int
     samples: int
     reached: Reached
@@ -56,12 +56,12 @@ class _Seen:
 def object_at(use: LineUse, start: int, end: int, known: Mapping[Code, tuple[Reached, Locals]]) -> SeenObject | None:
     """What the bytes [start, end) of a line belong to."""
     every = [
-        _Seen(site.start, site.samples, *known[site.module, site.ip])
+        _Sampled(site.start, site.samples, *known[site.module, site.ip])
         for site in use.sites
         if (site.module, site.ip) in known
     ]
     votes: Counter[tuple[bool, int, int, str]] = Counter()
-    by_key: dict[tuple[bool, int, int, str], tuple[_Seen, int]] = {}
+    by_key: dict[tuple[bool, int, int, str], tuple[_Sampled, int]] = {}
     for one in every:
         base, size = _base(use, one), one.locals_.types.size(one.reached.type)
         inside = use.address + start - base if base >= 0 else one.reached.offset
@@ -80,11 +80,11 @@ def object_at(use: LineUse, start: int, end: int, known: Mapping[Code, tuple[Rea
     return _object(use, one, inside)
 
 
-def _base(use: LineUse, one: _Seen) -> int:
+def _base(use: LineUse, one: _Sampled) -> int:
     return use.address + one.start - one.reached.offset if one.reached.exact else -1
 
 
-def _object(use: LineUse, one: _Seen, offset: int) -> SeenObject:
+def _object(use: LineUse, one: _Sampled, offset: int) -> SeenObject:
     types, kind = one.locals_.types, one.reached.type
     core = types.strip(kind)[0]
     record = types[core if core >= 0 else kind]

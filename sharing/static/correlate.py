@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
-from sharing.model.profile import Access, Heat, Often
+from sharing.model.profile import Access, FrequentUse, Heat
 from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
@@ -69,7 +69,7 @@ class Thresholds:
         return limit
 
     def heats(
-        self, writes: list[Access], reads: list[Access], often: Often | None, *, guarded: bool = False
+        self, writes: list[Access], reads: list[Access], often: FrequentUse | None, *, guarded: bool = False
     ) -> tuple[Heat, Heat, bool]:
         """(of writes, of reads, is one of them more than its rank in the program says).
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.model.image import AccessKind, Image, Table
-from sharing.model.profile import Often
+from sharing.model.profile import FrequentUse
 from sharing.static import executions, foreign, numbers
 from sharing.static.executions import each_time, in_loop
 from sharing.static.pointercalls import LoopCalls
@@ -145,7 +145,7 @@ class Threads:
                 result[row] *= (mask >> np.uint64(row) & np.uint64(1)).astype(np.float64)
         return np.where(self.once[:, function], result * looped * numbers.STEADY, result)
 
-    def often(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> Often:
+    def often(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> FrequentUse:
         """Roots that write, and that use, what these accesses are to, as often as costs a program something.
 
         Sure is only what a thread's own loop does as a rule each time around, itself or in what it calls.  Of what is
@@ -161,7 +161,7 @@ class Threads:
         at_all = ~self.seldom
         often = at_all & ~self.resting
         sure = often & ~self.unsure
-        return Often(
+        return FrequentUse(
             mask_of(writes >= busy) & often,
             mask_of(uses >= busy) & often,
             mask_of(own_writes >= surely) & sure,

@@ -13,7 +13,7 @@ import numpy as np
 from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge import Knowledge
 from sharing.model.image import Image, Table
-from sharing.model.profile import Access, Actor, LineProfile, Neighbour, Often, Range, Role, Spot
+from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
 from sharing.static.accesscolumns import ATOMIC, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
 from sharing.static.callees import function_name
@@ -147,7 +147,7 @@ class Profiler:
         writes, reads = _shared(accesses)
         if leaf is not None and self._is_thread_handle(leaf):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
-            often = often and Often()
+            often = often and FrequentUse()
         write_guards = self._guards.of([at for at in piece.rows if self._columns.kind[at] in (STORE, RMW)])
         write_heat, read_heat, raised = self._limits.heats(writes, reads, often, guarded=bool(write_guards))
         part = lock if lock is not None else leaf
@@ -192,7 +192,7 @@ class Profiler:
         columns = self._columns
         return self._origins.support([at for at in rows if columns.lock[at] < 0 and columns.weight[at] > 0])
 
-    def _often(self, rows: list[int]) -> Often | None:
+    def _often(self, rows: list[int]) -> FrequentUse | None:
         """Roots that write these bytes, and that use them, as often as costs a program something."""
         threads, once = self.graph.by_thread, self.accesses.once
         if threads is None or once is None:

@@ -6,13 +6,13 @@ Owns the reading of types and accesses as roles.  Locks are known by their types
 from __future__ import annotations
 
 from sharing.knowledge import Knowledge
-from sharing.model.profile import Access, Often, Role
+from sharing.model.profile import Access, FrequentUse, Role
 from sharing.model.types import Member
 from sharing.static import numbers
 
 
 def role_of(
-    leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowledge, often: Often | None = None
+    leaf: Member | None, accesses: tuple[Access, ...], knowledge: Knowledge, often: FrequentUse | None = None
 ) -> Role:
     """What the accesses make of an object that is no lock; ``leaf`` is its type where that is known.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from linemate.explaining import builds
-from linemate.explaining.builds import Asked, both
+from linemate.explaining.builds import BuildRequest, both
 from linemate.explaining.run import ExplainRequest, explain
 from sharing.explain.compare import Side
 from sharing.model.errors import LinemateError
@@ -21,7 +21,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     read: list[str] = []
     own = builds.side_of
 
-    def side_of(asked: Asked) -> Side:
+    def side_of(asked: BuildRequest) -> Side:
         read.append(asked.path.decode())
         return own(asked)
 
@@ -45,7 +45,7 @@ def test_what_the_other_process_cannot_read_is_said_as_ever(
 ) -> None:
     text = tmp_path / "text"
     text.write_text("no program\n")
-    asked = [Asked.of(str(path), None, None, ProjectConfig()) for path in (text, table_cache())]
+    asked = [BuildRequest.of(str(path), None, None, ProjectConfig()) for path in (text, table_cache())]
     with pytest.raises(LinemateError, match="text: not an ELF file"):
         both(asked[0], asked[1])
     assert len(here) == 1

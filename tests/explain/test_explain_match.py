@@ -7,13 +7,13 @@ import pytest
 
 from sharing.explain import identity
 from sharing.explain.identity import COLD, PART, WHOLE, base_name, part_of_function
-from sharing.explain.match import How, Matching, match_functions, match_variables
+from sharing.explain.match import MatchBasis, Matching, match_functions, match_variables
 from sharing.model import Image
 from tests.builders.image import Address, Builder
 from tests.explain.layouts import Var, laid
 
 
-def matched(old: Image, new: Image) -> dict[str, tuple[str, How]]:
+def matched(old: Image, new: Image) -> dict[str, tuple[str, MatchBasis]]:
     """Old label → (new label, how)."""
     return named(variables(old, new))
 
@@ -24,9 +24,9 @@ def variables(old: Image, new: Image) -> Matching:
     return match_variables(identity.variables(old, words), identity.variables(new, words), functions)
 
 
-def named(matching: Matching) -> dict[str, tuple[str, How]]:
+def named(matching: Matching) -> dict[str, tuple[str, MatchBasis]]:
     return {
-        matching.old.label(int(p["old"])): (matching.new.label(int(p["new"])), How(int(p["how"])))
+        matching.old.label(int(p["old"])): (matching.new.label(int(p["new"])), MatchBasis(int(p["how"])))
         for p in matching.pairs
     }
 
@@ -75,12 +75,12 @@ def test_what_stays_ambiguous_stays_unmatched() -> None:
 
 
 def test_numbered_local_statics_are_matched_by_what_they_are_numbers_of() -> None:
-    assert matched(of_bss(Var("cache.12")), of_bss(Var("cache.15"))) == {"cache.12": ("cache.15", How.SUFFIX)}
+    assert matched(of_bss(Var("cache.12")), of_bss(Var("cache.15"))) == {"cache.12": ("cache.15", MatchBasis.SUFFIX)}
 
 
 def test_a_name_that_became_an_alias_leads_to_its_object() -> None:
     old, new = of_bss(Var("environ")), of_bss(Var("__environ", alias="environ"))
-    assert matched(old, new) == {"environ": ("__environ", How.ALIAS)}
+    assert matched(old, new) == {"environ": ("__environ", MatchBasis.ALIAS)}
 
 
 def test_different_names_are_different_objects() -> None:
@@ -130,8 +130,8 @@ def program(*, hits: str, misses: str) -> Image:
 
 def test_a_renamed_variable_is_known_by_who_touches_which_bytes() -> None:
     found = matched(program(hits="hits", misses="misses"), program(hits="hits", misses="failures"))
-    assert found["hits"] == ("hits", How.NAME)
-    assert found["misses"] == ("failures", How.ACCESS)
+    assert found["hits"] == ("hits", MatchBasis.NAME)
+    assert found["misses"] == ("failures", MatchBasis.ACCESS)
 
 
 def test_equal_bodies_without_names_are_matched_and_others_are_not() -> None:
@@ -150,7 +150,7 @@ def test_equal_bodies_without_names_are_matched_and_others_are_not() -> None:
     sides = [identity.functions(image, words) for image in (stripped(4, 8), stripped(4, 2))]
     found = match_functions(*sides)
     assert rows(found) == [(0, 0)]
-    assert found.pairs["how"].tolist() == [How.BODY]
+    assert found.pairs["how"].tolist() == [MatchBasis.BODY]
 
 
 def test_many_variables_are_matched_in_a_moment() -> None:

@@ -21,7 +21,7 @@ PERIOD_NS = 250_000
 ENOUGH = 2500  # samples of a second on two processors, which gives 8000 where nobody else runs
 TRIES = 3
 
-Seen = Callable[..., Report]
+Audit = Callable[..., Report]
 Recorded = Callable[..., tuple[Path, Path]]
 
 
@@ -77,7 +77,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 @pytest.fixture(scope="session")
-def seen(recorded: Recorded) -> Seen:
+def seen(recorded: Recorded) -> Audit:
     """``seen("pairs.c", "heap", defines=("PAD",))`` is the report about one recorded run."""
     made: dict[Path, Report] = {}
 

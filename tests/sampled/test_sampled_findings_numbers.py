@@ -30,7 +30,7 @@ from tests.sampled.test_sampled_verdicts import judged, lock
 from tests.sharing import test_sharing_remedies as remedies
 from tests.source import test_source_judged as sources
 
-Said = Callable[[], object]
+Outcome = Callable[[], object]
 
 
 def worded(findings: tuple[Finding, ...] | list[Finding]) -> object:
@@ -119,7 +119,7 @@ def moved() -> object:
     return remedies.chosen(remedies.node_pair(192, 64), remedies.node_image(192, 64, more=88))
 
 
-ROWS: list[tuple[str, float, Said]] = [
+ROWS: list[tuple[str, float, Outcome]] = [
     ("LIKELY", 0.6, lambda: at_positions(40, 32)),
     ("UNLIKELY", 0.1, lambda: at_positions(56, 8)),
     ("MAX_POSSIBLE", 0, of_two_units),
@@ -143,7 +143,7 @@ ROWS: list[tuple[str, float, Said]] = [
 
 @pytest.mark.parametrize(("name", "other", "outcome"), ROWS, ids=[row[0] for row in ROWS])
 def test_a_number_of_findings_decides_a_verdict(
-    monkeypatch: pytest.MonkeyPatch, name: str, other: float, outcome: Said
+    monkeypatch: pytest.MonkeyPatch, name: str, other: float, outcome: Outcome
 ) -> None:
     before = outcome()
     monkeypatch.setattr(numbers, name, other)

@@ -18,7 +18,7 @@ from sharing.model.image import ImageKind
 from sharing.model.samples import Event, Field, Recording
 from sharing.sampled.lineuse.lines import profile_lines
 from tests.builders.recorded import One, Recorded, attribution, ticks
-from tests.sampled.conftest import PERIOD_NS, PROGRAMS, Seen, needs, report
+from tests.sampled.conftest import PERIOD_NS, PROGRAMS, Audit, needs, report
 
 BARE = Event("cpu-clock", Field.IP | Field.TIME, 1, 0)
 WITH_REGISTERS = replace(BARE, regs_intr_mask=0xFF0FFF)
@@ -94,7 +94,7 @@ def test_few_samples_are_said_to_clear_nothing(count: int, few: bool) -> None:
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory, seen: Seen) -> Report:
+def bare(tmp_path_factory: pytest.TempPathFactory, seen: Audit) -> Report:
     """The counters of a struct, recorded as plain ``perf record`` does."""
     needs("gcc", "perf")
     where = tmp_path_factory.mktemp("bare")
@@ -106,7 +106,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory, seen: Seen) -> Report:
     return report(where / "pairs", where / "perf.data")
 
 
-def test_a_profile_without_registers_lowers_nothing(bare: Report, seen: Seen) -> None:
+def test_a_profile_without_registers_lowers_nothing(bare: Report, seen: Audit) -> None:
     assert "RECORDED WITHOUT REGISTERS" in bare.coverage.notes[0]
     known = {f.id for f in seen("pairs.c", "global").findings if f.severity is not Severity.NOTE}
     kept = {f.id for f in bare.findings if f.severity is not Severity.NOTE}

@@ -35,8 +35,8 @@ from tests.sampled.test_sampled_lines import Code
 from tests.sampled.test_sampled_together import along_an_array, interleaved, short_threads
 from tests.sampled.test_sampled_verdicts import judged, pair
 
-Said = Callable[[], object]
-Row = tuple[str, float, Said]
+Outcome = Callable[[], object]
+Row = tuple[str, float, Outcome]
 
 
 def said(recorded: Recorded) -> object:
@@ -194,7 +194,7 @@ def by_metric(*metrics: float) -> object:
 
 
 @cache
-def usual(outcome: Said) -> object:
+def usual(outcome: Outcome) -> object:
     """What is said with all numbers as they are."""
     return outcome()
 
@@ -260,7 +260,7 @@ OF_SAMPLES: list[Row] = [
 
 @pytest.mark.parametrize(("name", "other", "outcome"), OF_SAMPLES, ids=[row[0] for row in OF_SAMPLES])
 def test_a_number_of_samples_decides_what_is_said(
-    monkeypatch: pytest.MonkeyPatch, name: str, other: float, outcome: Said
+    monkeypatch: pytest.MonkeyPatch, name: str, other: float, outcome: Outcome
 ) -> None:
     before = usual(outcome)
     monkeypatch.setattr(numbers, name, other)

@@ -14,7 +14,7 @@ from sharing.judge.sampled.join import NOT_EXERCISED
 from sharing.model.comparison import CauseKind
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Finding, Report, Severity, Verdict
-from tests.sampled.conftest import PROGRAMS, Recorded, Seen, needs, record, report, sampled
+from tests.sampled.conftest import PROGRAMS, Audit, Recorded, needs, record, report, sampled
 
 ProfileOf = Callable[[str], Path]
 FALSE = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
@@ -33,7 +33,7 @@ def false_sharing(found: Report) -> list[Finding]:
         ("stack", "pair.in", "pair.out"),
     ],
 )
-def test_two_counters_of_a_struct_share_a_line(seen: Seen, where: str, first: str, second: str) -> None:
+def test_two_counters_of_a_struct_share_a_line(seen: Audit, where: str, first: str, second: str) -> None:
     finding = false_sharing(seen("pairs.c", where))[0]
     assert all(any(p.full_name.endswith(name) for p in finding.participants) for name in (first, second))
     assert finding.confidence is Confidence.DERIVED
@@ -50,7 +50,7 @@ def test_two_counters_of_a_struct_share_a_line(seen: Seen, where: str, first: st
 
 
 @pytest.mark.parametrize("where", ["global", "heap"])
-def test_explain_says_of_a_profile_what_audit_says(recorded: Recorded, seen: Seen, where: str) -> None:
+def test_explain_says_of_a_profile_what_audit_says(recorded: Recorded, seen: Audit, where: str) -> None:
     (old, before), (new, after) = recorded("pairs.c", where, defines=("PAD",)), recorded("pairs.c", where)
     finding = false_sharing(seen("pairs.c", where))[0]
     request = ExplainRequest(str(old), str(new), samples_old=(str(before),), samples_new=(str(after),))
@@ -60,23 +60,23 @@ def test_explain_says_of_a_profile_what_audit_says(recorded: Recorded, seen: See
 
 
 @pytest.mark.parametrize("where", ["global", "heap", "stack", "slots", "three"])
-def test_on_lines_of_their_own_nothing_is_found(seen: Seen, where: str) -> None:
+def test_on_lines_of_their_own_nothing_is_found(seen: Audit, where: str) -> None:
     assert sampled(seen("pairs.c", where, defines=("PAD",))) == []
 
 
-def test_one_thread_alone_shares_nothing(seen: Seen) -> None:
+def test_one_thread_alone_shares_nothing(seen: Audit) -> None:
     found = seen("pairs.c", "alone")
     assert sampled(found) == []
     assert found.coverage.counts["sampled_lines_one_thread"] >= 1
 
 
-def test_threads_that_take_turns_are_no_finding(seen: Seen) -> None:
+def test_threads_that_take_turns_are_no_finding(seen: Audit) -> None:
     found = seen("pairs.c", "turns")
     assert sampled(found) == []
     assert found.coverage.counts["sampled_lines_phased"] == 1
 
 
-def test_a_counter_of_all_threads_is_true_sharing(seen: Seen) -> None:
+def test_a_counter_of_all_threads_is_true_sharing(seen: Audit) -> None:
     found = seen("pairs.c", "requests")
     (finding,) = [f for f in sampled(found) if f.severity is not Severity.NOTE]
     assert finding.verdict is Verdict.TRUE_SHARING
@@ -84,38 +84,38 @@ def test_a_counter_of_all_threads_is_true_sharing(seen: Seen) -> None:
     assert finding.remedies == ()
 
 
-def test_slots_of_threads_are_named_as_an_array(seen: Seen) -> None:
+def test_slots_of_threads_are_named_as_an_array(seen: Audit) -> None:
     finding = false_sharing(seen("pairs.c", "slots"))[0]
     assert "slots" in finding.rule
     assert "slots: 4 elements of 8 bytes" in finding.message
     assert finding.remedies[0].kind == "pad-element"
 
 
-def test_slots_in_sixteen_bytes_are_slots_all_the_same(seen: Seen) -> None:
+def test_slots_in_sixteen_bytes_are_slots_all_the_same(seen: Audit) -> None:
     finding = false_sharing(seen("small_slots.c"))[0]
     assert {p.full_name for p in finding.participants} >= {"progress[0]", "progress[1]"}
     assert finding.remedies[0].kind == "pad-element"
 
 
-def test_one_slot_of_all_threads_is_true_sharing(seen: Seen) -> None:
+def test_one_slot_of_all_threads_is_true_sharing(seen: Audit) -> None:
     found = seen("small_slots.c", "one")
     assert false_sharing(found) == []
     assert [f.verdict for f in sampled(found)] == [Verdict.TRUE_SHARING]
 
 
-def test_copies_after_a_fork_are_no_sharing(seen: Seen) -> None:
+def test_copies_after_a_fork_are_no_sharing(seen: Audit) -> None:
     found = seen("forked.c", "copies")
     assert sampled(found) == []
     assert found.coverage.counts["sampled_lines_one_thread"] >= 1
 
 
-def test_processes_share_memory_that_they_map(seen: Seen) -> None:
+def test_processes_share_memory_that_they_map(seen: Audit) -> None:
     finding = false_sharing(seen("forked.c", "mapped"))[0]
     assert {p.bytes for p in finding.participants} == {((0, 8),), ((8, 16),)}
     assert any("shared memory" in e.text for e in finding.evidence) or "shared memory" in finding.message
 
 
-def test_three_pairs_come_in_the_order_of_their_writes(seen: Seen) -> None:
+def test_three_pairs_come_in_the_order_of_their_writes(seen: Audit) -> None:
     found = [f for f in sampled(seen("pairs.c", "three")) if f.verdict in FALSE]
     pairs = ["often", "seldom", "rarely"]
     names = [_variable(f) for f in found]
@@ -130,19 +130,19 @@ def _variable(finding: Finding) -> str:
     return finding.participants[0].full_name.partition(".")[0]
 
 
-def test_nodes_of_a_list_are_not_to_be_padded(seen: Seen) -> None:
+def test_nodes_of_a_list_are_not_to_be_padded(seen: Audit) -> None:
     found = sampled(seen("pairs.c", "list"))
     assert found, "the nodes are shared"
     assert all(f.remedies == () for f in found)
     assert any("give each thread elements that lie side by side" in e.text for e in found[0].evidence)
 
 
-def test_without_symbols_the_bytes_are_still_found(seen: Seen) -> None:
+def test_without_symbols_the_bytes_are_still_found(seen: Audit) -> None:
     finding = false_sharing(seen("pairs.c", "global", strip=True))[0]
     assert [p.bytes for p in sorted(finding.participants, key=lambda p: p.bytes)] == [((0, 8),), ((8, 16),)]
 
 
-def test_a_run_that_did_not_come_there_does_not_clear_a_finding(seen: Seen) -> None:
+def test_a_run_that_did_not_come_there_does_not_clear_a_finding(seen: Audit) -> None:
     """The program's other pairs are findings of the code; the run counts in one of them only."""
     found = seen("pairs.c", "global")
     others = [f for f in found.findings if f.confidence is Confidence.STATIC and "often" in f.message]

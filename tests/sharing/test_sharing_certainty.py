@@ -8,7 +8,7 @@ import pytest
 
 from sharing.judge.severitylimit import UNKNOWN, limit, limited
 from sharing.model.finding import Confidence, Severity, Verdict
-from sharing.model.profile import Access, Actor, Heat, LineProfile, Often, Role
+from sharing.model.profile import Access, Actor, FrequentUse, Heat, LineProfile, Role
 from sharing.rules.line.base import Context, Draft
 
 ONE, OTHER, MANY = 1, 2, 4  # two threads, and one of which several run
@@ -21,14 +21,14 @@ def concurrent(a: int, b: int) -> bool:
 CONTEXT = Context(64, 128, Confidence.STATIC, concurrent, 7, lambda mask: (), lambda a, b: 8)
 
 
-def actor(often: Often | None, *, by: int = ONE | OTHER, heat: Heat = Heat.HOT) -> Actor:
+def actor(often: FrequentUse | None, *, by: int = ONE | OTHER, heat: Heat = Heat.HOT) -> Actor:
     access = Access("f", 10.0, by, writes=True, reads=True, atomic=False, locks=False)
     return Actor("a", "a", (0, 8), (0, 8), ((0, 8),), Role.WRITTEN, accesses=(access,), write_heat=heat, often=often)
 
 
-SURE_ONE = Often(ONE, ONE, ONE, ONE)
-SURE_OTHER = Often(OTHER, OTHER, OTHER, OTHER)
-MAYBE_OTHER = Often(maybe_writes=OTHER, maybe_uses=OTHER)
+SURE_ONE = FrequentUse(ONE, ONE, ONE, ONE)
+SURE_OTHER = FrequentUse(OTHER, OTHER, OTHER, OTHER)
+MAYBE_OTHER = FrequentUse(maybe_writes=OTHER, maybe_uses=OTHER)
 RAISED = dataclasses.replace(actor(SURE_OTHER), raised=True)
 OF_LIBRARY = dataclasses.replace(actor(SURE_OTHER), of_library=True)
 
@@ -39,25 +39,27 @@ OF_LIBRARY = dataclasses.replace(actor(SURE_OTHER), of_library=True)
         pytest.param(actor(SURE_ONE), actor(SURE_OTHER), Severity.CRITICAL, id="both sure, on two threads"),
         pytest.param(actor(SURE_ONE), actor(SURE_ONE), Severity.NOTE, id="both sure, on one thread alone"),
         pytest.param(
-            actor(Often(MANY, MANY, MANY, MANY)),
-            actor(Often(MANY, MANY, MANY, MANY)),
+            actor(FrequentUse(MANY, MANY, MANY, MANY)),
+            actor(FrequentUse(MANY, MANY, MANY, MANY)),
             Severity.CRITICAL,
             id="both sure, on threads of one kind",
         ),
-        pytest.param(actor(SURE_ONE), actor(Often(OTHER, OTHER)), Severity.MEDIUM, id="one of them less sure"),
+        pytest.param(actor(SURE_ONE), actor(FrequentUse(OTHER, OTHER)), Severity.MEDIUM, id="one of them less sure"),
         pytest.param(actor(SURE_ONE), RAISED, Severity.MEDIUM, id="one of them busy in its own loop only"),
         pytest.param(OF_LIBRARY, OF_LIBRARY, Severity.NOTE, id="both of a library that nobody here edits"),
         pytest.param(actor(SURE_ONE), OF_LIBRARY, Severity.CRITICAL, id="one of them of such a library"),
-        pytest.param(actor(Often(uses=ONE)), actor(Often(uses=OTHER)), Severity.NOTE, id="both only read"),
+        pytest.param(actor(FrequentUse(uses=ONE)), actor(FrequentUse(uses=OTHER)), Severity.NOTE, id="both only read"),
         pytest.param(actor(SURE_ONE), actor(MAYBE_OTHER), Severity.LOW, id="the other one maybe"),
         pytest.param(
-            actor(Often(ONE, ONE)), actor(MAYBE_OTHER), Severity.NOTE, id="one less sure, the other one maybe"
+            actor(FrequentUse(ONE, ONE)), actor(MAYBE_OTHER), Severity.NOTE, id="one less sure, the other one maybe"
         ),
         pytest.param(actor(MAYBE_OTHER), actor(MAYBE_OTHER), Severity.NOTE, id="both only maybe"),
-        pytest.param(actor(SURE_ONE), actor(Often()), Severity.NOTE, id="the other one can, and is not seen to"),
-        pytest.param(actor(SURE_ONE), actor(Often(), by=ONE), Severity.NOTE, id="the other one only on that thread"),
-        pytest.param(actor(SURE_ONE), actor(Often(), heat=Heat.COLD), Severity.NOTE, id="the other one is cold"),
-        pytest.param(actor(Often()), actor(Often()), Severity.NOTE, id="neither is seen to be busy"),
+        pytest.param(actor(SURE_ONE), actor(FrequentUse()), Severity.NOTE, id="the other one can, and is not seen to"),
+        pytest.param(
+            actor(SURE_ONE), actor(FrequentUse(), by=ONE), Severity.NOTE, id="the other one only on that thread"
+        ),
+        pytest.param(actor(SURE_ONE), actor(FrequentUse(), heat=Heat.COLD), Severity.NOTE, id="the other one is cold"),
+        pytest.param(actor(FrequentUse()), actor(FrequentUse()), Severity.NOTE, id="neither is seen to be busy"),
     ],
 )
 def test_limit(first: Actor, second: Actor, most: Severity) -> None:
@@ -66,19 +68,19 @@ def test_limit(first: Actor, second: Actor, most: Severity) -> None:
 
 
 def test_one_actor_is_met_by_itself_on_another_thread() -> None:
-    several = actor(Often(MANY, MANY, MANY, MANY), by=MANY)
+    several = actor(FrequentUse(MANY, MANY, MANY, MANY), by=MANY)
     alone = actor(SURE_ONE, by=ONE)
     assert limit((several,), CONTEXT)[0] is Severity.CRITICAL
     assert limit((alone,), CONTEXT)[0] is Severity.NOTE
 
 
 def test_the_first_of_several_is_met_by_any_and_above_medium_by_the_second() -> None:
-    assert limit((actor(SURE_ONE), actor(SURE_OTHER), actor(Often())), CONTEXT)[0] is Severity.CRITICAL
-    assert limit((actor(SURE_ONE), actor(Often()), actor(SURE_OTHER)), CONTEXT)[0] is Severity.MEDIUM
+    assert limit((actor(SURE_ONE), actor(SURE_OTHER), actor(FrequentUse())), CONTEXT)[0] is Severity.CRITICAL
+    assert limit((actor(SURE_ONE), actor(FrequentUse()), actor(SURE_OTHER)), CONTEXT)[0] is Severity.MEDIUM
 
 
 def test_what_others_do_to_each_other_is_not_what_a_finding_says_of_the_first() -> None:
-    assert limit((actor(Often()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT)[0] is Severity.NOTE
+    assert limit((actor(FrequentUse()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT)[0] is Severity.NOTE
 
 
 def test_without_a_rate_nothing_is_more_than_medium_and_says_so() -> None:
@@ -87,25 +89,25 @@ def test_without_a_rate_nothing_is_more_than_medium_and_says_so() -> None:
 
 def test_where_no_thread_starts_here_the_limit_says_so() -> None:
     elsewhere = dataclasses.replace(CONTEXT, thread_mask=0)
-    often = actor(Often(MANY, MANY), by=MANY)
+    often = actor(FrequentUse(MANY, MANY), by=MANY)
     assert limit((often, often), elsewhere) == (Severity.MEDIUM, UNKNOWN)
     assert limit((often, often), CONTEXT)[1] != UNKNOWN
 
 
-OFTEN = Often(MANY, MANY)
+OFTEN = FrequentUse(MANY, MANY)
 
 
 @pytest.mark.parametrize(
     ("often", "context", "said"),
     [
         (OFTEN, CONTEXT, Severity.LOW),
-        (Often(maybe_writes=MANY, uses=MANY), CONTEXT, Severity.NOTE),
+        (FrequentUse(maybe_writes=MANY, uses=MANY), CONTEXT, Severity.NOTE),
         (OFTEN, dataclasses.replace(CONTEXT, thread_mask=0), Severity.NOTE),  # a library that starts no thread
         (None, CONTEXT, Severity.LOW),  # a kernel
     ],
 )
 def test_safe_by_luck_is_a_warning_where_threads_would_often_meet(
-    often: Often | None, context: Context, said: Severity
+    often: FrequentUse | None, context: Context, said: Severity
 ) -> None:
     pair = (actor(often, by=MANY), actor(often, by=MANY))
     draft = Draft("safe-by-luck", Severity.LOW, Verdict.FRAGILE, LineProfile(0, 64, pair), pair, pair, "", (), 1.0)

@@ -7,26 +7,37 @@ import pytest
 from sharing.basics.costs import busy_rate
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag, ImageKind
-from sharing.model.image import Place
-from sharing.model.profile import Often
+from sharing.model.image import Image, Place
+from sharing.model.profile import FrequentUse
 from sharing.static import callgraph, correlate, flow
 from sharing.static.perthread import sure_rate
 from tests.builders.image import Builder, Param, threads
 
 
-def estimate(b: Builder, variable: str, root: str = "worker") -> float:
-    """Uses of a variable per million instructions of a thread."""
+def collected(b: Builder) -> tuple[Image, callgraph.CallGraph, correlate.Accesses]:
     image, knowledge = b.image(), default_knowledge()
     graph = callgraph.build(image, knowledge)
-    accesses = correlate.collect_accesses(
-        image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge)
-    )
+    sites, locks = correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge)
+    return image, graph, correlate.collect_accesses(image, graph, sites, locks)
+
+
+def estimate(b: Builder, variable: str, root: str = "worker") -> float:
+    """Uses of a variable per million instructions of a thread."""
+    image, graph, accesses = collected(b)
     assert graph.by_thread is not None
     assert accesses.once is not None
-    names = [image.names[v["name"]] for v in image.variables]
-    rows = accesses.variable == names.index(variable)
+    rows = accesses.variable == [image.names[v["name"]] for v in image.variables].index(variable)
     uses = graph.by_thread.uses(accesses.sites[rows], accesses.once[rows], accesses.mask[rows]).sum(axis=1)
     return float(uses[[r.name for r in graph.roots].index(root)])
+
+
+def often(b: Builder, variable: str) -> FrequentUse:
+    """Who uses a variable how often, as the rules are told; bit 0 is main's."""
+    image, graph, accesses = collected(b)
+    assert graph.by_thread is not None
+    assert accesses.once is not None
+    rows = accesses.variable == [image.names[v["name"]] for v in image.variables].index(variable)
+    return graph.by_thread.often(accesses.sites[rows], accesses.once[rows], accesses.mask[rows])
 
 
 def program() -> Builder:
@@ -143,35 +154,9 @@ def test_work_that_touches_nothing_makes_the_rest_rare() -> None:
 def test_masks_tell_who_writes_and_who_uses() -> None:
     b = program()
     b.function("worker").load("word", loop=1).rmw("other", loop=1)
-    image, knowledge = b.image(), default_knowledge()
-    graph = callgraph.build(image, knowledge)
-    accesses = correlate.collect_accesses(
-        image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge)
-    )
-    assert graph.by_thread is not None
-    assert accesses.once is not None
-    bit = 1 << [r.name for r in graph.roots].index("worker")
-    names = [image.names[v["name"]] for v in image.variables]
-    read, written = (
-        graph.by_thread.often(accesses.sites[rows], accesses.once[rows], accesses.mask[rows])
-        for rows in (accesses.variable == names.index(name) for name in ("word", "other"))
-    )
-    assert read == Often(0, bit, 0, bit, 0, bit)
-    assert written == Often(bit, bit, bit, bit, bit, bit)
-
-
-def often(b: Builder, variable: str) -> Often:
-    """Who uses a variable how often, as the rules are told; one other thread is there, so that bit 0 is main's."""
-    image, knowledge = b.image(), default_knowledge()
-    graph = callgraph.build(image, knowledge)
-    accesses = correlate.collect_accesses(
-        image, graph, correlate.all_sites(image, knowledge), flow.lock_events(image, knowledge)
-    )
-    assert graph.by_thread is not None
-    assert accesses.once is not None
-    names = [image.names[v["name"]] for v in image.variables]
-    rows = accesses.variable == names.index(variable)
-    return graph.by_thread.often(accesses.sites[rows], accesses.once[rows], accesses.mask[rows])
+    bit = 1 << [r.name for r in collected(b)[1].roots].index("worker")
+    assert often(b, "word") == FrequentUse(0, bit, 0, bit, 0, bit)
+    assert often(b, "other") == FrequentUse(bit, bit, bit, bit, bit, bit)
 
 
 def test_only_what_the_threads_own_loop_does_each_time_is_sure() -> None:

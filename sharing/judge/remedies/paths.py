@@ -44,7 +44,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class OwnerVariable:
     """The variable of an actor: its row of types (-1 unknown), and whether its name is its file's alone."""
 
     type: int
@@ -58,18 +58,18 @@ class Paths:
         self._image = image
         self.types = image.types if image is not None else TypeTable()
 
-    def home(self, actor: Actor) -> Home:
+    def home(self, actor: Actor) -> OwnerVariable:
         from sharing.model.image import VariableFlag
 
         if self._image is None:
-            return Home(-1)
+            return OwnerVariable(-1)
         table = self._image.variables
         start, end = actor.owner_span
         first, last = np.searchsorted(table["address"], [np.uint64(max(start, 0)), np.uint64(max(start, 0) + 1)])
         for row in range(int(first), int(last)):
             if int(table["size"][row]) == end - start:
-                return Home(int(table["type"][row]), bool(int(table["flags"][row]) & VariableFlag.LOCAL))
-        return Home(-1)
+                return OwnerVariable(int(table["type"][row]), bool(int(table["flags"][row]) & VariableFlag.LOCAL))
+        return OwnerVariable(-1)
 
     def steps(self, actor: Actor) -> tuple[Step, ...]:
         """The way to the actor's bytes, () where the type is not known or is the actor itself."""

@@ -23,14 +23,14 @@ MAX_LINES = 4  # at each end of a large array: between, it is alone
 
 def edits_for(draft: Draft, profiler: Profiler, context: Context, paths: Paths, line_size: int) -> tuple[Edit, ...]:
     """The edits that leave nothing of a draft; ``line_size`` is what they round to."""
-    return choose(conflict_of(draft), Again(draft, profiler, context).left, paths, line_size)
+    return choose(conflict_of(draft), Rejudging(draft, profiler, context).left, paths, line_size)
 
 
 def conflict_of(draft: Draft) -> Conflict:
     return Conflict(draft.actors, draft.separate, draft.verdict is Verdict.SPLIT_ACCESS)
 
 
-class Again:
+class Rejudging:
     """Judges what was on the line of one draft, wherever edits put it."""
 
     def __init__(self, draft: Draft, profiler: Profiler, context: Context) -> None:

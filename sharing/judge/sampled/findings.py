@@ -54,7 +54,7 @@ def no_sources(sites: Sequence[Site]) -> Mapping[Code, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FindingContext:
     """What findings are made with; ``sources`` are ``file:line:column`` of instructions."""
 
     context: SampledContext
@@ -69,7 +69,7 @@ def findings_of(
     """Worst first; of equal severity, by cost.  ``image`` is of the variables, for their types."""
     paths = Paths(image)
     sites = [site for judged in verdicts.judged if judged.drafts for site in judged.line.use.sites]
-    told = Told(SampledContext(style.line_size, totals), style, paths, sources(sites))
+    told = FindingContext(SampledContext(style.line_size, totals), style, paths, sources(sites))
     out = [_finding(draft, judged.line, told) for judged in verdicts.judged for draft in judged.drafts]
     out.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     return _distinct(out)
@@ -91,7 +91,7 @@ def confidence_of(line: SampledLine) -> Confidence:
     return Confidence.SAMPLED if line.use.basis is Basis.ADDRESS else Confidence.DERIVED
 
 
-def _finding(draft: SampledDraft, line: SampledLine, told: Told) -> Finding:
+def _finding(draft: SampledDraft, line: SampledLine, told: FindingContext) -> Finding:
     ctx, use, how = told.context, line.use, confidence_of(line)
     numbers = draft.items[:MAX_PARTICIPANTS]
     base = use.link if use.link >= 0 else use.address

@@ -27,7 +27,7 @@ GRACE_S = 3.0  # between SIGTERM and SIGKILL; linemate-spawn takes less for what
 _LOOK_S = 0.01
 
 
-class Bond(enum.Enum):
+class WhenKilled(enum.Enum):
     """What becomes of a child when this process is killed.  A helper that sees to it itself needs nothing."""
 
     OWN = ""
@@ -58,7 +58,7 @@ def start(
     arguments: Sequence[str],
     streams: Streams,
     *,
-    bond: Bond = Bond.OWN,
+    bond: WhenKilled = WhenKilled.OWN,
     group: bool = False,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
@@ -69,7 +69,7 @@ def start(
     Raises OSError where it cannot be started.
     """
     line = list(arguments)
-    if bond is not Bond.OWN and _spawner:
+    if bond is not WhenKilled.OWN and _spawner:
         found = shutil.which(line[0])
         if found is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), line[0])
@@ -96,7 +96,7 @@ def run(
     arguments: Sequence[str],
     *,
     timeout_s: float | None,
-    bond: Bond = Bond.ALONE,
+    bond: WhenKilled = WhenKilled.ALONE,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     limits: Mapping[int, int] | None = None,
