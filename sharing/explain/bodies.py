@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.explain.causes.base import Builds
-from sharing.explain.code import Code, CodeChange, codes_of, compare_code, read_code
+from sharing.explain.code import CodeChange, compare_code, differing, offsets_of, read_code
 from sharing.explain.identity import Ids, Objects
 from sharing.model.image import FunctionFlag
 
@@ -63,15 +63,14 @@ def changed(builds: Builds) -> tuple[Ids, tuple[str, ...]]:
 def _chunks(pairs: Ids, size: npt.NDArray[np.uint64], builds: Builds) -> Iterator[Ids]:
     """The pairs whose bytes differ, so many at a time; those of more than MOST_BYTES are left out."""
     rows = builds.functions.pairs
-    sides: list[list[Code | None]] = [
-        codes_of(activity.image, traits.code, rows[side][pairs].tolist())
-        for activity, traits, side in ((builds.old, builds.old_traits, "old"), (builds.new, builds.new_traits, "new"))
+    old, new = builds.old_traits.code, builds.new_traits.code
+    there = [
+        offsets_of(activity.image, file, rows[side][pairs].astype(np.int64))
+        for activity, file, side in ((builds.old, old, "old"), (builds.new, new, "new"))
     ]
-    differ = np.array(
-        [one is not None and other is not None and one.data != other.data for one, other in zip(*sides, strict=True)],
-        bool,
-    )
-    pairs = pairs[differ]
+    held = (there[0] >= 0) & (there[1] >= 0)
+    pairs, one, other = pairs[held], there[0][held], there[1][held]
+    pairs = pairs[differing(old, one, new, other, size[pairs].astype(np.int64))]
     reach = np.cumsum(size[pairs].astype(np.int64))
     pairs, reach = pairs[reach <= MOST_BYTES], reach[reach <= MOST_BYTES]
     bounds = np.searchsorted(reach, np.arange(CHUNK_BYTES, MOST_BYTES + CHUNK_BYTES, CHUNK_BYTES)).tolist()

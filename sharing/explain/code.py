@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from sharing.model.comparison import FileTraits
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
 from sharing.model.instructions import Holding, Table
+
+Ids = npt.NDArray[np.int64]
 
 MAX_BYTES = 1 << 16  # of one function; longer ones are compared by size alone
 LEAST_ADDRESS = 0x1000  # small numbers are numbers, wherever the image starts
@@ -62,16 +66,52 @@ def addresses_of(image: Image) -> tuple[int, int]:
 
 
 def codes_of(image: Image, file: memoryview, rows: Sequence[int]) -> list[Code | None]:
-    """Functions' bytes in their file, None where they are not there (.bss, cut files, very long functions)."""
-    chosen = image.functions[np.asarray(rows, np.int64)]
-    places = {s.index: (s.file_offset - s.address, s.end) for s in image.sections if s.file_offset is not None}
-    out: list[Code | None] = []
-    columns = (chosen[name].tolist() for name in ("address", "size", "section"))
-    for address, size, section in zip(*columns, strict=True):
-        distance, end = places.get(section, (0, 0))
-        offset = address + distance
-        there = 0 < size <= MAX_BYTES and address + size <= end and 0 <= offset <= len(file) - size
-        out.append(Code(bytes(file[offset : offset + size]), address) if there else None)
+    """Functions' bytes in their file, None where they are not there."""
+    chosen = np.asarray(rows, np.int64)
+    table = image.functions[chosen]
+    columns = (table["address"].tolist(), table["size"].tolist(), offsets_of(image, file, chosen).tolist())
+    return [
+        Code(bytes(file[offset : offset + size]), address) if offset >= 0 else None
+        for address, size, offset in zip(*columns, strict=True)
+    ]
+
+
+def offsets_of(image: Image, file: memoryview, rows: Ids) -> Ids:
+    """Where functions begin in their file, -1 where they are not there (.bss, cut files, very long functions)."""
+    held = sorted((s for s in image.sections if s.file_offset is not None), key=lambda s: s.index)
+    if not held:
+        return np.full(len(rows), -1, np.int64)
+    table = image.functions[rows]
+    index = np.array([s.index for s in held], np.int64)
+    at = np.minimum(np.searchsorted(index, table["section"]), len(held) - 1)
+    start, size, offset = (
+        np.array(column, np.uint64)[at]
+        for column in zip(*((s.address, s.size, s.file_offset) for s in held), strict=True)
+    )
+    within, length = table["address"] - start, table["size"].astype(np.uint64)
+    end = within + length
+    there = (index[at] == table["section"]) & (table["address"] >= start) & (end <= size)
+    there &= (length > 0) & (length <= MAX_BYTES) & (offset + end <= len(file))
+    return np.where(there, (offset + within).view(np.int64), -1)
+
+
+def differing(old: memoryview, old_at: Ids, new: memoryview, new_at: Ids, size: Ids) -> npt.NDArray[np.bool_]:
+    """Which stretches of two files, at ``old_at`` and ``new_at`` of them, differ in any byte.
+
+    Neighbours that are as far from each other in both files are compared at once.
+    """
+    one, other = np.frombuffer(old, np.uint8), np.frombuffer(new, np.uint8)
+    order = np.argsort(old_at, kind="stable")
+    begin, distance = old_at[order], (new_at - old_at)[order]
+    end = begin + size[order]
+    found = np.zeros(len(order), bool)
+    runs = np.flatnonzero(np.diff(distance)) + 1
+    for first, last in pairwise([0, *runs.tolist(), len(order)] if len(order) else []):
+        low, high, apart = int(begin[first]), int(end[first:last].max()), int(distance[first])
+        places = low + np.flatnonzero(one[low:high] != other[low + apart : high + apart])
+        found[first:last] = np.searchsorted(places, begin[first:last]) < np.searchsorted(places, end[first:last])
+    out = np.zeros(len(order), bool)
+    out[order] = found
     return out
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sharing.explain.behaviour import function_bodies
 from sharing.model.image import FunctionFlag, Image, Table, VariableFlag
 from sharing.static.linemap import names_locals
 from sharing.static.origins import source_text
@@ -64,7 +65,7 @@ class Objects:
 
     Identifiers are numbers of a ``Vocabulary`` that both sides share, -1 unknown.  ``inferred`` marks sizes that reach
     up to the next object for want of better.  ``aliases`` are (row, name).  ``bound`` is the largest alignment in bytes
-    that the section allows.
+    that the section allows, ``body`` what a function does where (``behaviour``), 0 unknown.
     """
 
     image: Image
@@ -83,6 +84,7 @@ class Objects:
     named: npt.NDArray[np.bool_]
     align: Ids  # declared, 0 unknown
     bound: Words
+    body: Ids
     alias_row: Ids
     alias_name: Ids
     words: list[str]  # of the vocabulary
@@ -136,9 +138,10 @@ def variables(image: Image, words: Vocabulary) -> Objects:
     linkage = list(plain)
     for row, others in image.aliases.items():
         linkage[row] = _linkage(plain[row], others)
+    called = [linkage[row] for row in np.flatnonzero(named).tolist()]
     alias_row = [row for row, others in image.aliases.items() for _ in range(len(others) + 1)]
     alias_words = [name for row, others in image.aliases.items() for name in (plain[row], *others)]
-    name = np.where(named, words.ids(linkage), -1)
+    name = _where(named, words.ids(called))
     unit_two, unit_one = _units(words, [u.name for u in image.units])
     unit = table["unit"].astype(np.int64)
     known = unit >= 0
@@ -155,7 +158,7 @@ def variables(image: Image, words: Vocabulary) -> Objects:
         address=address,
         size=table["size"].astype(np.uint64),
         name=name,
-        base=np.where(named, words.ids(base_name(w) for w in linkage), -1),
+        base=_where(named, words.ids(map(base_name, called))),
         part=np.zeros(n, np.int64),
         scope=_pick_words(words, image.names, table["scope"].astype(np.int64)),
         unit=np.where(merged, _pick(file_two, declared), np.where(known, _pick(unit_two, unit), -1)),
@@ -167,6 +170,7 @@ def variables(image: Image, words: Vocabulary) -> Objects:
         named=named,
         align=align,
         bound=_bounds(image, table),
+        body=np.zeros(n, np.int64),
         alias_row=np.array(alias_row, np.int64),
         alias_name=words.ids(alias_words),
         words=words.words,
@@ -181,15 +185,15 @@ def functions(image: Image, words: Vocabulary) -> Objects:
     n = len(table)
     stub = (table["flags"] & FunctionFlag.STUB) != 0
     named = (table["name"] >= 0) & ~stub
-    plain = _unversioned([image.names[i] if i >= 0 else "" for i in table["name"].tolist()])
+    called = _unversioned([image.names[i] for i in table["name"][named].tolist()])
     none = np.full(n, -1, np.int64)
     return Objects(
         image=image,
         address=table["address"].astype(np.uint64),
         size=table["size"].astype(np.uint64),
-        name=np.where(named, words.ids(plain), -1),
-        base=np.where(named, words.ids(base_name(w) for w in plain), -1),
-        part=np.array([part_of_function(w) for w in plain], np.int64),
+        name=_where(named, words.ids(called)),
+        base=_where(named, words.ids(map(base_name, called))),
+        part=_where(named, np.array([part_of_function(w) for w in called], np.int64), WHOLE),
         scope=none,
         unit=none,
         file=none,
@@ -200,12 +204,20 @@ def functions(image: Image, words: Vocabulary) -> Objects:
         named=named,
         align=np.zeros(n, np.int64),
         bound=_bounds(image, table),
+        body=function_bodies(image),
         alias_row=np.zeros(0, np.int64),
         alias_name=np.zeros(0, np.int64),
         words=words.words,
         code=True,
         complete=bool((named | stub).all()),
     )
+
+
+def _where(named: npt.NDArray[np.bool_], values: Ids, other: int = -1) -> Ids:
+    """The values in the rows that have a name."""
+    out = np.full(len(named), other, np.int64)
+    out[named] = values
+    return out
 
 
 def _complete(image: Image, recovered: bool) -> bool:

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.explain.behaviour import mixed
 from sharing.explain.identity import Ids, Objects
-from sharing.model.image import FunctionFlag, Image
-
-MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # splitmix64
 
 
 class MatchBasis(IntEnum):
@@ -178,7 +176,7 @@ def match_variables(old: Objects, new: Objects, functions: Matching | None = Non
 
 def _by_body(search: _Search) -> None:
     """Functions that one side has no name for: of equal size, with equal accesses and calls at equal offsets."""
-    bodies = (function_bodies(search.old.image), function_bodies(search.new.image))
+    bodies = (search.old.body, search.new.body)
     for columns in ([], [search.anchors(after=False)], [search.anchors(after=True)]):
         old = np.flatnonzero((search.of_old < 0) & (bodies[0] != 0))
         new = np.flatnonzero((search.of_new < 0) & (bodies[1] != 0))
@@ -186,23 +184,6 @@ def _by_body(search: _Search) -> None:
         if search.old.named[old].all() and search.new.named[new].all():
             return
         search.unique([bodies, *columns], MatchBasis.BODY, (old, new))
-
-
-def function_bodies(image: Image) -> Ids:
-    """One number for what a function does where; 0 for stubs and for functions of which nothing is known."""
-    functions = image.functions
-    out = np.zeros(len(functions), np.uint64)
-    for table, fields in ((image.sites, ("kind", "size", "loop_depth")), (image.calls, ("loop_depth", "tail"))):
-        rows = table[table["function"] >= 0]
-        if not len(rows):
-            continue
-        word = mixed(rows["ip"] - functions["address"][rows["function"]])
-        for field in fields:
-            word = mixed(word ^ rows[field].astype(np.uint64))
-        np.add.at(out, rows["function"], word)
-    stub = (functions["flags"] & FunctionFlag.STUB) != 0
-    sized = np.where((out != 0) & ~stub, mixed(out ^ functions["size"].astype(np.uint64)), np.uint64(0))
-    return sized.view(np.int64)
 
 
 def _by_place(search: _Search, columns: list[tuple[Ids, Ids]], size: tuple[Ids, Ids]) -> None:
@@ -318,14 +299,6 @@ def _signatures(objects: Objects, pair_of_function: Ids) -> Ids:
     first[1:] = (row[1:] != row[:-1]) | (word[1:] != word[:-1])
     np.add.at(out, row[first], word[first])
     return out.view(np.int64)
-
-
-def mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """splitmix64's output function."""
-    words = words + MIX[0]
-    words = (words ^ (words >> np.uint64(30))) * MIX[1]
-    words = (words ^ (words >> np.uint64(27))) * MIX[2]
-    return words ^ (words >> np.uint64(31))
 
 
 def _nearest(partner: Ids, objects: Objects, *, after: bool) -> Ids:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from sharing.explain import numbers
 from sharing.explain.activity import Activity
+from sharing.explain.behaviour import mixed
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.match import Matching, function_bodies, mixed
+from sharing.explain.match import Matching
 from sharing.model.image import FunctionFlag, SectionKind
 
 Weights = npt.NDArray[np.float64]
@@ -86,8 +87,9 @@ def _alike(matching: Matching) -> tuple[npt.NDArray[np.bool_], ...]:
     sides = ((matching.old, matching.of_old), (matching.new, matching.of_new))
     keys, left = [], []
     for objects, of in sides:
-        body = function_bodies(objects.image)
-        keys.append(np.where(body != 0, body, mixed(objects.address ^ mixed(objects.size)).view(np.int64)))
+        keys.append(
+            np.where(objects.body != 0, objects.body, mixed(objects.address ^ mixed(objects.size)).view(np.int64))
+        )
         left.append(of < 0)
     one, counts_one = np.unique(keys[0][left[0]], return_counts=True)
     other, counts_other = np.unique(keys[1][left[1]], return_counts=True)

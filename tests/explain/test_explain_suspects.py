@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from elfscan.code.query import read_instructions
@@ -17,7 +18,16 @@ from reports.options import RenderOptions
 from sharing.explain.bench import with_measurements
 from sharing.explain.causes.dependency import allocator_of_library
 from sharing.explain.causes.toolchain import parse_producer
-from sharing.explain.code import Code, CodeChange, addresses_of, codes_of, compare_code, loop_heads, read_code
+from sharing.explain.code import (
+    Code,
+    CodeChange,
+    addresses_of,
+    codes_of,
+    compare_code,
+    differing,
+    loop_heads,
+    read_code,
+)
 from sharing.explain.compare import ExplainOptions, explain
 from sharing.explain.tables import read_measurements
 from sharing.knowledge import default_knowledge
@@ -333,3 +343,17 @@ def test_code_that_only_moved_is_the_same_and_a_call_is_no_loop(tmp_path: Path, 
     heads = loop_heads(new_f)
     assert heads
     assert heads[0] > 0  # where it begins, and where its calls of itself lead
+
+
+def test_stretches_differ_where_any_of_their_own_bytes_does() -> None:
+    """Of two runs, each as far away as its neighbours, one byte inside of a stretch differs and one between two."""
+    old, new = bytearray(range(64)), bytearray(8) + bytearray(range(24)) + bytearray(4) + bytearray(range(24, 64))
+    new[8 + 11] ^= 1
+    new[8 + 12 + 30] ^= 1
+    at, size = np.array([0, 10, 18, 30, 43]), np.array([10, 4, 6, 12, 21])
+    there = at + np.where(at < 24, 8, 12)
+    for order in (np.arange(5), np.array([4, 1, 0, 3, 2])):
+        found = differing(memoryview(old), at[order], memoryview(new), there[order], size[order])
+        assert found.tolist() == [at in (10, 30) for at in at[order].tolist()]
+    none = np.zeros(0, np.int64)
+    assert not differing(memoryview(b""), none, memoryview(b""), none, none).any()

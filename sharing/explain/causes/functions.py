@@ -19,7 +19,6 @@ from sharing.explain import numbers, recognised
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, Verdicts, first_of, is_file, quoted
 from sharing.explain.code import Code, CodeChange, compare_code, loop_heads, read_code
-from sharing.explain.match import function_bodies
 from sharing.model.comparison import Cause, CauseKind, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag
@@ -157,7 +156,7 @@ def _others(builds: Builds) -> tuple[list[str], tuple[str, ...]]:
     matching = builds.functions
     old_row, new_row = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
     sizes = matching.old.size[old_row], matching.new.size[new_row]
-    bodies = function_bodies(builds.old.image)[old_row], function_bodies(builds.new.image)[new_row]
+    bodies = matching.old.body[old_row], matching.new.body[new_row]
     differ = (sizes[0] != sizes[1]) & (sizes[0] > 0) & (sizes[1] > 0)
     differ |= (bodies[0] != bodies[1]) & (bodies[0] != 0) & (bodies[1] != 0)
     changed, notes = bodies_of_both.changed(builds)
