@@ -22,7 +22,7 @@ from sharing.basics.naming import readable_names
 from sharing.explain.causes.base import is_file
 from sharing.explain.dispersion import BLOCKS, stretches
 from sharing.explain.samples import Profile
-from sharing.explain.tables.base import Measurement
+from sharing.explain.tables.base import Measurement, without_builds
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
 from sharing.model.samples import LOAD_DTYPE, Event, Field, Rows, Samples, load_biases
@@ -45,7 +45,7 @@ def measurements_of(
             f"--bench-old and --bench-new both name {old_inputs[0]}: choose the part of each build with FILE#PART"
         )
     taken = tuple(f"measurements of {c.took}" for c in (*old, *new) if c.took)
-    before, after = (tuple(m for one in side for m in one.measurements) for side in (old, new))
+    before, after = without_builds(*((m for one in side for m in one.measurements) for side in (old, new)))
     return before, after, taken
 
 

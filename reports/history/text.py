@@ -124,14 +124,20 @@ def _by_condition(history: History, measured: Sequence[int]) -> Iterator[Line]:
 
 
 def levels(history: History) -> list[float | None]:
-    """For each revision the mean over its conditions of the logarithmic distance to the condition's median."""
+    """For each measured revision the mean over all conditions of the logarithmic distance to the condition's median.
+
+    A condition that was not measured there is as it was last: else the others would look like a step.
+    """
     out: list[list[float]] = [[] for _ in history.revisions]
+    measured = [any(points.values[i] for points in history.series) for i in range(len(history.revisions))]
     for points in history.series:
         middles = [math.log(middle) if v and (middle := median(v)) > 0 else None for v in points.values]
         known = [m for m in middles if m is not None]
+        last = known[0] if known else 0.0
         for i, value in enumerate(middles):
-            if value is not None:
-                out[i].append(value - median(known))
+            last = last if value is None else value
+            if known and measured[i]:
+                out[i].append(last - median(known))
     return [sum(found) / len(found) if found else None for found in out]
 
 

@@ -208,7 +208,8 @@ def _step(series: Series, told: _SizedRows, measured: Ids, start: int, split: Sp
     if split.cell >= 0:
         level = logs[start:end, split.cell]
     else:
-        level = common_level(logs[start:end][:, _both_sides(logs, start, at, end)])
+        cells = _both_sides(logs, start, at, end)
+        level = common_level(np.concatenate([_filled(logs[start:at, cells]), _filled(logs[at:end, cells])]))
     cut = at - start
     if basis is Basis.CONDITIONS:
         change = _over_conditions(logs[at - 1], logs[at])[0]
@@ -228,6 +229,12 @@ def _step(series: Series, told: _SizedRows, measured: Ids, start: int, split: Sp
 def _both_sides(logs: Floats, start: int, at: int, end: int) -> npt.NDArray[np.bool_]:
     known = np.isfinite(logs)
     return np.logical_and(known[start:at].any(axis=0), known[at:end].any(axis=0))
+
+
+def _filled(side: Floats) -> Floats:
+    """One side of a step with its medians where cells are missing: what was not measured is no change of level."""
+    filled: Floats = np.where(np.isfinite(side), side, np.nanmedian(side, axis=0))
+    return filled
 
 
 def _condition(labels: Labels, before: Floats, after: Floats) -> ConditionChange | None:

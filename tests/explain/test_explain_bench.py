@@ -8,7 +8,7 @@ import pytest
 from sharing.explain.bench import compare_measurements, over_conditions, paired, with_measurements
 from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import paired_change
-from sharing.explain.tables.base import Measurement
+from sharing.explain.tables.base import Measurement, without_builds
 from sharing.model.comparison import CauseKind
 from tests.explain.conftest import BuildTableCache, Explain
 from tests.explain.test_explain_tables import data
@@ -173,6 +173,16 @@ def test_a_numbered_run_is_a_repetition_and_a_named_one_a_condition() -> None:
     assert [c.effect.repetitions for c in compare_measurements(old, new)] == [(4, 4)]
     named = [Measurement("tps", v, (("run", name),)) for name in ("cold", "warm") for v in FOUR]
     assert len(compare_measurements(named, named)) == 2
+
+
+def test_revisions_of_which_each_build_has_its_own_are_repetitions_of_it() -> None:
+    """Nightly rows by commit: those before and those after; a commit that is on both sides is a condition."""
+    old = [m for commit in "abcd" for m in runs([1000.0 + ord(commit)], commit=commit, threads="4")]
+    new = [m for commit in "efgh" for m in runs([800.0 + ord(commit)], commit=commit, threads="4")]
+    (change,) = compare_measurements(*without_builds(old, new))
+    assert (change.labels, change.effect.repetitions) == ((("threads", "4"),), (4, 4))
+    both = without_builds(old, [*new, *runs([850.0], commit="a", threads="4")])
+    assert both[0] == tuple(old)
 
 
 def test_a_note_never_says_that_there_is_no_regression_where_none_could_be_seen(

@@ -9,6 +9,7 @@ import pytest
 
 from linemate.history.table import TableOptions, from_table
 from reports.history import HISTORY_EMITTERS
+from reports.history.text import levels
 from reports.options import RenderOptions
 from sharing.model.errors import LinemateError
 from sharing.model.history import Basis, History
@@ -148,3 +149,20 @@ def test_an_unknown_metric_or_column_names_those_that_are_there(tmp_path: Path) 
         history(tmp_path, "rev,tps\n1,2\n2,3", metric="qps")
     with pytest.raises(LinemateError, match="there are rev"):
         history(tmp_path, "rev,tps\n1,2\n2,3", revision="build")
+
+
+def test_cells_that_are_missing_change_neither_the_size_of_a_step_nor_its_picture(tmp_path: Path) -> None:
+    """A fifth less under two of three conditions, which are missing in every third row on both sides of the step."""
+    rng = np.random.default_rng(8)
+    rows = []
+    for revision in range(1, 21):
+        left = 0.8 if revision > 10 else 1.0
+        cells = [1000, 4000 * left, 8000 * left]
+        texts = [f"{cell * np.exp(rng.normal(0, 0.004)):.1f}" for cell in cells]
+        rows.append(",".join([str(revision), texts[0], *(texts[1:] if revision % 3 else ["", "NA"])]))
+    found = history(tmp_path, "\n".join(["revision,1,4,8", *rows]))
+    (step,) = found.steps
+    assert found.revisions[step.between[1]].id == "11"
+    assert step.change.change == pytest.approx(0.8 ** (2 / 3) - 1, abs=0.01)
+    level = [value for value in levels(found) if value is not None]
+    assert max(level[10:]) < min(level[:10])

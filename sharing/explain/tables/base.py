@@ -20,6 +20,7 @@ _NAMES = re.compile(
 )
 # Labels that only tell repetitions apart, if numbers, and those of when something was measured.
 _REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed", re.IGNORECASE)
+_BUILD = re.compile(r"rev(no|ision)?|commit|changeset|version|build", re.IGNORECASE)
 _WHEN = re.compile(r"time(stamp)?|date", re.IGNORECASE)
 _LEVEL = re.compile(
     r"levels?|c|n|t|con(currency|nections?)?|threads?|thr|clients?|users?|workers?|procs?|process(es)?|cores?|cpus?",
@@ -74,6 +75,23 @@ def repetition_labels(measurements: Iterable[Measurement]) -> tuple[str, ...]:
             elif _WHEN.fullmatch(name):
                 counted[name] = True
     return tuple(name for name, known in counted.items() if known)
+
+
+def without_builds(*sides: Iterable[Measurement]) -> tuple[tuple[Measurement, ...], ...]:
+    """Both sides without the labels that only say which build was measured: called so, with no text in common."""
+    given = [tuple(side) for side in sides]
+    texts: list[dict[str, set[str]]] = []
+    for side in given:
+        texts.append(defaultdict(set))
+        for measured in side:
+            for name, text in measured.labels:
+                texts[-1][name].add(text)
+    shared = set.intersection(*(set(known) for known in texts))
+    gone = {name for name in shared if _BUILD.fullmatch(name) and not set.intersection(*(t[name] for t in texts))}
+    return tuple(
+        tuple(replace(m, labels=tuple(label for label in m.labels if label[0] not in gone)) for m in side)
+        for side in given
+    )
 
 
 def grouped(measurements: Iterable[Measurement], metric: str) -> Mapping[Labels, tuple[float, ...]]:
