@@ -6,6 +6,7 @@ first, what touches the same bytes from the same functions last.  What stays amb
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -60,6 +61,7 @@ class _Search:
 
     def __init__(self, old: Objects, new: Objects) -> None:
         self.old, self.new = old, new
+        self.renamed = _renamed_files(old, new)
         self.of_old = np.full(len(old), -1, np.int64)  # the row on the other side
         self.of_new = np.full(len(new), -1, np.int64)
         self.how = np.zeros(len(old), np.uint8)
@@ -99,9 +101,11 @@ class _Search:
         self.take(old[good], new[good], how)
 
     def compatible(self, old: Ids, new: Ids) -> npt.NDArray[np.bool_]:
-        """Statics of two source files are two variables, however they are called."""
+        """Statics of two source files are two variables, however they are called; unless the file was renamed."""
         one, other = self.old.file[old], self.new.file[new]
         apart = (one >= 0) & (other >= 0) & (one != other)
+        for before, after in self.renamed:
+            apart &= (one != before) | (other != after)
         result: npt.NDArray[np.bool_] = ~(apart & self.old.local[old] & self.new.local[new])
         return result
 
@@ -127,6 +131,26 @@ class _Search:
             self.old.named & (complete_new or not complete_old),
             self.new.named & (complete_old or not complete_new),
         )
+
+
+def _renamed_files(old: Objects, new: Objects) -> list[tuple[int, int]]:
+    """Files that only one build has, each with the one of the other build that defines most of the same statics.
+
+    One name alone may be another variable of another file.
+    """
+    rows = [
+        np.flatnonzero(mine.local & mine.named & (mine.file >= 0) & ~np.isin(mine.file, theirs.file))
+        for mine, theirs in ((old, new), (new, old))
+    ]
+    at = _singles(old.name[rows[0]], new.name[rows[1]])
+    files = [side.file[chosen] for side, chosen in zip((old, new), rows, strict=True)]
+    many = [Counter(of.tolist()) for of in files]
+    shared = Counter(zip(files[0][at[0]].tolist(), files[1][at[1]].tolist(), strict=True))
+    return [
+        (before, after)
+        for (before, after), count in shared.items()
+        if count > 1 and 2 * count > max(many[0][before], many[1][after])
+    ]
 
 
 def match_functions(old: Objects, new: Objects) -> Matching:
