@@ -196,7 +196,10 @@ def with_measurements(
         causes = _slower(causes, loss)
     elif loss.answer is Answer.INCONCLUSIVE and loss.effect is not None:
         notes.append(
-            f"inconclusive: a loss of up to {100 * loss.worst:.1f}% is not excluded ({loss.name}: "
+            f"{loss.name} changed by more than chance, but its name does not say whether more of it is better: no "
+            "cause is stronger or weaker for it (a column called requests_per_s or seconds would say)"
+            if loss.effect.significant
+            else f"inconclusive: a loss of up to {100 * loss.worst:.1f}% is not excluded ({loss.name}: "
             f"{_percent(loss.effect)}); repeat the measurement more often"
         )
     return msgspec.structs.replace(

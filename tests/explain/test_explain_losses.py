@@ -85,6 +85,14 @@ def test_measurements_that_leave_a_loss_open_lower_nothing_and_say_so(moved: Com
     assert not any("no significant regression" in note for note in found.coverage.notes)
 
 
+def test_a_change_of_a_figure_that_may_be_better_either_way_is_no_loss_and_not_open(moved: Comparison) -> None:
+    old, new = ([Measurement("value", m.value) for m in repeated(level, seed)] for level, seed in ((1000, 1), (800, 2)))
+    found = with_measurements(moved, old, new)
+    assert found.causes[0].strength == moved.causes[0].strength
+    assert any("does not say whether more of it is better" in note for note in found.coverage.notes)
+    assert not any(note.startswith("inconclusive") for note in found.coverage.notes)
+
+
 def test_a_sure_loss_raises_the_one_cause_that_is_left(moved: Comparison) -> None:
     assert [c.kind for c in moved.causes if c.strength >= 0.3 and not c.improves] == [CauseKind.LAYOUT]
     after = with_measurements(moved, repeated(1000, 1), repeated(800, 2)).causes[0]
