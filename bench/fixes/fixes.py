@@ -48,6 +48,7 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     together: bool = False
     flags: tuple[str, ...] = ()
     units_before: tuple[str, ...] = ()  # where the parent has other files
+    lost: str = ""  # why it is not flagged before, or not clean after: the step that loses it
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -119,6 +119,6 @@ def _named(finding: Finding) -> set[str]:
     words: set[str] = set()
     for one in finding.participants:
         own_type = "" if "*" in (one.type or "") else one.type
-        for text in (one.name, own_type, one.member, one.identity):
+        for text in (one.name, own_type, one.member, one.identity.partition("@")[0]):  # without the file
             words.update(_WORD.findall(text or ""))
     return words

@@ -33,6 +33,19 @@ def page(outcomes: Sequence[Outcome]) -> str:
         fix = one.fix
         commit = f"{fix.project} {fix.commit[:10]}"
         lines.append(f"| {commit} | {fix.what} | {fix.kind} | {_cell(one.before)} | {_cell(one.after)} |")
+    lines += [
+        "",
+        "## What is missed, and where",
+        "",
+        "Of each commit that is not flagged before, or not clean after it, the step that loses it.",
+        "",
+        "| commit | flagged | why |",
+        "|---|---|---|",
+    ]
+    for one in outcomes:
+        if not (one.flagged and one.clean):
+            flag, why = "yes" if one.flagged else "no", one.fix.lost or "not known"
+            lines.append(f"| {one.fix.project} {one.fix.commit[:10]} | {flag} | {why} |")
     lines += ["", "| kind of repair | commits | flagged before | of those clean after |", "|---|---|---|---|"]
     for kind in sorted({one.fix.kind for one in outcomes}):
         own = [one for one in outcomes if one.fix.kind == kind]

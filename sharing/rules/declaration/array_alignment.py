@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from sharing.model.facts import TypeTree, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
+from sharing.model.image import AccessKind
 from sharing.model.types import RECORD_KINDS, TypeKind
 from sharing.rules import numbers
 from sharing.rules.declaration.base import (
@@ -83,6 +84,8 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         writers = tuple(u for u in array.uses if u.writes and u.indexed)
         kind = synchronises(program, array.unit, inner, ctx.knowledge)
         if not _separates(array, inner, kind, ctx) or not (writers or kind) or _under_one_lock(writers):
+            continue
+        if _is_filled_once(inner, writers):
             continue
         yield _draft(program, ctx, array, inner, count, writers, kind)
 
@@ -158,6 +161,13 @@ def _under_one_lock(writers: tuple[Use, ...]) -> bool:
     """All writers hold the same lock: one thread at a time, and the line moves with the lock."""
     held = [frozenset(u.under) for u in writers]
     return bool(held) and bool(frozenset.intersection(*held))
+
+
+def _is_filled_once(inner: TypeTree, writers: tuple[Use, ...]) -> bool:
+    """Pointers that are stored one by one, in no loop: a table of what was made."""
+    shape = core(inner)
+    stored = all(u.kind is AccessKind.STORE and not u.loop_depth for u in writers)
+    return shape is not None and shape.kind == TypeKind.POINTER and bool(writers) and stored
 
 
 def _draft(

@@ -47,11 +47,13 @@ from sharing.source.declarations import element, language, record_of, source_pos
 from sharing.source.program import Program
 from sharing.source.uses import Use
 
+_VECTOR = "std::vector<"
+
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     """1. arrays with an element for each thread; 2. of no multiple of a line; 3. busy at both ends."""
     seen: set[str] = set()
-    allocators = dict(_allocators(program, ctx.line_size))
+    allocators = dict((*_in_vectors(program, ctx.line_size), *_allocators(program, ctx.line_size)))
     off_lines = {*allocators, *_in_records(program, ctx.line_size)}
     for found in own_elements(program, ctx):
         key, size = found.record.facts.key, found.apart or found.record.facts.size
@@ -72,6 +74,14 @@ def _allocators(program: Program, line_size: int) -> Iterator[tuple[str, str]]:
             record = program.record(defined.unit, fact.record)
             if record is not None and max(fact.guarantee, record.facts.align) < line_size and not aligns_itself(fact):
                 yield record.facts.key, fact.api
+
+
+def _in_vectors(program: Program, line_size: int) -> Iterator[tuple[str, str]]:
+    """Keys of records that std::vector holds, whose allocator knows no more alignment than the type has."""
+    held = {name[len(_VECTOR) : -1] for d in program.records.values() if (name := d.facts.name).startswith(_VECTOR)}
+    for key, record in program.records.items():
+        if record.facts.name in held and record.facts.align < line_size:
+            yield key, "std::vector"
 
 
 def _in_records(program: Program, line_size: int) -> Iterator[str]:

@@ -34,6 +34,35 @@ private:
 
 Pool *pool() { return new Pool(8); }
 
+// Whole lines, but no allocator of a vector puts them on one.
+// expect: thread-elements-meet medium Deque
+struct Deque {
+  long pushed = 0;
+  long state[6] = {};
+  long stolen = 0;
+};
+
+class Deques {
+public:
+  explicit Deques(unsigned count) : all(count) {
+    for (unsigned i = 0; i < count; ++i)
+      threads.emplace_back(&Deques::run, this, i);
+  }
+
+private:
+  void run(unsigned number) {
+    for (long job; next(job);)
+      if (job)
+        ++all[number].pushed;
+      else
+        ++all[number].stolen;
+  }
+  std::vector<Deque> all;
+  std::vector<std::thread> threads;
+};
+
+Deques *deques() { return new Deques(8); }
+
 // expect: thread-elements-meet medium Group
 struct Group {
   std::vector<long> members;
