@@ -91,6 +91,7 @@ void write(JsonStream &Out, const FunctionFacts &F) {
   optional(Out, "taken", F.Taken);
   optional(Out, "names", F.Names);
   optional(Out, "zero_tests", F.ZeroTests);
+  optional(Out, "blocks", F.Blocks);
   Out.objectEnd();
 }
 

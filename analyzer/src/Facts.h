@@ -176,6 +176,7 @@ struct FunctionFacts {
   Rows Taken;
   Rows Names;
   Rows ZeroTests;
+  Rows Blocks;
 };
 
 /// A TypeTree, already written as JSON; owned by the UnitBuilder.

@@ -206,6 +206,9 @@ void Knowledge::add(VocabularyRows Rows) {
   }
   for (const std::string &Name : Rows.Joins)
     Joins.add(Name, true);
+  for (const BarrierRow &Row : Rows.Barriers)
+    for (const std::string &Name : Row.Functions)
+      Barriers.add(Name, true);
   for (const std::string &Name : Rows.ThreadNumbers)
     ThreadNumbers.add(Name, true);
 }
@@ -300,6 +303,10 @@ const ThreadRow *Knowledge::threadClass(StringRef Class) const {
 
 bool Knowledge::tellsThread(StringRef Function) const {
   return !ThreadNumbers.find(plain(Function)).empty();
+}
+
+bool Knowledge::isBarrier(StringRef Function) const {
+  return !Barriers.find(plain(Function)).empty();
 }
 
 bool Knowledge::joins(StringRef Function) const {

@@ -97,6 +97,7 @@ public:
   /// The classes whose constructor does; null for others.
   const ThreadRow *threadClass(llvm::StringRef Class) const;
   bool joins(llvm::StringRef Function) const;
+  bool isBarrier(llvm::StringRef Function) const;
   /// Returns the number of the running thread, or of its processor.
   bool tellsThread(llvm::StringRef Function) const;
 
@@ -114,7 +115,7 @@ private:
   NameTable<int> LockTypes;
   NameTable<const Guard *> GuardTypes;
   NameTable<const ThreadRow *> ThreadFunctions, ThreadTypes;
-  NameTable<bool> Joins, ThreadNumbers;
+  NameTable<bool> Joins, Barriers, ThreadNumbers;
   std::string Hash;
 
   std::string plain(llvm::StringRef Name) const;

@@ -122,6 +122,12 @@ bool fromJSON(const json::Value &Value, ThreadRow &Out, json::Path At) {
          Map.mapOptional("many", Out.Many) && Map.mapOptional("runs", Out.Runs);
 }
 
+/// Only which functions they are; what they mean is for others.
+bool fromJSON(const json::Value &Value, BarrierRow &Out, json::Path At) {
+  return json::ObjectMapper(Value, At) &&
+         key(*Value.getAsObject(), "function", Out.Functions, At, namesFrom);
+}
+
 bool fromJSON(const json::Value &Value, VocabularyRows &Out, json::Path At) {
   json::ObjectMapper Map(Value, At);
   return Map && Map.mapOptional("inline_namespaces", Out.InlineNamespaces) &&
@@ -129,6 +135,7 @@ bool fromJSON(const json::Value &Value, VocabularyRows &Out, json::Path At) {
          Map.mapOptional("guard", Out.Guards) &&
          Map.mapOptional("thread", Out.Threads) &&
          Map.mapOptional("join", Out.Joins) &&
+         Map.mapOptional("barrier", Out.Barriers) &&
          Map.mapOptional("thread_number", Out.ThreadNumbers);
 }
 

@@ -61,12 +61,18 @@ struct ThreadRow {
   std::string Runs;
 };
 
+/// Functions at which threads wait for each other.
+struct BarrierRow {
+  NameList Functions;
+};
+
 struct VocabularyRows {
   std::map<std::string, NameList> InlineNamespaces;
   std::vector<LockRow> Locks;
   std::vector<GuardRow> Guards;
   std::vector<ThreadRow> Threads;
   NameList Joins;
+  std::vector<BarrierRow> Barriers;
   NameList ThreadNumbers;
 };
 

@@ -182,6 +182,10 @@ ZERO_TEST_COLUMNS = (
     "first",  # orders of the blocks, from first to last, that run only then
     "last",
 )
+BLOCK_COLUMNS = (
+    "order",
+    "mirror",  # its place in another order: of two ways from one block the other one comes first
+)
 
 
 class LockFact(msgspec.Struct, frozen=True, array_like=True):
@@ -255,6 +259,7 @@ class FunctionFacts(msgspec.Struct, frozen=True):
     taken: tuple[int, ...] = ()  # functions (symbols) whose address it stores or passes
     names: tuple[int, ...] = ()  # symbols that it names, in the order of evaluation; own statics where declared, too
     zero_tests: tuple[int, ...] = ()
+    blocks: tuple[int, ...] = ()  # those in which something happens and that a second order has elsewhere
 
 
 # A type where it is used, as a small tree: [kind, name, size, align, inner, count].

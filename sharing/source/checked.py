@@ -13,6 +13,7 @@ from sharing.model.errors import Malformed
 from sharing.model.facts import (
     ACCESS_COLUMNS,
     ARG_COLUMNS,
+    BLOCK_COLUMNS,
     CALL_COLUMNS,
     LOCK_OP_COLUMNS,
     MOST,
@@ -47,6 +48,7 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "args": {"kind": (min(Passed), max(Passed)), "arg": (0, MOST_PARAMETERS)},
     "lock_ops": {"effect": (1, 4)},
     "zero_tests": {"is_zero": (0, 1), "size": (1, MOST), "first": (0, MOST_ORDER), "last": (0, MOST_ORDER)},
+    "blocks": {"order": (0, MOST_ORDER), "mirror": (0, MOST_ORDER)},
 }
 # Columns that are indexes: into which table, and whether -1 (none, unknown) is one.
 INDEXES: dict[str, dict[str, str]] = {
@@ -55,6 +57,7 @@ INDEXES: dict[str, dict[str, str]] = {
     "args": {"call": "calls"},
     "lock_ops": {"lock": "locks", "file": "files", "lockset": "locksets"},
     "zero_tests": {"variable": "symbols"},
+    "blocks": {},
 }
 # Lists of a function that are indexes into one table each.
 _LISTS = {"requires": "locks", "acquires": "locks", "releases": "locks", "taken": "symbols", "names": "symbols"}
@@ -64,6 +67,7 @@ _TABLES = {
     "args": ARG_COLUMNS,
     "lock_ops": LOCK_OP_COLUMNS,
     "zero_tests": ZERO_TEST_COLUMNS,
+    "blocks": BLOCK_COLUMNS,
 }
 # The same by position, made once.
 _CHECKS = {

@@ -18,6 +18,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.facts import (
     ACCESS_COLUMNS,
     ARG_COLUMNS,
+    BLOCK_COLUMNS,
     CALL_COLUMNS,
     LOCK_OP_COLUMNS,
     ZERO_TEST_COLUMNS,
@@ -28,6 +29,7 @@ from sharing.model.facts import (
 )
 from sharing.model.image import (
     ARG_DTYPE,
+    BLOCK_DTYPE,
     CALL_DTYPE,
     FUNCTION_DTYPE,
     ORIGIN_DTYPE,
@@ -79,6 +81,7 @@ class Code:
     args: Table
     params: Table
     zero_ranges: Table
+    blocks: Table
     origins: Origins
     callee_names: dict[int, str]
     init_functions: tuple[int, ...]
@@ -199,6 +202,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         args=_by_ip(every_arg),
         params=_by_ip(params),
         zero_ranges=_zero_ranges(_Rows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
+        blocks=_blocks(_Rows(BLOCK_COLUMNS, [f.blocks for f in facts])),
         origins=origins,
         callee_names=names,
         init_functions=tuple(
@@ -347,6 +351,12 @@ def _zero_ranges(tests: _Rows, blocks: _BlockStarts, lookup: _Lookup) -> Table:
     table["begin"], table["end"], table["function"] = begin[keep], end[keep], tests.function[keep]
     table["size"], table["is_zero"] = np.clip(tests["size"][keep], 1, 2**16 - 1), tests["is_zero"][keep]
     return table
+
+
+def _blocks(rows: _Rows) -> Table:
+    table = np.zeros(len(rows), BLOCK_DTYPE)
+    table["function"], table["order"], table["mirror"] = rows.function, rows["order"], rows["mirror"]
+    return np.sort(table, order=("function", "order"))
 
 
 _SITE_FLAGS = {

@@ -60,6 +60,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         args=built.args,
         params=built.params,
         zero_ranges=built.zero_ranges,
+        blocks=built.blocks,
         types=types.table(),
         units=tuple(Unit(u.path, u.directory, u.options.compiler, u.language) for u in program.units),
         files=tuple(types.files),

@@ -11,6 +11,7 @@
 #include "ZeroTests.h"
 
 #include "clang/AST/Attr.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace clang;
 
@@ -32,6 +33,20 @@ void Body::run() {
   setLocksets();
   summarise();
   zeroTests(Graph, Blocks, At, Unit, Out.ZeroTests);
+  placeBlocks();
+}
+
+/// The other order of those blocks in which something happens.
+void Body::placeBlocks() {
+  if (Blocks.inOrder().size() > MostOrder)
+    return; // several have one number
+  llvm::BitVector Busy(Graph.getNumBlockIDs());
+  for (const Event &E : Events)
+    Busy.set(E.Block);
+  for (const CFGBlock *B : Blocks.inOrder())
+    if (const BlockShape &S = Blocks[B->getBlockID()];
+        Busy[B->getBlockID()] && S.Mirror != S.Order)
+      append(Out.Blocks, {S.Order, S.Mirror});
 }
 
 void Body::read(const CFGBlock &B) {

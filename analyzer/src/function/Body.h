@@ -92,6 +92,7 @@ private:
   void assembly(const clang::GCCAsmStmt &A);
   void castTo(const clang::CastExpr &C);
   void finish();
+  void placeBlocks();
 
   // Access.cpp: rows.
   void access(const clang::Expr &E, AccessKind Kind,
@@ -147,6 +148,8 @@ private:
     Place This;
   };
   Actual actual(const clang::CallExpr &C);
+  void plainCall(const clang::FunctionDecl &F, bool Virtual, const Actual &A,
+                 clang::SourceLocation Where);
   Place translate(const Effect &Formal, const Actual &A, std::string &Text);
   llvm::StringRef spelled(const clang::Expr &E);
   void effects(const Callee &C, const Actual &A, const clang::Expr *Call,

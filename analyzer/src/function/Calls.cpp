@@ -166,6 +166,8 @@ void Body::call(const CallExpr &C) {
     return;
   }
   Actual A = actual(C);
+  if (F->getIdentifier() && Unit.knowledge().isBarrier(qualifiedName(*F)))
+    return plainCall(*F, /*Virtual=*/false, A, Where);
   const Callee &Info = Known.of(*F);
   if (Info.IsPrimitive) {
     effects(Info, A, &C, Where);
@@ -216,15 +218,21 @@ void Body::call(const CallExpr &C) {
   if (Virtual)
     access(At.receiver(A.Args[0]), Context.VoidPtrTy, AccessKind::Load,
            MemoryOrder::Plain, Where);
-  uint32_t Row = callRow(F, Virtual, Where);
+  plainCall(*F, Virtual, A, Where);
+  allocates(C, *F);
+  effects(Info, A, &C, Where);
+}
+
+/// The row of a call and those of its arguments.
+void Body::plainCall(const FunctionDecl &F, bool Virtual, const Actual &A,
+                     SourceLocation Where) {
+  uint32_t Row = callRow(&F, Virtual, Where);
   for (size_t I = 0; I < A.Args.size(); ++I) {
     if (I == 0 && A.HasThis)
       receiver(Row, At.receiver(A.Args[0]));
     else
       argument(Row, int64_t(I), A.Args[I]);
   }
-  allocates(C, *F);
-  effects(Info, A, &C, Where);
 }
 
 /// A whole object is read.

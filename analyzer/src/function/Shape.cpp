@@ -45,11 +45,12 @@ void eachSuccessor(const CFGBlock &B, Visitor Visit) {
 }
 
 /// Depth first from \p Root; the visitors see blocks as they are left and
-/// edges to blocks that are still being visited.
+/// edges to blocks that are still being visited.  Where \p Mirrored, of ways
+/// that stay in the same loops the other one is walked first.
 template <typename Left, typename Back>
 void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
           const std::vector<BlockShape> &Blocks, const LoopExits &Exits,
-          Left Leave, Back Retreat) {
+          bool Mirrored, Left Leave, Back Retreat) {
   struct Frame {
     const CFGBlock *B;
     llvm::SmallVector<const CFGBlock *, 4> Ways;
@@ -60,15 +61,18 @@ void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
   auto Open = [&](const CFGBlock &B) {
     Frame F{&B, {}};
     eachSuccessor(B, [&](const CFGBlock &S) { F.Ways.push_back(&S); });
+    auto Leaves = [&](const CFGBlock *S) {
+      return Exits.lookup({B.getBlockID(), S->getBlockID()});
+    };
     std::stable_sort(F.Ways.begin(), F.Ways.end(), [&](auto *X, auto *Y) {
-      auto Leaves = [&](const CFGBlock *S) {
-        return Exits.lookup({B.getBlockID(), S->getBlockID()});
-      };
       if (unsigned OfX = Leaves(X), OfY = Leaves(Y); OfX != OfY)
         return OfX > OfY;
       return Blocks[X->getBlockID()].LoopDepth <
              Blocks[Y->getBlockID()].LoopDepth;
     });
+    if (Mirrored)
+      std::reverse(std::find_if_not(F.Ways.begin(), F.Ways.end(), Leaves),
+                   F.Ways.end());
     Colour[B.getBlockID()] = 1;
     return F;
   };
@@ -113,11 +117,11 @@ void Shape::reach() {
   auto Retreat = [&](const CFGBlock &To, const CFGBlock &From) {
     BackEdges.emplace_back(To.getBlockID(), From.getBlockID());
   };
-  walk(Graph.getEntry(), Colour, Blocks, Exits, Leave, Retreat);
+  walk(Graph.getEntry(), Colour, Blocks, Exits, false, Leave, Retreat);
   for (const CFGBlock *B : Graph)
     if (isHandler(*B)) {
       Blocks[B->getBlockID()].Handler = true;
-      walk(*B, Colour, Blocks, Exits, Leave, Retreat);
+      walk(*B, Colour, Blocks, Exits, false, Leave, Retreat);
     }
 }
 
@@ -163,19 +167,28 @@ void Shape::countLoops() {
 }
 
 void Shape::sort() {
+  for (uint16_t BlockShape::*Place :
+       {&BlockShape::Mirror, &BlockShape::Order}) {
+    leaveBlocks(Place == &BlockShape::Mirror);
+    uint32_t Number = 0;
+    for (const CFGBlock *B : Sorted)
+      Blocks[B->getBlockID()].*Place =
+          uint16_t(std::min<uint32_t>(Number++, MostOrder));
+  }
+}
+
+/// Fills Sorted: each block after those that lead to it.
+void Shape::leaveBlocks(bool Mirrored) {
+  Sorted.clear();
   std::vector<uint8_t> Colour(Blocks.size());
   auto Leave = [&](const CFGBlock &B) { Sorted.push_back(&B); };
   auto Retreat = [](const CFGBlock &, const CFGBlock &) {};
   // In reverse: what is left first stands last, so handlers before the rest.
   for (const CFGBlock *B : Graph)
     if (Blocks[B->getBlockID()].Handler)
-      walk(*B, Colour, Blocks, Exits, Leave, Retreat);
-  walk(Graph.getEntry(), Colour, Blocks, Exits, Leave, Retreat);
+      walk(*B, Colour, Blocks, Exits, Mirrored, Leave, Retreat);
+  walk(Graph.getEntry(), Colour, Blocks, Exits, Mirrored, Leave, Retreat);
   std::reverse(Sorted.begin(), Sorted.end());
-  uint32_t Order = 0;
-  for (const CFGBlock *B : Sorted)
-    Blocks[B->getBlockID()].Order =
-        uint16_t(std::min<uint32_t>(Order++, MostOrder));
 }
 
 void Shape::findDoomed() {

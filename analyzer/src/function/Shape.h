@@ -20,8 +20,11 @@ namespace linemate {
 
 struct BlockShape {
   uint8_t LoopDepth = 0;
-  uint8_t Rarity = 0;   ///< 4 * -log2 of the chance that a run comes here
-  uint16_t Order = 0;   ///< every block comes after those that lead to it
+  uint8_t Rarity = 0; ///< 4 * -log2 of the chance that a run comes here
+  uint16_t Order = 0; ///< every block comes after those that lead to it
+  /// The same, of two ways from one block the other one first: a block leads to
+  /// another one only where it comes before in both.
+  uint16_t Mirror = 0;
   bool Reached = false; ///< from the entry, or as a handler of exceptions
   bool Handler = false; ///< reached by exceptions only
 };
@@ -51,6 +54,7 @@ private:
   void reach();
   void countLoops();
   void sort();
+  void leaveBlocks(bool Mirrored);
   void findDoomed();
   void estimate();
   bool entersLoop(const clang::CFGBlock *To, unsigned Depth) const;
