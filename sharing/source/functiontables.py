@@ -186,7 +186,8 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     taken = _taken(facts, unit, args, functions)
     lookup = _Lookup(unit, variables, records, functions)
     sites, params = _sites(accesses, ips[0], lookup, _numbered(program, knowledge))
-    locking = [a for name, a in {**by_symbol, **imports}.items() if knowledge.lock_calls(name)]
+    named = {**by_symbol, **imports}.items()
+    locking = [a for name, a in named if knowledge.lock_calls(name) and not knowledge.barrier(name)]
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking)
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
     start_calls, start_args = _start_calls(starts, ips[3], lookup, knowledge, imported)
