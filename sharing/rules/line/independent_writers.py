@@ -100,15 +100,19 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
         )  # each side reads the other's data as well: a part of it is true sharing
     different = not a.mask(writers=True) & b.mask(writers=True)
     if a.owner == b.owner and not different and not _ends(a, b):
-        severity = severity.lowered(numbers.LESS)
+        # On the arms of one branch: whoever has the object writes the one as well as the other.
+        severity = severity.lowered(numbers.TO_NOTE if _writing(a) == _writing(b) else numbers.LESS)
     return severity
 
 
 def _ends(a: Actor, b: Actor) -> bool:
     """The ends of a queue: both atomic or volatile, and whoever moves one only looks at the other."""
-    moved_apart = not written_together(a, b) and not written_together(b, a)
     unlocked = all(x.role is Role.ATOMIC or x.is_volatile for x in (a, b))
-    return unlocked and moved_apart and min(together(a, b), together(b, a)) > 0
+    return unlocked and _writing(a).isdisjoint(_writing(b)) and min(together(a, b), together(b, a)) > 0
+
+
+def _writing(actor: Actor) -> frozenset[str]:
+    return frozenset(x.function for x in actor.writers if not x.cold)
 
 
 RULE = LineRule(
