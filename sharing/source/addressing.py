@@ -20,7 +20,6 @@ from sharing.source.types import TypeBuilder
 DATA_BASE = 0x1000_0000
 HEAP_BASE = 0x4000_0000
 HEAP_ALIGNMENT = 16  # what malloc promises (max_align_t)
-HEAP_HEADER = 8  # bytes that glibc keeps in front of an object
 GAP = 4096  # between things that the linker does not put side by side
 
 Contributions = Callable[[int], Sequence[Contribution]]

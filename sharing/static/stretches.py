@@ -138,7 +138,7 @@ def find_stretches(
     for line in _lines(image, knowledge, roots, regions, edges):
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(Places.of(image, rows))))
-        if not 1 < len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
+        if not 1 <= len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
             continue
         bits = {p: line.root if not at else len(made) + at - 1 for at, p in enumerate(found)}
         parts.append(_Parts(line, bits, sum(1 << bit for bit in bits.values())))

@@ -1,4 +1,4 @@
-"""Which elements are one thread's own: of arrays, of what is handed out one by one, and of small objects.
+"""Which elements are one thread's own: of arrays, and of what is handed out one by one.
 
 Owns the signs of that in source, in the order in which ``thread_elements`` names them.  Whether neighbours meet on a
 line is that rule's.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sharing.basics.geometry import round_up
 from sharing.model.facts import (
     ACCESS_COLUMNS,
     ARG_COLUMNS,
@@ -24,8 +23,6 @@ from sharing.model.image import AccessKind
 from sharing.model.types import MAX_DEPTH
 from sharing.rules import numbers
 from sharing.rules.declaration.base import SourceContext
-from sharing.rules.declaration.heap_alignment import aligns_itself
-from sharing.source.addressing import HEAP_ALIGNMENT, HEAP_HEADER
 from sharing.source.declarations import core, element, record_of, shown_name
 from sharing.source.program import Defined, Program
 from sharing.source.uses import Use
@@ -35,8 +32,7 @@ from sharing.source.uses import Use
 class Elements:
     """The elements of one array.  Offsets of ``uses`` are from the start of ``identity``: a variable or a record.
 
-    ``locked``: each is used under a lock of its own, else by a thread of its own.  ``apart``: bytes from one to the
-    next where they are objects of their own, 0 for elements of an array.
+    ``locked``: each is used under a lock of its own, else by a thread of its own.
     """
 
     name: str
@@ -44,7 +40,6 @@ class Elements:
     record: Defined[RecordFacts]
     uses: tuple[Use, ...]
     locked: bool = False
-    apart: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,6 @@ def own_elements(program: Program, ctx: SourceContext) -> Iterator[Elements]:
     yield from _at_own_index(program, ctx)
     yield from _handed_to_threads(program, ctx, arguments)
     yield from _dealt_out(program, ctx)
-    yield from _small_objects(program, ctx, arguments)
     yield from _given_out(program, ctx, arguments)
 
 
@@ -170,34 +164,6 @@ def _dealt_out(program: Program, ctx: SourceContext) -> Iterator[Elements]:
                 uses = tuple(u for u in ctx.uses.of_record(key) if u.function == entry.facts.name and u.loop_depth)
                 if base == Base.PARAMETER:
                     yield Elements(shown_name(record.facts), key, record, uses)
-
-
-def _small_objects(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:
-    """Records that are allocated one by one where the threads start that get them: allocators put them side by side."""
-    entries: dict[str, list[Defined[FunctionFacts] | None]] = {}
-    for one in arguments:
-        start = ctx.knowledge.thread_start(one.callee) if one.callee else None
-        if start is not None and one.number == start.entry_argument and one.kind == Passed.FUNCTION and one.loops:
-            entry = program.function(one.within.unit, program.symbol(one.within.unit, one.value))
-            entries.setdefault(one.within.facts.identity, []).append(entry)
-    for identity, defined in program.functions.items():
-        function, unit = defined.facts, defined.unit
-        for begun in function.starts:
-            if begun.loop_depth and begun.entry >= 0:
-                entry = program.function(unit, program.symbol(unit, begun.entry))
-                entries.setdefault(identity, []).append(entry)
-        allocated = {
-            program.record_key(unit, fact.record)
-            for fact in function.allocations
-            if fact.record >= 0 and fact.guarantee < ctx.line_size and not aligns_itself(fact)
-        }
-        for entry in entries.get(identity, ()) if allocated else ():
-            for _, _, record in _used_by(program, entry) if entry is not None else ():
-                key, size = record.facts.key, record.facts.size
-                if key in allocated and size < ctx.line_size:
-                    uses = tuple(use for use in ctx.uses.of_record(key) if use.function != function.name)
-                    apart = round_up(size + HEAP_HEADER, HEAP_ALIGNMENT)
-                    yield Elements(shown_name(record.facts), key, record, uses, apart=apart)
 
 
 def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:

@@ -5,8 +5,7 @@ that begins where an allocator puts it, and of which the end of one element and 
 An element is a thread's own where its index is the number of the running thread, where its address is handed to a
 thread as it starts, where a function that runs on several threads at once is handed one after the other, or where
 addresses of elements are given out one by one and several threads change what they got without a lock.  Elements that
-have a lock each, taken at an index, are locked apart in order to be used apart.  Small objects that are allocated one
-by one where the threads start that get them stand beside each other as the elements of an array do.
+have a lock each, taken at an index, are locked apart in order to be used apart.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -56,7 +55,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     allocators = dict((*_in_vectors(program, ctx.line_size), *_allocators(program, ctx.line_size)))
     off_lines = {*allocators, *_in_records(program, ctx.line_size)}
     for found in own_elements(program, ctx):
-        key, size = found.record.facts.key, found.apart or found.record.facts.size
+        key, size = found.record.facts.key, found.record.facts.size
         if key in seen or size <= 0:
             continue
         if size % ctx.line_size == 0 and (found.identity in program.variables or key not in off_lines):
@@ -127,13 +126,13 @@ def _draft(program: Program, ctx: SourceContext, found: Elements, end: Use, begi
     facts, unit = found.record.facts, found.record.unit
     spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
     source = source_position(program, unit, facts)
-    role = "element with a lock" if found.locked else "object of a thread" if found.apart else "element of a thread"
+    role = "element with a lock" if found.locked else "element of a thread"
     advice = f", which rounds it up to {each} bytes" if each > facts.size else ""
     if allocator and not allocator.startswith(("new", "std::")):  # which ask the type
         advice += f", and allocate it with aligned_alloc, as {allocator} does not know of it"
     elif each == facts.size:
         advice += ", and allocate it so"
-    why = "each element a lock of its own" if found.locked else f"each thread an {role.partition(' ')[0]} of its own"
+    why = "each element a lock of its own" if found.locked else "each thread an element of its own"
 
     def part(use: Use) -> SourceParticipant:
         return SourceParticipant(
