@@ -33,7 +33,8 @@ of each says how it does on programs that it was not mended by: 4 of 10 of the f
 (a fifth had been written wrongly: its two counters were in different sections), 4 of 10 of the second (and one flagged
 both times), 6 of 10 of the third, 5 of 10 of the fourth. With
 glibc the objects of `worker_contexts.c` and `worker_objects.cc` share no line, which was found out later: what a
-thread's start allocates lies between them. The tables below are of today. By `python -m bench.fixes.small --page`, of `bench/fixes/programs`.
+thread's start allocates lies between them. The tables below are of today. By `python -m bench.fixes.small --page`, of
+`bench/fixes/programs`.
 """
 
 

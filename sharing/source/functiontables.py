@@ -186,15 +186,13 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     taken = _taken(facts, unit, args, functions)
     lookup = _Lookup(unit, variables, records, functions)
     sites, params = _sites(accesses, ips[0], lookup, _numbered(program, knowledge))
-    named = {**by_symbol, **imports}.items()
-    locking = [a for name, a in named if knowledge.lock_calls(name) and not knowledge.barrier(name)]
+    locking = _locking({**by_symbol, **imports}, knowledge)
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking)
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
     start_calls, start_args = _start_calls(starts, ips[3], lookup, knowledge, imported)
     every_call, entries = np.concatenate([call_table, lock_calls, start_calls]), start_args["value"].tolist()
     every_arg = np.concatenate([arg_table, lock_args, start_args])
     origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets, locksets.required(defined))
-    names = {a: n for n, a in imports.items()}
     return Code(
         functions=_functions(facts, address, length, taken, {*every_call["callee"].tolist(), *entries}),
         symbols=tuple(f.symbol or f.identity for f in facts),
@@ -203,13 +201,18 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         args=_by_ip(every_arg),
         params=_by_ip(params),
         zero_ranges=_zero_ranges(_Rows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
-        blocks=_blocks(_Rows(BLOCK_COLUMNS, [f.blocks for f in facts])),
+        blocks=_blocks(facts),
         origins=origins,
-        callee_names=names,
+        callee_names={a: n for n, a in imports.items()},
         init_functions=tuple(
             int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
         ),
     )
+
+
+def _locking(functions: dict[str, int], knowledge: Knowledge) -> list[int]:
+    """Functions whose calls lock operations stand for; those of barriers stand for themselves."""
+    return [a for name, a in functions.items() if knowledge.lock_calls(name) and not knowledge.barrier(name)]
 
 
 def _numbered(program: Program, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
@@ -354,7 +357,8 @@ def _zero_ranges(tests: _Rows, blocks: _BlockStarts, lookup: _Lookup) -> Table:
     return table
 
 
-def _blocks(rows: _Rows) -> Table:
+def _blocks(facts: list[Any]) -> Table:
+    rows = _Rows(BLOCK_COLUMNS, [f.blocks for f in facts])
     table = np.zeros(len(rows), BLOCK_DTYPE)
     table["function"], table["order"], table["mirror"] = rows.function, rows["order"], rows["mirror"]
     return np.sort(table, order=("function", "order"))

@@ -164,10 +164,10 @@ def _under_one_lock(writers: tuple[Use, ...]) -> bool:
 
 
 def _is_filled_once(inner: TypeTree, writers: tuple[Use, ...]) -> bool:
-    """Pointers that are stored one by one, in no loop: a table of what was made."""
+    """Pointers that are only stored, and not at the running thread's number: a table of what was made."""
     shape = core(inner)
-    stored = all(u.kind is AccessKind.STORE and not u.loop_depth for u in writers)
-    return shape is not None and shape.kind == TypeKind.POINTER and bool(writers) and stored
+    stored = all(u.kind is AccessKind.STORE and not u.own for u in writers)
+    return shape is not None and shape.kind == TypeKind.POINTER and stored
 
 
 def _draft(
