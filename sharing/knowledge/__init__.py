@@ -49,10 +49,14 @@ class AccessTable(msgspec.Struct, frozen=True):
 
 
 class ColdWords(msgspec.Struct, frozen=True):
-    """Words in function names that speak of start-up, shutdown or diagnosis."""
+    """Words in function names that speak of start-up, shutdown or diagnosis.
+
+    ``library``: in names that a library exports, of what makes its objects, as ``stop`` of what ends them.
+    """
 
     start: frozenset[str]
     stop: frozenset[str]
+    library: frozenset[str]
     diagnostic: frozenset[str]
     anywhere: frozenset[str]
 

@@ -28,6 +28,7 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
     """
     factor = np.where(image.functions["flags"] & FunctionFlag.COLD, numbers.COLD, 1.0)
     words, anywhere = knowledge.cold.all, knowledge.cold.anywhere
+    in_library = words | knowledge.cold.library
     runtime = knowledge.runtime_functions
     exported = (image.functions["flags"] & FunctionFlag.EXPORTED != 0) & (image.kind is ImageKind.SHARED)
     for row, name in enumerate(image.functions["name"].tolist()):
@@ -36,8 +37,8 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
         text = image.names[name]
         parts = _parts(text)
         last = not anywhere.isdisjoint(parts)
-        telling = parts if exported[row] else parts[:1] + parts[-1:]
-        if not last and text not in runtime and words.isdisjoint(telling):
+        cold = not in_library.isdisjoint(parts) if exported[row] else not words.isdisjoint(parts[:1] + parts[-1:])
+        if not (last or cold or text in runtime):
             continue
         if knowledge.is_thread_entry(text):
             continue  # whatever it is called

@@ -375,6 +375,24 @@ def test_names_that_speak_of_start_up_or_failure_are_cold(name: str, cold: bool)
 
 
 @pytest.mark.parametrize(
+    ("kind", "name", "cold"),
+    [
+        (ImageKind.SHARED, "queue_create", True),
+        (ImageKind.SHARED, "queue_new_2", True),
+        (ImageKind.SHARED, "queue_set_option", True),
+        (ImageKind.SHARED, "queue_renew", False),
+        (ImageKind.EXECUTABLE, "queue_create", False),  # a program may do so for each request
+    ],
+)
+def test_what_makes_a_librarys_objects_is_as_seldom_as_what_ends_them(kind: ImageKind, name: str, cold: bool) -> None:
+    b = Builder(kind)
+    b.function(name, FunctionFlag.EXPORTED).store("first")
+    b.variable("first", 8)
+    image, graph = build(b)
+    assert bool(graph.cold[row(image, name)]) is cold
+
+
+@pytest.mark.parametrize(
     ("kind", "flags", "cold"),
     [
         (ImageKind.SHARED, FunctionFlag.EXPORTED, True),
