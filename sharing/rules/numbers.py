@@ -62,6 +62,14 @@ OWN_DATA: Annotated[
     float,
     About("share of data's use in functions that take a lock", Origin.CHOSEN, "from here on it is the lock's own data"),
 ] = 0.8
+BESIDE_ITS_LOCK: Annotated[
+    float,
+    About(
+        "share of data's use in functions that take the lock beside it",
+        Origin.CHOSEN,
+        "clearly most: the two belong together, whether or not the lock is held at each use",
+    ),
+] = 0.6
 NEAR_BYTES: Annotated[
     int,
     About(

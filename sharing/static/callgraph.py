@@ -47,6 +47,7 @@ class CallGraph:
     threaded: bool
     how: str  # how concurrency was established, in words
     caller_list: Ints  # callers by callee
+    caller_where: npt.NDArray[np.uint64]  # where they call it, see phases.program_point
     caller_start: Ints
     entered: Bools  # may be called from where no direct call shows it
     by_thread: perthread.Threads | None = None  # what each root runs how often, where roots are functions
@@ -58,6 +59,11 @@ class CallGraph:
         """Rows of the functions that call this one directly, each once."""
         rows = self.caller_list[self.caller_start[function] : self.caller_start[function + 1]]
         return sorted(set(rows.tolist()))
+
+    def calls_of(self, function: int) -> tuple[Ints, npt.NDArray[np.uint64]]:
+        """Who calls it, and where in the caller: a row each call."""
+        rows = slice(self.caller_start[function], self.caller_start[function + 1])
+        return self.caller_list[rows], self.caller_where[rows]
 
     def concurrent(self, a: int, b: int) -> bool:
         """Can code with root mask ``a`` run at the same time as code with mask ``b``?"""
@@ -114,7 +120,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         by_thread = in_threads(image, parallel, kept, entries[:MAX_ROOTS], ways.dispatched, threads.base, factor)
     if by_thread is not None and stretches.parted:
         by_thread = by_thread.of_parts(stretches.source, stretches.parted)
-    caller_list, caller_start = edges.callers_by_callee()
+    caller_list, caller_where, caller_start = edges.callers_by_callee()
     return CallGraph(
         frequency,
         mask,
@@ -125,6 +131,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         threads.threaded,
         threads.how,
         caller_list,
+        caller_where,
         caller_start,
         ways.entered,
         by_thread,

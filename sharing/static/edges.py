@@ -71,10 +71,11 @@ class Edges:
             reached[front] = True
         return reached
 
-    def callers_by_callee(self) -> tuple[Ints, Ints]:
-        """(callers sorted by the function that they call, for each function its first one there)"""
+    def callers_by_callee(self) -> tuple[Ints, npt.NDArray[np.uint64], Ints]:
+        """(callers sorted by the function that they call, where they do, for each function its first one there)"""
         order = np.argsort(self.callee, kind="stable")
-        return self.caller[order], np.searchsorted(self.callee[order], np.arange(self.functions + 1))
+        start = np.searchsorted(self.callee[order], np.arange(self.functions + 1))
+        return self.caller[order], self.where[order], start
 
     def between_cycles(self) -> Bools:
         """Functions on a call cycle or on a path between two: what is left when leaves and roots are taken off."""

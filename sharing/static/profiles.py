@@ -20,7 +20,7 @@ from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.entrylocks import held_on_entry
-from sharing.static.guards import Guards, locks_taken
+from sharing.static.guards import Guards, lock_uses
 from sharing.static.origins import AccessOrigins
 from sharing.static.owners import Owners
 from sharing.static.pieces import Piece, Splitter
@@ -73,7 +73,9 @@ class Profiler:
         self._columns = AccessColumns.of(accesses, image)
         self._splitter = Splitter(self._columns, shapes, knowledge)
         self._origins = AccessOrigins(image, accesses.sites, self.name_of, held_on_entry(image, graph))
-        self._guards = Guards(self._columns, self._origins, graph, locks_taken(events, knowledge, self.name_of))
+        self._guards = Guards(
+            image, self._columns, self._origins, graph, lock_uses(image, events, knowledge, self.name_of)
+        )
         self._by_variable = np.argsort(accesses.variable, kind="stable")
         self._first = np.searchsorted(accesses.variable[self._by_variable], np.arange(len(image.variables) + 1))
         self._actors: dict[int, tuple[Actor, ...]] = {}

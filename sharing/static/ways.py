@@ -7,6 +7,7 @@ both; two arms of a branch are ordered differently.  Loops are passed once: what
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,20 +21,35 @@ Numbers = npt.NDArray[np.uint64]
 
 def block_of(rows: Table) -> Numbers:
     """A number for each function's block; unknown functions share one that nothing is looked up by."""
-    result: Numbers = (rows["function"].astype(np.int64) + 1).astype(np.uint64) << np.uint64(16)
-    return result | rows["order"].astype(np.uint64)
+    return _key(rows["function"], rows["order"])
+
+
+def _key(function: npt.NDArray[Any], order: npt.NDArray[Any]) -> Numbers:
+    result: Numbers = (function.astype(np.int64) + 1).astype(np.uint64) << np.uint64(16)
+    return result | order.astype(np.uint64)
+
+
+class Mirrors:
+    """The places of blocks in the second order of their functions."""
+
+    def __init__(self, image: Image) -> None:
+        self._blocks = block_of(image.blocks)
+        self._mirror = image.blocks["mirror"]
+
+    def of(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
+        """Of these blocks; where none is known the two orders are alike."""
+        mirror = order.astype(np.uint16)
+        if len(self._blocks):
+            wanted = _key(function, order)
+            at = np.minimum(np.searchsorted(self._blocks, wanted), len(self._blocks) - 1)
+            known = self._blocks[at] == wanted
+            mirror[known] = self._mirror[at[known]]
+        return mirror
 
 
 def mirrors(image: Image, rows: Table) -> npt.NDArray[np.uint16]:
-    """The place of each row's block in the second order; where none is known the two are alike."""
-    mirror: npt.NDArray[np.uint16] = rows["order"].copy()
-    blocks = block_of(image.blocks)
-    if len(blocks):
-        wanted = block_of(rows)
-        at = np.minimum(np.searchsorted(blocks, wanted), len(blocks) - 1)
-        known = blocks[at] == wanted
-        mirror[known] = image.blocks["mirror"][at[known]]
-    return mirror
+    """Of each row's block, see ``Mirrors``."""
+    return Mirrors(image).of(rows["function"], rows["order"])
 
 
 @dataclass(frozen=True, slots=True)

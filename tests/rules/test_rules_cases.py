@@ -45,7 +45,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
             cold=a.get("cold", False),
             stride=a.get("stride", 0),
             own=a.get("own", False),
-            spots=tuple(Spot(*spot, 100.0) for spot in a.get("spots", ())),
+            spots=tuple(Spot(at, order, mirror, 100.0) for at, order, mirror in a.get("spots", ())),
         )
         for a in table["access"]
     )

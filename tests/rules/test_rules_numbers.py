@@ -17,6 +17,7 @@ from tests.sampled.test_sampled_verdicts import judged, lock, pair, slots
 
 # Another value for each number; the cases of the rules that are judged otherwise then are what it decides.
 OF_LINES = {
+    "BESIDE_ITS_LOCK": 1.1,
     "NEAR_BYTES": 0,
     "ONE_OBJECT": 1.1,
     "WRITERS_TOGETHER": 0.0,

@@ -97,12 +97,10 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = severity.lowered(doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
     if lock.kind in COMPANIONS:
         severity = severity.lowered(numbers.TO_NOTE)  # whoever waits sleeps, which takes far longer than a miss
-    own = lock.name in victim.guards or in_common(lock, victim) >= numbers.OWN_DATA
+    own = lock.name in victim.guards or in_common(lock, victim) >= numbers.BESIDE_ITS_LOCK
     if own and lock.write_heat is not Heat.HOT:
         severity = severity.lowered(numbers.MUCH_LESS)
-    if maybe_one_object(lock, victim):
-        severity = severity.lowered(numbers.TO_NOTE if lock.name in victim.guards else numbers.LESS)
-    if lock.owner == victim.owner and own:
+    if maybe_one_object(lock, victim) or (lock.owner == victim.owner and own):
         severity = severity.lowered(numbers.TO_NOTE)  # put together on purpose, used together
     return severity
 
