@@ -153,7 +153,7 @@ def _place(finding: Finding) -> str:
 
 
 def _block(number: int, row: Row, width: int, explained: Container[Confidence]) -> Iterator[Line]:
-    """What to do about one line; what makes it surer is said of the first block of each confidence."""
+    """What to do about one line; how sure it is, and what makes it surer, is said of the first of each confidence."""
     finding = row.worst
     severity = finding.severity.value
     names = " / ".join(
@@ -176,8 +176,8 @@ def _block(number: int, row: Row, width: int, explained: Container[Confidence]) 
         yield from _said("do", "no edit is proposed; the sentence above and all evidence say what is known", width)
     for at, why in enumerate(_why(finding)):
         yield from _said("" if at else "why", why.text, width)
-    surer = "as above" if finding.confidence in explained else _SURER[finding.confidence]
-    yield from _said("sure", f"{finding.confidence.value}: {surer}", width)
+    if finding.confidence not in explained:
+        yield from _said("sure", f"{finding.confidence.value}: {_SURER[finding.confidence]}", width)
     if row.others:
         yield from _said("also", ", ".join(other.id for other in row.others), width)
     yield from _picture(finding)

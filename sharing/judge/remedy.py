@@ -81,8 +81,8 @@ def _unnamed(edit: Edit, style: Style) -> Remedy:
     return Remedy(
         kind="pad-type",
         text=(
-            f"{actor.owner} has no name in this file: debug information has it (audit --debuginfod, or --debug-file "
-            f"FILE); then give its type the alignment and the rounded-up size of a {style.line_size}-byte line"
+            f"let debug information name {actor.owner} (audit --debuginfod, or --debug-file FILE), then give its type "
+            f"the alignment and the rounded-up size of a {style.line_size}-byte line"
         ),
         edit=f"struct {_align(style)} line_T {{ T value; }};  // C: {_attribute(style)} on the struct",
         language="C/C++",

@@ -136,6 +136,15 @@ def test_keys_go_through_the_rows_and_explain_themselves(slow: str, opened: Open
     assert not page.get_by_role("dialog").is_visible()
 
 
+@pytest.mark.parametrize(("size", "words"), list(zip(SIZES, (2, 4, 4), strict=True)), ids=lambda given: str(given))
+def test_words_below_each_other_are_a_power_of_two_apart(
+    slow: str, opened: Open, size: tuple[int, int], words: int
+) -> None:
+    groups = opened(slow, "#line=0x4600", size=size).page.locator("#detail .bytes .group")
+    tops = groups.evaluate_all("groups => groups.map(group => group.getBoundingClientRect().top)")
+    assert [tops.count(top) for top in sorted(set(tops))] == [words] * (8 // words)
+
+
 def test_the_map_is_walked_by_keys_and_opens_a_line(slow: str, opened: Open) -> None:
     page = opened(slow, "#line=0x4600").page
     page.locator("canvas").focus()

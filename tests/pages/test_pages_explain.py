@@ -55,3 +55,9 @@ def test_a_revision_of_the_chart_leads_to_its_row(stepping: str, opened: Open) -
     page.locator("svg a").nth(12).click()
     assert page.url.endswith("#r12")
     assert page.locator("tr:target th").inner_text() == "release-12"
+
+
+def test_a_phone_shows_the_step_of_a_chart(stepping: str, opened: Open) -> None:
+    width, _ = SIZES[0]
+    place = opened(stepping, size=SIZES[0]).page.locator("line.slower").first.bounding_box()
+    assert 0 < place["x"] < width

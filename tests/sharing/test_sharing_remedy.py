@@ -167,7 +167,7 @@ class TestKernel:
 class TestUnnamed:
     def test_says_that_the_definition_is_to_be_found(self) -> None:
         found = remedy(whole(actor("bss+0x40 (mutex)", 40, sized=False, language="")), USER)
-        assert "bss+0x40 (mutex) has no name in this file: debug information has it" in found.text
+        assert "let debug information name bss+0x40 (mutex)" in found.text
         assert found.protects_tail
 
     @pytest.mark.parametrize(("tool", "suffix"), [("g++", "cc")])
