@@ -258,7 +258,8 @@ class LinePrograms:
                 raise _Broken
 
         while self.at < self.stop:
-            opcode = self._number(1)
+            opcode = self.data[self.at]
+            self.at += 1
             if opcode >= h.opcode_base:
                 opcode -= h.opcode_base
                 address += opcode // h.line_range * h.least

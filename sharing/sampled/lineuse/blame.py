@@ -193,19 +193,20 @@ class _Uses:
         """A read suffers from writes, a write from every access: the line must come back alone."""
         return self.all if of_writes else self.writes
 
-    def together(self, thread: int, waits: Mapping[str, float], item: int, other: int, *, of_writes: bool) -> float:
-        """How much of what a thread waits for at an item, by function, comes with such an access to the other.
+    def together(self, thread: int, waits: Mapping[str, float], item: int, *, of_writes: bool) -> Mapping[int, float]:
+        """How much of what a thread waits for at an item, by function, comes with such an access to each other item.
 
         One place may be read often and another seldom, as where a copy is looked at first: only what is read in the
         same run of code counts.
         """
         own = (self.writes if of_writes else self._sampled_reads).get(thread, {})
         others = (self.writes if of_writes else self._reads_beside).get(thread, {})
-        both = 0.0
-        for function, cost in waits.items():
-            if (mine := own.get((function, item), 0.0)) > 0:
-                both += cost * min(1.0, others.get((function, other), 0.0) / mine)
-        return both / max(sum(waits.values()), 1e-9)
+        out: dict[int, float] = defaultdict(float)
+        total = max(sum(waits.values()), 1e-9)
+        for (function, other), weight in others.items():
+            if (cost := waits.get(function, 0.0)) > 0 and (mine := own.get((function, item), 0.0)) > 0:
+                out[other] += cost / total * min(1.0, weight / mine)
+        return out
 
     def seen(self, thread: int, victim: int, *, of_writes: bool) -> float:
         """How many uses of a disturber there are samples of; no limit is known of those that code tells of.
@@ -248,6 +249,41 @@ def _add(table: dict[int, _Weights], touch: Touch, item: int, weight: float) -> 
     own[(touch.function, item)] = own.get((touch.function, item), 0.0) + weight
 
 
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """Whom a thread meets at an item: what they do to the line, by item, how often that was seen, and when."""
+
+    causes: Mapping[int, float]
+    uses: float
+    how: frozenset[Concurrency]
+
+
+class _AtItem:
+    """What threads that wait at one item meet there: the same for all of a thread's functions."""
+
+    def __init__(self, line: LineUse, uses: _Uses, item: int) -> None:
+        self._line, self._uses, self._item = line, uses, item
+        self._met: dict[tuple[int, bool], _Met] = {}
+        self._causes: dict[tuple[int, bool], Mapping[int, float]] = {}  # what a thread does is the same for all others
+
+    def met(self, thread: int, *, of_writes: bool) -> _Met:
+        """By a thread that reads or writes there."""
+        key = (thread, of_writes)
+        if key not in self._met:
+            others = self._uses.disturbers(of_writes=of_writes)
+            how = {t: self._line.overlap(t, thread).concurrency for t in others if t != thread}
+            disturbers = [t for t, concurrency in how.items() if not concurrency.apart]
+            causes: dict[int, float] = defaultdict(float)
+            for t in disturbers:
+                if (t, of_writes) not in self._causes:
+                    self._causes[(t, of_writes)] = _causes(others[t], self._item)
+                for cause, weight in self._causes[(t, of_writes)].items():
+                    causes[cause] += weight
+            seen = sum(self._uses.seen(t, thread, of_writes=of_writes) for t in disturbers)
+            self._met[key] = _Met(causes, seen, frozenset(how.values()))
+        return self._met[key]
+
+
 def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     """Share out the cost of every item among those who disturb it."""
     uses = _Uses(line, items)
@@ -269,32 +305,23 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             else:
                 group = (touch.thread, touch.function if touch.writes else "", touch.writes)
                 costs[group][touch.function] += touch.cost
-        causes_of: dict[tuple[int, bool], Mapping[int, float]] = {}  # what a thread does is the same for all others
+        at_item = _AtItem(line, uses, number)
         for (thread, _, of_writes), waits in costs.items():
             cost = sum(waits.values())
-            others = uses.disturbers(of_writes=of_writes)
-            met = [(t, line.overlap(t, thread).concurrency) for t in others if t != thread]
-            disturbers = [t for t, concurrency in met if not concurrency.apart]
-            for t in disturbers:
-                if (t, of_writes) not in causes_of:
-                    causes_of[(t, of_writes)] = _causes(others[t], number)
-            causes: dict[int, float] = defaultdict(float)
-            for t in disturbers:
-                for cause, weight in causes_of[(t, of_writes)].items():
-                    causes[cause] += weight
-            total = sum(causes.values())
+            met = at_item.met(thread, of_writes=of_writes)
+            total = sum(met.causes.values())
             if total <= 0:
                 own += cost
-                phased += cost if met else 0.0
-                time_sliced |= any(concurrency is Concurrency.TIME_SLICED for _, concurrency in met)
+                phased += cost if met.how else 0.0
+                time_sliced |= Concurrency.TIME_SLICED in met.how
                 continue
-            known = sum(uses.seen(t, thread, of_writes=of_writes) for t in disturbers)
-            explained = min(cost, numbers.WAITS_PER_USE * known)
+            explained = min(cost, numbers.WAITS_PER_USE * met.uses)
             own += cost - explained
-            for cause, weight in causes.items():
+            together = uses.together(thread, waits, number, of_writes=of_writes)
+            for cause, weight in met.causes.items():
                 part = explained * weight / total
                 # An access waits for the whole line: one that goes with it would wait for its own bytes' users instead.
-                moves = part * uses.together(thread, waits, number, cause, of_writes=of_writes)
+                moves = part * together.get(cause, 0.0)
                 pairs[(cause, cause)] += moves
                 pairs[(cause, number)] += part - moves
                 if cause == number:
@@ -302,8 +329,7 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                 else:
                     false += part - moves
                     true += moves
-            concurrent = any(concurrency is Concurrency.CONCURRENT for _, concurrency in met)
-            told[Concurrency.CONCURRENT if concurrent else Concurrency.UNKNOWN] += cost
+            told[Concurrency.CONCURRENT if Concurrency.CONCURRENT in met.how else Concurrency.UNKNOWN] += cost
     moved, picked = _between_locks(items, pairs)
     without = Concurrency.TIME_SLICED if time_sliced else Concurrency.PHASED if phased > 0 else Concurrency.UNKNOWN
     concurrency = max(told, key=lambda m: told[m], default=without)
