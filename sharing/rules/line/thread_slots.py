@@ -26,10 +26,11 @@ function and what is inlined there, and in what a small function returns that do
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED
-from sharing.model.profile import Access, Heat, LineProfile
+from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.rules import numbers
 from sharing.rules.line.base import Context, Draft, LineRule, by_threads, heat_evidence, who
 from sharing.static.correlate import warm_element
@@ -37,64 +38,89 @@ from sharing.static.correlate import warm_element
 HINTS = ("thread", "worker", "per_cpu", "percpu", "slot", "tid", "cpu", "shard")
 
 
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """Elements that code updates at a computed index; ``count`` is 0 where their number is not known."""
+
+    name: str
+    writers: tuple[Access, ...]
+    stride: int
+    count: int
+
+    @property
+    def own(self) -> bool:
+        """Is the index the number of the running thread?"""
+        return any(a.own for a in self.writers)
+
+    def text(self) -> str:
+        return f"{self.count} elements of {self.stride} bytes" if self.count else f"elements of {self.stride} bytes"
+
+
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     """1. arrays updated at an unknown index; 2. few elements, each below a line; 3. by threads of one kind."""
     for actor in line.actors:
-        writers = tuple(
-            a for a in actor.writers if a.stride and not a.cold and not a.locks and (a.atomic or not a.walks)
-        )
-        stride = max((a.stride for a in writers), default=0)
-        if not 0 < stride < line.size or sum(a.weight for a in writers) < warm_element():
-            continue  # of the elements together: which of them a line holds makes no difference here
-        inside = actor.count > 1 and actor.span[1] - actor.span[0] >= numbers.MIN_SLOTS * stride  # an array in a record
-        start, end = actor.span if inside else actor.owner_span
-        if not line.address <= max(start, line.address) < line.end or start < line.address:
-            continue  # reported once, on the line where the array starts
-        # One record stands for those on the heap: an index says that there are several, not how many.
-        sized = actor.sized and not (actor.section == ALLOCATED and stride >= end - start)
-        slots = (end - start) // stride if sized else 0
-        if sized and not (numbers.MIN_SLOTS <= slots <= numbers.MAX_SLOTS and end - start <= numbers.MAX_SLOTS_BYTES):
+        array = _array_of(actor, line)
+        if array is None or actor.guards or not _several(array.writers, ctx):
             continue
-        if not _several(writers, ctx) or actor.guards:
-            continue
-        own = any(a.own for a in writers)
-        hinted = own or any(h in actor.owner.lower() for h in HINTS)
-        reading = {a.function for a in actor.readers if a.stride}
-        updates = any(a.atomic or a.function in reading for a in writers)
-        in_loop = any(a.loop_depth for a in writers)
-        confined = not own and not by_threads(actor, ctx)
-        severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
-        by_entry = _entry_writes(writers, ctx)
-        if not (hinted or updates) or not (sized or own or (by_entry and in_loop)):
-            # That there are several is not known, but where each thread uses its own.
-            severity = severity.lowered(numbers.LESS)
-        if not sized and severity is Severity.HIGH:
-            severity = Severity.MEDIUM
-        if not by_entry and not hinted:
-            severity = severity.lowered(numbers.LESS)
-        if not ctx.thread_mask and not own:
-            severity = severity.lowered(numbers.LESS)  # no thread entry is known: the index is as likely anything else
-        if all(a.walks for a in writers) and not own:
-            severity = severity.lowered(numbers.LESS)  # elements of all threads: they themselves are shared as well
-        if confined:
-            severity = severity.lowered(numbers.TO_NOTE)
-        index = "at the number of the running thread" if own else "at a computed index"
-        array = actor.name if inside else actor.owner
-        count = f"{slots} elements of {stride} bytes" if sized else f"elements of {stride} bytes"
+        index = "at the number of the running thread" if array.own else "at a computed index"
         yield Draft(
             rule=RULE.id,
-            severity=severity,
+            severity=_grade(actor, array, ctx),
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(actor,),
             separate=(actor,),
             message=(
-                f"{array}: {count}, {line.size // stride} per line, updated {index} by "
-                f"{who(writers)}, which several threads run: neighbouring elements take the line from each other"
+                f"{array.name}: {array.text()}, {line.size // array.stride} per line, updated {index} by "
+                f"{who(array.writers)}, which several threads run: neighbouring elements take the line from each other"
             ),
             evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),
             score=actor.write_weight,
         )
+
+
+def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
+    """The busy array of small elements that starts on this line: it is reported once."""
+    writers = tuple(a for a in actor.writers if a.stride and not a.cold and not a.locks and (a.atomic or not a.walks))
+    stride = max((a.stride for a in writers), default=0)
+    if not 0 < stride < line.size or sum(a.weight for a in writers) < warm_element():
+        return None  # of the elements together: which of them a line holds makes no difference here
+    inside = actor.count > 1 and actor.span[1] - actor.span[0] >= numbers.MIN_SLOTS * stride  # an array in a record
+    start, end = actor.span if inside else actor.owner_span
+    if not line.address <= start < line.end:
+        return None
+    name = actor.name if inside else actor.owner
+    # One record stands for those on the heap: an index says that there are several, not how many.
+    if not actor.sized or (actor.section == ALLOCATED and stride >= end - start):
+        return _Array(name, writers, stride, 0)
+    count = (end - start) // stride
+    few = numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS and end - start <= numbers.MAX_SLOTS_BYTES
+    return _Array(name, writers, stride, count) if few else None
+
+
+def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
+    """By how sure it is that threads update elements of their own, and that they do so often."""
+    writers, own = array.writers, array.own
+    hinted = own or any(h in actor.owner.lower() for h in HINTS)
+    reading = {a.function for a in actor.readers if a.stride}
+    updates = any(a.atomic or a.function in reading for a in writers)
+    in_loop = any(a.loop_depth for a in writers)
+    by_entry = _entry_writes(writers, ctx)
+    severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
+    if not (hinted or updates) or not (array.count or own or (by_entry and in_loop)):
+        # That there are several is not known, but where each thread uses its own.
+        severity = severity.lowered(numbers.LESS)
+    if not array.count and severity is Severity.HIGH:
+        severity = Severity.MEDIUM
+    if not by_entry and not hinted:
+        severity = severity.lowered(numbers.LESS)
+    if not ctx.thread_mask and not own:
+        severity = severity.lowered(numbers.LESS)  # no thread entry is known: the index is as likely anything else
+    if all(a.walks for a in writers) and not own:
+        severity = severity.lowered(numbers.LESS)  # elements of all threads: they themselves are shared as well
+    if not own and not by_threads(actor, ctx):
+        severity = severity.lowered(numbers.TO_NOTE)
+    return severity
 
 
 def _several(writers: tuple[Access, ...], ctx: Context) -> bool:
