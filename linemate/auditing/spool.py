@@ -42,10 +42,14 @@ class _Record(msgspec.Struct, frozen=True):
 
 
 class Spool:
-    """A context.  ``kept``: the file that outlives the run until ``remove``, None for one that nobody sees."""
+    """A context.  ``kept``: the file that outlives the run until ``remove``, None for one that nobody sees.
+
+    ``dropped``: answers were there, of other options or of another linemate, and are no longer.
+    """
 
     def __init__(self, options: AuditOptions, kept: Path | None = None) -> None:
         self._kept = kept
+        self.dropped = False
         self._stamps: dict[bytes, tuple[int, int]] = {}
         self._places: dict[bytes, int] = {}
         self._decoder = msgspec.msgpack.Decoder(Answer)
@@ -108,6 +112,8 @@ class Spool:
                 raise LinemateError(f"{self._kept}: is not what an interrupted audit left: remove it or rename it")
             if found == head:
                 at = self._answers_before()
+            else:
+                self.dropped = True
         self._file.truncate(at)
         self._file.seek(at)
         return at or self._write(frame(head))

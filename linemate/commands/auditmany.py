@@ -39,7 +39,10 @@ class TreeRequest:
     def report(self, finish: Callable[[Report], int]) -> int:
         """One report of all files, which ``finish`` writes; its exit code."""
         chosen = self._chosen()
-        with Spool(self.options, self._partial() if self.resume else None) as spool:
+        partial = self._partial() if self.resume else None
+        with Spool(self.options, partial) as spool:
+            if spool.dropped:
+                common.say(f"{partial}: was of other options or of another linemate: all files are read again")
             with self._progress() as say:
                 report = audit_files(chosen, self.options, self._processes, spool, say)
             code = finish(report)

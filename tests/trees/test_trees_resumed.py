@@ -84,6 +84,10 @@ def test_other_options_begin_anew(folder: Path, tmp_path: Path, monkeypatch: pyt
     run(folder, kept := tmp_path / "kept", Engine(), monkeypatch)
     run(folder, kept, second := Engine(), monkeypatch, assume_threads=True)
     assert len(second.asked) == 4
+    with Spool(AuditOptions("", assume_threads=True), kept) as spool:
+        assert not spool.dropped
+    with Spool(OPTIONS, kept) as spool:
+        assert spool.dropped
 
 
 def test_a_file_whose_process_was_lost_is_tried_again(
