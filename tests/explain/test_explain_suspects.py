@@ -37,6 +37,7 @@ from sharing.model.errors import LinemateError
 from sharing.model.image import Unit
 from tests.builders.image import Builder
 from tests.explain.conftest import BuildTableCache, Explain, read
+from tests.explain.layouts import Var, laid
 
 DATA = Path(__file__).parent / "data"
 
@@ -106,6 +107,26 @@ def test_the_measured_table_stands_with_the_allocator_and_not_with_a_line(
     assert lines[0].startswith("1  DEPENDENCY")
     assert "libtcmalloc.so.0" in lines[1]
     assert any(line.startswith("ruled out: ") and "layout" in line for line in lines[:6])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "command"),
+    [
+        ("libtcmalloc.so.4", "libjemalloc.so.2", "patchelf --replace-needed libjemalloc.so.2 libtcmalloc.so.4 "),
+        ("libextra.so.3", "libjemalloc.so.2", "patchelf --remove-needed libjemalloc.so.2 "),
+        ("libtcmalloc.so.4", "libextra.so.3", "perf report --sort dso: time in libextra.so.3 "),
+    ],
+)
+def test_the_command_gives_back_the_allocator_or_looks_for_time_in_a_library(
+    before: str, after: str, command: str
+) -> None:
+    """Without a library whose functions it calls a program does not run."""
+    one = laid({".bss": [Var("lock", 40)]}, path="cache")
+    old, new = (dataclasses.replace(one, needed=(name,)) for name in (before, after))
+    (cause,) = explain(old, new, default_knowledge(), ExplainOptions()).causes
+    assert command in cause.confirm
+    away = [text for text in cause.evidence if "took tcmalloc away" in text]
+    assert all(("through libc again" in text) is (after == "libextra.so.3") for text in away)
 
 
 def test_an_allocator_that_went_is_said_so(table_cache: BuildTableCache, explained: Explain, allocator: Path) -> None:

@@ -115,13 +115,14 @@ def _own_allocator(image: Image) -> str:
 def _allocator_changes(
     old: Image, new: Image, gone: list[str], come: list[str], renamed: list[tuple[str, str]]
 ) -> list[str]:
+    others = any(map(allocator_of_library, come))
     out = [
         f"{name} brings {label}: every allocation goes through it"
         for name in come
         if (label := allocator_of_library(name))
     ]
     out += [
-        f"{name} took {label} away: allocations go through libc again"
+        f"{name} took {label} away: allocations go through {'another library' if others else 'libc again'}"
         for name in gone
         if (label := allocator_of_library(name))
     ]
@@ -171,11 +172,15 @@ def _summary(
 
 def _confirm(builds: Builds, come: list[str], gone: list[str], allocators: list[str]) -> str:
     old, new = builds.programs
-    if come:
+    brought, taken = (next(filter(allocator_of_library, names), "") for names in (come, gone))
+    if brought:
+        edit = f"--replace-needed {brought} {taken}" if taken else f"--remove-needed {brought}"
         return (
-            f"cp {builds.new.image.path} new-without && patchelf --remove-needed {come[0]} new-without, then "
+            f"cp {builds.new.image.path} new-without && patchelf {edit} new-without, then "
             "perf stat -r 10 -- ./new-without: as fast as the old build"
         )
+    if come:
+        return f"perf record -- {new}; perf report --sort dso: time in {come[0]} that {old} does not spend there"
     if gone:
         return f"LD_PRELOAD={gone[0]} perf stat -r 10 -- {new}: as fast as the old build"
     if allocators:

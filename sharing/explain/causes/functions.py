@@ -293,9 +293,18 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], others: lis
         f"{count(len(names), 'busy function')} changed: {first_of(names)}"
         + (f"; and {count(len(rest), 'other')}: {first_of(rest)}" if rest else ""),
         round(numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share, 3),
-        f"perf record -- {new}; perf annotate {shlex.quote(names[0])}: the time is in instructions that {old} has not",
+        f"perf record -- {new}; {_found(builds, names[0], changed)} that {old} has not",
         lines,
     )
+
+
+def _found(builds: Builds, name: str, changed: list[_Busy]) -> str:
+    """How a profiler shows the busiest changed function; one without a symbol by its address."""
+    rows = [f.new_row for f in changed[:1] if not builds.functions.new.named[f.new_row]]
+    if not rows:
+        return f"perf annotate {shlex.quote(name)}: the time is in instructions"
+    start, size = int(builds.functions.new.address[rows[0]]), int(builds.functions.new.size[rows[0]])
+    return f"perf report --sort sym: the time is at addresses {start:#x} to {start + size - 1:#x}, in instructions"
 
 
 def _elsewhere(builds: Builds, function: _Busy) -> str:
