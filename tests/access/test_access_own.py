@@ -55,7 +55,7 @@ def test_own_are_indexes_from_storage_of_the_thread(build: Build, compiler: str,
 def test_in_shared_objects_the_threads_storage_is_behind_calls_and_descriptors(
     build: Build, compiler: str, flags: tuple[str, ...]
 ) -> None:
-    path = build(compiler, "corpus/ownshared.c", "-O2", "-fPIC", "-shared", *flags)
+    path = build(compiler, "shared/own.c", "-O2", "-fPIC", "-shared", *flags)
     image = next(iter(read_images(path)))
     arrays = {image.names[v["name"]]: (int(v["address"]), int(v["size"])) for v in image.variables}
     found = {name: own_indexes(image.sites, *arrays[name]) for name in arrays if name.startswith("by_")}

@@ -18,6 +18,7 @@ import pytest
 from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
 from sharing.knowledge import Knowledge, default_knowledge
+from sharing.model.facts import CALL_COLUMNS
 from sharing.model.image import ArgKind, Image
 from sharing.static import callbacks, flow
 from sharing.static.callees import function_at, function_name, names_of_callees
@@ -42,7 +43,7 @@ def arguments(stub: Path) -> list[str]:
 @functools.cache
 def in_source(stub: Path) -> Operations:
     """Lock operations and starts of callable objects, by function."""
-    unit = read_unit(stub, arguments(stub))
+    unit, knowledge = read_unit(stub, arguments(stub)), default_knowledge()
     out: Operations = {}
     for identity, facts in unit.document["functions"]:
         name = _own(identity)
@@ -50,6 +51,10 @@ def in_source(stub: Path) -> Operations:
         for row in rows(facts.get("lock_ops", []), 9):
             lock = facts["locks"][row[0]]
             said.add(f"{EFFECTS[row[1]]}{' shared' if lock[5] else ''} {lock[6]}")
+        for callee, *_ in rows(facts.get("calls", []), len(CALL_COLUMNS)):
+            called = unit.symbol(callee) if callee >= 0 else ""
+            if knowledge.barrier(called) is not None:  # a call as others: what it parts is told later
+                said |= {f"{effect} {knowledge.locks[row].name}" for _, row, effect in knowledge.lock_calls(called)}
         for start in facts.get("starts", []):
             shown = demangle([unit.symbol(start[0])])[0]
             entry = "{lambda}" if "operator()" in shown else shown.partition("(")[0]
