@@ -99,9 +99,13 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
             numbers.LESS
         )  # each side reads the other's data as well: a part of it is true sharing
     different = not a.mask(writers=True) & b.mask(writers=True)
-    if a.owner == b.owner and not different and not _ends(a, b):
-        # On the arms of one branch: whoever has the object writes the one as well as the other.
-        severity = severity.lowered(numbers.TO_NOTE if _writing(a) == _writing(b) else numbers.LESS)
+    if not different and not _ends(a, b):
+        # At other times or on the other arm of a branch, whoever writes the one writes the other as well.
+        same = _writing(a) == _writing(b)
+        if a.owner == b.owner:
+            severity = severity.lowered(numbers.TO_NOTE if same else numbers.LESS)
+        elif same:
+            severity = severity.lowered(numbers.LESS)  # each of them alone is taken from thread to thread, too
     return severity
 
 
