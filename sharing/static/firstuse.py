@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at
+from sharing.static.ways import mirrors
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -64,7 +65,10 @@ def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *
     rows = np.flatnonzero(decides)
     decides[rows[_in_passing(sites, ranges, of_range, site[rows], variable[rows])]] = False
     once = np.bincount(variable[decides], minlength=len(variables)) > 0
-    once[variable[~there | (stored & ~fits)]] = False
+    undoes = ~there | (stored & ~fits)
+    if not clears:
+        undoes[_while_zero(image, sites[site], variable, decides & ~undoes, undoes & there)] = False
+    once[variable[undoes]] = False
     result: Bools = once[of_range]
     return result
 
@@ -109,6 +113,21 @@ def _in_passing(sites: Table, ranges: Table, of_range: Rows, site: Rows, variabl
     compared = np.minimum(others, least[pieces[innermost]])
     result[rows] = (innermost >= 0) & (rarity[site[rows]] - compared > numbers.EACH_TIME)
     return result
+
+
+def _while_zero(image: Image, sites: Table, variable: Rows, sets: Bools, zeroes: Bools) -> Bools:
+    """Which of ``zeroes`` change nothing: on no way they come after what sets the variable in the same function.
+
+    A compiler makes them of an attempt that failed: ``if (!p) p = malloc(n); if (!p) complain();``
+    """
+    keys, of_site = np.unique(_variable_and_function(variable, sites["function"]), return_inverse=True)
+    result = zeroes & (np.bincount(of_site[sets], minlength=len(keys)) > 0)[of_site]
+    later = zeroes.copy()
+    for number in (sites["order"].astype(np.int64), mirrors(image, sites).astype(np.int64)):
+        first = np.full(len(keys), np.iinfo(np.int64).max)
+        np.minimum.at(first, of_site[sets], number[sets])
+        later &= number >= first[of_site]
+    return result & ~later
 
 
 def _variable_and_function(variable: Rows, function: npt.NDArray[np.integer]) -> Rows:

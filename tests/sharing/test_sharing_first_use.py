@@ -28,7 +28,8 @@ USES = """
 #include <pthread.h>
 #include <stdlib.h>
 volatile long seen_once, seen_locked, seen_called, seen_busy, seen_elsewhere, seen_counted, seen_taken;
-volatile long seen_first, seen_again, seen_failed;
+volatile long seen_first, seen_again, seen_failed, seen_tried;
+static long *once_tried;
 static int once_first = 1, often_again = 1;
 static int once_plain, once_locked, once_called, often_busy, often_elsewhere, often_counted, often_taken, often_failed;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -51,6 +52,10 @@ __attribute__((noinline)) int work(int n) {
   often_counted++;
   if (!often_taken) { seen_taken++; often_taken = 1; }
   if (!often_failed) { seen_failed++; if (rand() == n && rand() == 5 && rand() == 6 && rand() == 7) often_failed = 1; }
+  if (!once_tried) {
+    long *got = malloc(n);
+    if (got) { seen_tried++; once_tried = got; } else { rand(); once_tried = NULL; }
+  }
   return n;
 }
 int main(int n, char **v) {
@@ -58,7 +63,7 @@ int main(int n, char **v) {
   return 0;
 }
 """
-ONCE = {"seen_once", "seen_locked", "seen_first", "prepare"}
+ONCE = {"seen_once", "seen_locked", "seen_first", "seen_tried", "prepare"}
 OFTEN = {
     "seen_called",
     "seen_again",
