@@ -114,13 +114,14 @@ class Member(msgspec.Struct, frozen=True):
 class TypeTable:
     """All types of an image, indexed by row.  Flattening is lazy and remembered."""
 
-    __slots__ = ("_flat", "_records", "_starts", "_visits")
+    __slots__ = ("_alignments", "_flat", "_records", "_starts", "_visits")
 
     def __init__(self, records: Sequence[TypeRecord] = ()) -> None:
         self._records = records
         self._flat: dict[int, tuple[Member, ...]] = {}
         self._starts: dict[int, list[int]] = {}
         self._visits = 0
+        self._alignments: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._records)
@@ -143,6 +144,25 @@ class TypeTable:
             qualifiers.add(TypeKind(record.kind))
             row = record.target
         return -1, frozenset(qualifiers), tuple(names)
+
+    def alignment(self, row: int, depth: int = 0) -> int:
+        """Bytes that objects of a type are aligned to, by the rule that scalars are aligned to their size."""
+        core, _, _ = self.strip(row)
+        if core < 0 or depth > MAX_DEPTH:
+            return 1
+        if core not in self._alignments:
+            self._alignments[core] = 1  # of a type that is within itself
+            self._alignments[core] = self._alignment(self._records[core], depth)
+        return self._alignments[core]
+
+    def _alignment(self, record: TypeRecord, depth: int) -> int:
+        if record.align > 0:
+            return record.align
+        if record.kind == TypeKind.ARRAY:
+            return self.alignment(record.target, depth + 1)
+        if record.kind in RECORD_KINDS:
+            return max((self.alignment(m.type, depth + 1) for m in record.members), default=1)
+        return min(max(record.size, 1), 16)
 
     def size(self, row: int) -> int:
         """Size in bytes of a type, -1 when unknown or more than memory can hold."""

@@ -31,3 +31,12 @@ def test_lock_search_of_a_deep_valid_type_ends() -> None:
     for i in range(40):
         row = b.struct(f"s{i}", 8, ("a", 0, row), ("b", 4, row))
     assert Shapes(b.image(), default_knowledge()).locks(row) == ()
+
+
+def test_alignment_of_cyclic_and_doubling_types_ends() -> None:
+    assert cyclic().image().types.alignment(0) == 1
+    b = Builder()
+    row = b.base("int", 4)
+    for i in range(40):
+        row = b.struct(f"s{i}", 8, ("a", 0, row), ("b", 4, row))
+    assert b.image().types.alignment(row) == 4

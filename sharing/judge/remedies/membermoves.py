@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from sharing.basics.geometry import round_up
 from sharing.judge.remedies.paths import Step
-from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeMember, TypeTable
+from sharing.model.types import TypeMember, TypeTable
 
 Placed = tuple[int, int, int]  # start, end, new start: offsets in the variable
 MAX_MEMBERS = 256
@@ -69,26 +69,11 @@ def _far(places: Sequence[Placed], step: Step, other: Step, line_size: int, stri
 def _offsets(types: TypeTable, members: Sequence[TypeMember]) -> list[int]:
     out, at = [], 0
     for member in members:
-        at = round_up(at, align_of(types, member.type))
+        at = round_up(at, types.alignment(member.type))
         out.append(at)
         at += types.size(member.type)
     return out
 
 
 def _natural(types: TypeTable, members: Sequence[TypeMember]) -> int:
-    return max((align_of(types, m.type) for m in members), default=1)
-
-
-def align_of(types: TypeTable, row: int, depth: int = 0) -> int:
-    """Bytes that objects of a type are aligned to, by the rule that scalars are aligned to their size."""
-    core, _, _ = types.strip(row)
-    if core < 0 or depth > MAX_DEPTH:
-        return 1
-    record = types[core]
-    if record.align > 0:
-        return record.align
-    if record.kind == TypeKind.ARRAY:
-        return align_of(types, record.target, depth + 1)
-    if record.kind in RECORD_KINDS:
-        return max((align_of(types, m.type, depth + 1) for m in record.members), default=1)
-    return min(max(record.size, 1), 16)
+    return max((types.alignment(m.type) for m in members), default=1)
