@@ -66,7 +66,7 @@ def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *
     decides[rows[_in_passing(sites, ranges, of_range, site[rows], variable[rows])]] = False
     once = np.bincount(variable[decides], minlength=len(variables)) > 0
     undoes = ~there | (stored & ~fits)
-    if not clears:
+    if not clears and (undoes & there).any():
         undoes[_while_zero(image, sites[site], variable, decides & ~undoes, undoes & there)] = False
     once[variable[undoes]] = False
     result: Bools = once[of_range]

@@ -25,6 +25,7 @@ from sharing.static.phases import order_and_ip
 from sharing.static.ways import Mirrors
 
 NONE: frozenset[str] = frozenset()
+MAX_USES = 256  # of locks in one function, which are compared with each other; in one of more, any is held all through
 
 
 class Point(NamedTuple):
@@ -86,7 +87,12 @@ class Guards:
 
     def _held_at(self, function: int, here: Point) -> frozenset[str]:
         """By the function's own doing."""
-        uses = [use for use in self._uses.get(function, ()) if use.at.leads_to(here)]
+        of_function = self._uses.get(function)
+        if of_function is None:
+            return NONE
+        if len(of_function) > MAX_USES:
+            return frozenset(use.lock for use in of_function if use.locks)
+        uses = [use for use in of_function if use.at.leads_to(here)]
         released = [use for use in uses if not use.locks]
         return frozenset(
             taken.lock

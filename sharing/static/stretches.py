@@ -29,6 +29,7 @@ from sharing.static.starts import Root
 from sharing.static.ways import Places
 
 MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
+MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said
 OF_ALL = 1 << 30  # arrivals of who never arrives: nobody waits for it
 
 Bools = npt.NDArray[np.bool_]
@@ -239,6 +240,8 @@ def _lines(
             for row in rows:
                 passed[row].append(number)
     for row, numbers in passed.items():
+        if sum(np.count_nonzero(objects[number].calls["function"] == row) for number in numbers) > MAX_CALLS:
+            continue
         here = [(objects[number], objects[number].calls["function"] == row) for number in numbers]
         arrivals = tuple(Places.of(image, one.calls[own & one.arrives]) for one, own in here)
         waits = tuple(Places.of(image, one.calls[own & one.waits]) for one, own in here)

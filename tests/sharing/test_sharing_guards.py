@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sharing.judge.passes import run_passes
 from sharing.knowledge import default_knowledge
+from sharing.static.guards import MAX_USES
 from tests.builders.image import Body, Builder, threads
 
 
@@ -84,4 +85,13 @@ def test_a_call_before_the_first_thread_starts_needs_no_lock() -> None:
     main = b.functions["main"]
     main.calls.clear()
     main.call("helper").call("pthread_create", None, None, "worker")
+    assert guards(b) == {"lock"}
+
+
+def test_in_a_function_of_very_many_uses_every_lock_is_held_all_through() -> None:
+    """Each is compared with the others: a hostile file has as many as it likes."""
+    b, worker = program()
+    worker.store("data")
+    for _ in range(MAX_USES):
+        release(take(worker))
     assert guards(b) == {"lock"}

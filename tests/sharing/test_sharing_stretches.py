@@ -10,6 +10,7 @@ import pytest
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag, ImageKind
 from sharing.static import callgraph, correlate, flow
+from sharing.static.stretches import MAX_CALLS
 from tests.builders.image import Body, Builder
 
 
@@ -70,6 +71,16 @@ def test_each_of_several_barriers_parts_what_is_around_it() -> None:
     passes(passes(b.function("worker").rmw("first")).rmw("second")).rmw("third")
     met = meet(b)
     assert not any((met("first", "second"), met("second", "third"), met("first", "third")))
+
+
+def test_more_calls_than_any_program_has_part_nothing() -> None:
+    """Each is compared with the others: a hostile file has as many as it likes."""
+    b = program("worker")
+    body = b.function("worker").rmw("first")
+    for _ in range(MAX_CALLS + 1):
+        passes(body)
+    body.rmw("second")
+    assert meet(b)("first", "second")
 
 
 def test_what_a_stretch_calls_is_of_it() -> None:
