@@ -15,7 +15,7 @@ from linemate.auditing.choosing import Chosen, files_of
 from linemate.auditing.spool import SUFFIX, Spool
 from linemate.auditing.tree import audit_files
 from linemate.commands import common
-from linemate.fleet.places import is_url, listed
+from linemate.fleet.folders import is_url, listed
 from linemate.options import AuditOptions
 from linemate.output import progress, write_text
 from sharing.model.errors import LinemateError

@@ -35,7 +35,7 @@ HOVER_LINES = 4  # of memory; a longer variable is known by its beginning
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextRange:
     """[start, end) on one line of a file, in UTF-16 units, all from 0."""
 
     line: int
@@ -48,7 +48,7 @@ class Mark:
     """A finding at one of its variables' declarations."""
 
     path: str
-    place: Place
+    range: TextRange
     finding: Finding
 
 
@@ -107,12 +107,12 @@ class Analysis:
         return Layout(target_of(image, size), tuple(excerpts)) if excerpts else None
 
 
-def edits_of(finding: Finding) -> tuple[str, dict[str, list[tuple[Place, Place, str]]]] | None:
+def edits_of(finding: Finding) -> tuple[str, dict[str, list[tuple[TextRange, TextRange, str]]]] | None:
     """The first remedy whose files are as they were analysed: what it does, and by file what takes which place."""
     for remedy in finding.remedies:
         if not remedy.edits:
             continue
-        files: dict[str, list[tuple[Place, Place, str]]] = {}
+        files: dict[str, list[tuple[TextRange, TextRange, str]]] = {}
         try:
             for edit in remedy.edits:
                 start, end = _ends(edit)
@@ -123,17 +123,17 @@ def edits_of(finding: Finding) -> tuple[str, dict[str, list[tuple[Place, Place, 
     return None
 
 
-def _ends(edit: SourceEdit) -> tuple[Place, Place]:
+def _ends(edit: SourceEdit) -> tuple[TextRange, TextRange]:
     data = read_source(edit.file)
     if edit.sha256 and hashlib.sha256(data).hexdigest() != edit.sha256:
         raise LinemateError(f"{edit.file}: changed since it was analysed")
     return _at(data, edit.begin), _at(data, edit.end)
 
 
-def _at(data: bytes, offset: int) -> Place:
+def _at(data: bytes, offset: int) -> TextRange:
     line = data.count(b"\n", 0, offset)
     column = _units(data[data.rfind(b"\n", 0, offset) + 1 : offset])
-    return Place(line, column, column)
+    return TextRange(line, column, column)
 
 
 def _units(text: bytes) -> int:
@@ -148,12 +148,12 @@ def _rows(path: str) -> Sequence[bytes]:
         return ()
 
 
-def _word(rows: Sequence[bytes], line: int, column: int) -> Place:
+def _word(rows: Sequence[bytes], line: int, column: int) -> TextRange:
     """The word at a compiler's line and column, both from 1; the whole line where the column is not known."""
     text = rows[line - 1] if line <= len(rows) else b""
     if not column:
-        return Place(line - 1, 0, _units(text))
+        return TextRange(line - 1, 0, _units(text))
     end = column - 1
     while end < len(text) and (text[end : end + 1].isalnum() or text[end : end + 1] == b"_"):
         end += 1
-    return Place(line - 1, _units(text[: column - 1]), _units(text[:end]))
+    return TextRange(line - 1, _units(text[: column - 1]), _units(text[:end]))

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from linemate.editor.analysis import Analysis, Mark, Place, edits_of
+from linemate.editor.analysis import Analysis, Mark, TextRange, edits_of
 from linemate.options import CheckOptions
 from linemate.version import __version__
 from reports.escape import visible
@@ -60,14 +60,14 @@ class Server:
         self.shown = {uri for uri, diagnostics in by_file.items() if diagnostics}
 
 
-def _range(start: Place, end: Place) -> types.Range:
+def _range(start: TextRange, end: TextRange) -> types.Range:
     return types.Range(types.Position(start.line, start.start), types.Position(end.line, end.end))
 
 
 def _diagnostic(mark: Mark, marks: list[Mark]) -> types.Diagnostic:
     finding = mark.finding
     return types.Diagnostic(
-        range=_range(mark.place, mark.place),
+        range=_range(mark.range, mark.range),
         message=f"{visible(finding.message)} ({line_title(finding.line)})",
         severity=_LEVELS[finding.severity],
         code=finding.rule,
@@ -75,7 +75,7 @@ def _diagnostic(mark: Mark, marks: list[Mark]) -> types.Diagnostic:
         data=finding.id,
         related_information=[
             types.DiagnosticRelatedInformation(
-                types.Location(Path(other.path).as_uri(), _range(other.place, other.place)), "shares the line"
+                types.Location(Path(other.path).as_uri(), _range(other.range, other.range)), "shares the line"
             )
             for other in marks
             if other.finding is finding and other is not mark
@@ -153,7 +153,7 @@ def serve(options: CheckOptions) -> None:
             finding = mark.finding
             here = mark.path == _path(params.text_document.uri)
             lines = range(params.range.start.line, params.range.end.line + 1)
-            if finding.id in made or not (finding.id in asked or (here and mark.place.line in lines)):
+            if finding.id in made or not (finding.id in asked or (here and mark.range.line in lines)):
                 continue
             if (found := edits_of(finding)) is not None:
                 made[finding.id] = _action(found[0], found[1], params, finding.id)
@@ -163,7 +163,7 @@ def serve(options: CheckOptions) -> None:
 
 
 def _action(
-    text: str, files: dict[str, list[tuple[Place, Place, str]]], params: types.CodeActionParams, finding_id: str
+    text: str, files: dict[str, list[tuple[TextRange, TextRange, str]]], params: types.CodeActionParams, finding_id: str
 ) -> types.CodeAction:
     changes = {
         Path(path).as_uri(): [types.TextEdit(_range(start, end), replacement) for start, end, replacement in edits]

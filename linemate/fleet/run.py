@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from linemate.auditing.asking import Answer, Stored, Task
-from linemate.fleet.places import is_url
+from linemate.fleet.folders import is_url
 from linemate.fleet.store import AUDITED, FAILED, INCOMPLETE, LEFT_OUT, LOST, Store
 from linemate.fleet.storing import stamp_of
 from linemate.options import AuditOptions

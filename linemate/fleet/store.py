@@ -23,7 +23,7 @@ from linemate.auditing.image import AuditedImage
 from linemate.auditing.spool import made_by
 from linemate.extras import missing
 from linemate.fleet.columns import Columns, columns_of
-from linemate.fleet.places import Place, place_of
+from linemate.fleet.folders import Folder, folder_at
 from linemate.fleet.schema import DATASETS, VERSION, arrow_schema
 from linemate.options import AuditOptions
 from linemate.version import __version__
@@ -70,13 +70,13 @@ class Store:
 
     def __init__(self, folder: str, options: AuditOptions) -> None:
         require_pyarrow()
-        self._place: Place = place_of(folder)
+        self._folder: Folder = folder_at(folder)
         manifest = _Manifest(SCHEMA, __version__, made_by(options))
-        known = self._place.read(MANIFEST)
+        known = self._folder.read(MANIFEST)
         if known is None:
             for dataset in DATASETS:  # without rows, so that a query finds every dataset
-                self._place.write(f"{dataset}/build_id=none/none.parquet", _parquet(dataset, []))
-            self._place.write(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+                self._folder.write(f"{dataset}/build_id=none/none.parquet", _parquet(dataset, []))
+            self._folder.write(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
             return
         try:
             found = msgspec.json.decode(known, type=_Manifest)
@@ -113,7 +113,7 @@ class Store:
                 if (n := len(next(iter(columns.values()))))
             ]
             if parts:
-                self._place.write(_name(dataset, identity), _parquet(dataset, parts))
+                self._folder.write(_name(dataset, identity), _parquet(dataset, parts))
         images = [
             {name: columns[name][0] for name in ("incomplete", *Severity)} for _, columns in rows.images["images"]
         ]
@@ -130,14 +130,14 @@ class Store:
             "status": stored.status,
             "error": stored.error,
         }
-        self._place.write(_file_name(path), _parquet("files", [{name: [value] for name, value in row.items()}]))
+        self._folder.write(_file_name(path), _parquet("files", [{name: [value] for name, value in row.items()}]))
 
     def _rows(self, name: str) -> list[dict[str, Any]]:
         """The rows of a file; none where it is missing or damaged, so that it is made anew."""
         import pyarrow as pa
         from pyarrow import parquet
 
-        data = self._place.read(name)
+        data = self._folder.read(name)
         if data is None:
             return []
         try:

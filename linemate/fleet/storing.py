@@ -15,7 +15,7 @@ from elfscan.tools import Starter
 from linemate.auditing.asking import Stored
 from linemate.auditing.choosing import begins_as_program
 from linemate.auditing.spool import made_by
-from linemate.fleet.places import is_url, opened, tried
+from linemate.fleet.folders import is_url, opened, tried
 from linemate.fleet.store import FAILED, LEFT_OUT, Identity, Rows, Store, identity_of
 from linemate.options import AuditOptions
 from linemate.pipeline import audit

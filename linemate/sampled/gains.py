@@ -18,7 +18,7 @@ from sharing.sampled.lineuse.use import LineUse, SampledRun
 from sharing.sampled.speedup.gain import Gain, Gains
 from sharing.sampled.speedup.solo import Level
 
-Place = Callable[[str], Attribution]
+Attribute = Callable[[str], Attribution]
 
 
 def without_solo(paths: Sequence[str]) -> list[str]:
@@ -35,13 +35,17 @@ class GainsOf:
     """Gains of lines by the profiles of one audit: the first that has a run on one processor beside it, else bounds."""
 
     def __init__(
-        self, sidecars: Sequence[Sidecar], placed: Sequence[Attribution], runs: Sequence[SampledRun], place: Place
+        self,
+        sidecars: Sequence[Sidecar],
+        placed: Sequence[Attribution],
+        runs: Sequence[SampledRun],
+        attribute: Attribute,
     ):
         self.notes = [sidecar.note for sidecar in sidecars if sidecar.note]
         self._gains: list[Gains] = []
         for sidecar, one, run in zip(sidecars, placed, runs, strict=True):
             spread = _level(one, sidecar.recording, "spread")
-            solo = self._solo(sidecar.profile, sidecar.recording, place)
+            solo = self._solo(sidecar.profile, sidecar.recording, attribute)
             gains = Gains(spread, run.lines, solo)
             if solo is not None:
                 self._gains.insert(0, gains)
@@ -52,7 +56,7 @@ class GainsOf:
         """What fixing some lines together gains."""
         return next((gain for gains in self._gains if (gain := gains.of_all(lines)) is not None), None)
 
-    def _solo(self, path: str, recording: Recording | None, place: Place) -> Level | None:
+    def _solo(self, path: str, recording: Recording | None, attribute: Attribute) -> Level | None:
         if recording is None or (profile := recording.profile("solo")) is None:
             return None
         file = solo_of(Path(path))
@@ -68,7 +72,7 @@ class GainsOf:
             return None
         if recording.affinity_ignored:
             self.notes.append(f"{path}: on one processor, what the command binds its threads to was ignored")
-        return _level(place(str(file)), recording, "solo")
+        return _level(attribute(str(file)), recording, "solo")
 
 
 def _level(placed: Attribution, recording: Recording | None, name: str) -> Level:

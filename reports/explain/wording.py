@@ -14,7 +14,7 @@ from sharing.model.comparison import (
     Contribution,
     LineMates,
     MeasuredChange,
-    PlaceChange,
+    SampledChange,
     Sensitivity,
     ShareChange,
     ShiftRun,
@@ -140,7 +140,7 @@ def change(changed: SymbolChange) -> str:
     return f"{text}, {changed.new_section or changed.old_section} {address}".strip()
 
 
-def share(changed: ShareChange | PlaceChange) -> str:
+def share(changed: ShareChange | SampledChange) -> str:
     """``4.68% to 5.22%, ×1.11 (1.07–1.16)``."""
     text = f"{100 * changed.old_share:.2f}% to {100 * changed.new_share:.2f}%"
     if not changed.old_share or not changed.new_share:

@@ -22,7 +22,7 @@ LABELS = 8  # names of revisions below the axis: more would run into each other
 LABEL_CHARACTERS = 11
 MOST_POINTS = 20_000  # repetitions that are drawn, beyond that medians alone
 
-Place = Callable[[float], float]
+Scale = Callable[[float], float]
 
 
 def chart(history: History, points: Points, rows: int) -> Markup:
@@ -77,7 +77,7 @@ def _value_text(value: float) -> str:
     return f"{value:,.10g}" if 1e-3 <= abs(value) < 1e7 or not value else f"{value:.4g}"
 
 
-def _axis(history: History, low: float, high: float, x: Place, y: Place) -> Iterator[Markup]:
+def _axis(history: History, low: float, high: float, x: Scale, y: Scale) -> Iterator[Markup]:
     for value in ticks(low, high):
         yield element("line", class_="grid", x1=LEFT, x2=WIDTH - RIGHT, y1=y(value), y2=y(value))
         yield element("text", _value_text(value), x=LEFT - 6, y=y(value) + 4, text_anchor="end")

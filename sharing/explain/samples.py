@@ -188,7 +188,7 @@ def _listed(function: FunctionChange, event: str) -> ShareChange:
 def listed_counts(
     change: CountChange,
 ) -> tuple[int, int, float, float, float | None, float | None, float | None, float]:
-    """What ``ShareChange`` and ``PlaceChange`` say of their samples, in the order of their fields."""
+    """What ``ShareChange`` and ``SampledChange`` say of their samples, in the order of their fields."""
     ratio, low, high = (finite(value) for value in (change.ratio, change.low, change.high))
     return change.old, change.new, change.old_share, change.new_share, ratio, low, high, change.adjusted
 

@@ -23,7 +23,7 @@ from sharing.explain.samples import MAX_LISTED, listed_counts, raised
 from sharing.explain.statistics import CountChange, benjamini_hochberg, compare_counts, rise_text, times
 from sharing.explain.work import Work
 from sharing.model.attribution import Attribution, Basis, Region
-from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, PlaceChange, PlaceKind
+from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, SampledChange, SampledKind
 from sharing.model.finding import Confidence, Severity
 from sharing.model.image import SectionKind
 
@@ -102,17 +102,17 @@ class _Member:
 class _Group:
     """Members whose samples are counted together."""
 
-    kind: PlaceKind
+    kind: SampledKind
     name: str
     line: str
     members: tuple[Key, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SampleChange:
+class MeasuredChange:
     """One variable, member or line with its samples in both builds.  ``line`` is an address in one of the builds."""
 
-    kind: PlaceKind
+    kind: SampledKind
     name: str
     line: str
     change: CountChange
@@ -137,7 +137,7 @@ class SampleChange:
 
 def compare_variables(
     builds: Builds, old: VariableSamples, new: VariableSamples, work: Work | None = None
-) -> tuple[SampleChange, ...]:
+) -> tuple[MeasuredChange, ...]:
     """Members, variables of several members, and lines of pairs that met or parted: the clearest change first.
 
     All are corrected together.  Samples of one run come in clusters, and runs differ: see ``dispersion``.
@@ -163,7 +163,7 @@ def compare_variables(
     ]
     adjusted = benjamini_hochberg(np.array([change.p for change in changes], np.float64)).tolist()
     out = [
-        SampleChange(group.kind, group.name, group.line, replace(change, adjusted=chance))
+        MeasuredChange(group.kind, group.name, group.line, replace(change, adjusted=chance))
         for group, change, chance in zip(groups, changes, adjusted, strict=True)
     ]
     return tuple(sorted(out, key=lambda p: (not p.clear, -abs(p.difference), p.kind.value, p.name)))
@@ -197,12 +197,12 @@ def _groups(builds: Builds, before: Mapping[Key, _Member], after: Mapping[Key, _
     for key in sorted(before.keys() | after.keys()):
         side = after if key in after else before
         line = max(side[key].lines.items(), key=lambda item: (item[1], -item[0]))[0]
-        yield _Group(PlaceKind.MEMBER if key[2] else PlaceKind.VARIABLE, side[key].name, f"{line:#x}", (key,))
+        yield _Group(SampledKind.MEMBER if key[2] else SampledKind.VARIABLE, side[key].name, f"{line:#x}", (key,))
         by_variable.setdefault(key[:2], []).append(key)
     for keys in by_variable.values():
         if len(keys) > 1:
             name = (after.get(keys[0]) or before[keys[0]]).name
-            yield _Group(PlaceKind.VARIABLE, name.removesuffix(keys[0][2]) or name, "", tuple(keys))
+            yield _Group(SampledKind.VARIABLE, name.removesuffix(keys[0][2]) or name, "", tuple(keys))
     done: set[str] = set()
     for met, side in ((builds.gained, after), (builds.lost, before)):
         for pair in met.pairs[:MAX_PAIRS]:
@@ -212,7 +212,7 @@ def _groups(builds: Builds, before: Mapping[Key, _Member], after: Mapping[Key, _
                 done.add(pair.mates.line)
                 names = ", ".join(side[key].name for key in members[:3])
                 more = f" and {len(members) - 3} more" if len(members) > 3 else ""
-                yield _Group(PlaceKind.LINE, names + more, pair.mates.line, members)
+                yield _Group(SampledKind.LINE, names + more, pair.mates.line, members)
 
 
 def with_variable_samples(
@@ -241,7 +241,7 @@ def with_variable_samples(
 
 
 def _weighed(
-    cause: Cause, places: Iterable[SampleChange], event: str, confidence: Confidence, *, single: bool
+    cause: Cause, places: Iterable[MeasuredChange], event: str, confidence: Confidence, *, single: bool
 ) -> Cause:
     pairs = cause.lost_line_mates if cause.improves else cause.new_line_mates
     # What is only a note was not seen to disturb anybody, or the load does not come to it: it is not raised.
@@ -253,8 +253,8 @@ def _weighed(
     known = [p for p in about if p.clear or p.change.work is not None]
     shown = [p for p in known if (p.change.cheaper if cause.improves else p.change.dearer)]
     if shown:
-        told = max(shown, key=lambda p: (abs(p.difference), p.kind is PlaceKind.LINE))
-        what = "what is on that line" if told.kind is PlaceKind.LINE else quoted(told.name)
+        told = max(shown, key=lambda p: (abs(p.difference), p.kind is SampledKind.LINE))
+        what = "what is on that line" if told.kind is SampledKind.LINE else quoted(told.name)
         verb = "fell" if cause.improves else "rose"
         return msgspec.structs.replace(
             cause,
@@ -267,9 +267,9 @@ def _weighed(
         return cause
     worst = pairs[0]
     # Of two that share all the time neither can rise: what is on their line decides.
-    decide = [p for p in about if p.kind is PlaceKind.LINE and p.line == worst.line]
+    decide = [p for p in about if p.kind is SampledKind.LINE and p.line == worst.line]
     if not decide:
-        decide = [p for p in about if p.kind is not PlaceKind.LINE and p.name in (worst.first, worst.second)]
+        decide = [p for p in about if p.kind is not SampledKind.LINE and p.name in (worst.first, worst.second)]
         if len(decide) < 2:
             return cause
     if not all(p.change.as_dear for p in decide):
@@ -282,17 +282,17 @@ def _weighed(
     )
 
 
-def _is_of(place: SampleChange, mates: LineMates) -> bool:
-    if place.kind is PlaceKind.LINE:
+def _is_of(place: MeasuredChange, mates: LineMates) -> bool:
+    if place.kind is SampledKind.LINE:
         return place.line == mates.line
     return place.name in (mates.first, mates.second)
 
 
-def _words(place: SampleChange) -> str:
+def _words(place: MeasuredChange) -> str:
     change = place.change
-    what = f"line {place.line} ({place.name})" if place.kind is PlaceKind.LINE else place.name
+    what = f"line {place.line} ({place.name})" if place.kind is SampledKind.LINE else place.name
     return f"{what}: {100 * change.old_share:.2f}% to {100 * change.new_share:.2f}% of the samples ({times(change)})"
 
 
-def _listed(place: SampleChange, event: str) -> PlaceChange:
-    return PlaceChange(event, place.kind, place.name, place.line, *listed_counts(place.change))
+def _listed(place: MeasuredChange, event: str) -> SampledChange:
+    return SampledChange(event, place.kind, place.name, place.line, *listed_counts(place.change))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sharing.history.busy import Busy, Layout, meet
-from sharing.model.history import LayoutChange, Pair, PairPlace, Step
+from sharing.model.history import LayoutChange, Pair, PairPosition, Step
 
 MAX_PAIRS = 200
 MAX_ON_LINE = 64  # actors of one line that are paired
@@ -105,7 +105,7 @@ def pairs_along(layouts: Mapping[int, Layout], found: Sequence[Moves], most: int
             size, wide = layouts[i].line_size, layouts[i].pair_size
             at, on = a.used[0][0], b.used[0][0]
             places.append(
-                PairPlace(
+                PairPosition(
                     i, f"{at:#x}", f"{on:#x}", at % size, on % size, meet((a,), (b,), size), meet((a,), (b,), wide)
                 )
             )

@@ -55,7 +55,7 @@ class Share(StrEnum):
     OTHERS = "others"
 
 
-class PlaceKind(StrEnum):
+class SampledKind(StrEnum):
     """What samples were counted of."""
 
     VARIABLE = "variable"
@@ -219,7 +219,7 @@ class ShareChange(msgspec.Struct, frozen=True):
     adjusted: float
 
 
-class PlaceChange(msgspec.Struct, frozen=True):
+class SampledChange(msgspec.Struct, frozen=True):
     """A variable, a member, or all that is on a line, whose share of samples changed.
 
     ``line`` is where it has most samples: in the new build, or in the old one where only that has any; "" for variables
@@ -227,7 +227,7 @@ class PlaceChange(msgspec.Struct, frozen=True):
     """
 
     event: str
-    kind: PlaceKind
+    kind: SampledKind
     name: str
     line: str
     old_samples: int
@@ -299,7 +299,7 @@ class Comparison(msgspec.Struct, frozen=True):
     runs: tuple[ShiftRun, ...]
     straddles: tuple[Straddle, ...]
     profile: tuple[ShareChange, ...] = ()
-    places: tuple[PlaceChange, ...] = ()
+    places: tuple[SampledChange, ...] = ()
     measurements: tuple[MeasuredChange, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     incomplete: bool = False

@@ -135,7 +135,7 @@ class Contrast(msgspec.Struct, frozen=True):
     chance: float
 
 
-class PairPlace(msgspec.Struct, frozen=True):
+class PairPosition(msgspec.Struct, frozen=True):
     """Where a pair is in one build.  Addresses are hex, offsets those within a line of 64 bytes; "" unknown."""
 
     revision: int
@@ -152,7 +152,7 @@ class Pair(msgspec.Struct, frozen=True):
 
     first: str
     second: str
-    places: tuple[PairPlace, ...]
+    places: tuple[PairPosition, ...]
 
 
 class Bisection(msgspec.Struct, frozen=True):

@@ -116,8 +116,8 @@ SITE_DTYPE = np.dtype(
 )
 
 
-class Place(IntEnum):
-    """Where a pointer to a function is."""
+class SlotKind(IntEnum):
+    """Where a pointer to a function is kept: the slot."""
 
     UNKNOWN = 0
     RECORD = 1  # so many bytes from where some pointer points to
@@ -135,7 +135,7 @@ CALL_DTYPE = np.dtype(
         ("tail", "u1"),
         ("rarity", "<u2"),  # as of sites
         ("order", "<u2"),  # as of sites
-        ("place", "<u2"),  # Place that an unknown target is taken from
+        ("slot", "<u2"),  # SlotKind of the slot that an unknown target is loaded from
         ("where", "<u4"),  # there: bytes, the low half of an address, or a number
     ]
 )
@@ -189,7 +189,7 @@ KEPT_DTYPE = np.dtype(
         ("value", "<u8"),  # SVMA of the function; 0: an argument
         ("function", "<i4"),  # that stores it
         ("where", "<u4"),  # as of calls
-        ("place", "u1"),  # Place
+        ("slot", "u1"),  # SlotKind
         ("arg", "u1"),  # which argument
         ("reserved", "<u2"),
         ("reserved2", "<u4"),

@@ -109,7 +109,7 @@ class _Rows:
         return result
 
 
-class _Places:
+class _AddressTable:
     """Unit-local indexes as addresses, looked up for whole columns at once."""
 
     def __init__(self, lists: list[list[int]]) -> None:
@@ -129,9 +129,9 @@ class _Lookup:
     """Where what a function's unit knows by index lies; ``unit`` is the unit of each function."""
 
     unit: Ints
-    variables: _Places
-    records: _Places
-    functions: _Places
+    variables: _AddressTable
+    records: _AddressTable
+    functions: _AddressTable
 
     def units(self, rows: _Rows) -> Ints:
         """The unit of each row."""
@@ -170,15 +170,15 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     at = {d.facts.identity: int(a) for d, a in zip(defined, address.tolist(), strict=True)}
     used = set(unit.tolist())
     tables = [u if i in used else _NO_UNIT for i, u in enumerate(program.units)]
-    variables = _Places([[space.variables.get(s, 0) for s in u.symbols] for u in tables])
+    variables = _AddressTable([[space.variables.get(s, 0) for s in u.symbols] for u in tables])
     objects = {*program.variables, *program.declared}
 
     def callee(symbol: str) -> int:
         return at.get(symbol) or (0 if symbol in objects else imported(symbol.partition("@")[0]))
 
-    functions = _Places([[callee(s) for s in u.symbols] for u in tables])
-    records = _Places([[space.records.get(k, 0) for k, _ in u.records] for u in tables])
-    paths = _Places([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in tables])
+    functions = _AddressTable([[callee(s) for s in u.symbols] for u in tables])
+    records = _AddressTable([[space.records.get(k, 0) for k, _ in u.records] for u in tables])
+    paths = _AddressTable([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in tables])
 
     by_symbol = {f.symbol: int(a) for f, a in zip(facts, address.tolist(), strict=True)}
     ips, place_of = _rank([accesses, calls, ops], starts, address)
@@ -268,7 +268,7 @@ def _rank(
     return list(np.split(ip, ends)), _BlockStarts(_block_key(function[sort], key[0][sort]), address)
 
 
-def _taken(facts: list[Any], unit: Ints, args: _Rows, functions: _Places) -> set[int]:
+def _taken(facts: list[Any], unit: Ints, args: _Rows, functions: _AddressTable) -> set[int]:
     rows = [(u, t) for f, u in zip(facts, unit.tolist(), strict=True) for t in f.taken]
     pairs = np.array(rows, np.int64).reshape(-1, 2)
     addresses = functions.find(pairs[:, 0], pairs[:, 1]).tolist()
@@ -482,7 +482,7 @@ def _origins(
     rows: list[_Rows],
     ips: list[Any],
     unit: Ints,
-    paths: _Places,
+    paths: _AddressTable,
     locksets: Locksets,
     required: dict[int, frozenset[int]],
 ) -> Origins:

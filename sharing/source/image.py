@@ -28,16 +28,16 @@ from sharing.source.types import TypeBuilder
 
 KERNEL_HEADERS = ("include/linux/kconfig.h", "include/linux/compiler_types.h")
 
-Place = Callable[[list[str]], AddressSpace]
+Placement = Callable[[list[str]], AddressSpace]
 
 
-def source_image(program: Program, path: str, arch: Architecture, knowledge: Knowledge, place: Place) -> Image:
-    """The image of one program; ``place`` gives addresses, for the record instances that it is asked for.
+def source_image(program: Program, path: str, arch: Architecture, knowledge: Knowledge, placement: Placement) -> Image:
+    """The image of one program; ``placement`` gives addresses, for the record instances that it is asked for.
 
     ``path`` names the program in reports: the unit that has main, or what was asked for.
     """
     types = TypeBuilder(program)
-    space = place(shared_instances(program, types))
+    space = placement(shared_instances(program, types))
     names: dict[str, int] = {}
     variables = _variables(program, space, types, names)
     built = functiontables.build(program, space, knowledge, types.files)

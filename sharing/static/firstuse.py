@@ -54,12 +54,12 @@ def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *
     if pairs is None:
         return np.zeros(len(ranges), bool)
     site, variable = pairs
-    places = _Places(ranges, of_range)
+    guarded = _Guarded(ranges, of_range)
     stored = sites["kind"][site] != AccessKind.ADDRESS
     fits = stored & ((sites["flags"][site] & SiteFlag.CLEARS != 0) == clears)
-    there = places.hold(sites["ip"][site], variable)
+    there = guarded.hold(sites["ip"][site], variable)
     away = np.flatnonzero(fits & ~there)
-    there[away] = _called_from(image, flags, places, sites["function"][site[away]].astype(np.int64), variable[away])
+    there[away] = _called_from(image, flags, guarded, sites["function"][site[away]].astype(np.int64), variable[away])
     decides = there & fits if clears else there  # whoever is handed an address there sets the variable up
     # What is set in passing, as the mark of a lock whose holder failed, says nothing of the code that does not set it.
     rows = np.flatnonzero(decides)
@@ -134,7 +134,7 @@ def _variable_and_function(variable: Rows, function: npt.NDArray[np.integer]) ->
     return (variable.astype(np.int64) << 32) | (function.astype(np.int64) + 1)
 
 
-class _Places:
+class _Guarded:
     """Which addresses are behind which variable."""
 
     def __init__(self, ranges: Table, variable: Rows) -> None:
@@ -152,7 +152,9 @@ class _Places:
         return inside
 
 
-def _called_from(image: Image, flags: npt.NDArray[np.uint32], places: _Places, function: Rows, variable: Rows) -> Bools:
+def _called_from(
+    image: Image, flags: npt.NDArray[np.uint32], guarded: _Guarded, function: Rows, variable: Rows
+) -> Bools:
     """Functions that are called behind the variable, and nowhere else."""
     calls = image.calls
     callee = function_at(image, calls["callee"])
@@ -164,6 +166,6 @@ def _called_from(image: Image, flags: npt.NDArray[np.uint32], places: _Places, f
     pair = np.repeat(np.arange(len(function)), count)
     call = order[np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))]
     aside = flags[calls["function"][call]] & _ASIDE != 0
-    elsewhere = ~aside & ~places.hold(calls["ip"][call], variable[pair])
+    elsewhere = ~aside & ~guarded.hold(calls["ip"][call], variable[pair])
     result: Bools = (count > 0) & (np.bincount(pair[elsewhere], minlength=len(function)) == 0)
     return result

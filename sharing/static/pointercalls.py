@@ -1,9 +1,9 @@
 """Whom a call through a pointer calls: the functions that are kept where it takes its target from.
 
-Owns the places of functions' addresses: so far behind the begin of a record or a table of functions, in a static
+Owns the slots of functions' addresses: so far behind the begin of a record or a table of functions, in a static
 variable, and in arguments that are called or stored further on.  A call that loads its target 40 bytes behind some
 pointer calls a function that somebody stores 40 bytes behind a pointer, or that stands so far behind the begin of a
-table.  Whose record it is, is not known, and addresses that go out of sight are missed: who is found at a place of a
+table.  Whose record it is, is not known, and addresses that go out of sight are missed: who is found at a slot of a
 record is called there more likely than others, and others may be called there as well.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
-from sharing.model.image import AccessKind, ArgKind, Image, Place, Table
+from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at
 from sharing.static.executions import in_loop, times
@@ -28,11 +28,11 @@ ARGUMENTS = 16  # of a function, and more
 LOW_HALF = 0xFFFFFFFF
 
 
-def _places(place: npt.NDArray[np.integer], where: npt.NDArray[np.integer], function: npt.NDArray[np.integer]) -> Ints:
-    """Each place as one number; of an argument, the function's is part of it."""
+def _slots(slot: npt.NDArray[np.integer], where: npt.NDArray[np.integer], function: npt.NDArray[np.integer]) -> Ints:
+    """Each slot as one number; of an argument, the function's is part of it."""
     at = where.astype(np.int64)
-    at = np.where(place == Place.ARGUMENT, function.astype(np.int64) * ARGUMENTS + at, at)
-    result: Ints = place.astype(np.int64) << 40 | at
+    at = np.where(slot == SlotKind.ARGUMENT, function.astype(np.int64) * ARGUMENTS + at, at)
+    result: Ints = slot.astype(np.int64) << 40 | at
     return result
 
 
@@ -41,39 +41,39 @@ class KeptFunctions:
 
     def __init__(self, image: Image) -> None:
         self._image = image
-        self._kept = _places(image.kept["place"], image.kept["where"], image.kept["function"])
-        own = np.full(len(image.kept), Place.ARGUMENT)
-        self._stored = _places(own, image.kept["arg"], image.kept["function"])
+        self._kept = _slots(image.kept["slot"], image.kept["where"], image.kept["function"])
+        own = np.full(len(image.kept), SlotKind.ARGUMENT)
+        self._stored = _slots(own, image.kept["arg"], image.kept["function"])
         args = image.args
-        callee, given = function_at(image, args["callee"]), np.full(len(args), Place.ARGUMENT)
-        self._passed = np.where(callee >= 0, _places(given, args["arg"], callee), -1)
-        self._source = np.where(args["function"] >= 0, _places(given, args["source"], args["function"]), -1)
+        callee, given = function_at(image, args["callee"]), np.full(len(args), SlotKind.ARGUMENT)
+        self._passed = np.where(callee >= 0, _slots(given, args["arg"], callee), -1)
+        self._source = np.where(args["function"] >= 0, _slots(given, args["source"], args["function"]), -1)
         self._address = args["kind"] == ArgKind.ADDRESS
         self._whole = (args["kind"] == ArgKind.PARAM) & (args["value"] == 0)
         self._words = _Words(image)
 
     def calls(self) -> tuple[Table, Ints]:
-        """Calls through pointers of this image's functions, and the place of each as a number, 0 where unknown."""
+        """Calls through pointers of this image's functions, and the slot of each as a number, 0 where unknown."""
         calls = self._image.calls
         chosen = calls[(calls["callee"] == 0) & (calls["function"] >= 0)]
-        return chosen, _places(chosen["place"], chosen["where"], chosen["function"])
+        return chosen, _slots(chosen["slot"], chosen["where"], chosen["function"])
 
-    def at(self, places: Iterable[int]) -> dict[int, set[int]]:
-        """Rows of the functions that are kept at each of these places; none where nothing is known to be."""
-        image, wanted = self._image, np.array(sorted(set(places)), np.int64)
+    def at(self, slots: Iterable[int]) -> dict[int, set[int]]:
+        """Rows of the functions that are kept at each of these slots; none where nothing is known to be."""
+        image, wanted = self._image, np.array(sorted(set(slots)), np.int64)
         found: dict[int, set[int]] = defaultdict(set)
         made = np.flatnonzero(np.isin(self._kept, wanted))
         rows = function_at(image, image.kept["value"][made])
-        arrives: dict[int, set[int]] = defaultdict(set)  # places that an argument comes to
+        arrives: dict[int, set[int]] = defaultdict(set)  # slots that an argument comes to
         for at, row in zip(made.tolist(), rows.tolist(), strict=True):
             if row >= 0:
                 found[int(self._kept[at])].add(row)
             elif not image.kept["value"][at]:
                 arrives[int(self._stored[at])].add(int(self._kept[at]))
-        for place in wanted[wanted >> 40 == Place.ARGUMENT].tolist():
-            arrives[place].add(place)
-        for place in wanted.tolist():
-            found[place].update(self._words.at(place).tolist())
+        for slot in wanted[wanted >> 40 == SlotKind.ARGUMENT].tolist():
+            arrives[slot].add(slot)
+        for slot in wanted.tolist():
+            found[slot].update(self._words.at(slot).tolist())
         fresh = set(arrives)
         for _ in range(numbers.ENTRY_WRAPPERS):
             rows = np.flatnonzero(np.isin(self._passed, np.array(sorted(fresh), np.int64)))
@@ -82,8 +82,8 @@ class KeptFunctions:
             for at, row in zip(rows.tolist(), value.tolist(), strict=True):
                 ends = arrives[int(self._passed[at])]
                 if self._address[at] and row >= 0:
-                    for place in ends:
-                        found[place].add(row)
+                    for slot in ends:
+                        found[slot].add(row)
                 elif self._whole[at] and self._source[at] >= 0 and not ends <= arrives[int(self._source[at])]:
                     arrives[int(self._source[at])] |= ends
                     fresh.add(int(self._source[at]))
@@ -108,17 +108,17 @@ class _Words:
         self._virtual = row[virtual], (slot - run)[virtual]
         self._tables = row[~virtual], slot[~virtual]
 
-    def at(self, place: int) -> Ints:
+    def at(self, slot: int) -> Ints:
         """Rows of functions in a static variable, or so far behind the begin of a table."""
-        kind, where = place >> 40, place & (1 << 40) - 1
-        if kind == Place.STATIC:
-            row, slot = self._static
-            found = row[slot == where]
-        elif kind == Place.RECORD:
+        kind, where = slot >> 40, slot & (1 << 40) - 1
+        if kind == SlotKind.STATIC:
+            row, address = self._static
+            found = row[address == where]
+        elif kind == SlotKind.RECORD:
             row, behind = self._virtual
-            others, slot = self._tables
-            begin = np.searchsorted(self._begins, slot - where)
-            is_begin = np.append(self._begins, -1)[begin] == slot - where
+            others, address = self._tables
+            begin = np.searchsorted(self._begins, address - where)
+            is_begin = np.append(self._begins, -1)[begin] == address - where
             found = np.append(row[behind == where], others[is_begin])
         else:
             found = np.zeros(0, np.int64)
@@ -131,10 +131,10 @@ def resolved_calls(image: Image, kept: KeptFunctions) -> Table:
 
     Calls through records are not among them: other records have something at the same distance.
     """
-    calls, places = kept.calls()
-    sure = np.flatnonzero(np.isin(places >> 40, (Place.STATIC, Place.ARGUMENT)))
-    found = kept.at(places[sure].tolist())
-    pairs = [(at, row) for at in sure.tolist() for row in found.get(int(places[at]), ())]
+    calls, slots = kept.calls()
+    sure = np.flatnonzero(np.isin(slots >> 40, (SlotKind.STATIC, SlotKind.ARGUMENT)))
+    found = kept.at(slots[sure].tolist())
+    pairs = [(at, row) for at in sure.tolist() for row in found.get(int(slots[at]), ())]
     chosen, rows = np.array(pairs, np.int64).reshape(-1, 2).T
     of_call = np.bincount(chosen, minlength=len(calls))
     few = of_call[chosen] <= numbers.FEW_TARGETS
@@ -148,7 +148,7 @@ def resolved_calls(image: Image, kept: KeptFunctions) -> Table:
 class LoopCalls:
     """Calls through pointers that functions make in loops: ``times`` in one run, ``targets`` where they are few.
 
-    Of a call the functions at its place are ``targets[group]``, unknown where ``group`` is -1.
+    Of a call the functions at its slot are ``targets[group]``, unknown where ``group`` is -1.
     """
 
     function: Ints
@@ -158,14 +158,14 @@ class LoopCalls:
 
 
 def loop_calls(kept: KeptFunctions, functions: npt.NDArray[np.bool_]) -> LoopCalls:
-    """Those of some functions, whose places are looked up."""
-    calls, places = kept.calls()
+    """Those of some functions, whose slots are looked up."""
+    calls, slots = kept.calls()
     chosen = in_loop(calls["loop_depth"]) & functions[calls["function"]]
-    calls, places = calls[chosen], places[chosen]
-    found = kept.at(places[places > 0].tolist())
-    few = {place: rows for place, rows in found.items() if 0 < len(rows) <= numbers.FEW_TARGETS}
-    number = {place: at for at, place in enumerate(few)}
-    group = np.array([number.get(place, -1) for place in places.tolist()], np.int64)
+    calls, slots = calls[chosen], slots[chosen]
+    found = kept.at(slots[slots > 0].tolist())
+    few = {slot: rows for slot, rows in found.items() if 0 < len(rows) <= numbers.FEW_TARGETS}
+    number = {slot: at for at, slot in enumerate(few)}
+    group = np.array([number.get(slot, -1) for slot in slots.tolist()], np.int64)
     often = times(calls["loop_depth"], calls["rarity"], numbers.THREAD_LOOP)
     targets = tuple(np.array(sorted(rows), np.int64) for rows in few.values())
     return LoopCalls(calls["function"].astype(np.int64), often, group, targets)

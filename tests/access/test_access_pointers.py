@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elfscan.code.accessplan import ScanResult, start_scan
-from sharing.model.image import Place
+from sharing.model.image import SlotKind
 from tests.access.conftest import Build
 from tests.access.elfplan import Elf, read_elf
 
@@ -16,26 +16,26 @@ def pointers(request: pytest.FixtureRequest, build: Build) -> tuple[Elf, ScanRes
     return elf, start_scan(elf.plan).result()
 
 
-def called_from(elf: Elf, result: ScanResult, name: str) -> tuple[Place, int]:
+def called_from(elf: Elf, result: ScanResult, name: str) -> tuple[SlotKind, int]:
     names = [elf.names.get(at, "") for at in elf.plan.functions["address"].tolist()]
     (call,) = result.calls[(result.calls["function"] == names.index(name)) & (result.calls["callee"] == 0)]
-    return Place(call["place"]), int(call["where"])
+    return SlotKind(call["slot"]), int(call["where"])
 
 
 def test_a_call_takes_its_target_from_so_far_behind_a_pointer(pointers: tuple[Elf, ScanResult]) -> None:
-    assert called_from(*pointers, "call_work") == (Place.RECORD, 8)
-    assert called_from(*pointers, "call_all") == (Place.RECORD, 24), "tested before it is called"
+    assert called_from(*pointers, "call_work") == (SlotKind.RECORD, 8)
+    assert called_from(*pointers, "call_all") == (SlotKind.RECORD, 24), "tested before it is called"
 
 
 def test_a_call_takes_its_target_from_a_static_variable_or_an_argument(pointers: tuple[Elf, ScanResult]) -> None:
     elf, _ = pointers
     hook, _ = elf.objects["task_hook"]
-    assert called_from(*pointers, "call_hook") == (Place.STATIC, hook)
-    assert called_from(*pointers, "call_given") == (Place.ARGUMENT, 0)
+    assert called_from(*pointers, "call_hook") == (SlotKind.STATIC, hook)
+    assert called_from(*pointers, "call_given") == (SlotKind.ARGUMENT, 0)
 
 
 def test_a_pointer_that_a_loop_moves_on_says_nothing(pointers: tuple[Elf, ScanResult]) -> None:
-    assert called_from(*pointers, "call_each") == (Place.UNKNOWN, 0)
+    assert called_from(*pointers, "call_each") == (SlotKind.UNKNOWN, 0)
 
 
 def test_functions_and_arguments_are_kept_in_records_and_variables(pointers: tuple[Elf, ScanResult]) -> None:
@@ -45,12 +45,12 @@ def test_functions_and_arguments_are_kept_in_records_and_variables(pointers: tup
         (
             names[row["function"]],
             elf.names.get(int(row["value"]), int(row["arg"])),
-            Place(row["place"]),
+            SlotKind(row["slot"]),
             int(row["where"]),
         )
         for row in result.kept
     }
     hook, _ = elf.objects["task_hook"]
-    assert ("keep_task", 1, Place.RECORD, 8) in kept
-    assert ("set_handler", "on_ready", Place.RECORD, 24) in kept
-    assert ("set_task_hook", 0, Place.STATIC, hook) in kept
+    assert ("keep_task", 1, SlotKind.RECORD, 8) in kept
+    assert ("set_handler", "on_ready", SlotKind.RECORD, 24) in kept
+    assert ("set_task_hook", 0, SlotKind.STATIC, hook) in kept

@@ -39,7 +39,7 @@ from sharing.model import (
     TypeRecord,
     TypeTable,
 )
-from sharing.model.image import Place, Table, Unit
+from sharing.model.image import SlotKind, Table, Unit
 
 X86_64 = Architecture("x86-64", 64, "little", 64, 128, True)
 AARCH64 = Architecture("aarch64", 64, "little", 64, 128, True)
@@ -85,7 +85,7 @@ class Body:
     )
     sites: list[tuple[int, Target, AccessKind, int, int, int, int, int, int]] = field(default_factory=list)
     params: list[tuple[int, int, int, AccessKind, int, int, int]] = field(default_factory=list)
-    kept: list[tuple[int, str | Param, Place, int]] = field(default_factory=list)
+    kept: list[tuple[int, str | Param, SlotKind, int]] = field(default_factory=list)
     statements: int = 0
 
     def _ip(self) -> int:
@@ -99,15 +99,15 @@ class Body:
         loop: int = 0,
         rarity: int = 0,
         order: int = 0,
-        place: tuple[Place, int] = (Place.UNKNOWN, 0),
+        slot: tuple[SlotKind, int] = (SlotKind.UNKNOWN, 0),
     ) -> Body:
-        """Call by name (None: through a pointer from ``place``) with what is known of its arguments."""
-        self.calls.append((self._ip(), callee, args, loop, rarity, order, place))
+        """Call by name (None: through a pointer from ``slot``) with what is known of its arguments."""
+        self.calls.append((self._ip(), callee, args, loop, rarity, order, slot))
         return self
 
-    def keep(self, what: str | Param, place: Place, where: int) -> Body:
+    def keep(self, what: str | Param, slot: SlotKind, where: int) -> Body:
         """Store a function's address, or an own argument, where calls may take it from."""
-        self.kept.append((self._ip(), what, place, where))
+        self.kept.append((self._ip(), what, slot, where))
         return self
 
     def access(
@@ -147,10 +147,10 @@ class Body:
     def kept_rows(self, row: int, address: Callable[[Target], int]) -> list[tuple[int, ...]]:
         """KEPT_DTYPE rows of this function, which is so many."""
         return [
-            (ip, 0, row, where, place, what.number, 0, 0)
+            (ip, 0, row, where, slot, what.number, 0, 0)
             if isinstance(what, Param)
-            else (ip, address(what), row, where, place, 0, 0, 0)
-            for ip, what, place, where in self.kept
+            else (ip, address(what), row, where, slot, 0, 0, 0)
+            for ip, what, slot, where in self.kept
         ]
 
 
@@ -307,9 +307,9 @@ class Builder:
 
         sites, calls, args, params, kept = [], [], [], [], []
         for row, body in enumerate(self.functions.values()):
-            for ip, callee, given, loop, rarity, order, place in body.calls:
+            for ip, callee, given, loop, rarity, order, slot in body.calls:
                 called = address(callee) if callee is not None else 0
-                calls.append((ip, called, row, loop, 0, rarity, order, *place))
+                calls.append((ip, called, row, loop, 0, rarity, order, *slot))
                 for number, value in enumerate(given):
                     if value is not None:
                         what, kind, more = _known(value, address)

@@ -24,7 +24,7 @@ from sharing.explain.variablesamples import (
 )
 from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Basis, Module, Reason, Region
-from sharing.model.comparison import Cause, CauseKind, Comparison, PlaceKind
+from sharing.model.comparison import Cause, CauseKind, Comparison, SampledKind
 from sharing.model.finding import Confidence
 from sharing.model.samples import Event, Field
 from tests.builders.recorded import CLOCK, One, Recorded, attribution
@@ -80,9 +80,9 @@ def test_a_rise_on_the_new_line_confirms_the_layout_and_the_sentence_says_it(slo
         "the share of what is on that line in the samples of cpu-clock rose from 4.4% to 18.1%"
     )
     places = {(p.kind, p.name): p for p in found.places}
-    line = places[PlaceKind.LINE, "LOCK_open.m_mutex, unused_tables.first"]
+    line = places[SampledKind.LINE, "LOCK_open.m_mutex, unused_tables.first"]
     assert (line.old_samples, line.new_samples, line.line) == (700, 2900, cause.new_line_mates[0].line)
-    assert places[PlaceKind.MEMBER, "LOCK_open.m_mutex"].new_samples == 2000
+    assert places[SampledKind.MEMBER, "LOCK_open.m_mutex"].new_samples == 2000
 
 
 def test_a_rise_elsewhere_is_listed_and_confirms_nothing(slow: Case) -> None:

@@ -202,7 +202,7 @@ def test_a_lost_process_is_a_row_and_tried_again(tree: Path, tmp_path: Path) -> 
 
 def test_urls_are_read_and_written_through_fsspec(tree: Path, results: Path, tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason="fsspec is not installed: pip install -r requirements-fleet.txt")
-    from linemate.fleet.places import listed
+    from linemate.fleet.folders import listed
 
     there = f"file://{tmp_path}/there"
     files = listed(f"file://{tree}")

@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from linemate.commands import lsp
-from linemate.editor.analysis import Place, _at, _word
+from linemate.editor.analysis import TextRange, _at, _word
 from sharing.model.errors import LinemateError
 from tests.gates.conftest import Forge
 
@@ -143,10 +143,10 @@ def test_columns_are_of_utf_16() -> None:
     data = "int a;\n/* 𝛼ß */ long name_1 = 2;\n".encode()
     rows = data.splitlines()
     column = rows[1].index(b"name_1") + 1
-    assert _word(rows, 2, column) == Place(1, 15, 21)
-    assert _word(rows, 2, 0) == Place(1, 0, 26)
-    assert _word(rows, 9, 4) == Place(8, 0, 0)
-    assert _at(data, data.index(b"name_1")) == Place(1, 15, 15)
+    assert _word(rows, 2, column) == TextRange(1, 15, 21)
+    assert _word(rows, 2, 0) == TextRange(1, 0, 26)
+    assert _word(rows, 9, 4) == TextRange(8, 0, 0)
+    assert _at(data, data.index(b"name_1")) == TextRange(1, 15, 15)
 
 
 def test_a_folder_without_a_database_is_said_at_once(forge: Forge, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from sharing.model.history import (
     LayoutChange,
     Outlier,
     Pair,
-    PairPlace,
+    PairPosition,
     Points,
     Revision,
     RevisionState,
@@ -38,7 +38,7 @@ def history() -> History:
     labels = (("threads", "8"),)
     condition = ConditionChange(labels, 100.0, 90.0, _UP, True)
     step = Step((1, 2), (2,), 0.01, True, _UP, (condition,), ("layout: a moved",), ("toolchain: unknown",))
-    place = PairPlace(1, "0x1040", "0x1048", 0, 8, True, True)
+    place = PairPosition(1, "0x1040", "0x1048", 0, 8, True, True)
     return History(
         schema=HISTORY_SCHEMA,
         command="history",

@@ -7,7 +7,7 @@ import pytest
 from sharing.basics.costs import busy_rate
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag, ImageKind
-from sharing.model.image import Image, Place
+from sharing.model.image import Image, SlotKind
 from sharing.model.profile import FrequentUse
 from sharing.static import callgraph, correlate, flow
 from sharing.static.perthread import sure_rate
@@ -227,10 +227,10 @@ def test_a_library_is_taken_to_be_called_alike_at_all_its_functions_and_never_su
 def test_of_many_functions_a_loop_calls_those_that_are_kept_where_it_has_its_pointer_from() -> None:
     """A pool and an event loop: each loop calls what is handed over to it, and not what is handed to the other."""
     b = program()
-    b.function("worker").rmw("word", loop=1).call(None, loop=1, place=(Place.RECORD, 8))
+    b.function("worker").rmw("word", loop=1).call(None, loop=1, slot=(SlotKind.RECORD, 8))
     start = b.function("start").call("add_task", "receive")
-    b.function("add_task").keep(Param(0), Place.RECORD, 8)
-    b.function("watch").keep(Param(0), Place.RECORD, 24)
+    b.function("add_task").keep(Param(0), SlotKind.RECORD, 8)
+    b.function("watch").keep(Param(0), SlotKind.RECORD, 24)
     b.function("receive", flags=FunctionFlag.ADDRESS_TAKEN).rmw("other")
     for number in range(40):
         start.call("watch", f"handler{number}")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sharing.model import FunctionFlag, Image, SectionKind
-from sharing.model.image import WORD_DTYPE, Place
+from sharing.model.image import WORD_DTYPE, SlotKind
 from sharing.static.pointercalls import KeptFunctions, resolved_calls
 from tests.builders.image import Builder, Param
 
@@ -29,7 +29,7 @@ def name_at(image: Image, address: int) -> str:
     return image.names[int(np.flatnonzero(image.functions["address"] == address)[0])]
 
 
-def at(image: Image, place: Place, where: int) -> set[str]:
+def at(image: Image, place: SlotKind, where: int) -> set[str]:
     key = place << 40 | where
     return {image.names[row] for row in KeptFunctions(image).at([key])[key]}
 
@@ -37,9 +37,9 @@ def at(image: Image, place: Place, where: int) -> set[str]:
 def test_a_static_variable_holds_what_is_stored_in_it_also_by_a_setter() -> None:
     b = Builder()
     hook = b.variable("hook", 8)
-    b.function("main").call("set_hook", "first").keep("second", Place.STATIC, hook)
-    b.function("set_hook").keep(Param(0), Place.STATIC, hook)
-    b.function("serve").call(None, place=(Place.STATIC, hook))
+    b.function("main").call("set_hook", "first").keep("second", SlotKind.STATIC, hook)
+    b.function("set_hook").keep(Param(0), SlotKind.STATIC, hook)
+    b.function("serve").call(None, slot=(SlotKind.STATIC, hook))
     for name in ("first", "second", "third"):
         b.function(name, TAKEN)
     assert resolved(b) == {("serve", "first"), ("serve", "second")}
@@ -49,7 +49,7 @@ def test_an_argument_that_is_called_is_what_callers_hand_over_through_wrappers_t
     b = Builder()
     b.function("main").call("each", None, "visit")
     b.function("each").call("walk", Param(1))
-    b.function("walk").call(None, place=(Place.ARGUMENT, 0))
+    b.function("walk").call(None, slot=(SlotKind.ARGUMENT, 0))
     b.function("visit", TAKEN)
     b.function("other", TAKEN)
     assert resolved(b) == {("walk", "visit")}
@@ -60,7 +60,7 @@ def test_a_call_of_an_argument_takes_turns_with_all_that_are_handed_over() -> No
     main = b.function("main")
     for number in range(4):
         main.call("walk", f"visit{number}")
-    b.function("walk").call(None, place=(Place.ARGUMENT, 0))
+    b.function("walk").call(None, slot=(SlotKind.ARGUMENT, 0))
     for number in range(4):
         b.function(f"visit{number}", TAKEN)
     image = b.image()
@@ -69,18 +69,18 @@ def test_a_call_of_an_argument_takes_turns_with_all_that_are_handed_over() -> No
 
 def test_a_call_through_a_record_is_none_of_a_function_for_sure() -> None:
     b = Builder()
-    b.function("main").keep("task", Place.RECORD, 8).call(None, place=(Place.RECORD, 8))
+    b.function("main").keep("task", SlotKind.RECORD, 8).call(None, slot=(SlotKind.RECORD, 8))
     b.function("task", TAKEN)
     assert resolved(b) == set()
-    assert at(b.image(), Place.RECORD, 8) == {"task"}
+    assert at(b.image(), SlotKind.RECORD, 8) == {"task"}
 
 
 def test_what_is_stored_elsewhere_is_not_there() -> None:
     b = Builder()
-    b.function("main").keep("task", Place.RECORD, 8).keep("handler", Place.RECORD, 24)
+    b.function("main").keep("task", SlotKind.RECORD, 8).keep("handler", SlotKind.RECORD, 24)
     b.function("task", TAKEN)
     b.function("handler", TAKEN)
-    assert at(b.image(), Place.RECORD, 16) == set()
+    assert at(b.image(), SlotKind.RECORD, 16) == set()
 
 
 def table(b: Builder, *slots: int, pointed: tuple[int, ...] = (), virtual: tuple[int, ...] = ()) -> Image:
@@ -103,15 +103,15 @@ def functions(*names: str) -> Builder:
 
 def test_functions_of_a_table_are_so_far_behind_what_somebody_points_to() -> None:
     image = table(functions("open", "close"), 0x10, 0x28, pointed=(0, 0x20))
-    assert at(image, Place.RECORD, 0x10) == {"open"}
-    assert at(image, Place.RECORD, 0x28) == {"close"}, "behind the first begin"
-    assert at(image, Place.RECORD, 0x8) == {"close"}, "behind the second"
-    assert at(image, Place.RECORD, 0x18) == set()
+    assert at(image, SlotKind.RECORD, 0x10) == {"open"}
+    assert at(image, SlotKind.RECORD, 0x28) == {"close"}, "behind the first begin"
+    assert at(image, SlotKind.RECORD, 0x8) == {"close"}, "behind the second"
+    assert at(image, SlotKind.RECORD, 0x18) == set()
 
 
 @pytest.mark.parametrize("virtual", [True, False])
 def test_virtual_functions_have_one_distance(virtual: bool) -> None:
     """The begin of the next object is none of theirs, wherever it is."""
     image = table(functions("one", "two"), 0x10, 0x18, pointed=(0,), virtual=(0x10,) if virtual else ())
-    assert at(image, Place.RECORD, 8) == ({"two"} if virtual else set())
-    assert at(image, Place.RECORD, 0x18) == (set() if virtual else {"two"})
+    assert at(image, SlotKind.RECORD, 8) == ({"two"} if virtual else set())
+    assert at(image, SlotKind.RECORD, 0x18) == (set() if virtual else {"two"})

@@ -294,7 +294,8 @@ void FunctionFlow::useMade(std::span<const Op> Ops) {
       Out->AddressTaken.push_back(functionAt(M.What));
     if (IsTaken && !(Used[M.Origin] & Followed))
       Out->Kept.push_back({Ops[M.Origin - 1].Ip, functionAt(M.What),
-                           Current.Row, 0, uint8_t(Place::Unknown), 0, 0, 0});
+                           Current.Row, 0, uint8_t(SlotKind::Unknown), 0, 0,
+                           0});
     // An address that was made and not seen again went somewhere that is not
     // followed: a comparison, a vector register, a value that two paths join.
     // A function's is stored or handed over.

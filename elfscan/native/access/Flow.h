@@ -63,7 +63,7 @@ private:
   };
   /// Where a pointer to a function is.
   struct Holder {
-    Place What = Place::Unknown;
+    SlotKind What = SlotKind::Unknown;
     int64_t Where = 0;
   };
   struct Escape {

@@ -34,10 +34,10 @@ FunctionFlow::Holder FunctionFlow::holderAt(const MemOperand &M,
     return {};
   // An unknown pointer plus a number is a number of unknown steps.
   if (V.isNumber() && (V.IsAddress || V.isExact()))
-    return V.IsAddress && V.isExact() ? Holder{Place::Static, V.Base}
+    return V.IsAddress && V.isExact() ? Holder{SlotKind::Static, V.Base}
                                       : Holder();
   if (V.Kind == ValueKind::Param)
-    return V.isExact() ? Holder{Place::Record, V.Base} : Holder();
+    return V.isExact() ? Holder{SlotKind::Record, V.Base} : Holder();
   return recordAt(M, BlockNumber, Index);
 }
 
@@ -105,9 +105,9 @@ FunctionFlow::Holder FunctionFlow::recordAt(const MemOperand &M, uint32_t Block,
     if (To == Traced::Lost || (IsPassed && !isArgument(Way.Reg)))
       return {};
     if (To == Traced::Made || IsPassed) {
-      if (Found.What != Place::Unknown && Found.Where != Way.Offset)
+      if (Found.What != SlotKind::Unknown && Found.Where != Way.Offset)
         return {};
-      Found = {Place::Record, Way.Offset};
+      Found = {SlotKind::Record, Way.Offset};
     }
     if (To == Traced::BlockBegin && !goBefore(Way))
       return {};
@@ -142,7 +142,7 @@ FunctionFlow::Holder FunctionFlow::calledFrom(const Op &O, uint32_t Index) {
     return {};
   Value V = reg(O, O.Src);
   if (V.Kind == ValueKind::Param)
-    return V.isExact() && V.Base == 0 ? Holder{Place::Argument, V.Arg}
+    return V.isExact() && V.Base == 0 ? Holder{SlotKind::Argument, V.Arg}
                                       : Holder();
   std::span<const Block> Blocks = G.blocks();
   uint32_t Block = BlockNumber, At = Index;
@@ -168,7 +168,7 @@ FunctionFlow::Holder FunctionFlow::calledFrom(const Op &O, uint32_t Index) {
     if (Setter.How != Transfer::Load)
       return {};
     if (auto From = Zeros.loadedBy(At); From.Size == 8)
-      return {Place::Static, int64_t(From.Address)};
+      return {SlotKind::Static, int64_t(From.Address)};
     const MemOperand &M = Setter.Mem[0];
     if (M.Flags & (MemSegment | MemRepeated | MemPcRelative))
       return {};

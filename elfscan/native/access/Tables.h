@@ -36,9 +36,9 @@ struct SiteRow {
 };
 static_assert(sizeof(SiteRow) == 32);
 
-/// Where a pointer to a function is: at a distance from where some pointer
-/// points to, in static storage, or in an argument.
-enum class Place : uint8_t { Unknown, Record, Static, Argument };
+/// Where a pointer to a function is kept, its slot: at a distance from where
+/// some pointer points to, in static storage, or in an argument.
+enum class SlotKind : uint8_t { Unknown, Record, Static, Argument };
 
 struct CallRow {
   uint64_t Ip, Callee;
@@ -46,7 +46,7 @@ struct CallRow {
   uint8_t LoopDepth, Tail;
   uint16_t Rarity;
   uint16_t Order;
-  uint16_t Place;
+  uint16_t Slot;
   uint32_t Where; ///< bytes, address (its low half) or number
 };
 static_assert(sizeof(CallRow) == 32);
@@ -83,7 +83,7 @@ struct KeptRow {
   uint64_t Value; ///< the function, 0 where it is an argument
   int32_t Function;
   uint32_t Where; ///< see CallRow
-  uint8_t Place;
+  uint8_t Slot;
   uint8_t Arg;
   uint16_t Reserved;
   uint32_t Reserved2;

@@ -24,7 +24,7 @@ def is_url(path: str) -> bool:
     return _URL.match(path) is not None
 
 
-class Place(Protocol):
+class Folder(Protocol):
     """``name`` is a path below the folder, with slashes."""
 
     def read(self, name: str) -> bytes | None:
@@ -36,7 +36,7 @@ class Place(Protocol):
     def has(self, name: str) -> bool: ...
 
 
-def place_of(folder: str) -> Place:
+def folder_at(folder: str) -> Folder:
     return _Remote(folder) if is_url(folder) else _Local(Path(folder))
 
 
