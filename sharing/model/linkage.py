@@ -33,11 +33,18 @@ def older_rust(name: str) -> int | None:
     return None
 
 
-def language_of(image: Image, variable: int) -> str:
-    """Of a row of the variables; "" where nothing says it."""
-    unit = int(image.variables["unit"][variable])
-    if unit >= 0:
-        return image.units[unit].language
-    if (image.functions["flags"] & FunctionFlag.GO).any():
-        return "Go"
-    return "Rust" if any(map(is_rust, image.aliases.get(variable, ()))) else ""
+class Languages:
+    """Of the variables of one image."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._go = bool((image.functions["flags"] & FunctionFlag.GO).any())
+
+    def of(self, variable: int) -> str:
+        """Of a row of the variables; "" where nothing says it."""
+        image, unit = self._image, int(self._image.variables["unit"][variable])
+        if unit >= 0:
+            return image.units[unit].language
+        if self._go:
+            return "Go"
+        return "Rust" if any(map(is_rust, image.aliases.get(variable, ()))) else ""

@@ -62,8 +62,12 @@ class CallGraph:
 
     def calls_of(self, function: int) -> tuple[Ints, npt.NDArray[np.uint64]]:
         """Who calls it, and where in the caller: a row each call."""
-        rows = slice(self.caller_start[function], self.caller_start[function + 1])
+        rows = self.rows_of_calls(function)
         return self.caller_list[rows], self.caller_where[rows]
+
+    def rows_of_calls(self, function: int) -> slice:
+        """Its calls in the lists of callers."""
+        return slice(self.caller_start[function], self.caller_start[function + 1])
 
     def concurrent(self, a: int, b: int) -> bool:
         """Can code with root mask ``a`` run at the same time as code with mask ``b``?"""

@@ -49,6 +49,44 @@ class LockUse(NamedTuple):
     at: Point
 
 
+class _Span(NamedTuple):
+    """From where a lock is taken to each place behind where it is released."""
+
+    lock: str
+    begin: Point
+    ends: list[Point]
+
+    def holds(self, here: Point) -> bool:
+        return self.begin.leads_to(here) and not any(end.leads_to(here) for end in self.ends)
+
+
+class _Holding:
+    """What one function holds by its own doing, where."""
+
+    def __init__(self, uses: list[LockUse]) -> None:
+        self._always = frozenset(use.lock for use in uses if use.locks) if len(uses) > MAX_USES else None
+        if self._always is not None:
+            return
+        self._spans = [_Span(use.lock, use.at, _released_behind(use, uses)) for use in uses if use.locks]
+        self._blocks: dict[int, frozenset[str]] = {}  # by order
+        self._changing = {use.at.order for use in uses}  # blocks that hold more or less at their end
+
+    def at(self, here: Point) -> frozenset[str]:
+        if self._always is not None:
+            return self._always
+        held = self._blocks.get(here.order)
+        if held is None:
+            held = frozenset(span.lock for span in self._spans if span.holds(here))
+            if here.order not in self._changing:
+                self._blocks[here.order] = held
+        return held
+
+
+def _released_behind(taken: LockUse, uses: list[LockUse]) -> list[Point]:
+    """Where the lock is released that is taken there."""
+    return [use.at for use in uses if not use.locks and use.lock == taken.lock and taken.at.leads_to(use.at)]
+
+
 class Guards:
     """Answers for the accesses of one image."""
 
@@ -65,40 +103,38 @@ class Guards:
         self._columns = columns
         self._origins = origins
         self._graph = graph
-        self._uses = uses
+        self._holding = {function: _Holding(of_function) for function, of_function in uses.items()}
         self._mirrors = Mirrors(image)
         self._entry: dict[int, frozenset[str]] = {}
+        self._under: dict[int, frozenset[str]] = {}  # by row of an access
+        # Calls that no second thread can overlap, by row of the graph's callers.
+        self._parallel = ~graph.phases.sequential(graph.caller_list, graph.caller_where)
 
     def of(self, rows: list[int]) -> frozenset[str]:
         """Locks that most of the weight of these accesses is under."""
         if self._origins.known:
             return self._origins.guards(rows, self._columns.weight)
         under: dict[str, float] = defaultdict(float)
-        columns, total = self._columns, 0.0
+        weights, total = self._columns.weight, 0.0
         for at in rows:
-            weight = columns.weight[at]
+            weight = weights[at]
             total += weight
             if weight:
-                function = columns.function[at]
-                here = Point(columns.order[at], columns.mirror[at], columns.ip[at])
-                for lock in self._held_at(function, here) | self._on_entry(function):
+                for lock in self._locks(at):
                     under[lock] += weight
         return frozenset(lock for lock, value in under.items() if total and value >= numbers.GUARD_SHARE * total)
 
-    def _held_at(self, function: int, here: Point) -> frozenset[str]:
-        """By the function's own doing."""
-        of_function = self._uses.get(function)
-        if of_function is None:
-            return NONE
-        if len(of_function) > MAX_USES:
-            return frozenset(use.lock for use in of_function if use.locks)
-        uses = [use for use in of_function if use.at.leads_to(here)]
-        released = [use for use in uses if not use.locks]
-        return frozenset(
-            taken.lock
-            for taken in uses
-            if taken.locks and not any(use.lock == taken.lock and taken.at.leads_to(use.at) for use in released)
-        )
+    def _locks(self, at: int) -> frozenset[str]:
+        """That an access is under."""
+        known = self._under.get(at)
+        if known is None:
+            columns = self._columns
+            function = columns.function[at]
+            known = self._on_entry(function)
+            if (own := self._holding.get(function)) is not None:
+                known |= own.at(Point(columns.order[at], columns.mirror[at], columns.ip[at]))
+            self._under[at] = known
+        return known
 
     def _on_entry(self, function: int, depth: int = 0) -> frozenset[str]:
         """What all its callers hold: helpers run under their callers' locks."""
@@ -108,15 +144,24 @@ class Guards:
         held = self._entry[function] = NONE  # a cycle adds nothing
         if depth < numbers.MAX_CALLERS_UP and not self._graph.entered[function]:
             callers, where = self._graph.calls_of(function)
-            keep = (callers != function) & ~self._graph.phases.sequential(callers, where)
-            if len(np.unique(callers)) <= numbers.MAX_CALLERS:
-                above = [
-                    self._held_at(caller, at) | self._on_entry(caller, depth + 1)
-                    for caller, at in zip(callers[keep].tolist(), self._points(callers[keep], where[keep]), strict=True)
-                ]
+            if len(callers) <= numbers.MAX_CALLERS or len(np.unique(callers)) <= numbers.MAX_CALLERS:
+                keep = (callers != function) & self._parallel[self._graph.rows_of_calls(function)]
+                above = self._above(callers[keep], where[keep], depth + 1)
                 if above:
                     held = self._entry[function] = frozenset.intersection(*above)
         return held
+
+    def _above(self, callers: Table, where: Table, depth: int) -> list[frozenset[str]]:
+        """What is held at each of these calls."""
+        above = []
+        points: list[Point] | None = None
+        for at, caller in enumerate(callers.tolist()):
+            held = self._on_entry(caller, depth)
+            if (own := self._holding.get(caller)) is not None:  # few functions lock
+                points = points if points is not None else self._points(callers, where)
+                held |= own.at(points[at])
+            above.append(held)
+        return above
 
     def _points(self, callers: Table, where: Table) -> list[Point]:
         order, ip = order_and_ip(self._image, callers, where)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sharing.basics.sourcepath import in_project
 from sharing.model.image import Image, VariableFlag
-from sharing.model.linkage import language_of
+from sharing.model.linkage import Languages
 from sharing.model.profile import Range
 from sharing.static.origins import source_text
 from sharing.static.shapes import Shapes
@@ -42,6 +42,7 @@ class Owners:
         self._image = image
         self._shapes = shapes
         self._section = {section.index: section.name for section in image.sections}
+        self._languages = Languages(image)
         self._known: dict[int, Owner] = {}
 
     def name_of(self, address: int) -> str:
@@ -71,7 +72,7 @@ class Owners:
                 type_name=image.types.name(kind) if kind >= 0 else "",
                 source=source_text(image.files[file], int(v["line"]), int(v["column"])) if file >= 0 else "",
                 file=in_project(image.files[file], unit, image.units) if file >= 0 else "",
-                language=language_of(image, row),
+                language=self._languages.of(row),
                 alignment=self._alignment(kind, int(v["align"]), section),
                 section=section,
                 unit=unit,

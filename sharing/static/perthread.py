@@ -138,29 +138,57 @@ class Threads:
 
         ``mask``: of each access the roots that come there; a stretch of a thread uses nothing else.
         """
-        function, looped = sites["function"], in_loop(sites["loop_depth"])
-        result: Floats = self.rates[:, function] * once
-        for row in range(len(result)) if self.parted else ():
-            if self.parted >> row & 1:
-                result[row] *= (mask >> np.uint64(row) & np.uint64(1)).astype(np.float64)
-        return np.where(self.once[:, function], result * looped * numbers.STEADY, result)
+        return Uses(self, sites, once, mask).each(np.arange(len(sites)))
 
     def often(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> FrequentUse:
+        """Roots that write, and that use, what all of these accesses are to, as often as costs a program something."""
+        return Uses(self, sites, once, mask).often(list(range(len(sites))))
+
+
+class Uses:
+    """How often threads make the accesses of a table, which is asked for many parts of it."""
+
+    def __init__(self, threads: Threads, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> None:
+        """As of ``Threads.uses``."""
+        self._threads = threads
+        self._once = once
+        self._mask = mask
+        self._function = np.ascontiguousarray(sites["function"])
+        self._looped = in_loop(sites["loop_depth"])
+        self._rule = each_time(sites["rarity"])
+        self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
+        most = threads.rates.max(axis=0, initial=0.0)[self._function] * once
+        steady = np.logical_or.reduce(threads.once, axis=0)[self._function] & self._looped
+        self._most: list[float] = np.where(steady, most * max(numbers.STEADY, 1.0), most).tolist()
+
+    def each(self, at: Ints) -> Floats:
+        """Uses per million instructions (rows: roots) of these accesses."""
+        threads, function, looped = self._threads, self._function[at], self._looped[at]
+        result: Floats = threads.rates[:, function] * self._once[at]
+        for row in range(len(result)) if threads.parted else ():
+            if threads.parted >> row & 1:
+                result[row] *= (self._mask[at] >> np.uint64(row) & np.uint64(1)).astype(np.float64)
+        return np.where(threads.once[:, function], result * looped * numbers.STEADY, result)
+
+    def often(self, rows: list[int]) -> FrequentUse:
         """Roots that write, and that use, what these accesses are to, as often as costs a program something.
 
         Sure is only what a thread's own loop does as a rule each time around, itself or in what it calls.  Of what is
         further away and estimated to be that often, counts say so of a tenth.
         """
-        kinds = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
-        by_access = self.uses(sites, once, mask)
-        writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        function, looped = sites["function"], in_loop(sites["loop_depth"])
-        own = by_access * (((self.once[:, function] & looped) | self.near[:, function]) & each_time(sites["rarity"]))
-        own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
         busy, surely, maybe = busy_rate(), sure_rate(), busy_rate() / numbers.SURE_FACTOR
-        at_all = ~self.seldom
-        often = at_all & ~self.resting
-        sure = often & ~self.unsure
+        # Most is used far too seldom by any root.
+        if sum(map(self._most.__getitem__, rows)) < min(maybe, busy, surely) / 2:
+            return FrequentUse()
+        threads, at = self._threads, np.array(rows)
+        kinds, function, looped = self._writes[at], self._function[at], self._looped[at]
+        by_access = self.each(at)
+        writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
+        own = by_access * (((threads.once[:, function] & looped) | threads.near[:, function]) & self._rule[at])
+        own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
+        at_all = ~threads.seldom
+        often = at_all & ~threads.resting
+        sure = often & ~threads.unsure
         return FrequentUse(
             mask_of(writes >= busy) & often,
             mask_of(uses >= busy) & often,
@@ -300,4 +328,4 @@ def _near(calls: Calls, each: Bools, inlined: Bools, once: Bools) -> Bools:
 
 def mask_of(chosen: Bools) -> int:
     """The roots that are chosen (rows of ``Threads``) as one number, a bit each."""
-    return sum(1 << root for root in np.flatnonzero(chosen).tolist())
+    return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")

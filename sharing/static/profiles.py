@@ -23,6 +23,7 @@ from sharing.static.entrylocks import held_on_entry
 from sharing.static.guards import Guards, lock_uses
 from sharing.static.origins import AccessOrigins
 from sharing.static.owners import Owners
+from sharing.static.perthread import Uses
 from sharing.static.pieces import Piece, Splitter
 from sharing.static.roles import role_of
 from sharing.static.shapes import Shapes
@@ -76,6 +77,10 @@ class Profiler:
         self._guards = Guards(
             image, self._columns, self._origins, graph, lock_uses(image, events, knowledge, self.name_of)
         )
+        threads, once = graph.by_thread, accesses.once
+        self._uses: Uses | None = None
+        if threads is not None and once is not None:
+            self._uses = Uses(threads, accesses.sites, once, accesses.mask)
         self._by_variable = np.argsort(accesses.variable, kind="stable")
         self._first = np.searchsorted(accesses.variable[self._by_variable], np.arange(len(image.variables) + 1))
         self._actors: dict[int, tuple[Actor, ...]] = {}
@@ -196,11 +201,7 @@ class Profiler:
 
     def _often(self, rows: list[int]) -> FrequentUse | None:
         """Roots that write these bytes, and that use them, as often as costs a program something."""
-        threads, once = self.graph.by_thread, self.accesses.once
-        if threads is None or once is None:
-            return None
-        at = np.array(rows)
-        return threads.often(self.accesses.sites[at], once[at], self.accesses.mask[at])
+        return self._uses.often(rows) if self._uses is not None else None
 
     def _callers(self, rows: list[int]) -> frozenset[str]:
         """Functions that call those which make these accesses: helpers, as nothing else enters them."""
