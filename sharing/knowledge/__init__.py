@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -151,6 +151,10 @@ class Knowledge:
     def is_thread_entry(self, name: str) -> bool:
         """Does a function of this name run on a thread of its own, whoever starts it?"""
         return bool(self._entries.find(name))
+
+    def thread_entries(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names of functions of which ``is_thread_entry`` holds."""
+        return self._entries.among(names)
 
     def is_library_data(self, name: str, language: str) -> bool:
         """Is a variable of this readable name a library's own, which no program that uses it can move?"""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from sharing.knowledge.mangled import MAX_NAME_CHARS, Mangled, Parts, parse
+from sharing.knowledge.mentions import mentioning
 
 _T = TypeVar("_T")
 _HEAD = re.compile(r"_ZL?(?:N[rVK]*[RO]?)?(St)?")
@@ -217,6 +218,17 @@ def _name_at(text: str, at: int) -> tuple[str, int]:
     return text[found.end() : end], end
 
 
+def _word_of(name: str) -> str:
+    """What a row's name has in common with each linkage name or path that it speaks of, "" for nothing sure.
+
+    That is a part of the function's own name; a constructor's own name is its class's, and an operator has a code.
+    """
+    *scope, own = name.split("::")
+    if own in scope[-1:] or own.startswith(("operator", "~")) or "[" in name:
+        return ""
+    return max(re.findall(r"\w+", own), key=len, default="")
+
+
 class FunctionNames(Generic[_T]):
     """What rows say of functions: C names and linkage names as they are, C++ names as ``scope::name``; globs last."""
 
@@ -228,8 +240,20 @@ class FunctionNames(Generic[_T]):
         self._any_glob = _Globs()
         self._has_cxx = False
         self._rust: list[tuple[str, _T]] = []
+        self._words: set[str] = set()  # one that each name has which a row speaks of
+        self._wordless = False  # there are rows that say nothing of the kind
+        self._seen: dict[str, list[_T]] = {}
+
+    def among(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names that ``find`` knows."""
+        rows: Iterable[int] = range(len(names)) if self._wordless else mentioning(names, self._words)
+        return [row for row in rows if self.find(names[row])]
 
     def add(self, name: str, value: _T, *, rust: bool = False) -> None:
+        self._seen.clear()
+        word = _word_of(name)
+        self._wordless |= not word
+        self._words.add(word)
         if rust:
             self._rust.append((name, value))
             return
@@ -246,7 +270,15 @@ class FunctionNames(Generic[_T]):
             self._exact.setdefault(name, []).append(value)
 
     def find(self, name: str) -> list[_T]:
-        """By linkage name, or by the readable name of a Rust function."""
+        """By linkage name, or by the readable name of a Rust function.  Remembered: several passes ask."""
+        known = self._seen.get(name)
+        if known is None:
+            if len(self._seen) >= MAX_REMEMBERED:
+                self._seen.clear()
+            known = self._seen[name] = self._find(name)
+        return known
+
+    def _find(self, name: str) -> list[_T]:
         known = self._exact.get(name)
         if known is not None:
             return known

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.knowledge.mentions import mentioning
 from sharing.knowledge.names import rust_path
 from sharing.model.image import FunctionFlag, Image, ImageKind
 from sharing.static import numbers
@@ -31,10 +32,10 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
     in_library = words | knowledge.cold.library
     runtime = knowledge.runtime_functions
     exported = (image.functions["flags"] & FunctionFlag.EXPORTED != 0) & (image.kind is ImageKind.SHARED)
-    for row, name in enumerate(image.functions["name"].tolist()):
-        if name < 0:
-            continue
-        text = image.names[name]
+    rows = np.flatnonzero(image.functions["name"] >= 0).tolist()
+    names = [image.names[name] for name in image.functions["name"][rows].tolist()]
+    for at in _maybe_cold(names, in_library | anywhere, runtime):
+        row, text = rows[at], names[at]
         parts = _parts(text)
         last = not anywhere.isdisjoint(parts)
         cold = not in_library.isdisjoint(parts) if exported[row] else not words.isdisjoint(parts[:1] + parts[-1:])
@@ -44,6 +45,13 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
             continue  # whatever it is called
         factor[row] = numbers.LAST_WORDS if last else min(factor[row], numbers.COLD)
     return factor
+
+
+def _maybe_cold(names: list[str], words: frozenset[str], runtime: frozenset[str]) -> list[int]:
+    """Rows of the names to read: a word of a name is a part of it, but where brackets are taken out of it."""
+    found = mentioning([name.lower() for name in names], words)
+    readable = (row for row, name in enumerate(names) if "::" in name or name in runtime)
+    return sorted({*found, *readable})
 
 
 @lru_cache(maxsize=1 << 17)

@@ -120,7 +120,7 @@ def _methods(image: Image, found: set[int]) -> list[int]:
 def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> list[int]:
     """Functions that are entries by their names, but for parts of those ``found``, which call them."""
     names = [image.names[nm] if nm >= 0 else "" for nm in image.functions["name"].tolist()]
-    rows = [at for at, name in enumerate(names) if _is_qualified(name) and knowledge.is_thread_entry(name)]
+    rows = [at for at in knowledge.thread_entries(names) if _is_qualified(names[at])]
     calls = image.calls
     parts = set(function_at(image, calls["callee"][np.isin(calls["function"], list(found))]).tolist())
     return [at for at in rows if at not in parts and not _only_calls_pointers(image, at)]
