@@ -72,6 +72,8 @@ class Profiled:
             sum(1 << i for i, r in enumerate(calls.roots) if r.function >= 0 and r.name != "main"),
             calls.root_names,
             functools.partial(shift_step, image, line_size),
+            # Of source whoever checks it says that threads run it.
+            0 if image.origins else sum(1 << i for i, r in enumerate(calls.roots) if r.function < 0),
         )
 
 

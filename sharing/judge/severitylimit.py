@@ -11,14 +11,16 @@ import dataclasses
 from collections.abc import Iterable
 
 from sharing.model.finding import OF_SHARING, Severity, Verdict
-from sharing.model.profile import Actor, FrequentUse, Heat
+from sharing.model.profile import Actor, FrequentUse, Heat, Role
 from sharing.rules.line.base import Context, Draft
 
 NOTHING = FrequentUse()
 UNKNOWN = "how often threads come here is not known: none starts in this file"
-LOCAL = "one of the two is busy in a loop of its own thread, and not among the busiest of the program"
+CALLERS = "how often callers of this library come here is not known: one of the two is no work of a thread of its own"
+LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
 LIBRARY = "both belong to the standard library"
-ESTIMATED = "by estimate two threads use both often, not so often that no estimate could be that wrong"
+ESTIMATED = "that two threads do both often is an estimate"
+GUESSED = "neither is what a thread's own loop does each time around, nor are both far more frequent than matters"
 
 
 def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
@@ -64,7 +66,7 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     if all(a.of_library for a in actors[:2]):
         return Severity.NOTE, LIBRARY
     if any(a.often is None for a in actors):
-        return Severity.MEDIUM, UNKNOWN
+        return Severity.LOW, UNKNOWN
     surest = _surest(actors, ctx)
     if surest[0] is Severity.CRITICAL and len(actors) > 2:
         named = _surest(actors[:2], ctx)
@@ -80,12 +82,28 @@ def _surest(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
 
 
 def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
-    """Both sides sure on threads that run at one time: no limit.  Both often: medium.  One sure: low."""
+    """Both sides sure on threads that run at one time: no limit.  One sure and both often, or both far: medium.
+
+    Low is what is less by estimate, and plain data or a lock that only the loop of its own thread makes busy, however
+    sure that is: counts confirm none of it.  Atomics are made for several threads.
+    """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
+    local = writer.raised or user.raised
+    if local and not all(a.role is Role.ATOMIC for a in (writer, user)):
+        most: tuple[Severity, str] = (Severity.LOW, LOCAL)
+    else:
+        most = (Severity.MEDIUM, LOCAL if local else ESTIMATED)
     if ctx.concurrent(wrote.sure_writes, used.sure_uses):
-        return (Severity.MEDIUM, LOCAL) if writer.raised or user.raised else (Severity.CRITICAL, "")
+        return most if local else (Severity.CRITICAL, "")
+    seen = ~ctx.anybody
+    if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
+        return most
+    if ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
+        return most
+    if ctx.concurrent(wrote.writes & seen, used.uses & seen):
+        return (Severity.LOW, GUESSED) if ctx.thread_mask else (Severity.MEDIUM, UNKNOWN)
     if ctx.concurrent(wrote.writes, used.uses):
-        return Severity.MEDIUM, ESTIMATED if ctx.thread_mask else UNKNOWN
+        return Severity.LOW, CALLERS if ctx.thread_mask else UNKNOWN
     if Heat.COLD in (writer.write_heat, user.heat):
         return Severity.NOTE, "one of the two is hardly used"
     if ctx.concurrent(wrote.sure_writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.sure_uses):

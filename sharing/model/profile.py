@@ -75,8 +75,9 @@ class Access:
 class FrequentUse:
     """Which roots write something, and use it, often by what each of them is seen to do: masks.
 
-    ``sure_writes`` and ``sure_uses`` are those that do so far more often than would matter, ``maybe_writes`` and
-    ``maybe_uses`` those that do so often enough if the estimate is as wrong as estimates are.
+    ``far_writes`` and ``far_uses`` are those that do so far more often than would matter, ``sure_writes`` and
+    ``sure_uses`` those whose own loop alone does, ``maybe_writes`` and ``maybe_uses`` those that do so often enough if
+    the estimate is as wrong as estimates are.
     """
 
     writes: int = 0
@@ -85,6 +86,8 @@ class FrequentUse:
     sure_uses: int = 0
     maybe_writes: int = 0
     maybe_uses: int = 0
+    far_writes: int = 0
+    far_uses: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

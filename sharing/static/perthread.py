@@ -196,6 +196,8 @@ class Uses:
             mask_of(own_uses >= surely) & sure,
             mask_of(writes >= maybe) & at_all,
             mask_of(uses >= maybe) & at_all,
+            mask_of(writes >= surely) & often,
+            mask_of(uses >= surely) & often,
         )
 
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from sharing.judge.severitylimit import UNKNOWN, limit, limited
+from sharing.judge.severitylimit import CALLERS, GUESSED, UNKNOWN, limit, limited
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, FrequentUse, Heat, LineProfile, Role
 from sharing.rules.line.base import Context, Draft
@@ -29,8 +29,14 @@ def actor(often: FrequentUse | None, *, by: int = ONE | OTHER, heat: Heat = Heat
 SURE_ONE = FrequentUse(ONE, ONE, ONE, ONE)
 SURE_OTHER = FrequentUse(OTHER, OTHER, OTHER, OTHER)
 MAYBE_OTHER = FrequentUse(maybe_writes=OTHER, maybe_uses=OTHER)
+FAR_ONE = FrequentUse(ONE, ONE, far_writes=ONE, far_uses=ONE)
+FAR_OTHER = FrequentUse(OTHER, OTHER, far_writes=OTHER, far_uses=OTHER)
 RAISED = dataclasses.replace(actor(SURE_OTHER), raised=True)
 OF_LIBRARY = dataclasses.replace(actor(SURE_OTHER), of_library=True)
+
+
+def atomic(one: Actor) -> Actor:
+    return dataclasses.replace(one, role=Role.ATOMIC)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,18 @@ OF_LIBRARY = dataclasses.replace(actor(SURE_OTHER), of_library=True)
             id="both sure, on threads of one kind",
         ),
         pytest.param(actor(SURE_ONE), actor(FrequentUse(OTHER, OTHER)), Severity.MEDIUM, id="one of them less sure"),
-        pytest.param(actor(SURE_ONE), RAISED, Severity.MEDIUM, id="one of them busy in its own loop only"),
+        pytest.param(actor(SURE_ONE), RAISED, Severity.LOW, id="one of them busy in its own loop only"),
+        pytest.param(actor(FrequentUse(ONE, ONE)), RAISED, Severity.LOW, id="and the other one less sure"),
+        pytest.param(
+            actor(FrequentUse(ONE, ONE)), actor(FrequentUse(OTHER, OTHER)), Severity.LOW, id="neither of them sure"
+        ),
+        pytest.param(
+            actor(FAR_ONE), actor(FAR_OTHER), Severity.MEDIUM, id="neither sure, both far beyond what matters"
+        ),
+        pytest.param(actor(FAR_ONE), actor(FrequentUse(OTHER, OTHER)), Severity.LOW, id="only one of them far"),
+        pytest.param(
+            atomic(actor(SURE_ONE)), atomic(RAISED), Severity.MEDIUM, id="one in its own loop only, both atomic"
+        ),
         pytest.param(OF_LIBRARY, OF_LIBRARY, Severity.NOTE, id="both of a library that nobody here edits"),
         pytest.param(actor(SURE_ONE), OF_LIBRARY, Severity.CRITICAL, id="one of them of such a library"),
         pytest.param(actor(FrequentUse(uses=ONE)), actor(FrequentUse(uses=OTHER)), Severity.NOTE, id="both only read"),
@@ -83,15 +100,33 @@ def test_what_others_do_to_each_other_is_not_what_a_finding_says_of_the_first() 
     assert limit((actor(FrequentUse()), actor(SURE_ONE), actor(SURE_OTHER)), CONTEXT)[0] is Severity.NOTE
 
 
-def test_without_a_rate_nothing_is_more_than_medium_and_says_so() -> None:
-    assert limit((actor(None), actor(SURE_OTHER)), CONTEXT) == (Severity.MEDIUM, UNKNOWN)
+def test_without_a_rate_nothing_is_more_than_low_and_says_so() -> None:
+    assert limit((actor(None), actor(SURE_OTHER)), CONTEXT) == (Severity.LOW, UNKNOWN)
 
 
-def test_where_no_thread_starts_here_the_limit_says_so() -> None:
-    elsewhere = dataclasses.replace(CONTEXT, thread_mask=0)
+ELSEWHERE = dataclasses.replace(CONTEXT, thread_mask=0)
+LIBRARY = dataclasses.replace(ELSEWHERE, anybody=MANY)
+WITH_THREADS = dataclasses.replace(CONTEXT, thread_mask=ONE, anybody=MANY)
+
+
+@pytest.mark.parametrize(
+    ("context", "most"),
+    [
+        pytest.param(ELSEWHERE, (Severity.MEDIUM, UNKNOWN), id="source, whose author says that threads run it"),
+        pytest.param(LIBRARY, (Severity.LOW, UNKNOWN), id="a library in which no thread starts"),
+        pytest.param(WITH_THREADS, (Severity.LOW, CALLERS), id="a library with a thread of its own elsewhere"),
+        pytest.param(CONTEXT, (Severity.LOW, GUESSED), id="a program"),
+    ],
+)
+def test_what_is_only_estimated_to_be_often_is_low(context: Context, most: tuple[Severity, str]) -> None:
     often = actor(FrequentUse(MANY, MANY), by=MANY)
-    assert limit((often, often), elsewhere) == (Severity.MEDIUM, UNKNOWN)
-    assert limit((often, often), CONTEXT)[1] != UNKNOWN
+    assert limit((often, often), context) == most
+
+
+def test_callers_of_a_library_and_a_thread_of_its_own_are_low_however_sure_the_thread_is() -> None:
+    callers = actor(FrequentUse(MANY, MANY), by=MANY)
+    assert limit((actor(SURE_ONE), callers), WITH_THREADS) == (Severity.LOW, CALLERS)
+    assert limit((actor(SURE_ONE), callers), CONTEXT)[0] is Severity.MEDIUM
 
 
 OFTEN = FrequentUse(MANY, MANY)
@@ -100,7 +135,8 @@ OFTEN = FrequentUse(MANY, MANY)
 @pytest.mark.parametrize(
     ("often", "context", "said"),
     [
-        (OFTEN, CONTEXT, Severity.LOW),
+        (FrequentUse(MANY, MANY, MANY), CONTEXT, Severity.LOW),
+        (OFTEN, CONTEXT, Severity.NOTE),
         (FrequentUse(maybe_writes=MANY, uses=MANY), CONTEXT, Severity.NOTE),
         (OFTEN, dataclasses.replace(CONTEXT, thread_mask=0), Severity.NOTE),  # a library that starts no thread
         (None, CONTEXT, Severity.LOW),  # a kernel

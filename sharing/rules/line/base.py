@@ -30,8 +30,8 @@ class Context:
     """What rules may know besides the line.
 
     ``concurrent`` says whether code under two root masks can run at the same time, ``thread_mask`` which roots are
-    thread entries seen in the program (not main, not "anything exported"), ``root_names`` what a mask stands for,
-    ``shift_step`` by how many bytes an edit elsewhere may move a pair.
+    thread entries seen in the program (not main, not "anything exported"), ``anybody`` those of threads that start
+    elsewhere, ``root_names`` what a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two.
     """
 
     line_size: int
@@ -41,6 +41,7 @@ class Context:
     thread_mask: int
     root_names: Callable[[int], tuple[str, ...]]
     shift_step: Callable[[Actor, Actor], int]
+    anybody: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import Actor, Heat, LineProfile, Range, Role
+from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile, Range, Role
 from sharing.rules.line.base import (
     Context,
     Draft,
@@ -30,6 +30,7 @@ from sharing.rules.line.base import (
     can_collide,
     describe,
     heat_evidence,
+    maybe_one_object,
     pair_score,
     who,
 )
@@ -62,7 +63,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     step = ctx.shift_step(a, b)
     yield Draft(
         rule=RULE.id,
-        severity=Severity.LOW if a.is_lock or b.is_lock else Severity.NOTE,
+        severity=_severity(a, b),
         verdict=Verdict.FRAGILE,
         line=line,
         actors=(a, b),
@@ -80,6 +81,12 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         ),
         score=value,
     )
+
+
+def _severity(a: Actor, b: Actor) -> Severity:
+    """A warning where a lock is one of the two, and the pair would be more than a note if it met."""
+    harmless = a.kind in COMPANIONS or b.kind in COMPANIONS or maybe_one_object(a, b)
+    return Severity.LOW if (a.is_lock or b.is_lock) and not harmless else Severity.NOTE
 
 
 def share(a: tuple[Range, ...], b: tuple[Range, ...], line_size: int, step: int) -> tuple[int, int]:
