@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 
 import msgspec
@@ -82,20 +82,33 @@ def read_guards(path: str) -> tuple[PairGuard, ...]:
 
 
 def pairs_of(findings: Iterable[Finding], line_size: int) -> tuple[list[PairGuard], list[str]]:
-    """A guard for each finding about two things, and notes for those that cannot be guarded."""
+    """Guards for each finding about several things, and notes for those that cannot be guarded.
+
+    The pair that the finding is about comes first; of the others each two that no function uses both of, since what is
+    used together belongs on one line.
+    """
     pairs: dict[frozenset[str], PairGuard] = {}
     notes: list[str] = []
     for finding in findings:
-        names = tuple(dict.fromkeys(who.full_name for who in finding.participants))[:2]
-        if len(names) < 2:
+        people = {who.full_name: who for who in reversed(finding.participants)}
+        people = {name: people[name] for name in reversed(people)}
+        if len(people) < 2:
             notes.append(f"{finding.id}: is about one object, whose elements a guard cannot name")
-        elif any(_BY_ADDRESS.fullmatch(name) for name in names):
-            notes.append(f"{finding.id}: {' / '.join(names)}: without symbols the next build has other names")
-        elif any(parts_of(name) > MAX_PARTS for name in names):
-            notes.append(f"{finding.id}: {' / '.join(names)}: more parts than the {MAX_PARTS} that a guard can have")
-        else:
-            pairs.setdefault(frozenset(names), PairGuard((names[0], names[1]), line_size, finding.id))
+        for number, (one, other) in enumerate(combinations(people.items(), 2)):
+            names = (one[0], other[0])
+            if number and _used_by(one[1]) & _used_by(other[1]):
+                continue
+            if any(_BY_ADDRESS.fullmatch(name) for name in names):
+                notes.append(f"{finding.id}: {' / '.join(names)}: without symbols the next build has other names")
+            elif any(parts_of(name) > MAX_PARTS for name in names):
+                notes.append(f"{finding.id}: {' / '.join(names)}: a name of more than {MAX_PARTS} parts")
+            else:
+                pairs.setdefault(frozenset(names), PairGuard(names, line_size, finding.id))
     return list(pairs.values()), notes
+
+
+def _used_by(who: Participant) -> frozenset[str]:
+    return frozenset((*who.readers, *who.writers, *who.lockers))
 
 
 def guard_file(pairs: Sequence[PairGuard]) -> str:
@@ -196,7 +209,8 @@ def _finding(guard: PairGuard, first: tuple[int, int], second: tuple[int, int], 
         verdict=Verdict.FALSE_SHARING,
         line=LineRef(hex(line), size),
         participants=who,
-        message=f"{guard.names[0]} and {guard.names[1]}{because}, share line {line:#x}",
+        message=f"{guard.names[0]} and {guard.names[1]}{because}, share line {line:#x}: "
+        "restore what kept them apart, or take the pair out of the file",
         evidence=(Evidence(Confidence.LAYOUT, "; ".join(f"{p.name} at {p.address}, {p.size} bytes" for p in who)),),
         remedies=(),
     )

@@ -1,4 +1,4 @@
-"""What ``audit`` or ``check`` said last, for ``linemate show``.  Owns where it is kept.
+"""What ``audit`` and ``check`` said last, for ``linemate show``.  Owns where it is kept, and how much.
 
 A convenience: where nothing can be kept, nothing is said of it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from linemate.cachedir import quiet_folder
@@ -14,26 +15,41 @@ from sharing.model.errors import LinemateError
 from sharing.model.finding import Report
 from sharing.model.process.wholefile import write_whole
 
-_NAME = "last.json"
-MAX_BYTES = 64 << 20  # more is not worth keeping: the report was meant for a program
+_NAMES = tuple(f"last{number or ''}.json" for number in range(8))  # the newest first
+MAX_BYTES = 64 << 20  # of all together; more is not worth keeping: such a report was meant for a program
 
 
 def keep(report: Report) -> None:
-    """Remember the report; it replaces the one before."""
+    """Remember the report; those before stay as far as there is room."""
     from reports.jsontext import compact
 
     with contextlib.suppress(OSError):
         folder = quiet_folder("reports")
-        if folder is not None and len(text := compact(report).encode()) <= MAX_BYTES:
-            write_whole(folder / _NAME, text)
+        if folder is None or len(text := compact(report).encode()) > MAX_BYTES:
+            return
+        _make_room(folder, MAX_BYTES - len(text))
+        write_whole(folder / _NAMES[0], text)
 
 
-def last_report() -> tuple[Report, str]:
-    """The report that was kept last, and its file.  Raises LinemateError where there is none."""
+def _make_room(folder: Path, left: int) -> None:
+    """Every report becomes one older, those go that are too old or exceed ``left`` bytes."""
+    for number in reversed(range(len(_NAMES) - 1)):
+        with contextlib.suppress(FileNotFoundError):
+            (folder / _NAMES[number]).replace(folder / _NAMES[number + 1])
+    for name in _NAMES[1:]:
+        with contextlib.suppress(FileNotFoundError):
+            left -= (folder / name).stat().st_size
+            if left < 0:
+                (folder / name).unlink()
+
+
+def last_reports() -> Iterator[tuple[Report, str]]:
+    """The reports that were kept, the last first, each with its file.  Raises LinemateError where there is none."""
     from linemate.saved import read_report
 
     folder = quiet_folder("reports")
-    path = folder / _NAME if folder is not None else Path()
-    if folder is None or not os.path.lexists(path):
+    paths = [folder / name for name in _NAMES if os.path.lexists(folder / name)] if folder is not None else []
+    if not paths:
         raise LinemateError("no report is kept from an earlier run: name one with --in FILE")
-    return read_report(str(path)), str(path)
+    for path in paths:
+        yield read_report(str(path)), str(path)

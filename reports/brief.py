@@ -5,6 +5,7 @@ Owns which findings are one row, the columns, and the words of the short blocks.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -28,7 +29,8 @@ LEAD = 5  # columns of the words in front of the sentences of a block
 
 # How a finding is known, and what would make it surer.
 _SURER = {
-    Confidence.LAYOUT: "only positions are known: symbols or debug information say more, and so does a profile",
+    Confidence.LAYOUT: "positions alone say so; who uses the bytes how often is for a profile to say, and for symbols "
+    "and debug information where the file has none",
     Confidence.STATIC: "estimated from code; a profile decides: linemate record -- COMMAND (or --pid PID), then audit "
     "--samples",
     Confidence.COUNTED: "executions are exact, waiting is not known; a profile decides: linemate record -- COMMAND (or "
@@ -74,12 +76,13 @@ def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Lin
     yield from _table(rows, width)
     yield from _files(report, width)
     explained: set[Confidence] = set()
+    told = f" --in {shlex.quote(visible(options.saved))}" if options.saved not in ("", "-") else ""
     for number, row in enumerate(rows[: options.top], 1):
         yield []
-        yield from _block(number, row, width, explained)
+        yield from _block(number, row, width, explained, told)
         explained.add(row.worst.confidence)
     yield []
-    show = f"linemate show {visible(rows[0].worst.id)} has all evidence of one finding, --details that of all"
+    show = f"linemate show {visible(rows[0].worst.id)}{told} has all evidence of one finding, --details that of all"
     yield from wrapped(show, width, "")
 
 
@@ -152,8 +155,11 @@ def _place(finding: Finding) -> str:
     return ""
 
 
-def _block(number: int, row: Row, width: int, explained: Container[Confidence]) -> Iterator[Line]:
-    """What to do about one line; how sure it is, and what makes it surer, is said of the first of each confidence."""
+def _block(number: int, row: Row, width: int, explained: Container[Confidence], told: str) -> Iterator[Line]:
+    """What to do about one line; how sure it is, and what makes it surer, is said of the first of each confidence.
+
+    ``told`` is what a command that names the finding has to be told besides.
+    """
     finding = row.worst
     severity = finding.severity.value
     names = " / ".join(
@@ -171,7 +177,8 @@ def _block(number: int, row: Row, width: int, explained: Container[Confidence]) 
         if remedy.edits:
             yield from _said("", f"linemate fix {finding.id} shows it as a diff", width)
         elif more := len(finding.remedies) - 1:
-            yield from _said("", f"and {count(more, 'more edit')} on this line: linemate show {finding.id}", width)
+            show = f"linemate show {finding.id}{told}"
+            yield from _said("", f"and {count(more, 'more edit')} on this line: {show}", width)
     else:
         yield from _said("do", "no edit is proposed; the sentence above and all evidence say what is known", width)
     for at, why in enumerate(_why(finding)):

@@ -23,6 +23,8 @@ class RenderOptions:
     ``rules`` are the rules that ran, for formats that list them; ``version`` is linemate's own and ``home`` the
     address of its pages, "" where it has none.  ``source_root`` is the folder that source paths are written relative
     to, "" where none is.  ``maps`` is all writable memory of the images, for a page: no document has it.
+
+    ``saved`` is the file that the report was read from, "" of a new one.
     """
 
     color: bool = False
@@ -36,3 +38,4 @@ class RenderOptions:
     source_root: str = ""
     fail_on: Severity | None = Severity.HIGH
     maps: tuple[MemoryMap, ...] = ()
+    saved: str = ""

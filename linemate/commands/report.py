@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from linemate.commands import common, explain, history
@@ -35,7 +37,8 @@ def command(saved: str, fail_on: str | None, document: DocumentOptions) -> int:
         raise LinemateError(f"{saved}: a document of {read.command} has no format {name}: {', '.join(kind.emitters)}")
     rules = common.rule_infos() if isinstance(read, Report) else ()
     limit = common.fail_limit(fail_on)
-    document.write(read, kind.emitters, (saved,), document.render_options(rules, limit))
+    options = replace(document.render_options(rules, limit), saved=saved)
+    document.write(read, kind.emitters, (saved,), options)
     if isinstance(read, Report):
         return common.exit_code(read, limit)
     if isinstance(read, Comparison):

@@ -15,7 +15,7 @@ from linemate.cli import main
 from linemate.guardfile import PairGuard, asserts_of, guard_file, pairs_of, read_guards
 from reports import EMITTERS
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding, Severity
+from sharing.model.finding import Finding, Participant, Severity
 from tests.builders.report import REPORT
 
 LOCK, HEAD = "struct lock { long words[4]; } lock", "long head"
@@ -103,6 +103,20 @@ class TestWriting:
             "is about one object, whose elements a guard cannot name",
             "bss+0x40 (mutex) / a: without symbols the next build has other names",
         ]
+
+    def test_all_of_a_finding_stay_apart_but_what_is_used_together(self) -> None:
+        import msgspec
+
+        def used(name: str, *by: str) -> Participant:
+            plain = FINDING.participants[0]
+            return msgspec.structs.replace(plain, name=name, member="", readers=by, writers=by[:1], lockers=())
+
+        people = (used("head", "pop"), used("bytes_out", "count", "main"), used("jobs_done", "count"))
+        pairs, _ = pairs_of([msgspec.structs.replace(FINDING, participants=people)], 64)
+        assert [pair.names for pair in pairs] == [("head", "bytes_out"), ("head", "jobs_done")]
+        people = (used("head", "pop"), used("bytes_out", "count"), used("stop", "halt"))
+        pairs, _ = pairs_of([msgspec.structs.replace(FINDING, participants=people)], 64)
+        assert [pair.names for pair in pairs] == [("head", "bytes_out"), ("head", "stop"), ("bytes_out", "stop")]
 
     @pytest.mark.parametrize("name", ["a b", 'quote"', "back\\slash", "tab\t", "del\x7f", "\udcff", "ü", "\u2028"])
     def test_every_name_comes_back(self, tmp_path: Path, name: str) -> None:

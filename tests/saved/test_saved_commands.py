@@ -161,7 +161,7 @@ class TestShow:
         assert main(["show", FIRST.id[:-3], "--in", saved, "-o", "out.txt"]) == 0
         assert Path("out.txt").read_text() == whole
 
-    def test_without_a_file_the_last_report_is_meant(
+    def test_without_a_file_the_last_report_that_has_it_is_meant(
         self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["show", FIRST.id]) == 2
@@ -169,7 +169,37 @@ class TestShow:
         lastreport.keep(report(SECOND))
         lastreport.keep(report(FIRST))
         assert main(["show", FIRST.id]) == 0
+        assert capsys.readouterr().err == ""
+        assert main(["show", SECOND.id]) == 0  # said before the last one
+        said = capsys.readouterr()
+        assert SECOND.id in said.out
+        assert f"from an earlier report, of {report(SECOND).targets[0].path}" in said.err
+        assert main(["show", "no-such-rule-0123456789"]) == 2
+        assert f"the last report, of {report(FIRST).targets[0].path}, and those kept before" in capsys.readouterr().err
+
+    def test_only_so_many_reports_are_kept(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("LINEMATE_CACHE", str(tmp_path / "cache"))
+        lastreport.keep(report(SECOND))
+        size = (tmp_path / "cache/reports/last.json").stat().st_size
+        for _ in range(7):
+            lastreport.keep(report(FIRST))
+        assert main(["show", SECOND.id]) == 0
+        lastreport.keep(report(FIRST))
         assert main(["show", SECOND.id]) == 2
+        lastreport.keep(report(SECOND))
+        monkeypatch.setattr(lastreport, "MAX_BYTES", 2 * size)  # of all together
+        lastreport.keep(report(FIRST))
+        lastreport.keep(report(FIRST))
+        assert main(["show", SECOND.id]) == 2
+
+    def test_the_text_of_a_saved_report_names_its_file(
+        self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        saved = save("saved.json", report(FIRST))
+        assert main(["report", saved]) in (0, 1, 3)
+        assert f"linemate show {FIRST.id} --in {saved} has all evidence" in " ".join(capsys.readouterr().out.split())
 
     def test_an_unknown_id_says_what_is_near(
         self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
