@@ -34,7 +34,8 @@ class RareTable(msgspec.Struct, frozen=True):
 
     ``reports`` are functions that tell of errors, ``error_streams`` objects that such messages are written to.
     ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system.  ``installs`` are handed
-    a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts.
+    a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts.  In ``read_mostly_sections``
+    a kernel keeps what it declares to be hardly ever written.
     """
 
     never_return: frozenset[str]
@@ -48,6 +49,7 @@ class RareTable(msgspec.Struct, frozen=True):
     logs: frozenset[str]
     installs: frozenset[str]
     prepares: frozenset[str]
+    read_mostly_sections: frozenset[str]
     compares: frozenset[str]
 
 
@@ -61,7 +63,8 @@ def with_rarity(image: Image) -> Image:
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
     3. entries of once functions, signal handlers, exit handlers and logs, which are marked as cold; 4. what functions
-    set that read options; 5. code behind a variable that it alone sets (``firstuse``).
+    set that read options; 5. code behind a variable that it alone sets (``firstuse``); 6. writes of data that is
+    declared to be hardly ever written.
     """
     calls, sites = image.calls, image.sites
     if not len(image.functions):
@@ -104,11 +107,20 @@ def with_rarity(image: Image) -> Image:
         functions = functions.copy()
         functions["flags"][entries] |= np.uint32(FunctionFlag.COLD)
     once = first_uses(image, functions)
-    seldom_sites |= _between(sites["ip"], once)
+    seldom_sites |= _between(sites["ip"], once) | _writes_declared_rare(image, table.read_mostly_sections)
     seldom_calls |= _between(calls["ip"], once)
     return dataclasses.replace(
         image, functions=functions, sites=_raised(sites, seldom_sites), calls=_raised(calls, seldom_calls)
     )
+
+
+def _writes_declared_rare(image: Image, names: frozenset[str]) -> Bools:
+    """Who wrote the declaration knows how often; an estimate of functions that anybody may call does not."""
+    sites, sections = image.sites, [s for s in image.sections if s.name in names and s.size]
+    inside = np.zeros(len(sites), bool)
+    for section in sections:
+        inside |= (sites["target"] >= np.uint64(section.address)) & (sites["target"] < np.uint64(section.end))
+    return inside & np.isin(sites["kind"], (AccessKind.STORE, AccessKind.RMW))
 
 
 def _raised(rows: Table, seldom: Bools) -> Table:

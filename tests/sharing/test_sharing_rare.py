@@ -10,6 +10,7 @@ import pytest
 from elfscan.image import read_images
 from sharing.basics.numbers import SELDOM
 from sharing.model import AccessKind, FunctionFlag, Image
+from sharing.model.image import SectionKind
 from sharing.static.rarecode import with_rarity
 from tests.builders.image import Builder
 from tests.sharing.conftest import Compile
@@ -315,3 +316,14 @@ def test_what_stands_beside_a_message_to_the_error_stream_is_rare() -> None:
     image = with_rarity(b.image())
     found = image.sites["rarity"][image.sites["kind"] == AccessKind.RMW].tolist()
     assert found == [SELDOM, 4]
+
+
+@pytest.mark.parametrize(("section", "rare"), [(".data..read_mostly", True), (".data", False)])
+def test_what_is_declared_to_be_read_mostly_is_hardly_ever_written(section: str, rare: bool) -> None:
+    b = Builder()
+    b.section(section, SectionKind.WRITABLE, 0x900000, 64)
+    b.variable("generation", 8, at=0x900000)
+    b.function("resize").access(AccessKind.RMW, "generation", loop=1, rarity=4).load("generation", loop=1, rarity=4)
+    found = with_rarity(b.image()).sites
+    assert found["rarity"][found["kind"] == AccessKind.RMW].tolist() == [SELDOM if rare else 4]
+    assert found["rarity"][found["kind"] == AccessKind.LOAD].tolist() == [4]

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sharing.knowledge.slotwords import names_slots
 from sharing.model.facts import TypeTree, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.image import AccessKind
@@ -38,7 +39,6 @@ from sharing.rules.declaration.base import (
     users,
     wrapper,
 )
-from sharing.rules.line.thread_slots import HINTS
 from sharing.source.declarations import (
     core,
     element,
@@ -147,7 +147,7 @@ def _held_array(program: Program, unit: int, tree: TypeTree) -> tuple[int, TypeT
 
 def _separates(array: _Array, inner: TypeTree, kind: str, ctx: SourceContext) -> bool:
     """Numbers and characters are aligned for vector instructions, unless a name says otherwise."""
-    if kind or any(hint in array.name.lower() for hint in HINTS):
+    if kind or names_slots(array.name):
         return True
     shape = core(inner)
     if shape is None:

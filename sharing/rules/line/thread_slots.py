@@ -28,14 +28,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sharing.knowledge.slotwords import names_slots
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.rules import numbers
 from sharing.rules.line.base import Context, Draft, LineRule, by_threads, heat_evidence, who
 from sharing.static.correlate import warm_element
-
-HINTS = ("thread", "worker", "per_cpu", "percpu", "slot", "tid", "cpu", "shard")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
 def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
     """By how sure it is that threads update elements of their own, and that they do so often."""
     writers, own = array.writers, array.own
-    hinted = own or any(h in actor.owner.lower() for h in HINTS)
+    hinted = own or names_slots(actor.owner)
     reading = {a.function for a in actor.readers if a.stride}
     updates = any(a.atomic or a.function in reading for a in writers)
     in_loop = any(a.loop_depth for a in writers)
