@@ -12,7 +12,7 @@ import msgspec
 from linemate.output import write_text
 from reports.fingerprint import PAIR, fingerprint
 from sharing.model.errors import Malformed
-from sharing.model.finding import Finding, Report, Severity
+from sharing.model.finding import Finding, Report, Severity, Verdict
 from sharing.model.inputs import read_input
 
 SCHEMA = "linemate-baseline-2"
@@ -60,6 +60,29 @@ def only_new(report: Report, known: Mapping[str, Severity], what: str, least: Se
         known=severe - len(shown),
         baseline=what,
     )
+
+
+def without_improved(report: Report, before: Report) -> Report:
+    """The report without findings about a pair of which a worse one was said before: it got better.
+
+    What may come to share a line is better than what does, never worse.
+    """
+    worst: dict[frozenset[tuple[str, str]], Severity] = {}
+    for finding in before.findings:
+        if finding.verdict is not Verdict.FRAGILE:
+            pair = _pair(finding)
+            worst[pair] = max(worst.get(pair, finding.severity), finding.severity, key=lambda severity: severity.rank)
+    same = {fingerprint(finding) for finding in before.findings}
+
+    def improved(finding: Finding) -> bool:
+        was = worst.get(_pair(finding))
+        return was is not None and finding.severity.rank < was.rank and fingerprint(finding) not in same
+
+    return msgspec.structs.replace(report, findings=tuple(f for f in report.findings if not improved(f)))
+
+
+def _pair(finding: Finding) -> frozenset[tuple[str, str]]:
+    return frozenset((who.identity or who.name, who.member) for who in finding.participants[:PAIR])
 
 
 def _is_new(finding: Finding, known: Mapping[str, Severity]) -> bool:

@@ -24,6 +24,7 @@ from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.wording import accesses, target_name, terms
 from sharing.model import Finding, Participant, Related, Remedy, Report, Severity, SourceEdit
+from sharing.model.finding import MOVES
 from sharing.model.rule import RuleInfo
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -136,11 +137,13 @@ def _result(finding: Finding, rule_index: int, rule: RuleInfo, report: Report, r
             access = next((place for one in finding.related if (place := _physical(one.source, root))), None)
             location |= {"physicalLocation": access} if access else {}
         out["locations"] = [location]
-    places = [
+    places = [_access(access, root) for access in finding.related if access.verb == MOVES]
+    places += [
         {**_location(mate, binary, root, virtual=virtual), "message": {"text": _message(_role(mate))}}
         for mate in others
     ]
-    places += [_access(access, root) for access in few(finding.related, ACCESSES_SHOWN)]
+    accessing = [access for access in finding.related if access.verb != MOVES]
+    places += [_access(access, root) for access in few(accessing, ACCESSES_SHOWN)]
     if places:
         out["relatedLocations"] = [{"id": number, **place} for number, place in enumerate(places, 1)]
     fixes = [_fix(remedy, root) for remedy in finding.remedies if remedy.edits]
@@ -161,7 +164,8 @@ def _headline(finding: Finding, rule: RuleInfo) -> str:
     if not names or rule.summary == rule.id:
         return finding.message
     summary = rule.summary.rstrip(".")
-    return f"{names}: {summary[:1].lower()}{summary[1:]} ({line_title(finding.line)})"
+    moved = next((f"{about.function} moved {about.name}: " for about in finding.related if about.verb == MOVES), "")
+    return f"{moved}{names}: {summary[:1].lower()}{summary[1:]} ({line_title(finding.line)})"
 
 
 def _details(finding: Finding) -> str:
@@ -184,9 +188,10 @@ def _access(access: Related, root: str) -> Json:
     function = shorten(visible(access.function), NAME_WIDTH)
     locks = held(access)
     under = f" under {name_list(locks, NAMES_SHOWN, NAME_WIDTH)}" if locks else ""
+    kind = "variable" if access.verb == MOVES else "function"
     out: Json = {
         "logicalLocations": [
-            {"name": function, "fullyQualifiedName": visible(access.function), "kind": "function"},
+            {"name": function, "fullyQualifiedName": visible(access.function), "kind": kind},
         ],
         "message": {"text": _message(f"{function} {access.verb} {shorten(access.name, NAME_WIDTH)}{under}")},
     }

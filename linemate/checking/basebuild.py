@@ -16,6 +16,7 @@ from linemate.history.builds import Builds
 from linemate.history.clone import commits_of
 from linemate.history.store import Store
 from sharing.model.comparison import CauseKind
+from sharing.model.comparison import Comparison as ComparedBuilds
 from sharing.model.errors import LinemateError
 from sharing.model.project import ProjectConfig
 
@@ -45,12 +46,16 @@ def base_binary(repository: Repository, commit: str, command: str, binary: str) 
         return binary_of_base
 
 
-def what_moved(old: Path, new: str, project: ProjectConfig, line_size: int | None) -> tuple[str, ...]:
-    """What the change did to the layout of the linked program, in one sentence; nothing where that is not known."""
+def what_moved(old: Path, new: str, project: ProjectConfig, line_size: int | None) -> ComparedBuilds | None:
+    """What the change did to the layout of the linked program; None where that is not known."""
     from linemate.explaining.run import ExplainRequest, explain
 
     try:
-        found = explain(ExplainRequest(str(old), new, line_size=line_size, project=project))
+        return explain(ExplainRequest(str(old), new, line_size=line_size, project=project))
     except LinemateError:
-        return ()
+        return None
+
+
+def in_one_sentence(found: ComparedBuilds) -> tuple[str, ...]:
+    """The worst of what moved as a note, nothing where nothing did."""
     return tuple(f"since the base: {c.summary}" for c in found.causes[:1] if c.kind is CauseKind.LAYOUT)

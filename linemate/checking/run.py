@@ -197,15 +197,22 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             before, _ = _judge(everything)
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
         known = baseline.known_findings(before)
+        report = baseline.without_improved(report, before)
         compared = baseline.only_new(report, known, what, least)
         if compared.findings:
             # Mostly nothing is new, and then nobody has to know how to part what is not.
             hidden = compared.hidden
-            compared = baseline.only_new(_judge(dataclasses.replace(ours, min_severity=least))[0], known, what, least)
+            parted = baseline.without_improved(_judge(dataclasses.replace(ours, min_severity=least))[0], before)
+            compared = baseline.only_new(parted, known, what, least)
             compared = msgspec.structs.replace(compared, hidden=hidden)
     moved: tuple[str, ...] = ()
     if built and compared.findings:
-        moved = basebuild.what_moved(built, options.binary, options.project, options.line_size)
+        from linemate.checking.culprit import attributed
+
+        builds = basebuild.what_moved(built, options.binary, options.project, options.line_size)
+        if builds is not None:
+            moved = basebuild.in_one_sentence(builds)
+            compared = msgspec.structs.replace(compared, findings=attributed(compared.findings, builds))
     compared = _with_notes(compared, (*moved, *base.notes))
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts)

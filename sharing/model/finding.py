@@ -11,6 +11,7 @@ from enum import StrEnum
 import msgspec
 
 SCHEMA = "linemate-report-1"
+MOVES = "moves"  # verb of a Related that is a variable: since the base it moves the participant
 MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
 
 
@@ -120,7 +121,8 @@ class Evidence(msgspec.Struct, frozen=True):
 class Related(msgspec.Struct, frozen=True):
     """One place in source that makes a participant busy: who does what there, ``under`` which locks.
 
-    ``verb`` is "locks", "writes", "reads" or "updates" (reads and writes); ``source`` is file:line:column.
+    ``verb`` is "locks", "writes", "reads" or "updates" (reads and writes); ``source`` is file:line:column.  Of ``MOVES``
+    the place is a declaration, and ``function`` the variable that was added or changed there.
     """
 
     name: str

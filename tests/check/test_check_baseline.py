@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from linemate.baseline import SCHEMA, known_findings, only_new, read_baseline, write_baseline
+from linemate.baseline import SCHEMA, known_findings, only_new, read_baseline, without_improved, write_baseline
 from reports.fingerprint import fingerprint
-from sharing.model import LinemateError, Severity
+from sharing.model import LinemateError, Severity, Verdict
 from tests.builders.report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, LOCK_BESIDE_LIST, REPORT
 
 
@@ -135,3 +135,24 @@ def test_a_file_of_the_wrong_size_is_not_read(tmp_path: Path) -> None:
         read_baseline(str(tmp_path / "gone"))
     with pytest.raises(LinemateError):
         read_baseline(str(tmp_path))
+
+
+def test_a_pair_that_got_better_is_not_new() -> None:
+    def judged(rule: str, severity: Severity, verdict: Verdict) -> Any:
+        return msgspec.structs.replace(
+            FROM_SOURCE, id=f"{rule}-0123456789", rule=rule, severity=severity, verdict=verdict
+        )
+
+    def left(before: Any, after: Any) -> int:
+        reports = [msgspec.structs.replace(REPORT, findings=(one,)) for one in (after, before)]
+        return len(without_improved(*reports).findings)
+
+    shared = judged("independent-writers", Severity.HIGH, Verdict.FALSE_SHARING)
+    apart = judged("safe-by-luck", Severity.LOW, Verdict.FRAGILE)
+    assert left(shared, apart) == 0
+    assert left(apart, shared) == 1
+    # From apart by luck to on one line is no better, however mild the rule is.
+    lucky = judged("safe-by-luck", Severity.MEDIUM, Verdict.FRAGILE)
+    assert left(lucky, judged("independent-writers", Severity.LOW, Verdict.FALSE_SHARING)) == 1
+    other = msgspec.structs.replace(apart, participants=FROM_SOURCE.participants[:1])
+    assert left(shared, other) == 1

@@ -67,6 +67,25 @@ def test_a_variable_added_elsewhere_fails_the_review(run: Run, project: Project,
     assert "added" in note
     assert "moved" in note
     assert "unused_tables.first` now share line" in note
+    # The reader of a pull request sees the edit first, and where it is.
+    mover = finding["related"][0]
+    assert (mover["verb"], Path(mover["source"].rpartition(":")[0]).name) == ("moves", "sys_vars.cc")
+    assert finding["message"].startswith(f"since the base, {mover['function']} (added, +")
+
+
+def test_every_gate_names_what_was_added_first(run: Run, project: Project, base: str) -> None:
+    add_a_variable(project)
+    check(run, base, "-o", "report.json")
+    (finding,) = json.loads((project.top / "report.json").read_text())["findings"]
+    added = finding["related"][0]["function"]
+    shown = {name: run("report", "report.json", "--format", name).out for name in ("markdown", "junit", "codequality")}
+    assert all("since the base, " in text for text in shown.values())
+    assert shown["markdown"].index(added.replace("_", "\\_")) < shown["markdown"].index("<details>")
+    (result,) = json.loads(run("report", "report.json", "--format", "sarif").out)["runs"][0]["results"]
+    assert result["message"]["text"].startswith(f"{added} moved ")
+    place = result["relatedLocations"][0]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "sys_vars.cc"
+    assert place["logicalLocations"][0] == {"name": added, "fullyQualifiedName": added, "kind": "variable"}
 
 
 def test_the_same_variable_with_the_pair_padded_passes(run: Run, project: Project, base: str) -> None:
