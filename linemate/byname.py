@@ -18,6 +18,13 @@ _OFFSET = re.compile(r"\+(0[xX][0-9a-fA-F]{1,16}|0|[1-9]\d{0,18})$")
 _KIND = re.compile(r" \([\w ]+\)$")
 _SEPARATORS = ".[+"
 _FEW_WANTED = 4
+# What is named by its address has another name in the next build.
+_BY_ADDRESS = re.compile(r"(?:[\w.$]+\+0x[0-9a-f]+|heap .*|0x[0-9a-f]+)(?: \(.*\))?")
+
+
+def is_by_address(name: str) -> bool:
+    """Whether a variable has no name but its place: ``bss+0x40 (mutex)``."""
+    return _BY_ADDRESS.fullmatch(name) is not None
 
 
 def parts_of(symbol: str) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from linemate.byname import parts_of, spans_of
+from linemate.byname import is_by_address, parts_of, spans_of
 from linemate.pairguard import RULE, PairGuard
 from linemate.tomlfile import MAX_BYTES, read_toml
 from sharing.basics.geometry import lines_of
@@ -40,8 +40,6 @@ MAX_VARIABLES = 64  # statics of one name in several units
 MAX_MEETINGS = 64  # of one pair, each of whose names several variables have
 LINE_SIZES = (32, 64, 128, 256)
 
-# What is named by its address has another name after the next edit.
-_BY_ADDRESS = re.compile(r"(?:[\w.$]+\+0x[0-9a-f]+|heap .*|0x[0-9a-f]+)(?: \(.*\))?")
 _IDENTIFIER = r"[A-Za-z_]\w*"
 _VARIABLE = re.compile(rf"{_IDENTIFIER}(?:::{_IDENTIFIER})*")
 _ID = re.compile(r"[\w.-]+")
@@ -98,7 +96,7 @@ def pairs_of(findings: Iterable[Finding], line_size: int) -> tuple[list[PairGuar
             names = (one[0], other[0])
             if number and _used_by(one[1]) & _used_by(other[1]):
                 continue
-            if any(_BY_ADDRESS.fullmatch(name) for name in names):
+            if any(is_by_address(name) for name in names):
                 notes.append(f"{finding.id}: {' / '.join(names)}: without symbols the next build has other names")
             elif any(parts_of(name) > MAX_PARTS for name in names):
                 notes.append(f"{finding.id}: {' / '.join(names)}: a name of more than {MAX_PARTS} parts")

@@ -121,8 +121,8 @@ class Evidence(msgspec.Struct, frozen=True):
 class Related(msgspec.Struct, frozen=True):
     """One place in source that makes a participant busy: who does what there, ``under`` which locks.
 
-    ``verb`` is "locks", "writes", "reads" or "updates" (reads and writes); ``source`` is file:line:column.  Of ``MOVES``
-    the place is a declaration, and ``function`` the variable that was added or changed there.
+    ``verb`` is "locks", "writes", "reads" or "updates" (reads and writes); ``source`` is file:line:column.
+    Of ``MOVES`` the place is a declaration, and ``function`` the variable that was added or changed there.
     """
 
     name: str

@@ -78,6 +78,28 @@ class TestDiff:
             [("0x40", "0xc0")],
         )
 
+    def test_what_has_no_name_is_recognised_by_what_is_done_to_it(self) -> None:
+        def nameless(number: int, by: str = "fn_40", size: int = 8) -> Finding:
+            plain = msgspec.structs.replace(
+                FIRST.participants[0], member="", readers=(by,), writers=(), lockers=(), bytes=((16, 16 + size),)
+            )
+            who = (
+                msgspec.structs.replace(plain, name=f"bss+{number:#x}", size=size),
+                msgspec.structs.replace(plain, name=f"bss+{number + 32:#x} (mutex)", bytes=((48, 56),)),
+            )
+            return msgspec.structs.replace(at(FIRST, hex(number)), id=f"{FIRST.rule}-{number:010x}", participants=who)
+
+        moved = difference(report(nameless(0x40)), report(nameless(0xC0, by="fn_80")))
+        assert [(row.kind, row.old and row.old.line, row.new and row.new.line) for row in moved.differences] == [
+            (Difference.MOVED, "0x40", "0xc0")
+        ]
+        assert "1 finding is about variables without a name: paired by size" in moved.notes[-1]
+        # Another size, a function that has a name, or two that look alike: nobody knows.
+        for after in ((nameless(0xC0, size=4),), (nameless(0xC0, by="main"),), (nameless(0xC0), nameless(0x140))):
+            diff = difference(report(nameless(0x40)), report(*after))
+            assert {row.kind for row in diff.differences} == {Difference.NEW, Difference.GONE}
+            assert "linemate explain OLD NEW" in diff.notes[-1]
+
     def test_the_document_follows_its_schema(self) -> None:
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
         diff = difference(report(FIRST, at(SECOND, "0x40")), report(SECOND, hidden=3))
