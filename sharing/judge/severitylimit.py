@@ -20,7 +20,7 @@ CALLERS = "how often callers of this library come here is not known: one of the 
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
 LIBRARY = "both belong to the standard library"
 ESTIMATED = "that two threads do both often is an estimate"
-GUESSED = "neither is what a thread's own loop does each time around, nor are both far more frequent than matters"
+GUESSED = "that two threads do both often is an estimate: neither is what a thread's own loop does each time around"
 
 
 def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
@@ -82,14 +82,15 @@ def _surest(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
 
 
 def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
-    """Both sides sure on threads that run at one time: no limit.  One sure and both often, or both far: medium.
+    """Both sides sure on threads that run at one time: no limit.  One sure and both often: medium.
 
-    Low is what is less by estimate, and plain data or a lock that only the loop of its own thread makes busy, however
-    sure that is: counts confirm none of it.  Atomics are made for several threads.
+    Low is what is less by estimate, and what only the loop of its own thread makes busy, however sure that is: counts
+    confirm none of it.  Atomics are made for several threads: both are medium so, and where both are far by estimate.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
-    if local and not all(a.role is Role.ATOMIC for a in (writer, user)):
+    atomic = writer.role is user.role is Role.ATOMIC
+    if local and not atomic:
         most: tuple[Severity, str] = (Severity.LOW, LOCAL)
     else:
         most = (Severity.MEDIUM, LOCAL if local else ESTIMATED)
@@ -98,7 +99,7 @@ def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     seen = ~ctx.anybody
     if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
         return most
-    if ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
+    if atomic and ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
         return most
     if ctx.concurrent(wrote.writes & seen, used.uses & seen):
         return (Severity.LOW, GUESSED) if ctx.thread_mask else (Severity.MEDIUM, UNKNOWN)

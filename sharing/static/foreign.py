@@ -23,6 +23,8 @@ from sharing.static.executions import each_time, in_loop
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+Addresses = npt.NDArray[np.uint64]
 
 
 class WorkTable(msgspec.Struct, frozen=True):
@@ -74,6 +76,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
 
     A loop inside of it waits until there is something to do: a thread that is busy does not come there.  Only the call
     that is made again because a signal ended it stands in one of its own, and is made in every round all the same.
+    Who calls a function that sleeps whenever it runs sleeps as well.
     """
     table = _table()
     calls = image.calls
@@ -82,13 +85,30 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     looped = in_loop(calls["loop_depth"]) & each_time(calls["rarity"]) & (calls["function"] >= 0)
     always = looped & (calls["rarity"] < numbers.EVERY_ROUND)
 
-    def of(wanted: frozenset[str], rows: Bools, prefixes: tuple[str, ...] = ()) -> Bools:
-        chosen = [name in wanted or (bool(prefixes) and name.startswith(prefixes)) for name in names]
-        targets = callees[chosen] if len(names) else callees
-        functions = np.unique(calls["function"][rows & np.isin(calls["callee"], targets)])
-        return np.asarray(once[:, functions].any(axis=1))
+    straight = ~in_loop(calls["loop_depth"]) & (calls["rarity"] < numbers.EVERY_ROUND) & (calls["function"] >= 0)
+    again = (calls["loop_depth"] == 1) & (calls["rarity"] < numbers.EVERY_ROUND) & (calls["function"] >= 0)
 
-    every = table.sleeps | table.sleeps_seconds
-    rest = of(every, always & (calls["loop_depth"] == 1), table.sleeps_prefixes)
-    rest |= of(table.interrupted, always & (calls["loop_depth"] == 2))
-    return Sleepers(of(every, looped, table.sleeps_prefixes), rest, of(table.sleeps_seconds, looped))
+    def calling(targets: Addresses, rows: Bools) -> Rows:
+        return np.unique(calls["function"][rows & np.isin(calls["callee"], targets)])
+
+    def named(wanted: frozenset[str], prefixes: tuple[str, ...] = ()) -> Addresses:
+        chosen = [name in wanted or (bool(prefixes) and name.startswith(prefixes)) for name in names]
+        return np.asarray(callees[chosen] if len(names) else callees)
+
+    def wrapped(targets: Addresses, first: Bools = straight) -> Addresses:
+        """With the functions of this file that do so whenever they run."""
+        for round_ in range(numbers.ONCE_WRAPPERS):
+            around = image.functions["address"][calling(targets, straight if round_ else straight | first)]
+            targets = np.union1d(targets, around)
+        return targets
+
+    def of(targets: Addresses, rows: Bools) -> Bools:
+        return np.asarray(once[:, calling(targets, rows)].any(axis=1))
+
+    interrupted = named(table.interrupted)
+    seconds = wrapped(named(table.sleeps_seconds))
+    every = named(table.sleeps | table.sleeps_seconds, table.sleeps_prefixes)
+    every = np.union1d(wrapped(every), np.setdiff1d(wrapped(interrupted, again), interrupted))
+    rest = of(every, always & (calls["loop_depth"] == 1))
+    rest |= of(interrupted, always & (calls["loop_depth"] == 2))
+    return Sleepers(of(every, looped), rest, of(seconds, looped))

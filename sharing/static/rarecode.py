@@ -34,8 +34,8 @@ class RareTable(msgspec.Struct, frozen=True):
 
     ``reports`` are functions that tell of errors, ``error_streams`` objects that such messages are written to.
     ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system.  ``installs`` are handed
-    a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts.  In ``read_mostly_sections``
-    a kernel keeps what it declares to be hardly ever written.
+    a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts, ``environment`` reads
+    variables of the process.  In ``read_mostly_sections`` a kernel keeps what it declares to be hardly ever written.
     """
 
     never_return: frozenset[str]
@@ -51,6 +51,7 @@ class RareTable(msgspec.Struct, frozen=True):
     prepares: frozenset[str]
     read_mostly_sections: frozenset[str]
     compares: frozenset[str]
+    environment: frozenset[str]
 
 
 @functools.cache
@@ -63,8 +64,8 @@ def with_rarity(image: Image) -> Image:
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
     3. entries of once functions, signal handlers, exit handlers and logs, which are marked as cold; 4. what functions
-    set that read options; 5. code behind a variable that it alone sets (``firstuse``); 6. writes of data that is
-    declared to be hardly ever written.
+    set that read options or the environment; 5. code behind a variable that it alone sets (``firstuse``); 6. writes of
+    data that is declared to be hardly ever written.
     """
     calls, sites = image.calls, image.sites
     if not len(image.functions):
@@ -91,7 +92,10 @@ def with_rarity(image: Image) -> Image:
     seldom_sites |= _between(sites["ip"], ranges)
     seldom_calls |= _between(calls["ip"], ranges)
     options = np.append(rarefunctions.readers_of_options(image, of(table.compares)), False)
-    seldom_sites |= options[sites["function"]] & (sites["kind"] == AccessKind.STORE)
+    options_set = options[sites["function"]] & (sites["kind"] == AccessKind.STORE)
+    asking = np.append(rarefunctions.callers_of(image, of(table.environment)), False)
+    options_set |= asking[sites["function"]] & (sites["kind"] == AccessKind.STORE) & ~in_loop(sites["loop_depth"])
+    seldom_sites |= options_set
     asked = np.append(logs.asked, False)
     seldom_sites |= asked[sites["function"]] & (sites["rarity"] > 0)
     seldom_calls |= asked[calls["function"]] & (calls["rarity"] > 0)

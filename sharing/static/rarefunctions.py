@@ -48,6 +48,12 @@ def readers_of_options(image: Image, compares: Addresses) -> Bools:
     return found
 
 
+def callers_of(image: Image, wanted: Addresses) -> Bools:
+    """Functions that make one of these calls."""
+    found: Bools = _calls_made(image, np.isin(image.calls["callee"], wanted)) > 0
+    return found
+
+
 def _calls_made(image: Image, rows: Bools) -> Rows:
     """By function how many of these calls it makes."""
     callers = image.calls["function"][rows & (image.calls["function"] >= 0)]

@@ -56,10 +56,11 @@ def atomic(one: Actor) -> Actor:
         pytest.param(
             actor(FrequentUse(ONE, ONE)), actor(FrequentUse(OTHER, OTHER)), Severity.LOW, id="neither of them sure"
         ),
+        pytest.param(atomic(actor(FAR_ONE)), atomic(actor(FAR_OTHER)), Severity.MEDIUM, id="both far, both atomic"),
+        pytest.param(atomic(actor(FAR_ONE)), actor(FAR_OTHER), Severity.LOW, id="both far, one of them plain"),
         pytest.param(
-            actor(FAR_ONE), actor(FAR_OTHER), Severity.MEDIUM, id="neither sure, both far beyond what matters"
+            atomic(actor(FAR_ONE)), atomic(actor(FrequentUse(OTHER, OTHER))), Severity.LOW, id="only one of them far"
         ),
-        pytest.param(actor(FAR_ONE), actor(FrequentUse(OTHER, OTHER)), Severity.LOW, id="only one of them far"),
         pytest.param(
             atomic(actor(SURE_ONE)), atomic(RAISED), Severity.MEDIUM, id="one in its own loop only, both atomic"
         ),

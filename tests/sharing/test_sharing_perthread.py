@@ -155,8 +155,8 @@ def test_masks_tell_who_writes_and_who_uses() -> None:
     b = program()
     b.function("worker").load("word", loop=1).rmw("other", loop=1)
     bit = 1 << [r.name for r in collected(b)[1].roots].index("worker")
-    assert often(b, "word") == FrequentUse(0, bit, 0, bit, 0, bit)
-    assert often(b, "other") == FrequentUse(bit, bit, bit, bit, bit, bit)
+    assert often(b, "word") == FrequentUse(0, bit, 0, bit, 0, bit, 0, bit)
+    assert often(b, "other") == FrequentUse(bit, bit, bit, bit, bit, bit, bit, bit)
 
 
 def test_only_what_the_threads_own_loop_does_each_time_is_sure() -> None:
@@ -194,6 +194,23 @@ def test_a_thread_that_sleeps(name: str, loop: int, rarity: int, maybe: bool, wr
     b.function("worker").rmw("word", loop=1).call(name, loop=loop, rarity=rarity)
     found = often(b, "word")
     assert (bool(found.maybe_writes), bool(found.writes), bool(found.sure_writes)) == (maybe, writes, sure)
+
+
+@pytest.mark.parametrize(
+    ("name", "loop", "rarity", "often_still"),
+    [
+        pytest.param("usleep", 0, 0, False, id="each time it runs"),
+        pytest.param("nanosleep", 1, 0, False, id="each time, and again when a signal ends the sleep"),
+        pytest.param("usleep", 1, 0, True, id="until there is work"),
+        pytest.param("usleep", 0, 16, True, id="on a path that is rarely taken"),
+        pytest.param("sched_yield", 0, 0, True, id="never"),
+    ],
+)
+def test_who_calls_a_function_that_sleeps_sleeps(name: str, loop: int, rarity: int, often_still: bool) -> None:
+    b = program()
+    b.function("worker").rmw("word", loop=1).call("rest", loop=1)
+    b.function("rest").call(name, loop=loop, rarity=rarity)
+    assert bool(often(b, "word").writes) is often_still
 
 
 def test_a_library_that_compresses_a_block_is_most_of_the_work() -> None:

@@ -158,6 +158,16 @@ void set(const char *name, long value) {
 }
 int main(int n, char **v) { set(v[0], n); return 0; }
 """
+ENVIRONMENT = """
+#include <stdlib.h>
+#include <stdio.h>
+int colour, worked;
+int main(void) {
+  colour = getenv("COLOUR") != 0;
+  while (getchar() != -1) worked = worked * 3 + 1;
+  return 0;
+}
+"""
 FEW_OPTIONS = OPTIONS.replace("sixth", "fifth").replace('else if (!strcasecmp(name, "fifth")) asked++;', "")
 WITHOUT_COPY = """
 #include <stdio.h>
@@ -277,6 +287,11 @@ class TestPrograms:
         assert found["asked"] < SELDOM  # counted, not set: it may be a command that clients send
         few = rarities(compiled(tool, "c", FEW_OPTIONS, level), "colour")
         assert few["colour"] < SELDOM
+
+    def test_what_is_set_by_the_environment(self, compiled: Compile, tool: str, level: str) -> None:
+        found = rarities(compiled(tool, "c", ENVIRONMENT, level), "colour", "worked")
+        assert found["colour"] >= SELDOM
+        assert found["worked"] < SELDOM  # in the loop of a program that begins by asking
 
     def test_errors_that_a_library_tells(self, compiled: Compile, tool: str, level: str) -> None:
         program = compiled(tool, "c", WITHOUT_COPY, level, "-shared", "-fPIC")

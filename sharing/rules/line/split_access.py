@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from sharing.basics import numbers as shared
 from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import Actor, Heat, LineProfile
+from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile
 from sharing.rules import numbers
 from sharing.rules.line.base import Context, Draft, LineRule, describe, heat_evidence, who
 
@@ -43,6 +43,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             )
         elif actor.is_lock and actor.write_heat is not Heat.COLD and _words_split(actor, start, end, line.end):
             severity = Severity.LOW if actor.write_heat is Heat.HOT else Severity.NOTE
+            if actor.kind in COMPANIONS:
+                severity = Severity.NOTE  # whoever waits there sleeps, which takes far longer than two misses
             if actor.count > 1:
                 severity = severity.lowered(numbers.LESS)
             text = (
