@@ -164,17 +164,25 @@ def _excerpts(
                 continue
             span = (span[0] + inner[0], inner[1])
         line_map = LineMap(image, line_size, locks=locks, thread_local=kind is SectionKind.TLS)
-        yield _excerpt(line_map, symbol, row, span, options)
+        yield _excerpt(line_map, symbol, row, span, options, member=bool(member))
 
 
-def _excerpt(line_map: LineMap, wanted: str, row: int | None, span: tuple[int, int], options: LinesOptions) -> Excerpt:
+def _excerpt(
+    line_map: LineMap,
+    wanted: str,
+    row: int | None,
+    span: tuple[int, int],
+    options: LinesOptions,
+    *,
+    member: bool = False,
+) -> Excerpt:
     size = line_map.line_size
     own = lines_of(span[0], span[1], size)
     first = max(line_start(span[0], size) - options.context * size, 0)
     last = min(own[-1] + options.context * size, 2**64 - size)
     wished = range(first, last + size, size)
     shown = wished[: options.max_lines]
-    described = line_map.describe(row) if row is not None else None
+    described = line_map.describe(row, (wanted, *span) if member else None) if row is not None else None
     return Excerpt(wanted, described, tuple(line_map.lines(shown)), len(wished) - len(shown))
 
 
@@ -199,4 +207,4 @@ def _not_found(binary: str, symbol: str, similar: list[str]) -> str:
         return f"{binary}: address {symbol} is in no section"
     nearest = list(dict.fromkeys(similar))[:SUGGESTIONS]
     hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-    return f"{binary}: no variable '{symbol}', nor one of such a type{hint}"
+    return f"{binary}: no variable '{symbol}', nor a static object of such a type{hint}"

@@ -5,7 +5,8 @@ Owns the columns of that view; pictures and colours are those of the report.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from reports.escape import name_list, shorten, visible
 from reports.options import RenderOptions
@@ -19,6 +20,7 @@ from sharing.model.plural import count
 TYPE_WIDTH = 28
 ACCESSORS_SHOWN = 2
 CROWD_SHOWN = 4
+_MEMBER = re.compile(r"(\[[^\]]*\])*\.?[^.\[]+")  # with the index of an array's element in front
 _OWNERS = {SpanKind.PADDING: "", SpanKind.UNKNOWN: UNKNOWN, SpanKind.HOLE: HOLE}
 
 
@@ -76,7 +78,7 @@ def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
     yield [(visible(excerpt.wanted), "bold")]
     if excerpt.object is not None:
         yield from _record(excerpt, width) if excerpt.record else _object(excerpt.object, excerpt.wanted, width)
-    wanted = excerpt.object.name if excerpt.object is not None else ""
+    wanted = "" if excerpt.object is None or excerpt.record else excerpt.object.name
     for number, line in enumerate(excerpt.lines):
         if number:
             where = f"byte {int(line.address, 16)}" if excerpt.record else line.address
@@ -98,6 +100,10 @@ def _record(excerpt: Excerpt, width: int) -> Iterator[Line]:
     yield from wrapped(", ".join(filter(None, (size, visible(described.source)))), width, INDENT)
     if not excerpt.instances:
         yield from wrapped("no object of it has static storage: who accesses members is not known", width, INDENT)
+    else:
+        these = "this object" if len(excerpt.instances) + excerpt.instances_omitted == 1 else "these objects"
+        said = f"accesses are those of {these} in static storage; what goes through pointers is not shown"
+        yield from wrapped(said, width, INDENT)
     for instance in excerpt.instances:
         at = "begins a line" if instance.line_offset == 0 else f"begins at byte {instance.line_offset} of a line"
         yield from wrapped(f"{visible(instance.name)} at {instance.address}, {at}", width, INDENT, hang=4)
@@ -126,12 +132,13 @@ def _object(described: LayoutObject, wanted: str, width: int) -> Iterator[Line]:
 
 
 def _line(line: LayoutLine, wanted: str, title: str) -> Iterator[Line]:
+    owners = _owners(line.spans)
     picture = LinePicture(
         line.address,
         line.size,
         tuple(
-            Slice(_OWNERS.get(span.kind, span.object), span.start, span.end, bool(span.writers or span.lockers), "")
-            for span in line.spans
+            Slice(owner, span.start, span.end, bool(span.writers or span.lockers), "")
+            for span, owner in zip(line.spans, owners, strict=True)
         ),
     )
     letters = {owner: mark for (owner, _), mark in marks(picture).items()}
@@ -140,13 +147,35 @@ def _line(line: LayoutLine, wanted: str, title: str) -> Iterator[Line]:
     names = [shorten(_name(span), NAME_WIDTH) for span in line.spans]
     types = [shorten(visible(span.type), TYPE_WIDTH) for span in line.spans]
     name_width, type_width = max(map(len, names)), max(map(len, types))
-    for span, name, type_name in zip(line.spans, names, types, strict=True):
-        owner = _OWNERS.get(span.kind, span.object)
+    for span, owner, name, type_name in zip(line.spans, owners, names, types, strict=True):
         mark = letters.get(owner) or {"": "."}.get(owner, owner)
         place = f"{INDENT}{mark}  {span.start:>4} {span.end - span.start:>4}  "
         rest = f"  {type_name:<{type_width}}  {_remarks(span)}".rstrip()
-        style = "bold" if wanted and span.object == wanted else "dim" if not span.name or owner == HOLE else ""
+        style = "bold" if _is_of(span, wanted) else "dim" if not span.name or owner == HOLE else ""
         yield [(place, ""), (f"{name:<{name_width}}", style), (rest, "")]
+
+
+def _owners(spans: Sequence[LayoutSpan]) -> list[str]:
+    """To whom the picture gives each span: the variable, and where there is one alone its members."""
+    alone = len({span.object for span in spans if span.object}) == 1
+    return [
+        _OWNERS.get(span.kind) or ("" if span.kind in _OWNERS else _member(span) if alone else span.object)
+        for span in spans
+    ]
+
+
+def _member(span: LayoutSpan) -> str:
+    """The member of the variable that a span is, or is a part of."""
+    inner = span.name[len(span.object) :]
+    found = _MEMBER.match(inner) if span.name.startswith(span.object) else None
+    return span.object + (found[0] if found else inner)
+
+
+def _is_of(span: LayoutSpan, wanted: str) -> bool:
+    """Whether a span is the variable or member that was asked for, or a part of it."""
+    if not wanted or not span.name:
+        return False
+    return span.object == wanted or (span.name.startswith(wanted) and span.name[len(wanted) :][:1] in ("", ".", "["))
 
 
 def _name(span: LayoutSpan) -> str:

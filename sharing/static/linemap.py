@@ -97,22 +97,25 @@ class LineMap:
             out.append(LayoutLine(f"{line:#x}", self.line_size, self._section_name(line), spans))
         return out
 
-    def describe(self, row: int) -> LayoutObject:
-        """One variable with all that is known of it."""
+    def describe(self, row: int, member: tuple[str, int, int] | None = None) -> LayoutObject:
+        """One variable with all that is known of it; of a ``member`` (name, address, size) what is known of that."""
         variable = self.image.variables[row]
         start, size = int(variable["address"]), int(variable["size"])
+        name, kind = self.image.variable_name(row), self.image.types.name(int(variable["type"]))
+        if member is not None:
+            (name, start, size), kind = member, ""
         sites = _Sites(self.image, self._locks, start, start + max(size, 1))
         file = int(variable["file"])
         line = self.line_size
         return LayoutObject(
-            name=self.image.variable_name(row),
+            name=name,
             address=f"{start:#x}",
             size=size,
             section=self._section_name(start),
             lines=(start + max(size, 1) - 1) // line - start // line + 1,
-            type=self.image.types.name(int(variable["type"])),
+            type=kind,
             source=f"{self.image.files[file]}:{int(variable['line'])}" if file >= 0 else "",
-            aliases=self.image.aliases.get(row, ()),
+            aliases=self.image.aliases.get(row, ()) if member is None else (),
             size_inferred=bool(variable["flags"] & (VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)),
             lockers=sites.lockers(start, start + size),
             readers=sites.functions(start, start + size, AccessKind.LOAD),

@@ -113,8 +113,11 @@ def test_accessors_are_named(run: Run, program: Path) -> None:
     ],
 )
 def test_a_member_or_element_brings_its_own_line(run: Run, program: Path, symbol: str, offset: int) -> None:
+    variable = re.split(r"[.\[+]", symbol)[0]
+    (whole,) = document(run, program, variable, "--context", 0)["layouts"][0]["excerpts"]
     (excerpt,) = document(run, program, symbol, "--context", 0)["layouts"][0]["excerpts"]
-    address = int(excerpt["object"]["address"], 16) + offset
+    address = int(whole["object"]["address"], 16) + offset
+    assert (excerpt["object"]["name"], excerpt["object"]["address"]) == (symbol, hex(address))
     first = excerpt["lines"][0]
     assert int(first["address"], 16) == address - address % 64
 
@@ -141,11 +144,11 @@ def test_context_and_max_lines_bound_what_is_shown(run: Run, program: Path) -> N
 @pytest.mark.parametrize(
     ("symbol", "message"),
     [
-        ("confg", "no variable 'confg', nor one of such a type; did you mean config?"),
-        ("config.limits", "no variable 'config.limits', nor one of such a type; did you mean config.limit?"),
-        ("config.slots[8].count", "no variable 'config.slots[8].count', nor one of such a type"),
-        ("numbers[64]", "no variable 'numbers[64]', nor one of such a type"),
-        ("zzzzzzzz", "no variable 'zzzzzzzz', nor one of such a type"),
+        ("confg", "no variable 'confg', nor a static object of such a type; did you mean config?"),
+        ("config.limits", "no variable 'config.limits', nor a static object of such a type; did you mean config.lim"),
+        ("config.slots[8].count", "no variable 'config.slots[8].count', nor a static object of such a type"),
+        ("numbers[64]", "no variable 'numbers[64]', nor a static object of such a type"),
+        ("zzzzzzzz", "no variable 'zzzzzzzz', nor a static object of such a type"),
         ("0x1", "address 0x1 is in no section"),
     ],
 )

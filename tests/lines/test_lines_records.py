@@ -94,7 +94,7 @@ def test_every_object_in_static_storage_is_listed_where_it_is(program: Path) -> 
 
 def test_a_record_that_no_variable_holds_is_not_known(program: Path) -> None:
     """A pointer to one is no object of it, and debug information is read as far as variables lead."""
-    with pytest.raises(LinemateError, match="no variable 'unused', nor one of such a type"):
+    with pytest.raises(LinemateError, match="no variable 'unused', nor a static object of such a type"):
         excerpts(program, "unused")
 
 
@@ -133,5 +133,15 @@ def test_what_is_neither_is_refused(program: Path) -> None:
 def test_text_marks_what_is_written_and_where_lines_end(program: Path) -> None:
     text = render(lines(LinesOptions(str(program), ("stats",))), RenderOptions())
     assert "-- cacheline boundary, byte 64 --" in text
-    assert "|AAAAAAAA|aaaa" in text
+    assert "|AAAAAAAA|bbbbcccc|cccccccc" in text  # a letter a member
+    assert "accesses are those of these objects in static storage; what goes through pointers is not shown" in text
     assert "table[1] at 0x" in text
+
+
+def test_a_member_is_described_by_what_is_done_to_it_alone(program: Path) -> None:
+    (found,) = excerpts(program, "holder.within.state")
+    assert found.object is not None
+    assert (found.object.name, found.object.size, found.object.readers) == ("holder.within.state", 4, ("state",))
+    (found,) = excerpts(program, "holder.first")
+    assert found.object is not None
+    assert (found.object.size, found.object.readers) == (8, ())
