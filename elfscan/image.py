@@ -44,6 +44,7 @@ from sharing.model import (
     SectionKind,
     TypeTable,
 )
+from sharing.model.arrays import among
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import CLONE_CALLS, Unit
 from sharing.model.linkage import is_rust
@@ -342,7 +343,7 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
     plt = [(s.address, s.end) for s in layout.sections if s.name in PLT_SECTIONS]
     stubs = np.zeros(0, STUB_DTYPE) if layout.synthetic else read_stubs(elf, layout.sections, layout.elf_index)
     inside = [known.start[(known.start >= low) & (known.start < high)] for low, high in plt]
-    stubs = stubs[~np.isin(stubs["address"], np.concatenate(inside))] if inside else stubs
+    stubs = stubs[~among(stubs["address"], np.concatenate(inside))] if inside else stubs
     holes = fill_holes(known, extents, where, plt)
     initial = init_functions(elf, layout, symbols, program.address, program.linkage, kind)
     stored = stored_code(program, kind)

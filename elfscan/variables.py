@@ -17,6 +17,7 @@ import numpy.typing as npt
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.symbols import COMMON, Symbols
 from sharing.model import VARIABLE_DTYPE, Section, SectionKind, VariableFlag
+from sharing.model.arrays import among
 
 Array = npt.NDArray[Any]
 
@@ -81,7 +82,7 @@ def variable_symbols(
         out[field] = -1
     out["address"], out["section"] = start, where
     out["size"] = np.where(inferred, np.minimum(following, limit) - start, size)
-    out["flags"] = _flags(table[leads], inferred, np.isin(start, address[copied]))
+    out["flags"] = _flags(table[leads], inferred, among(start, address[copied]))
     return VariableSymbols(out, table["name"][leads].astype(np.int64), aliases, int(covered.sum()))
 
 
@@ -89,7 +90,7 @@ def _of_data(symbols: Symbols, section: Array, sections: tuple[Section, ...]) ->
     """Rows of the symbols that may be variables."""
     table = symbols.table
     holds_data, in_tables = _held(sections)
-    wanted = np.isin(table["type"], [c.STT_OBJECT, c.STT_COMMON, c.STT_TLS, c.STT_NOTYPE]) & holds_data[section]
+    wanted = among(table["type"], [c.STT_OBJECT, c.STT_COMMON, c.STT_TLS, c.STT_NOTYPE]) & holds_data[section]
     # A typed symbol with a size is an object even among the tables of linker and loader; marks and labels are not.
     wanted |= (table["type"] == c.STT_OBJECT) & (table["size"] > 0) & in_tables[section]
     rows = np.flatnonzero(wanted)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import distinct, words_at
 from elfscan.fileformat.program import Program
 from sharing.model import SectionKind
 from sharing.model.arch import machine_named
 from sharing.model.arch.row import CodeAddresses
+from sharing.model.arrays import distinct, words_at
 from sharing.model.image import Section
 
 Array = npt.NDArray[Any]

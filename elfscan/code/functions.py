@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import distinct, leading, positions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.symbols import NO_SECTION, Names, Symbols
 from elfscan.relocation.plt import PLT_SECTIONS
 from sharing.model import FUNCTION_DTYPE, FunctionFlag, Section, SectionKind
+from sharing.model.arrays import distinct, leading, positions
 
 Array = npt.NDArray[Any]
 

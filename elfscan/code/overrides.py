@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan.fileformat.program import Program
+from sharing.model.arrays import among
 from sharing.model.image import Override
 
 Array = npt.NDArray[Any]
@@ -55,7 +56,7 @@ def overrides(program: Program) -> tuple[Override, ...]:
         if name := _of_library(program, int(word(np.array([root], np.uint64) + size)[0]), needed):
             known[root] = name
     of = {information: name for information in bases if (name := _base(information, bases, known))}
-    tables = np.flatnonzero(np.isin(value, np.array(list(of), np.uint64)))
+    tables = np.flatnonzero(among(value, np.array(list(of), np.uint64)))
     # Before the type information stands the distance to the whole object: 0, which nothing relocates.
     tables = tables[word(slot[tables] - size) == 0]
     found = []
@@ -63,7 +64,7 @@ def overrides(program: Program) -> tuple[Override, ...]:
     steps = np.arange(1, MOST_SLOTS + 1, dtype=np.uint64) * size
     for table, information in zip(slot[tables], value[tables].tolist(), strict=True):
         places = table + steps
-        functions = np.where(np.isin(places, ends), np.uint64(0), word(places)).tolist()
+        functions = np.where(among(places, ends), np.uint64(0), word(places)).tolist()
         end = functions.index(0) if 0 in functions else MOST_SLOTS
         found += [Override(of[information], number, functions[number]) for number in range(end)]
     return tuple(found)
@@ -102,6 +103,6 @@ def virtual_tables(program: Program) -> Array:
     slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
     placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
     kinds = [placed[name] for name in (ONE_BASE, *OTHERS) if name in placed]
-    information = slot[np.isin(value, np.array(kinds, np.uint64) + np.uint64(2) * size)]
-    found: Array = np.sort(slot[np.isin(value, information)] + size)
+    information = slot[among(value, np.array(kinds, np.uint64) + np.uint64(2) * size)]
+    found: Array = np.sort(slot[among(value, information)] + size)
     return found

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import positions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from sharing.model import ImageKind, Section, SectionKind
+from sharing.model.arrays import distinct, positions
 from sharing.model.image import WORD_DTYPE
 
 Array = npt.NDArray[Any]
@@ -62,7 +62,7 @@ def leading_to_functions(stored: Array, functions: Array) -> Array:
 def pointed_data(stored: Array, sections: tuple[Section, ...]) -> Array:
     """Addresses of data that the ``stored`` words hold, sorted."""
     kinds = (SectionKind.WRITABLE, SectionKind.RELRO, SectionKind.CONSTANT)
-    values = np.unique(stored["value"])
+    values = distinct(stored["value"])
     inside = np.zeros(len(values), bool)
     for section in sections:
         if section.kind in kinds:

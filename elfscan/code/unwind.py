@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import distinct, leading, positions, words_at
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
+from sharing.model.arrays import distinct, leading, positions, words_at
 
 Array = npt.NDArray[Any]
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import distinct, positions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
 from elfscan.fileformat.program import Program
@@ -22,6 +21,7 @@ from elfscan.fileformat.symbols import COMMON
 from elfscan.tools import Starter, ToolJob
 from elfscan.variables import DebugVariables
 from sharing.model import LinemateError, TypeTable
+from sharing.model.arrays import distinct, positions
 from sharing.model.image import Unit
 from sharing.model.process import scratch
 

@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import distinct, words_at
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
 from elfscan.fileformat.sections import Layout
 from elfscan.fileformat.symbols import Symbols
 from elfscan.relocation.dynamic import Linkage
 from sharing.model import ImageKind
+from sharing.model.arrays import distinct, words_at
 
 MAX_INIT_FUNCTIONS = 1_000_000
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import positions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
 from elfscan.fileformat.gofunctions import GoFunctions, read_go_functions
 from elfscan.fileformat.sections import Layout
 from elfscan.relocation.tables import dynamic_relocations
 from sharing.model import Section, plural
+from sharing.model.arrays import positions
 
 Array = npt.NDArray[Any]
 

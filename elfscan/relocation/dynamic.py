@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import distinct, positions, words_at
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
 from elfscan.fileformat.sections import Layout
 from elfscan.fileformat.symbols import UNDEFINED, Symbols
 from elfscan.relocation.tables import dynamic_relocations, relr_addresses
+from sharing.model.arrays import among, distinct, positions, words_at
 
 Array = npt.NDArray[Any]
 
@@ -86,7 +86,7 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
         return Linkage(_static_slots(elf, layout), empty, np.zeros(0, np.int64), placeholders, unread)
     if not relocs["explicit"].all():
         relocs["addend"] = np.where(relocs["explicit"], relocs["addend"], _contents(elf, layout, relocs["where"]))
-    symbolic = np.isin(relocs["type"], [types.absolute, types.glob_dat, types.jump_slot]) & (relocs["symbol"] > 0)
+    symbolic = among(relocs["type"], [types.absolute, types.glob_dat, types.jump_slot]) & (relocs["symbol"] > 0)
     beyond = (symbolic | (relocs["type"] == types.copy)) & (relocs["symbol"] >= max(count, 1))
     if beyond.any():
         why = f"{int(beyond.sum())} relocations name a symbol beyond the {count} dynamic ones"
@@ -98,7 +98,7 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     value = np.where(symbolic, target[rows] if len(target) else 0, np.uint64(0)) + np.where(
         symbolic & plain, np.uint64(0), addend
     )
-    relative = np.isin(relocs["type"], [types.relative, types.irelative])
+    relative = among(relocs["type"], [types.relative, types.irelative])
     known = symbolic | relative
     words = np.zeros(int(known.sum()), SLOT_DTYPE)
     words["slot"], words["value"] = relocs["where"][known], value[known]

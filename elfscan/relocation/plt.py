@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import leading, words_at
 from elfscan.fileformat.elf import ElfFile
 from sharing.model import Section
 from sharing.model.arch.plt import PltStub, SlotOperand
+from sharing.model.arrays import leading, words_at
 
 Array = npt.NDArray[Any]
 

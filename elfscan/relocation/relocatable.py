@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elfscan.arrays import distinct, positions, words_at
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
 from elfscan.fileformat.program import Program
@@ -26,6 +25,7 @@ from elfscan.relocation.operations import compute, extent, store
 from elfscan.relocation.tables import RELOC_DTYPE, parse_relocations
 from sharing.model import Section, SectionKind, plural
 from sharing.model.arch.relocation import Formula
+from sharing.model.arrays import distinct, positions, words_at
 from sharing.model.process import scratch
 
 Array = npt.NDArray[Any]

@@ -14,6 +14,7 @@ import numpy as np
 
 from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import among
 from sharing.model.finding import Confidence
 from sharing.model.image import Image, SectionKind, Table
 from sharing.model.profile import Actor
@@ -97,7 +98,7 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
 def without_tls(image: Image) -> Image:
     """Without thread-local variables, which are not shared and whose nominal addresses overlap other sections'."""
     local = [s.index for s in image.sections if s.kind is SectionKind.TLS]
-    keep = ~np.isin(image.variables["section"], local)
+    keep = ~among(image.variables["section"], local)
     if keep.all():
         return image
     place = np.cumsum(keep) - 1
@@ -121,7 +122,7 @@ def shift_step(image: Image, line_size: int, a: Actor, b: Actor) -> int:
         first, last = np.searchsorted(table["address"], [np.uint64(max(low, 0)), np.uint64(high)])
         rows = np.arange(int(first), int(last))
     section = [s.index for s in image.sections if s.name == a.section]
-    rows = rows[np.isin(table["section"][rows], section)] if section else rows
+    rows = rows[among(table["section"][rows], section)] if section else rows
     declared = max(a.alignment, b.alignment)
     return min(max(_visible_alignment(table[rows]), declared, 1), line_size)
 

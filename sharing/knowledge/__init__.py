@@ -120,6 +120,10 @@ class Knowledge:
                 self._entries.add(name, True, rust=rust)
         self._mentions_thread = self.namespaces.mention(classes)
 
+    def lock_callees(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names of functions that ``lock_calls`` says something of."""
+        return self._lock_calls.among(names)
+
     def lock_calls(self, name: str) -> list[LockEffect]:
         """What a called function does to locks: (argument, lock row, "lock", "unlock" or "init")."""
         return self._lock_calls.find(name)
@@ -135,6 +139,11 @@ class Knowledge:
             found = self._threads.find(name)
             known = found[0] if found else None
         return known
+
+    def thread_starters(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names of functions that start threads, see ``thread_start``."""
+        own = {row for row, name in enumerate(names) if name in self._source_starts}
+        return sorted(own.union(self._threads.among(names)))
 
     def starts_thread(self, name: str) -> bool:
         """Does a function of this name start a thread, whether or not its entry is seen passed?"""
@@ -171,6 +180,14 @@ class Knowledge:
         """How threads wait for each other in a function of this name, None where they do not."""
         found = self._barriers.find(name)
         return found[0] if found else None
+
+    def barriers(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names of functions that are a ``barrier``."""
+        return self._barriers.among(names)
+
+    def callers_back(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names of functions that ``callbacks`` says something of."""
+        return self._callbacks.among(names)
 
     def callbacks(self, name: str) -> list[CallbackRow]:
         """Which of its arguments a function of this name has called, and by whom."""

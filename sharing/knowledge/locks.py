@@ -5,11 +5,12 @@ Owns the step from rows to single effects; ``analyzer/src/Knowledge.cpp`` does t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sharing.knowledge.mangled import Mangled
-from sharing.knowledge.names import FunctionNames, LinkageNames, TypeNames
+from sharing.knowledge.mentions import mentioning
+from sharing.knowledge.names import FunctionNames, LinkageNames, TypeNames, word_of
 from sharing.model.vocabulary import Called, GuardRow, LockRow, WaitCall
 
 # Effects by the keys of a row that list functions: whatever changes the lock is an operation of it.
@@ -62,15 +63,23 @@ class LockCalls:
                 self._usual_rows.add(number)
                 for of in row.types:
                     linkage.expect_methods(of, usual_methods)
+        self._method_words = set(usual_methods)
         for guard in guards:
             for name in guard.types:
                 self._guards.add(f"{name}::{name.rpartition('::')[2]}", guard)
+                self._method_words.add(word_of(name))
 
     def find(self, name: str) -> list[LockEffect]:
         known = self._operations.get(name)
         if known is not None:
             return known
-        return self._calls.find(name) or (self._of_class(name) if name.startswith("_Z") else [])
+        return self._calls.find(name) or self._of_class(name)
+
+    def among(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names that ``find`` knows."""
+        plain = {row for row, name in enumerate(names) if name in self._operations}
+        methods = mentioning(names, self._method_words)
+        return sorted({*plain, *self._calls.among(names), *(row for row in methods if self._of_class(names[row]))})
 
     def operation(self, row_name: str, effect: str) -> str:
         """A callee name for a lock operation that is known by its row ("" no such row)."""
@@ -93,7 +102,7 @@ class LockCalls:
 
     def _of_class(self, name: str) -> list[LockEffect]:
         """A method that all lockable types have, or a guard's constructor, which locks what it is given."""
-        read = self._linkage.read(name)
+        read = self._linkage.read(name) if name.startswith("_Z") else None
         if read is None or len(read.parts) < 2:
             return []
         if effect := self._usual.get(read.parts[-1]):

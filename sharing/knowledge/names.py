@@ -18,6 +18,11 @@ _T = TypeVar("_T")
 _HEAD = re.compile(r"_ZL?(?:N[rVK]*[RO]?)?(St)?")
 _NAME = re.compile(r"L?(\d{1,5})")
 MAX_REMEMBERED = 100_000
+# What linkage names abbreviate (Itanium C++ ABI, 5.1.10).
+_STREAMS = ("istream", "ostream", "iostream")
+_ENCODED = frozenset(
+    {"std", "allocator", "basic_string", "string", *_STREAMS, *(f"basic_{stream}" for stream in _STREAMS)}
+)
 _GLOB = re.compile(r"(?<!\()\*|[?\[]")  # a star behind a bracket is a receiver of Go: sync.(*Mutex).Lock
 
 
@@ -218,15 +223,13 @@ def _name_at(text: str, at: int) -> tuple[str, int]:
     return text[found.end() : end], end
 
 
-def _word_of(name: str) -> str:
-    """What a row's name has in common with each linkage name or path that it speaks of, "" for nothing sure.
+def word_of(name: str) -> str:
+    """A word that is in each linkage name or path that a row with this name speaks of, "" for none that surely is.
 
-    That is a part of the function's own name; a constructor's own name is its class's, and an operator has a code.
+    The longest, since it is in the fewest others.
     """
-    *scope, own = name.split("::")
-    if own in scope[-1:] or own.startswith(("operator", "~")) or "[" in name:
-        return ""
-    return max(re.findall(r"\w+", own), key=len, default="")
+    words = [] if "[" in name else re.findall(r"\w+", name)
+    return max((w for w in words if w not in _ENCODED and not w.startswith("operator")), key=len, default="")
 
 
 class FunctionNames(Generic[_T]):
@@ -240,20 +243,21 @@ class FunctionNames(Generic[_T]):
         self._any_glob = _Globs()
         self._has_cxx = False
         self._rust: list[tuple[str, _T]] = []
-        self._words: set[str] = set()  # one that each name has which a row speaks of
-        self._wordless = False  # there are rows that say nothing of the kind
+        self._words: set[str] = set()  # of the rows that are not of one exact name; "" where one has none
         self._seen: dict[str, list[_T]] = {}
 
     def among(self, names: Sequence[str]) -> list[int]:
         """Rows of the names that ``find`` knows."""
-        rows: Iterable[int] = range(len(names)) if self._wordless else mentioning(names, self._words)
-        return [row for row in rows if self.find(names[row])]
+        if "" in self._words:
+            return [row for row, name in enumerate(names) if self.find(name)]
+        exact = self._exact
+        rows = {row for row, name in enumerate(names) if name in exact}.union(mentioning(names, self._words))
+        return [row for row in sorted(rows) if self.find(names[row])]
 
     def add(self, name: str, value: _T, *, rust: bool = False) -> None:
         self._seen.clear()
-        word = _word_of(name)
-        self._wordless |= not word
-        self._words.add(word)
+        if rust or "::" in name or is_glob(name):
+            self._words.add(word_of(name))
         if rust:
             self._rust.append((name, value))
             return

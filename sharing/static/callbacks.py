@@ -10,6 +10,7 @@ import numpy as np
 
 from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import among, distinct
 from sharing.model.image import CALL_DTYPE, ArgKind, Image, Table
 from sharing.model.vocabulary import CallbackRow, CallbackThread
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
@@ -38,7 +39,7 @@ def callback_calls(image: Image, knowledge: Knowledge) -> Table:
             calls["rarity"] = np.minimum(calls["rarity"].astype(np.int64) + shared.SELDOM, MAX_RARITY)
         calls["callee"] = image.functions[function]["address"]
         parts.append(calls)
-    return np.unique(np.concatenate(parts))
+    return distinct(np.concatenate(parts))
 
 
 def _is_timer(image: Image, at: int, row: CallbackRow) -> bool:
@@ -51,8 +52,9 @@ def handed_over(image: Image, knowledge: Knowledge) -> list[tuple[int, CallbackR
     """(row of the arguments, what is said of the call, row of the function that the library will call)."""
     callees, inverse = np.unique(image.args["callee"], return_inverse=True)
     rows: dict[Argument, CallbackRow] = {}
-    for i, name in enumerate(names_of_callees(image, callees)):
-        for row in knowledge.callbacks(name) if name else ():
+    names = names_of_callees(image, callees)
+    for i in knowledge.callers_back(names):
+        for row in knowledge.callbacks(names[i]):
             if row.thread is not CallbackThread.ANY:
                 rows[(i, row.entry_argument)] = row
     found = []
@@ -67,6 +69,6 @@ def handed_over(image: Image, knowledge: Knowledge) -> list[tuple[int, CallbackR
 
 
 def _calls_of(image: Image, names: tuple[str, ...]) -> Table:
-    callees = np.unique(image.calls["callee"])
+    callees = distinct(image.calls["callee"])
     wanted = [a for a, n in zip(callees.tolist(), names_of_callees(image, callees), strict=True) if n in names]
-    return image.calls[np.isin(image.calls["callee"], np.array(wanted, np.uint64))]
+    return image.calls[among(image.calls["callee"], np.array(wanted, np.uint64))]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import distinct
 from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Access, FrequentUse, Heat
 from sharing.static import flow, numbers, perthread
@@ -204,8 +205,8 @@ def slots(accesses: Accesses) -> Slots:
     atomic = writes & ((accesses.sites["flags"] & SiteFlag.ATOMIC) != 0)
     synchronised = np.bincount(inverse, weights=atomic, minlength=n) > 0
     warm = accesses.weight >= 1.0
-    pairs = np.unique(np.stack([inverse[warm], accesses.sites["function"][warm].astype(np.int64)]), axis=1)
-    functions = np.bincount(pairs[0], minlength=n) if pairs.size else np.zeros(n, np.int64)
+    pairs = distinct(inverse[warm].astype(np.int64) << 32 | accesses.sites["function"][warm])
+    functions = np.bincount(pairs >> 32, minlength=n)
     return Slots(address, write, read, synchronised, functions)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import distinct
 from sharing.model.image import CALL_DTYPE, Image, Table
 from sharing.static import numbers, perthread
 from sharing.static.callees import function_at
@@ -58,7 +59,7 @@ class Edges:
     def reached_from(self, seeds: npt.NDArray[Any]) -> Bools:
         """The seeds, what they call, what that calls, and so on."""
         reached = np.zeros(self.functions, bool)
-        front = np.unique(seeds[seeds >= 0])
+        front = distinct(seeds[seeds >= 0])
         reached[front] = True
         while len(front):
             counts = self.start[front + 1] - self.start[front]
@@ -67,7 +68,7 @@ class Edges:
                 break
             offsets = np.repeat(self.start[front] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
             targets = self.callee[offsets + np.arange(total)]
-            front = np.unique(targets[~reached[targets]])
+            front = distinct(targets[~reached[targets]])
             reached[front] = True
         return reached
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at
@@ -49,7 +50,7 @@ def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *
     variables, of_range = np.unique(ranges["variable"], return_inverse=True)
     sizes = np.ones(len(variables), np.uint64)
     np.maximum.at(sizes, of_range, ranges["size"].astype(np.uint64))
-    counted = np.isin(sites["kind"], _CHANGES) & (flags[sites["function"]] & _ASIDE == 0)
+    counted = among(sites["kind"], _CHANGES) & (flags[sites["function"]] & _ASIDE == 0)
     pairs = _reached(sites, np.flatnonzero(counted), variables, sizes)
     if pairs is None:
         return np.zeros(len(ranges), bool)
@@ -138,7 +139,7 @@ class _Guarded:
     """Which addresses are behind which variable."""
 
     def __init__(self, ranges: Table, variable: Rows) -> None:
-        self._edges = np.unique(np.append(ranges["begin"], ranges["end"]))
+        self._edges = distinct(np.append(ranges["begin"], ranges["end"]))
         self._begins = np.sort(self._keys(ranges["begin"], variable))
         self._ends = np.sort(self._keys(ranges["end"], variable))
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import among, distinct
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
 from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
@@ -55,8 +56,9 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     effects: dict[tuple[int, int], _Effect] = {}
-    for i, called in enumerate(names_of_callees(image, callees)):
-        for arg, row, name in knowledge.lock_calls(called) if called else ():
+    called = names_of_callees(image, callees)
+    for i in knowledge.lock_callees(called):
+        for arg, row, name in knowledge.lock_calls(called[i]):
             effects.setdefault((i, arg), _Effect(row, _EFFECT[name], 0))
     order = np.argsort(inverse, kind="stable")
     starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))
@@ -88,7 +90,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
             break
     table = np.array(out, LOCK_DTYPE) if out else np.empty(0, LOCK_DTYPE)
     table["rarity"], table["order"] = of_call(image, table["ip"], "rarity"), of_call(image, table["ip"], "order")
-    return np.unique(table)
+    return distinct(table)
 
 
 def through_arguments(image: Image) -> Table:
@@ -148,13 +150,11 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
 
     Addresses are signed as in the arguments: a kernel's have the top bit.
     """
-    callees = np.unique(image.args["callee"])
-    known = {
-        address: handed
-        for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True)
-        if (handed := _handing(knowledge, name))
-    }
-    rows = image.args[np.isin(image.args["callee"], np.array(list(known), np.uint64))]
+    callees = distinct(image.args["callee"])
+    names = names_of_callees(image, callees)
+    asked = {*knowledge.thread_starters(names), *knowledge.callers_back(names)}
+    known = {int(callees[at]): handed for at in sorted(asked) if (handed := _handing(knowledge, names[at]))}
+    rows = image.args[among(image.args["callee"], np.array(list(known), np.uint64))]
     given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
     for ip, callee, value, _, arg, kind, source, _ in rows.tolist():
         if kind == ArgKind.ADDRESS:
@@ -198,7 +198,7 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
     exact |= {"__atomic_exchange", "__atomic_compare_exchange"}
     args = image.args[image.args["kind"] == ArgKind.ADDRESS]
     parts = []
-    callees = np.unique(args["callee"])
+    callees = distinct(args["callee"])
     for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True):
         if not name.startswith(prefixes):
             continue
@@ -241,7 +241,7 @@ def _summaries(image: Image, entries: Table | None = None) -> Table:
     keep = callee >= 0
     passed, callee = passed[keep], callee[keep]
     # Only functions that are given an address, or pass an argument on, need a summary.
-    given = function_at(image, np.unique(image.args["callee"][image.args["kind"] == ArgKind.ADDRESS]))
+    given = function_at(image, distinct(image.args["callee"][image.args["kind"] == ArgKind.ADDRESS]))
     wanted = np.zeros(len(image.functions), bool)
     wanted[given[given >= 0]] = True
     wanted[callee] = True

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import read_table
+from sharing.model.arrays import among, distinct, union
 from sharing.model.image import FunctionFlag, Image
 from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees
@@ -80,7 +81,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     """
     table = _table()
     calls = image.calls
-    callees = np.unique(calls["callee"])
+    callees = distinct(calls["callee"])
     names = names_of_callees(image, callees)
     looped = in_loop(calls["loop_depth"]) & each_time(calls["rarity"]) & (calls["function"] >= 0)
     always = looped & (calls["rarity"] < numbers.EVERY_ROUND)
@@ -89,7 +90,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     again = (calls["loop_depth"] == 1) & (calls["rarity"] < numbers.EVERY_ROUND) & (calls["function"] >= 0)
 
     def calling(targets: Addresses, rows: Bools) -> Rows:
-        return np.unique(calls["function"][rows & np.isin(calls["callee"], targets)])
+        return distinct(calls["function"][rows & among(calls["callee"], targets)])
 
     def named(wanted: frozenset[str], prefixes: tuple[str, ...] = ()) -> Addresses:
         chosen = [name in wanted or (bool(prefixes) and name.startswith(prefixes)) for name in names]
@@ -99,7 +100,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
         """With the functions of this file that do so whenever they run."""
         for round_ in range(numbers.ONCE_WRAPPERS):
             around = image.functions["address"][calling(targets, straight if round_ else straight | first)]
-            targets = np.union1d(targets, around)
+            targets = union(targets, around)
         return targets
 
     def of(targets: Addresses, rows: Bools) -> Bools:
@@ -108,7 +109,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     interrupted = named(table.interrupted)
     seconds = wrapped(named(table.sleeps_seconds))
     every = named(table.sleeps | table.sleeps_seconds, table.sleeps_prefixes)
-    every = np.union1d(wrapped(every), np.setdiff1d(wrapped(interrupted, again), interrupted))
+    every = union(wrapped(every), np.setdiff1d(wrapped(interrupted, again), interrupted))
     rest = of(every, always & (calls["loop_depth"] == 1))
     rest |= of(interrupted, always & (calls["loop_depth"] == 2))
     return Sleepers(of(every, looped), rest, of(seconds, looped))

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, ImageKind
 from sharing.static import foreign, numbers, perthread
 from sharing.static.callees import handed_over
@@ -37,7 +38,7 @@ def run_once(edges: Edges, roots: Sequence[Root], entered: Bools) -> Bools:
     allowed = (callers == 1) & ~repeated & ~entered
     while len(front):
         once[front] = True
-        targets = np.unique(edges.callee[np.isin(edges.caller, front)])
+        targets = distinct(edges.callee[among(edges.caller, front)])
         front = targets[allowed[targets] & ~once[targets]]
     return once
 

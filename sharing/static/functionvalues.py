@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import among
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static.callees import function_at
 
@@ -31,17 +32,17 @@ def made_values(
     ``argument``: calls that show a function there are left out.
     """
     calls, args = image.calls, image.args
-    handing = np.isin(calls["callee"], callees) & by_go(image)
+    handing = among(calls["callee"], callees) & by_go(image)
     if argument is not None:
         shown = (args["arg"] == argument) & (args["kind"] == ArgKind.ADDRESS)
         shown &= function_at(image, args["value"].astype(np.uint64)) >= 0
-        handing &= ~np.isin(calls["ip"], args["ip"][shown])
+        handing &= ~among(calls["ip"], args["ip"][shown])
     yield from _before(image, np.flatnonzero(handing), 1)
 
 
 def function_objects(image: Image, callees: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
     """The same for calls that are handed a ``std::function``: what runs, and what copies it, as both are stored."""
-    return _before(image, np.flatnonzero(np.isin(image.calls["callee"], callees)), 2)
+    return _before(image, np.flatnonzero(among(image.calls["callee"], callees)), 2)
 
 
 def _before(image: Image, rows: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:

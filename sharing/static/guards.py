@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import distinct
 from sharing.model.image import Image, Table
 from sharing.model.profile import COMPANIONS
 from sharing.static import numbers
@@ -144,7 +145,7 @@ class Guards:
         held = self._entry[function] = NONE  # a cycle adds nothing
         if depth < numbers.MAX_CALLERS_UP and not self._graph.entered[function]:
             callers, where = self._graph.calls_of(function)
-            if len(callers) <= numbers.MAX_CALLERS or len(np.unique(callers)) <= numbers.MAX_CALLERS:
+            if len(callers) <= numbers.MAX_CALLERS or len(distinct(callers)) <= numbers.MAX_CALLERS:
                 keep = (callers != function) & self._parallel[self._graph.rows_of_calls(function)]
                 above = self._above(callers[keep], where[keep], depth + 1)
                 if above:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.basics.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
+from sharing.model.arrays import among
 from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
 from sharing.model.linemap import CrowdedLine, LayoutLine, LayoutObject, LayoutSpan, SectionSummary, SpanKind
 from sharing.model.types import MAX_LEAVES, Member, TypeKind
@@ -54,7 +55,7 @@ class LineMap:
         self._locks: Table = np.zeros(0, LOCK_DTYPE) if locks is None else locks
         self.line_size = line_size
         self._sections = [s for s in image.sections if s.size and (s.kind is SectionKind.TLS) == thread_local]
-        rows = np.flatnonzero(np.isin(image.variables["section"], [s.index for s in self._sections]))
+        rows = np.flatnonzero(among(image.variables["section"], [s.index for s in self._sections]))
         self._rows: Rows = rows[np.argsort(image.variables["address"][rows], kind="stable")]
         self._starts = image.variables["address"][self._rows].astype(np.uint64)
         sizes = image.variables["size"][self._rows]
@@ -260,7 +261,7 @@ class _Sites:
 
         A site with an unknown index counts where its first element lies: beyond that nothing is certain.
         """
-        return self._named(self._sites[_touching(self._sites, start, end) & np.isin(self._sites["kind"], kinds)])
+        return self._named(self._sites[_touching(self._sites, start, end) & among(self._sites["kind"], kinds)])
 
     def touched(self, start: int, end: int) -> list[tuple[int, int]]:
         """Distinct ranges within [start, end) that one access of ordinary size touches, by address."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, SectionKind
 from sharing.static.callees import function_at
 
@@ -25,15 +26,15 @@ def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[t
     ``starters`` are addresses of the functions that objects are handed to.
     """
     sites, calls = image.sites, image.calls
-    handing = np.flatnonzero(np.isin(calls["callee"], starters) & (calls["function"] >= 0))
+    handing = np.flatnonzero(among(calls["callee"], starters) & (calls["function"] >= 0))
     if not len(handing) or not len(image.code_words):
         return
-    chosen = (sites["kind"] == AccessKind.ADDRESS) & np.isin(sites["function"], calls["function"][handing])
+    chosen = (sites["kind"] == AccessKind.ADDRESS) & among(sites["function"], calls["function"][handing])
     taken = np.flatnonzero(chosen)
     taken = taken[_never_written(image, sites["target"][taken])]
     args = image.args
-    elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~np.isin(args["callee"], starters)
-    for maker in np.unique(calls["function"][handing]).tolist():
+    elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~among(args["callee"], starters)
+    for maker in distinct(calls["function"][handing]).tolist():
         here = taken[sites["function"][taken] == maker]
         mine = handing[calls["function"][handing] == maker]
         mine = mine[np.argsort(calls["ip"][mine])]

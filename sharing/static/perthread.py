@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.basics.costs import PER_MILLION, busy_rate
+from sharing.model.arrays import distinct
 from sharing.model.image import AccessKind, Image, Table
 from sharing.model.profile import FrequentUse
 from sharing.static import executions, foreign, numbers
@@ -248,7 +249,7 @@ def once_of(calls: Calls, entry: int, made: Bools) -> Bools:
         once[front] = True
         at, _ = calls.of(front)
         repeated[calls.callee[at[calls.looped[at]]]] = True
-        front = np.unique(calls.callee[at[~calls.looped[at] & made[at]]])
+        front = distinct(calls.callee[at[~calls.looped[at] & made[at]]])
         front = front[~once[front]]
     once &= ~repeated
     once[entry] = True
@@ -299,7 +300,7 @@ def threads(
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
         often = (runs * once[row])[loops.function] * loops.times
         tasks = np.zeros(n)
-        for number in np.unique(loops.group[often > 0]).tolist():
+        for number in distinct(loops.group[often > 0]).tolist():
             called = targets[number]
             if 0 < len(called) <= numbers.FEW_TARGETS:
                 tasks[called] += float(often[loops.group == number].sum()) / len(called)
@@ -319,11 +320,11 @@ def _near(calls: Calls, each: Bools, inlined: Bools, once: Bools) -> Bools:
     """
     near = np.zeros(len(once), bool)
     made, _ = calls.of(np.flatnonzero(once))
-    front = np.unique(calls.callee[made[each[made]]])
+    front = distinct(calls.callee[made[each[made]]])
     while len(front):
         near[front] = True
         made, _ = calls.of(front)
-        callee = np.unique(calls.callee[made[inlined[made]]])
+        callee = distinct(calls.callee[made[inlined[made]]])
         front = callee[~near[callee]]
     return near
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 
 ROUNDS = 16
@@ -82,7 +83,7 @@ def find_phases(
     index = np.searchsorted(callee[reverse], np.arange(n + 1))
     front = np.flatnonzero(creates)
     while len(front):
-        callers = np.unique(np.concatenate([caller[reverse[index[f] : index[f + 1]]] for f in front.tolist()]))
+        callers = distinct(np.concatenate([caller[reverse[index[f] : index[f + 1]]] for f in front.tolist()]))
         front = callers[~creates[callers]]
         creates[front] = True
     leading = once & creates
@@ -132,4 +133,4 @@ def _calls_named(image: Image, knowledge: Knowledge) -> tuple[Bools, Bools]:
         elif knowledge.joins_thread(name):
             joins.append(address)
     known = image.calls["function"] >= 0
-    return np.isin(image.calls["callee"], starts) & known, np.isin(image.calls["callee"], joins) & known
+    return among(image.calls["callee"], starts) & known, among(image.calls["callee"], joins) & known

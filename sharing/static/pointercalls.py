@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.model.arrays import among, union
 from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at
@@ -62,7 +63,7 @@ class KeptFunctions:
         """Rows of the functions that are kept at each of these slots; none where nothing is known to be."""
         image, wanted = self._image, np.array(sorted(set(slots)), np.int64)
         found: dict[int, set[int]] = defaultdict(set)
-        made = np.flatnonzero(np.isin(self._kept, wanted))
+        made = np.flatnonzero(among(self._kept, wanted))
         rows = function_at(image, image.kept["value"][made])
         arrives: dict[int, set[int]] = defaultdict(set)  # slots that an argument comes to
         for at, row in zip(made.tolist(), rows.tolist(), strict=True):
@@ -76,7 +77,7 @@ class KeptFunctions:
             found[slot].update(self._words.at(slot).tolist())
         fresh = set(arrives)
         for _ in range(numbers.ENTRY_WRAPPERS):
-            rows = np.flatnonzero(np.isin(self._passed, np.array(sorted(fresh), np.int64)))
+            rows = np.flatnonzero(among(self._passed, np.array(sorted(fresh), np.int64)))
             fresh = set()
             value = function_at(image, image.args["value"][rows].astype(np.uint64))
             for at, row in zip(rows.tolist(), value.tolist(), strict=True):
@@ -99,11 +100,11 @@ class _Words:
         words, size = image.code_words, image.arch.pointer_size
         row, slot = function_at(image, words["value"]), words["slot"].astype(np.int64)
         taken = image.sites["target"][image.sites["kind"] == AccessKind.ADDRESS]
-        self._begins = np.union1d(image.pointed, taken).astype(np.int64)
+        self._begins = union(image.pointed, taken).astype(np.int64)
         # The first of words that follow each other without a gap: a table of virtual functions has no other begin.
         first = np.flatnonzero(np.diff(slot, prepend=-1) != size)
         run = slot[first[np.searchsorted(first, np.arange(len(slot)), "right") - 1]] if len(slot) else slot
-        virtual = np.isin(run, image.virtual_tables.astype(np.int64))
+        virtual = among(run, image.virtual_tables.astype(np.int64))
         self._static = row, slot & LOW_HALF
         self._virtual = row[virtual], (slot - run)[virtual]
         self._tables = row[~virtual], slot[~virtual]
@@ -132,7 +133,7 @@ def resolved_calls(image: Image, kept: KeptFunctions) -> Table:
     Calls through records are not among them: other records have something at the same distance.
     """
     calls, slots = kept.calls()
-    sure = np.flatnonzero(np.isin(slots >> 40, (SlotKind.STATIC, SlotKind.ARGUMENT)))
+    sure = np.flatnonzero(among(slots >> 40, (SlotKind.STATIC, SlotKind.ARGUMENT)))
     found = kept.at(slots[sure].tolist())
     pairs = [(at, row) for at in sure.tolist() for row in found.get(int(slots[at]), ())]
     chosen, rows = np.array(pairs, np.int64).reshape(-1, 2).T

@@ -12,6 +12,7 @@ import numpy as np
 
 from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import distinct
 from sharing.model.image import Image, Table
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
@@ -65,7 +66,7 @@ class Profiler:
         self.accesses = accesses
         self._knowledge = knowledge
         self._limits = limits
-        functions = np.unique(accesses.sites["function"]).tolist()
+        functions = distinct(accesses.sites["function"]).tolist()
         raw = {row: function_name(image, row) for row in functions}
         shown = readable_names(list(raw.values()), demangle)
         self._names = {row: shown[name] for row, name in raw.items()}

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.knowledge import read_table
+from sharing.model.arrays import among, distinct, union
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, Table
 from sharing.static import numbers, rarefunctions
 from sharing.static.callees import function_at
@@ -81,7 +82,7 @@ def with_rarity(image: Image) -> Image:
         return np.array([a for name in sorted(names) for a in by_name.get(name, ())], np.uint64)
 
     told = _told(image, named, table.error_streams)
-    telling = np.isin(block_of(calls), told)
+    telling = among(block_of(calls), told)
     logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), telling)
     never = [a for a, name in named if name.startswith(table.never_return_prefixes)]
     never += of(table.never_return | table.reports).tolist()
@@ -101,13 +102,13 @@ def with_rarity(image: Image) -> Image:
     seldom_calls |= asked[calls["function"]] & (calls["rarity"] > 0)
     handed = {(a, number) for wanted, number in table.entries for a in of(frozenset({wanted})).tolist()}
     entries = rarefunctions.handed_over_to(image, handed)
-    entries = np.union1d(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
-    entries = np.union1d(entries, np.flatnonzero(logs.always))
-    entries = np.union1d(entries, np.flatnonzero(_for_the_end_alone(image, endless)))
+    entries = union(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
+    entries = union(entries, np.flatnonzero(logs.always))
+    entries = union(entries, np.flatnonzero(_for_the_end_alone(image, endless)))
     functions = image.functions
     if len(entries):
-        seldom_sites |= np.isin(sites["function"], entries)
-        seldom_calls |= np.isin(calls["function"], entries)
+        seldom_sites |= among(sites["function"], entries)
+        seldom_calls |= among(calls["function"], entries)
         functions = functions.copy()
         functions["flags"][entries] |= np.uint32(FunctionFlag.COLD)
     once = first_uses(image, functions)
@@ -149,14 +150,14 @@ def _told(image: Image, named: list[tuple[int, str]], streams: frozenset[str]) -
     It is a variable of this file, copied there by the loader, or another file's.
     """
     wanted = [i for i, name in enumerate(image.names) if name.partition("@")[0] in streams]
-    copied = image.variables["address"][np.isin(image.variables["name"], wanted)]
+    copied = image.variables["address"][among(image.variables["name"], wanted)]
     imported = np.array([a for a, name in named if name in streams], np.uint64)
     at = np.concatenate([copied, imported])
     sites, args = image.sites, image.args
-    found = [block_of(sites[np.isin(sites["target"], at)])]
-    handed = np.isin(image.calls["ip"], args["ip"][np.isin(args["value"].astype(np.uint64), at)])
+    found = [block_of(sites[among(sites["target"], at)])]
+    handed = among(image.calls["ip"], args["ip"][among(args["value"].astype(np.uint64), at)])
     found.append(block_of(image.calls[handed]))
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
 def _dead_ends(
@@ -175,11 +176,11 @@ def _dead_ends(
     known = calls["function"] >= 0
     outside = np.flatnonzero(row < 0)
     dead = np.zeros(len(calls), bool)
-    dead[outside] = np.isin(calls["callee"][outside], never)
+    dead[outside] = among(calls["callee"][outside], never)
     ends_all = np.zeros(n + 1, bool)
     ends_all[function_at(image, never)] = True
     ends_all[n] = False
-    dead |= ends_all[row] | np.isin(block_of(calls), told)
+    dead |= ends_all[row] | among(block_of(calls), told)
     short = np.bincount(row[row >= 0], minlength=n) > 1
     short[calls["function"][in_loop(calls["loop_depth"]) & known]] = False
     endless = _end_their_callers(image, row) & short
@@ -187,19 +188,19 @@ def _dead_ends(
     dead |= ends_all[row]
     first_of_all = (calls["rarity"] == 0) & known
     for _ in range(ROUNDS):
-        enders = np.unique(calls["function"][dead & first_of_all])
+        enders = distinct(calls["function"][dead & first_of_all])
         ends_all[enders[short[enders]]] = True
         fresh = dead | ends_all[row]
         if (fresh == dead).all():
             break
         dead = fresh
-    chosen = dead & ((calls["rarity"] > 0) | (np.isin(block_of(calls), told) & in_loop(calls["loop_depth"]))) & known
+    chosen = dead & ((calls["rarity"] > 0) | (among(block_of(calls), told) & in_loop(calls["loop_depth"]))) & known
     block = block_of(calls)
     order = np.lexsort((calls["ip"][chosen], block[chosen]))
     keys, ends = block[chosen][order], calls["ip"][chosen][order]
     last = np.append(keys[1:] != keys[:-1], True) if len(keys) else np.zeros(0, bool)
     keys, ends = keys[last], ends[last]
-    ends = np.where(np.isin(keys, told), np.iinfo(np.uint64).max, ends)
+    ends = np.where(among(keys, told), np.iinfo(np.uint64).max, ends)
     return chosen | _before(calls, keys, ends), keys, ends, endless
 
 
@@ -256,7 +257,7 @@ def _once_ranges(calls: Table, begin: npt.NDArray[np.uint64], end: npt.NDArray[n
     none = np.zeros((0, 2), np.uint64)
     if not len(begin) or not len(end):
         return none
-    opens, closes = np.isin(calls["callee"], begin), np.isin(calls["callee"], end)
+    opens, closes = among(calls["callee"], begin), among(calls["callee"], end)
     rows = np.flatnonzero((opens | closes) & (calls["function"] >= 0))
     rows = rows[np.lexsort((calls["ip"][rows], calls["function"][rows]))]
     found: list[tuple[int, int]] = []

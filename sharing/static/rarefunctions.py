@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image
 from sharing.static import numbers
 from sharing.static.callees import function_at
@@ -34,8 +35,8 @@ def log_functions(image: Image, formats: Addresses, logs: Addresses, told: Bools
     ``told``: calls of ways on which an error is told.  A log is written by the function itself or by one that it calls.
     """
     callee = image.calls["callee"]
-    makes = np.isin(callee, formats)
-    writes = _calls_made(image, np.isin(callee, logs)) > 0
+    makes = among(callee, formats)
+    writes = _calls_made(image, among(callee, logs)) > 0
     writes |= _calls_made(image, np.append(writes, False)[function_at(image, callee)]) > 0
     found = (_calls_made(image, makes & told) > 0) | ((_calls_made(image, makes) > 0) & writes)
     always = _calls_made(image, makes & (image.calls["rarity"] < numbers.EVERY_ROUND)) > 0
@@ -44,7 +45,7 @@ def log_functions(image: Image, formats: Addresses, logs: Addresses, told: Bools
 
 def readers_of_options(image: Image, compares: Addresses) -> Bools:
     """Functions that compare a text with so many others that these are the names of options or of commands."""
-    found: Bools = _calls_made(image, np.isin(image.calls["callee"], compares)) >= numbers.MANY_NAMES
+    found: Bools = _calls_made(image, among(image.calls["callee"], compares)) >= numbers.MANY_NAMES
     return found
 
 
@@ -83,20 +84,20 @@ def handed_over_to(image: Image, asked: set[tuple[int, int]]) -> Rows:
 def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
     """Functions whose address is taken right before a record with it is handed over, and which nobody calls."""
     calls, sites = image.calls, image.sites
-    where = np.isin(sites["function"], calls["function"][np.isin(calls["callee"], installs)])
+    where = among(sites["function"], calls["function"][among(calls["callee"], installs)])
     taken = sites[where & (sites["kind"] == AccessKind.ADDRESS)]
     row = np.searchsorted(image.functions["address"], taken["target"])
     safe = np.minimum(row, len(image.functions) - 1)
     own = image.functions["address"][safe] == taken["target"]
     taken, row = taken[own], row[own]
-    others = np.sort(calls[~np.isin(calls["callee"], prepares)], order="ip")
+    others = np.sort(calls[~among(calls["callee"], prepares)], order="ip")
     if not len(others) or not len(taken):
         return np.zeros(0, np.int64)
     at = np.minimum(np.searchsorted(others["ip"], taken["ip"], "right"), len(others) - 1)
-    follows = (others["function"][at] == taken["function"]) & np.isin(others["callee"][at], installs)
-    return _uncalled(image, np.unique(row[follows]))
+    follows = (others["function"][at] == taken["function"]) & among(others["callee"][at], installs)
+    return _uncalled(image, distinct(row[follows]))
 
 
 def _uncalled(image: Image, rows: Rows) -> Rows:
     """Those of these functions that no other calls as well."""
-    return rows[~np.isin(image.functions["address"][rows], image.calls["callee"])]
+    return rows[~among(image.functions["address"][rows], image.calls["callee"])]

@@ -11,6 +11,7 @@ import dataclasses
 import numpy as np
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import distinct
 from sharing.model.image import VARIABLE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table, VariableFlag
 from sharing.static.flow import INIT, LOCK
 
@@ -91,9 +92,9 @@ def _ranges(image: Image, accesses: Table, events: Table, knowledge: Knowledge) 
     ends = [touched["target"] + np.where(indexed, np.maximum(size, touched["stride"]), size)]
     locks = [np.full(len(touched), -1, np.int64)]
     wanted = events[(events["effect"] == LOCK) | (events["effect"] == INIT)]
-    for row in np.unique(wanted["row"]).tolist():
+    for row in distinct(wanted["row"]).tolist():
         abi = knowledge.lock_abi(row, image)
-        addresses = np.unique(wanted["address"][wanted["row"] == row])
+        addresses = distinct(wanted["address"][wanted["row"] == row])
         starts.append(addresses)
         ends.append(addresses + np.uint64(abi.size if abi else 1))
         locks.append(np.full(len(addresses), row, np.int64))

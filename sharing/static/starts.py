@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.knowledge.threadclasses import thread_classes
+from sharing.model.arrays import among, distinct, union
 from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
@@ -41,7 +42,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
     args = image.args
     go = by_go(image)
-    callees = np.union1d(args["callee"], image.calls["callee"][go])
+    callees = union(args["callee"], image.calls["callee"][go])
     inverse = np.searchsorted(callees, args["callee"])
     wanted, many, waits = _asked(image, knowledge, callees)
     pointed, in_loop = _pointed(image), _in_loop(args)
@@ -110,10 +111,10 @@ def _methods(image: Image, found: set[int]) -> list[int]:
     methods = [one.function for one in image.overrides if (one.base, one.slot) in runs]
     if not methods:
         return []
-    rows = np.unique(function_at(image, np.array(methods, np.uint64)))
-    calls = image.calls[np.isin(image.calls["function"], rows)]
-    leads = np.isin(function_at(image, calls["callee"]), np.array(sorted(found), np.int64))
-    result: list[int] = rows[(rows >= 0) & ~np.isin(rows, calls["function"][leads])].tolist()
+    rows = distinct(function_at(image, np.array(methods, np.uint64)))
+    calls = image.calls[among(image.calls["function"], rows)]
+    leads = among(function_at(image, calls["callee"]), np.array(sorted(found), np.int64))
+    result: list[int] = rows[(rows >= 0) & ~among(rows, calls["function"][leads])].tolist()
     return result
 
 
@@ -122,7 +123,7 @@ def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> list[
     names = [image.names[nm] if nm >= 0 else "" for nm in image.functions["name"].tolist()]
     rows = [at for at in knowledge.thread_entries(names) if _is_qualified(names[at])]
     calls = image.calls
-    parts = set(function_at(image, calls["callee"][np.isin(calls["function"], list(found))]).tolist())
+    parts = set(function_at(image, calls["callee"][among(calls["function"], list(found))]).tolist())
     return [at for at in rows if at not in parts and not _only_calls_pointers(image, at)]
 
 
@@ -145,8 +146,10 @@ def _asked(
     wanted: set[Argument] = set()
     many: dict[Argument, bool] = {}
     waits: set[Argument] = set()
-    for i, name in enumerate(names_of_callees(image, callees)):
-        row = knowledge.thread_start(name)
+    names = names_of_callees(image, callees)
+    starters = set(knowledge.thread_starters(names))
+    for i, name in enumerate(names):
+        row = knowledge.thread_start(name) if i in starters else None
         if row is not None and row.entry_argument is not None:
             wanted.add((i, row.entry_argument))
             many[(i, row.entry_argument)] = row.many
@@ -189,14 +192,13 @@ def _through_pointers(image: Image, at: int, pointed: npt.NDArray[np.int64]) -> 
     wrapper = int(entry["function"])
     if not image.functions["flags"][wrapper] & FunctionFlag.ADDRESS_TAKEN:
         return []
-    call = _same_call(args, at)
+    ips = np.ascontiguousarray(args["ip"])
+    call = args[_same_call(ips, at)]
     passed = call[(call["kind"] == ArgKind.PARAM) & (call["arg"] != entry["arg"])]
     beside = set(passed["source"].tolist()) - {int(entry["source"])}
     chosen = []
-    for row in pointed.tolist():
-        if args["arg"][row] != entry["source"]:
-            continue
-        others = [o for o in _same_call(args, row) if int(o["arg"]) in beside]
+    for row in pointed[args["arg"][pointed] == entry["source"]].tolist():
+        others = [o for o in args[_same_call(ips, row)] if int(o["arg"]) in beside]
         data = [_is_data(image, int(o["value"])) for o in others if o["kind"] == ArgKind.ADDRESS]
         sizes = [int(o["value"]) for o in others if o["kind"] == ArgKind.CONSTANT and o["value"]]
         if data and all(data) and not sizes:
@@ -204,10 +206,9 @@ def _through_pointers(image: Image, at: int, pointed: npt.NDArray[np.int64]) -> 
     return chosen
 
 
-def _same_call(args: Table, at: int) -> Table:
-    """All arguments that the call of this row passes."""
-    ip = args["ip"][at]
-    return args[np.searchsorted(args["ip"], ip) : np.searchsorted(args["ip"], ip, "right")]
+def _same_call(ips: npt.NDArray[np.uint64], at: int) -> slice:
+    """The rows of all arguments that the call of this row passes; ``ips`` are the addresses of their calls."""
+    return slice(int(np.searchsorted(ips, ips[at])), int(np.searchsorted(ips, ips[at], "right")))
 
 
 def _is_data(image: Image, address: int) -> bool:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import among, distinct
 from sharing.model.image import ArgKind, Image, Table
 from sharing.static.callees import names_of_callees
 from sharing.static.edges import Edges
@@ -118,7 +119,7 @@ class Stretches:
 
     def _masks(self, image: Image, parts: _Parts, rows: Table) -> Masks:
         """Of rows of sites or calls of the entry; where one is not known to be, any stretch."""
-        known = np.isin(rows["ip"], image.sites["ip"]) | np.isin(rows["ip"], image.calls["ip"])
+        known = among(rows["ip"], image.sites["ip"]) | among(rows["ip"], image.calls["ip"])
         passed = parts.line.passed(Places.of(image, rows))
         masks = [1 << parts.bits[p] if p in parts.bits else parts.every for p in passed]
         return np.where(known, np.array(masks, np.uint64), np.uint64(parts.every))
@@ -197,15 +198,12 @@ class _Object:
 
 def _objects(image: Image, knowledge: Knowledge) -> list[_Object]:
     """Barriers and latches in static storage, and those of parallel regions."""
-    callees = np.unique(image.calls["callee"])
+    callees = distinct(image.calls["callee"])
+    names = names_of_callees(image, callees)
     known = {
-        address: row
-        for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True)
-        if name and (row := knowledge.barrier(name)) is not None
+        int(callees[i]): row for i in knowledge.barriers(names) if (row := knowledge.barrier(names[i])) is not None
     }
-    at = np.flatnonzero(
-        np.isin(image.calls["callee"], np.array(list(known), np.uint64)) & (image.calls["function"] >= 0)
-    )
+    at = np.flatnonzero(among(image.calls["callee"], np.array(list(known), np.uint64)) & (image.calls["function"] >= 0))
     by_object: dict[tuple[bool, int], list[int]] = defaultdict(list)
     for number, call in zip(at.tolist(), image.calls[at].tolist(), strict=True):
         argument = known[call[1]].argument
@@ -230,11 +228,11 @@ def _lines(
 ) -> Iterator[_Line]:
     """Entries of threads that pass barriers outside of loops, where all calls at each of these are in such entries."""
     objects = _objects(image, knowledge)
-    called = np.unique(edges.callee)
+    called = distinct(edges.callee)
     entry = {r.function: at for at, r in enumerate(roots) if r.function >= 0 and r.function not in called}
     passed: dict[int, list[int]] = defaultdict(list)
     for number, one in enumerate(objects):
-        rows = np.unique(one.calls["function"]).tolist()
+        rows = distinct(one.calls["function"]).tolist()
         inside = all(row in entry and (not one.of_region or entry[row] in regions) for row in rows)
         if inside and not in_loop(one.calls["loop_depth"]).any():
             for row in rows:

@@ -6,7 +6,7 @@ import pytest
 
 from sharing.knowledge import default_knowledge
 from sharing.knowledge.mentions import mentioning
-from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces
+from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, word_of
 
 
 def test_a_word_is_found_anywhere_in_a_text_and_not_across_two() -> None:
@@ -36,3 +36,38 @@ def test_the_entries_of_threads_among_many_names_are_those_by_their_names() -> N
     knowledge = default_knowledge()
     assert knowledge.thread_entries(names) == [1]
     assert [knowledge.is_thread_entry(name) for name in names] == [False, True, False, False]
+
+
+def test_what_calls_do_is_asked_of_the_same_names_at_once_as_one_by_one() -> None:
+    knowledge = default_knowledge()
+    names = [
+        "",
+        "main",
+        "pthread_create",
+        "pthread_mutex_lock",
+        "pthread_barrier_wait",
+        "signal",
+        "_ZNSt6threadC2Ev",
+        "_ZNSt5mutex4lockEv",
+        "_ZNSt10lock_guardISt5mutexEC2ERS0_",
+        "_ZN2my10lock_guardISt5mutexEC2ERS1_",
+        "_ZN4absl12lts_202206235Mutex4LockEv",
+        "_ZN2my5block4openEv",
+        "std::sync::poison::mutex::Mutex::lock",
+    ]
+    asked = (
+        (knowledge.lock_callees, lambda name: bool(knowledge.lock_calls(name))),
+        (knowledge.thread_starters, knowledge.starts_thread),
+        (knowledge.barriers, lambda name: knowledge.barrier(name) is not None),
+        (knowledge.callers_back, lambda name: bool(knowledge.callbacks(name))),
+    )
+    for together, alone in asked:
+        assert together(names) == [row for row, name in enumerate(names) if alone(name)]
+    assert [names[row] for row in knowledge.lock_callees(names)] == [names[row] for row in (3, 4, 7, 8, 10, 12)]
+
+
+def test_what_linkage_names_abbreviate_or_encode_is_no_word_of_a_row() -> None:
+    assert word_of("std::basic_string::~basic_string") == ""
+    assert word_of("std::thread::thread") == "thread"
+    assert word_of("my::Call::operator()") == "Call"
+    assert word_of("tbb::task::*") == "task"

@@ -13,11 +13,18 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+_FEW = 4  # values that are compared one by one more quickly than looked for
+
 
 def distinct(values: Array) -> Array:
     """The distinct values, sorted."""
     ordered = np.sort(values)
     return ordered[leading(ordered)]
+
+
+def union(first: Array, second: Array) -> Array:
+    """The distinct values of both, sorted."""
+    return distinct(np.concatenate((first, second)))
 
 
 def leading(ordered: Array) -> Array:
@@ -33,6 +40,15 @@ def positions(ordered: Array, values: Array) -> Array:
         return np.full(len(values), -1, np.int64)
     at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
     return np.where(ordered[at] == values, at, -1)
+
+
+def among(values: Array, wanted: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Which of the values are one of the wanted."""
+    wanted = np.asarray(wanted)
+    if values.dtype.kind != wanted.dtype.kind or len(wanted) <= _FEW:
+        return np.isin(values, wanted)  # compares with each of a few; else widens both
+    found: npt.NDArray[np.bool_] = positions(distinct(wanted), values) >= 0
+    return found
 
 
 def words_at(data: Array, offsets: Array, dtype: str) -> Array:
