@@ -31,7 +31,8 @@ def handed_on(image: Image, starter: int, callees: npt.NDArray[Any]) -> set[Argu
     return {(at, argument) for argument in range(MAX_ARGUMENTS)}
 
 
-def calls_what_it_is_handed(image: Image, entry: int, starter: int) -> bool:
-    """Does a thread's entry call through a pointer, and is it not the one that starts it?"""
-    calls = image.calls
-    return 0 <= starter != entry and bool(np.any((calls["function"] == entry) & (calls["callee"] == 0)))
+def calls_pointers(image: Image) -> npt.NDArray[np.bool_]:
+    """Functions that call through a pointer: of a thread's entry, perhaps what the starter was handed."""
+    callers = image.calls["function"][(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    result: npt.NDArray[np.bool_] = np.bincount(callers, minlength=len(image.functions)) > 0
+    return result

@@ -34,12 +34,14 @@ def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[t
     taken = taken[_never_written(image, sites["target"][taken])]
     args = image.args
     elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~among(args["callee"], starters)
-    for maker in distinct(calls["function"][handing]).tolist():
+    makers = distinct(calls["function"][handing])
+    away = np.flatnonzero(elsewhere & among(args["function"], makers))
+    for maker in makers.tolist():
         here = taken[sites["function"][taken] == maker]
         mine = handing[calls["function"][handing] == maker]
         mine = mine[np.argsort(calls["ip"][mine])]
         # An object that is handed to another function as well is something else: an error that is told.
-        others = set(args["value"][elsewhere & (args["function"] == maker)].tolist())
+        others = set(args["value"][away[args["function"][away] == maker]].tolist())
         for ip, table in sorted(zip(sites["ip"][here].tolist(), sites["target"][here].tolist(), strict=True)):
             row = _first_method(image, table) if table not in others and _is_vtable(image, table) else -1
             if row >= 0:

@@ -228,10 +228,9 @@ def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
         flow = np.repeat(runs, counts) * calls.flow[at] * numbers.CALL_SHARE
         if once is not None:
             flow = np.where(np.repeat(once[active], counts) & calls.looped[at], flow * numbers.STEADY, flow)
-        active, place = np.unique(calls.callee[at], return_inverse=True)
-        runs = np.minimum(np.bincount(place, flow, len(active)), MOST)
-        keep = runs > floor
-        active, runs = active[keep], runs[keep]
+        fresh = np.minimum(np.bincount(calls.callee[at], flow, len(base)), MOST)
+        active = np.flatnonzero(fresh > floor)
+        runs = fresh[active]
         total[active] = np.minimum(total[active] + runs, MOST)
     return total
 

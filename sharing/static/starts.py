@@ -22,8 +22,10 @@ from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
 from sharing.static.functionvalues import by_go, function_objects, made_values
-from sharing.static.indirectentries import calls_what_it_is_handed, handed_on
+from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.objectentries import object_entries
+
+ADDRESS, CONSTANT = int(ArgKind.ADDRESS), int(ArgKind.CONSTANT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +47,17 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     callees = union(args["callee"], image.calls["callee"][go])
     inverse = np.searchsorted(callees, args["callee"])
     wanted, many, waits = _asked(image, knowledge, callees)
-    pointed, in_loop = _pointed(image), _in_loop(args)
+    pointed, in_loop = _Pointed(image), _in_loop(args)
+    looped = _in_loop(image.calls)
+    often, through_pointers = _called_often(image, looped), calls_pointers(image)
     found: dict[int, list[bool]] = {}
     waited: dict[int, list[int]] = {}  # by entry the functions that start it and wait
     starters: dict[int, int] = {}  # addresses of functions that are handed objects, and the entry that they start
 
     def start(row: int, starter: int, *, several: bool) -> None:
         """This function runs on a thread of its own, which that one starts."""
-        found.setdefault(row, []).append(several or _called_often(image, starter, mains))
-        if calls_what_it_is_handed(image, row, starter):
+        found.setdefault(row, []).append(several or (starter not in mains and starter >= 0 and bool(often[starter])))
+        if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
             wanted.update(handed_on(image, starter, callees))
             starters[int(image.functions["address"][starter])] = row
 
@@ -64,7 +68,6 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             if waiting:
                 waited.setdefault(row, []).append(int(args[at]["function"]))
 
-    looped = _in_loop(image.calls)
     for callee, argument in sorted(wanted) if go.any() else ():
         for row, call in made_values(image, callees[callee : callee + 1], argument):
             start(row, int(image.calls["function"][call]), several=bool(looped[call]))
@@ -78,13 +81,15 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         many[wrapper] = bool(in_loop[at]) or many.get(key, False)
         if key in waits:
             waits.add(wrapper)
-        for handed in _through_pointers(image, at, pointed):
+        for handed in pointed.through(at):
             start_argument(handed, several=many[wrapper])
     objects: dict[int, bool] = {}
     handed_to = np.array(list(starters), np.uint64)
     for row, call in chain(object_entries(image, handed_to), made_values(image, handed_to)):
         maker = int(image.calls["function"][call])
-        objects[row] = objects.get(row, False) or bool(looped[call]) or _called_often(image, maker, mains)
+        objects[row] = (
+            objects.get(row, False) or bool(looped[call]) or (maker not in mains and maker >= 0 and bool(often[maker]))
+        )
         # What calls the object's method does nothing else for long.
         found.pop(starters[int(image.calls["callee"][call])], None)
     for row, several in objects.items():
@@ -170,45 +175,55 @@ def _handed_objects(image: Image, knowledge: Knowledge) -> npt.NDArray[np.uint64
     return np.array(found, np.uint64)
 
 
-def _pointed(image: Image) -> npt.NDArray[np.int64]:
-    """Rows of arguments of calls through pointers that are functions of this image."""
-    args = image.args
-    rows = np.flatnonzero((args["callee"] == 0) & (args["kind"] == ArgKind.ADDRESS))
-    result: npt.NDArray[np.int64] = rows[function_at(image, args["value"][rows].astype(np.uint64)) >= 0]
-    return result
+class _Pointed:
+    """Functions of this image that calls through pointers are handed."""
 
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        args = image.args
+        self._ips = np.ascontiguousarray(args["ip"])
+        rows = np.flatnonzero((args["callee"] == 0) & (args["kind"] == ArgKind.ADDRESS))
+        rows = rows[function_at(image, args["value"][rows].astype(np.uint64)) >= 0]
+        # By row of the arguments, which argument it is, and all that the same call passes: (argument, kind, value).
+        self._handed = [
+            (row, arg, self._call(row)) for row, arg in zip(rows.tolist(), args["arg"][rows].tolist(), strict=True)
+        ]
 
-def _through_pointers(image: Image, at: int, pointed: npt.NDArray[np.int64]) -> list[int]:
-    """Of the rows ``pointed`` those that are entries because a wrapper is called through a pointer.
+    def through(self, at: int) -> list[int]:
+        """Rows of those that are entries because a wrapper is called through a pointer.
 
-    ``at`` is the row where the wrapper passes its own argument on.  Services that can be replaced are tables of
-    functions, one of which starts threads: whoever wants a thread calls through the table.  Which table a call goes
-    through is not known.  It is taken for this wrapper's where it has a function at the place of the entry and data at
-    the place of something else that the wrapper hands to the same call (the handle, the attributes); registers that
-    hold a function by chance, as after a comparison, have none.
-    """
-    args = image.args
-    entry = args[at]
-    wrapper = int(entry["function"])
-    if not image.functions["flags"][wrapper] & FunctionFlag.ADDRESS_TAKEN:
-        return []
-    ips = np.ascontiguousarray(args["ip"])
-    call = args[_same_call(ips, at)]
-    passed = call[(call["kind"] == ArgKind.PARAM) & (call["arg"] != entry["arg"])]
-    beside = set(passed["source"].tolist()) - {int(entry["source"])}
-    chosen = []
-    for row in pointed[args["arg"][pointed] == entry["source"]].tolist():
-        others = [o for o in args[_same_call(ips, row)] if int(o["arg"]) in beside]
-        data = [_is_data(image, int(o["value"])) for o in others if o["kind"] == ArgKind.ADDRESS]
-        sizes = [int(o["value"]) for o in others if o["kind"] == ArgKind.CONSTANT and o["value"]]
-        if data and all(data) and not sizes:
-            chosen.append(row)
-    return chosen
+        ``at`` is the row where the wrapper passes its own argument on.  Services that can be replaced are tables of
+        functions, one of which starts threads: whoever wants a thread calls through the table.  Which table a call goes
+        through is not known.  It is taken for this wrapper's where it has a function at the place of the entry and data
+        at the place of something else that the wrapper hands to the same call (the handle, the attributes); registers
+        that hold a function by chance, as after a comparison, have none.
+        """
+        args = self._image.args
+        wrapper, own, source = int(args["function"][at]), int(args["arg"][at]), int(args["source"][at])
+        if not self._image.functions["flags"][wrapper] & FunctionFlag.ADDRESS_TAKEN:
+            return []
+        call = args[self._rows(at)]
+        passed = call[(call["kind"] == ArgKind.PARAM) & (call["arg"] != own)]
+        beside = set(passed["source"].tolist()) - {source}
+        chosen = []
+        for row, arg, handed in self._handed:
+            if arg != source:
+                continue
+            others = [(kind, value) for number, kind, value in handed if number in beside]
+            data = [_is_data(self._image, value) for kind, value in others if kind == ADDRESS]
+            sizes = [value for kind, value in others if kind == CONSTANT and value]
+            if data and all(data) and not sizes:
+                chosen.append(row)
+        return chosen
 
+    def _call(self, row: int) -> list[tuple[int, int, int]]:
+        call = self._image.args[self._rows(row)]
+        return list(zip(call["arg"].tolist(), call["kind"].tolist(), call["value"].tolist(), strict=True))
 
-def _same_call(ips: npt.NDArray[np.uint64], at: int) -> slice:
-    """The rows of all arguments that the call of this row passes; ``ips`` are the addresses of their calls."""
-    return slice(int(np.searchsorted(ips, ips[at])), int(np.searchsorted(ips, ips[at], "right")))
+    def _rows(self, at: int) -> slice:
+        """Of all arguments that the call of this row passes."""
+        ip = self._ips[at]
+        return slice(int(np.searchsorted(self._ips, ip)), int(np.searchsorted(self._ips, ip, "right")))
 
 
 def _is_data(image: Image, address: int) -> bool:
@@ -223,11 +238,12 @@ def _in_loop(rows: Table) -> npt.NDArray[np.bool_]:
     return result
 
 
-def _called_often(image: Image, function: int, mains: set[int]) -> bool:
-    """Is the function that creates the thread itself called in a loop, from several places or through pointers?"""
-    if function < 0 or function in mains:
-        return False
-    address = image.functions[function]["address"]
-    calls = image.calls[image.calls["callee"] == address]
-    taken = bool(image.functions[function]["flags"] & FunctionFlag.ADDRESS_TAKEN)
-    return len(calls) > 1 or bool(_in_loop(calls).any()) or taken
+def _called_often(image: Image, looped: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Functions that are called in a loop (``looped``: calls that are), from several places or through pointers."""
+    n = len(image.functions)
+    callee = function_at(image, image.calls["callee"])
+    own = callee >= 0
+    often = np.bincount(callee[own], minlength=n) > 1
+    often |= np.bincount(callee[own & looped], minlength=n) > 0
+    result: npt.NDArray[np.bool_] = often | (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN != 0)
+    return result
