@@ -54,13 +54,17 @@ def package_of(path: str, lists: Path = _LISTS) -> str:
     real = os.path.realpath(path)
     names = {real, real.removeprefix(_MERGED) if real.startswith(f"{_MERGED}/") else real}
     lines = [f"\n{name}\n".encode(errors="surrogateescape") for name in names]
-    for file in sorted(lists.glob("*.list")):
+    try:
+        files = sorted(name for name in os.listdir(lists) if name.endswith(".list"))
+    except OSError:
+        return ""
+    for file in files:
         try:
-            text = b"\n" + read_input(file, _MAX_LIST_BYTES)
+            text = b"\n" + read_input(lists / file, _MAX_LIST_BYTES)
         except (LinemateError, OSError):
             continue
         if any(line in text for line in lines):
-            return file.name.removesuffix(".list").partition(":")[0]
+            return file.removesuffix(".list").partition(":")[0]
     return ""
 
 

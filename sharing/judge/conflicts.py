@@ -18,18 +18,17 @@ def fewest_to_move(names: Iterable[str], conflicts: Iterable[tuple[str, str, flo
     pairs = list(conflicts)
     if len(pairs) == 1:
         return (pairs[0][0],)
-    import networkx as nx
-
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(names)
+    # Loading networkx takes longer than all edits of most programs.
+    graph: dict[str, dict[str, float]] = {name: {} for name in names}
     for a, b, weight in pairs:
-        graph.add_edge(a, b, weight=weight)
+        graph.setdefault(a, {})[b] = weight
+        graph.setdefault(b, {})[a] = weight
     moved: list[str] = []
-    while graph.number_of_edges():
-        degree = graph.degree(weight="weight")
-        worst = max(sorted(graph.nodes), key=lambda n: (degree[n], graph.degree(n)))
+    while any(graph.values()):
+        worst = max(sorted(graph), key=lambda name: (sum(graph[name].values()), len(graph[name])))
         moved.append(worst)
-        graph.remove_node(worst)
+        for other in graph.pop(worst).keys() & graph.keys():
+            del graph[other][worst]
     return tuple(moved)
 
 

@@ -72,20 +72,28 @@ def _closing(name: str) -> int:
 
 
 class _Globs:
-    """Several globs as one pattern, made when it is first asked."""
+    """Several globs as one pattern, made when a name begins as one of them."""
 
     def __init__(self, globs: Iterable[str] = ()) -> None:
         self._globs = list(globs)
+        self._begins = tuple(map(_literal_begin, self._globs))
         self._matches: Callable[[str], re.Match[str] | None] | None = None
 
     def add(self, glob: str) -> None:
         self._globs.append(glob)
+        self._begins = (*self._begins, _literal_begin(glob))
         self._matches = None
 
     def any(self, name: str) -> bool:
+        if not name.startswith(self._begins):
+            return False
         if self._matches is None:
             self._matches = one_of(self._globs)
         return self._matches(name) is not None
+
+
+def _literal_begin(glob: str) -> str:
+    return re.split(r"[*?[]", glob, maxsplit=1)[0]
 
 
 class Namespaces:

@@ -114,7 +114,7 @@ class Member(msgspec.Struct, frozen=True):
 class TypeTable:
     """All types of an image, indexed by row.  Flattening is lazy and remembered."""
 
-    __slots__ = ("_alignments", "_flat", "_records", "_starts", "_visits")
+    __slots__ = ("_alignments", "_flat", "_records", "_starts", "_stripped", "_visits")
 
     def __init__(self, records: Sequence[TypeRecord] = ()) -> None:
         self._records = records
@@ -122,6 +122,7 @@ class TypeTable:
         self._starts: dict[int, list[int]] = {}
         self._visits = 0
         self._alignments: dict[int, int] = {}
+        self._stripped: dict[int, tuple[int, frozenset[TypeKind], tuple[str, ...]]] = {}
 
     def __len__(self) -> int:
         return len(self._records)
@@ -131,6 +132,12 @@ class TypeTable:
 
     def strip(self, row: int) -> tuple[int, frozenset[TypeKind], tuple[str, ...]]:
         """Follow typedefs and qualifiers: (core row, qualifiers seen, names seen).  -1 when it leads nowhere."""
+        known = self._stripped.get(row)
+        if known is None:
+            known = self._stripped[row] = self._strip(row)
+        return known
+
+    def _strip(self, row: int) -> tuple[int, frozenset[TypeKind], tuple[str, ...]]:
         qualifiers: set[TypeKind] = set()
         names: list[str] = []
         for _ in range(MAX_DEPTH):
