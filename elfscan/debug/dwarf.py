@@ -152,6 +152,11 @@ def start_locals(path: str, ips: npt.NDArray[np.uint64], *, frames: str, alt: st
     return _start(path, alt, ["--locals", "--frames", _argument(frames)], stdin=addresses)
 
 
+def start_unwind(path: str, ips: npt.NDArray[np.uint64]) -> ToolJob:
+    """Start asking how the functions around the instructions ``ips`` are left; the answer is ``frames``'s."""
+    return _start_tool(path, ["--unwind"], stdin=ips.astype("=u8").tobytes())
+
+
 def _start(
     path: str,
     alt: str | None,
@@ -161,14 +166,26 @@ def _start(
     starter: Starter = ToolJob,
     copied: bool = False,
 ) -> DwarfJob:
+    options = [*(["--alt", alt] if alt else []), *options]
+    return DwarfJob(path, _start_tool(path, options, stdin=stdin, starter=starter, copied=copied))
+
+
+def _start_tool(
+    path: str,
+    options: list[str],
+    *,
+    stdin: bytes | None = None,
+    starter: Starter = ToolJob,
+    copied: bool = False,
+) -> ToolJob:
     try:
         status = os.stat(path)
         # What is there, and not what the size says: a hole costs nothing and earns nothing.
         size = min(status.st_size, 512 * status.st_blocks)
     except OSError as error:
         raise Malformed(path, None, error.strerror or str(error)) from error
-    job = starter.start(
-        [str(tool_path("linemate-dwarf")), *(["--alt", alt] if alt else []), *options, _argument(path)],
+    return starter.start(
+        [str(tool_path("linemate-dwarf")), *options, _argument(path)],
         stdin=stdin,
         bounds=Bounds(
             _TIMEOUT_S + _TIMEOUT_PER_GIB_S * size / (1 << 30),
@@ -176,7 +193,6 @@ def _start(
             _MAX_OUTPUT_BYTES,
         ),
     )
-    return DwarfJob(path, job)
 
 
 def _argument(path: str) -> str:

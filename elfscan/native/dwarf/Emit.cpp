@@ -252,6 +252,24 @@ private:
 
 } // namespace
 
+void emitUnwind(ArrayRef<UnwindStep> Steps, raw_ostream &OS) {
+  msgpack::Writer Out(OS);
+  Out.writeArraySize(static_cast<uint32_t>(Steps.size()));
+  for (const UnwindStep &Step : Steps) {
+    Out.writeArraySize(5);
+    Out.write(Step.Ip);
+    Out.write(Step.Frame.Register);
+    Out.write(Step.Frame.Offset);
+    Out.write(Step.Return);
+    Out.writeArraySize(static_cast<uint32_t>(Step.Saved.size()));
+    for (const RegisterPlus &Saved : Step.Saved) {
+      Out.writeArraySize(2);
+      Out.write(Saved.Register);
+      Out.write(Saved.Offset);
+    }
+  }
+}
+
 void emit(Merged &M, bool AllRecords, bool WithLocals, raw_ostream &OS) {
   Document(M, OS).write(AllRecords, WithLocals);
 }

@@ -10,6 +10,7 @@
 #ifndef LINEMATE_DWARF_EMIT_H
 #define LINEMATE_DWARF_EMIT_H
 
+#include "Locals.h"
 #include "Merge.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -19,6 +20,11 @@ namespace linemate::dwarf {
 /// \p AllRecords the types of Merged.Records too, \p WithLocals also locals and
 /// what pointers point to.
 void emit(Merged &M, bool AllRecords, bool WithLocals, llvm::raw_ostream &OS);
+
+/// Writes [[instruction, register, offset, return register, [[register,
+/// offset], ...]], ...]: the frame is at register + offset, and what it holds
+/// at its address + offset.
+void emitUnwind(llvm::ArrayRef<UnwindStep> Steps, llvm::raw_ostream &OS);
 
 } // namespace linemate::dwarf
 

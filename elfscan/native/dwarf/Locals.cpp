@@ -17,8 +17,9 @@ using namespace llvm::dwarf;
 
 namespace linemate::dwarf {
 
-constexpr unsigned MaxDepth = 64;     // of blocks and inlined functions
-constexpr size_t MaxAtOnePlace = 256; // variables
+constexpr unsigned MaxDepth = 64;         // of blocks and inlined functions
+constexpr size_t MaxAtOnePlace = 256;     // variables
+constexpr uint64_t UnwoundRegisters = 32; // general ones and the link
 
 namespace {
 /// What a location expression says, as far as it is one register and a number.
@@ -116,28 +117,67 @@ void LocalFinder::readFrames() {
   }
 }
 
-/// The canonical frame address at \p Ip by the unwind rows.
-std::optional<RegisterPlus> LocalFinder::canonicalFrame(uint64_t Ip) {
+const llvm::dwarf::FDE *LocalFinder::frameAround(uint64_t Ip) {
   if (!HasFrames)
     readFrames();
   auto It = Frames.upper_bound(Ip);
   if (It == Frames.begin())
-    return std::nullopt;
+    return nullptr;
   const llvm::dwarf::FDE *Frame = std::prev(It)->second;
-  if (Ip - Frame->getInitialLocation() >= Frame->getAddressRange())
+  return Ip - Frame->getInitialLocation() < Frame->getAddressRange() ? Frame
+                                                                     : nullptr;
+}
+
+/// The row that holds at \p Ip.
+static std::optional<UnwindRow> rowAt(const llvm::dwarf::FDE *Frame,
+                                      uint64_t Ip) {
+  if (!Frame)
     return std::nullopt;
   Expected<UnwindTable> Table = UnwindTable::create(Frame);
   if (!Table) {
     consumeError(Table.takeError());
     return std::nullopt;
   }
-  const UnwindLocation *Last = nullptr;
+  std::optional<UnwindRow> Last;
   for (const UnwindRow &Row : *Table)
     if (Row.hasAddress() && Row.getAddress() <= Ip)
-      Last = &Row.getCFAValue();
-  if (!Last || Last->getLocation() != UnwindLocation::RegPlusOffset)
+      Last = Row;
+  if (!Last ||
+      Last->getCFAValue().getLocation() != UnwindLocation::RegPlusOffset)
     return std::nullopt;
-  return RegisterPlus{Last->getRegister(), Last->getOffset()};
+  return Last;
+}
+
+/// The canonical frame address at \p Ip by the unwind rows.
+std::optional<RegisterPlus> LocalFinder::canonicalFrame(uint64_t Ip) {
+  std::optional<UnwindRow> Row = rowAt(frameAround(Ip), Ip);
+  if (!Row)
+    return std::nullopt;
+  const UnwindLocation &Frame = Row->getCFAValue();
+  return RegisterPlus{Frame.getRegister(), Frame.getOffset()};
+}
+
+std::optional<UnwindStep> LocalFinder::unwind(uint64_t Ip) {
+  const llvm::dwarf::FDE *Frame = frameAround(Ip);
+  std::optional<UnwindRow> Row = rowAt(Frame, Ip);
+  if (!Row || !Frame->getLinkedCIE())
+    return std::nullopt;
+  const UnwindLocation &Base = Row->getCFAValue();
+  UnwindStep Step = {Ip,
+                     {Base.getRegister(), Base.getOffset()},
+                     Frame->getLinkedCIE()->getReturnAddressRegister(),
+                     {}};
+  for (uint64_t Register = 0; Register < UnwoundRegisters; ++Register) {
+    auto At = Row->getRegisterLocations().getRegisterLocation(Register);
+    if (!At || At->getLocation() == UnwindLocation::Same ||
+        At->getLocation() == UnwindLocation::Unspecified)
+      continue;
+    if (*At == UnwindLocation::createAtCFAPlusOffset(At->getOffset()))
+      Step.Saved.push_back({Register, At->getOffset()});
+    else if (Register == Step.Return)
+      return std::nullopt; // the outermost function, or said otherwise
+  }
+  return Step;
 }
 
 std::optional<RegisterPlus> LocalFinder::frameBase(DWARFDie Function,

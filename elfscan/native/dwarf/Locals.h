@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns which parameters and local variables are in scope at an instruction,
-// and the register or the place in the frame that holds each.  Ranges, location
+// the register or the place in the frame that holds each, and how the function
+// is left.  Ranges, location
 // lists and unwind rows are read by LLVM; what a variable is called and its
 // type are the Worker's.
 //
@@ -46,6 +47,15 @@ struct LocalPlace {
   bool InMemory; ///< Where is its address, else its value
 };
 
+/// How the caller's registers are found from those at one instruction, as far
+/// as each is in the frame: the frame's address, and where what is in it.
+struct UnwindStep {
+  uint64_t Ip;
+  RegisterPlus Frame;
+  uint64_t Return; ///< the register whose place holds the return address
+  std::vector<RegisterPlus> Saved; ///< offsets from the frame's address
+};
+
 /// The functions that an instruction is part of: inlined ones first, by their
 /// offsets in .debug_info.
 struct FunctionsAt {
@@ -64,12 +74,17 @@ public:
   /// those of the innermost function first.
   FunctionsAt at(uint64_t Ip, std::vector<LocalPlace> &Out);
 
+  /// How to leave the function around \p Ip, nothing where its rows do not say
+  /// it in registers and offsets.
+  std::optional<UnwindStep> unwind(uint64_t Ip);
+
 private:
   void collect(llvm::DWARFDie Parent, uint64_t Ip, uint64_t Function,
                std::optional<RegisterPlus> Frame, unsigned Depth,
                std::vector<LocalPlace> &Out);
   std::optional<RegisterPlus> frameBase(llvm::DWARFDie Function, uint64_t Ip);
   std::optional<RegisterPlus> canonicalFrame(uint64_t Ip);
+  const llvm::dwarf::FDE *frameAround(uint64_t Ip);
 
   void readFrames();
 

@@ -28,6 +28,7 @@ static const char Usage[] =
     "[--threads N] [--statistics] FILE\n"
     "       linemate-dwarf --locals [--frames FILE] [--alt FILE] FILE "
     "<ADDRESSES\n"
+    "       linemate-dwarf --unwind FILE <ADDRESSES\n"
     "       linemate-dwarf --names <NAMES\n"
     "       linemate-dwarf --serve <SOCKET\n";
 
@@ -68,6 +69,8 @@ static int one(int Argc, char **Argv) {
       Opts.PackagePath = Argv[++I];
     } else if (Arg == "--locals") {
       Opts.Locals.emplace();
+    } else if (Arg == "--unwind") {
+      Opts.Unwind.emplace();
     } else if (Arg == "--frames" && HasValue) {
       Opts.FramesPath = Argv[++I];
     } else if (Arg == "--all-types") {
@@ -90,7 +93,8 @@ static int one(int Argc, char **Argv) {
   }
   linemate::confineTool("linemate-dwarf");
   install_fatal_error_handler(onFatalError, &Opts.Path);
-  if (Opts.Locals && !readAddresses(*Opts.Locals))
+  if ((Opts.Locals && !readAddresses(*Opts.Locals)) ||
+      (Opts.Unwind && !readAddresses(*Opts.Unwind)))
     return fail("standard input", "no list of addresses");
   try {
     if (Error E = linemate::dwarf::run(Opts, outs()))

@@ -107,6 +107,17 @@ static Error readLocals(Worker &W, const Options &Opts, const Object &Main,
   return Error::success();
 }
 
+/// Writes how the functions around some instructions are left.
+static void writeUnwind(const std::vector<uint64_t> &Ips, const Object &Main,
+                        raw_ostream &OS) {
+  LocalFinder Finder(Main, Main);
+  std::vector<UnwindStep> Steps;
+  for (uint64_t Ip : Ips)
+    if (std::optional<UnwindStep> Step = Finder.unwind(Ip))
+      Steps.push_back(std::move(*Step));
+  emitUnwind(Steps, OS);
+}
+
 /// Says how much is missing; the reasons follow one by one.
 static void noteLost(Merged &M, uint64_t Lost, uint64_t All) {
   const ProblemNode &First = *llvm::min_element(
@@ -124,6 +135,10 @@ Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
   Expected<std::unique_ptr<Object>> Main = openNamed(Open, Opts.Path);
   if (!Main)
     return Main.takeError();
+  if (Opts.Unwind) {
+    writeUnwind(*Opts.Unwind, **Main, OS);
+    return Error::success();
+  }
   Merged M;
   UnitList Units(**Main);
   Units.build([&](uint64_t Offset, const Twine &Reason) {

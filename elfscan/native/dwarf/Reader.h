@@ -26,6 +26,8 @@ struct Options {
   /// these are in are read.  Unwind rows are in FramesPath, "" for Path.
   std::optional<std::vector<uint64_t>> Locals;
   std::string FramesPath;
+  /// Instructions whose way to the caller is wanted, and nothing else.
+  std::optional<std::vector<uint64_t>> Unwind;
   bool Statistics = false; // one line on standard error
   unsigned Threads = 0;    // 0: one for each processor
 };
