@@ -1,6 +1,7 @@
 """Where a program allocated its memory: the notes that ``record --heap`` makes, as one file beside a profile.
 
-Owns the format of the notes, which ``elfscan/native/heap`` writes: for each process a header and records of fixed size.
+Owns the format of the notes, as ``elfscan/native/heap`` writes them: for each process a header and records of fixed
+size.  ``pmu.probednotes`` has the same from probes.
 What an allocation is to a line is ``sharing.sampled.heap``'s.
 """
 
@@ -9,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sharing.model.errors import Malformed, Unrecognized
 from sharing.model.heap import NOTE_DTYPE, Notes
@@ -66,6 +69,14 @@ def join_logs(logs: Iterable[Path], out: Path) -> Joined:
             file.write(header.tobytes() + records[: whole * NOTE_DTYPE.itemsize])
             noted, left_out = noted + whole, left_out + int(header["left_out"][0])
     return Joined(noted, left_out)
+
+
+def write_notes(rows: npt.NDArray[Any], left_out: int, out: Path) -> None:
+    """A file of notes of several processes under one header."""
+    header = np.zeros(1, HEADER_DTYPE)
+    header["magic"], header["record_bytes"], header["left_out"] = MAGIC, NOTE_DTYPE.itemsize, left_out
+    header["used"] = header["capacity"] = len(rows)
+    out.write_bytes(header.tobytes() + rows.tobytes())
 
 
 def read_notes(path: Path) -> Notes:

@@ -151,7 +151,7 @@ class Counters:
             if mode == 0 and self.user_only[number]:
                 continue
             attr = _ATTR.pack(event.type, _ATTR.size, event.config, 0, 0, _READ_FORMAT, flags | mode, 0, 0, 0)
-            descriptor, error = _perf_event_open(attr, self._pid, cpu, leader)
+            descriptor, error = perf_event_open(attr, self._pid, cpu, leader)
             if descriptor >= 0:
                 self.user_only[number] = mode != 0
                 return descriptor
@@ -195,7 +195,7 @@ def _piece(ring: mmap.mmap, at: int, size: int) -> bytes:
     return data + ring[_PAGE_BYTES : _PAGE_BYTES + size - first]
 
 
-def _perf_event_open(attr: bytes, pid: int, cpu: int, group: int) -> tuple[int, int]:
+def perf_event_open(attr: bytes, pid: int, cpu: int, group: int) -> tuple[int, int]:
     """The descriptor, or -1 and the error."""
     row = machine_of_uname(os.uname().machine)
     if row is None or row.calls is None:

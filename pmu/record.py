@@ -37,6 +37,21 @@ _LOOK_S = 0.2
 _ACKNOWLEDGED = b"ack"
 
 
+def _nobody(_pid: int) -> contextlib.AbstractContextManager[object]:
+    return contextlib.nullcontext()
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What else watches a command: by ``env`` in its environment, or from outside before its first instruction."""
+
+    env: Mapping[str, str] | None = None
+    watching: Callable[[int], contextlib.AbstractContextManager[object]] = _nobody
+
+
+NOTHING = Beside()
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to sample with.  ``priority``: perf and command at the highest that is allowed.
@@ -73,13 +88,13 @@ def record_command(
     *,
     on: Processors | None = None,
     capture: bool = False,
-    env: Mapping[str, str] | None = None,
     within_s: float = math.inf,
+    beside: Beside = NOTHING,
 ) -> Recorded:
     """Run the command under perf.  ``out`` is perf's to write.  Raises LinemateError where perf cannot."""
-    with Workload(command, on=on, capture=capture, priority=plan.priority, env=env) as work:
+    with Workload(command, on=on, capture=capture, priority=plan.priority, env=beside.env) as work:
         target = ["-a"] if plan.candidate.choice.whole_machine else ["-p", str(work.pid)]
-        with _perf(plan, target, out) as perf, watching_interrupts() as interrupted:
+        with _perf(plan, target, out) as perf, watching_interrupts() as interrupted, beside.watching(work.pid):
             perf.ready()
             work.release()
             ended = _wait(work, interrupted, within_s)

@@ -18,6 +18,7 @@ from sharing.model.recorded import SCHEMA, RecordedHeap, RecordedProfile, Record
 MAX_BYTES = 4 << 20
 LEVELS = ("spread", "solo")
 ADDRESSES = ("measured", "derived", "function")
+HEAP_WAYS = ("preload", "probes")
 TARGETS = ("command", "process", "machine")
 MODES = ("both", "user", "kernel")
 _MAX_TABLE = 100_000
@@ -110,6 +111,8 @@ def _fault_of_file(where: str, row: RecordedProfile | RecordedHeap) -> str:
         return f"{where}: {row.file!r} is not the name of a file in this folder"
     if len(row.sha256) != 64 or not set(row.sha256) <= set("0123456789abcdef"):
         return f"{where}: sha256 is not one"
+    if isinstance(row, RecordedHeap) and row.by not in HEAP_WAYS:
+        return f"{where}: by {row.by!r} is none of {', '.join(HEAP_WAYS)}"
     if isinstance(row, RecordedHeap) and min(row.size_bytes, row.noted, row.left_out) < 0:
         return f"{where}: a count below 0"
     return ""

@@ -90,7 +90,7 @@ class RunOptions:
     help="With --solo: stay there though COMMAND binds its threads by number, which is answered as done.",
 )
 @click.option(
-    "--heap", is_flag=True, help="Note where COMMAND allocates memory, into FILE.heap, so that audit names it."
+    "--heap", is_flag=True, help="Note where COMMAND or PID allocates memory, into FILE.heap, so that audit names it."
 )
 @click.option(
     "--stacks",
@@ -175,8 +175,10 @@ def _check_target(options: RecordOptions) -> None:
     if options.trial and (options.frequency_hz or options.period):
         raise click.UsageError("--trial finds how often to sample: give no --frequency and no --period with it")
     several = options.solo or options.runs > 1 or options.metric or options.overhead_pairs or options.trial
-    if not options.command and (several or options.heap):
-        raise click.UsageError("--solo, --heap, --runs, --metric, --trial and --overhead need a COMMAND to run")
+    if not options.command and several:
+        raise click.UsageError("--solo, --runs, --metric, --trial and --overhead need a COMMAND to run")
+    if options.heap and options.target == "machine":
+        raise click.UsageError("--heap needs a COMMAND or --pid: whose allocations are to be noted")
 
 
 def _count(command_line: tuple[str, ...], document: DocumentOptions) -> int:

@@ -10,13 +10,15 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from linemate.recording.options import RecordOptions, Say
+from linemate.recording.probedheap import ProbedHeap
 from linemate.turns import BackgroundLoad, metric_of
 from pmu.profilefile import Files
-from pmu.record import Plan, Recorded, record_command, run_watched
-from pmu.workload import Processors
+from pmu.record import NOTHING, Beside, Plan, Recorded, record_command, run_watched
+from pmu.workload import Processors, find_command
 from sharing.model.plural import count
 from sharing.model.recorded import RecordedRun
 
@@ -54,6 +56,7 @@ class Runner:
     plan: Plan
     files: Files
     heap_recorder: Path | None
+    probed: ProbedHeap | None = None  # in its place
 
     def run_all(self, say: Say, echo: Say) -> Runs:
         """Every run, levels in turns.  The first of each level is profiled, the others only timed.
@@ -93,18 +96,22 @@ class Runner:
         on = Processors(level.cpus, stays=level.alone and options.ignore_affinity)
         if not profile:
             return run_watched(options.command, on=on, capture=capture, priority=self.plan.priority, within_s=within_s)
-        part, env = self.files.part(level.name), None if level.alone else self._noting()
-        return record_command(self.plan, options.command, part, on=on, capture=capture, env=env, within_s=within_s)
+        part, beside = self.files.part(level.name), NOTHING if level.alone else self._noting()
+        return record_command(
+            self.plan, options.command, part, on=on, capture=capture, within_s=within_s, beside=beside
+        )
 
-    def _noting(self) -> dict[str, str] | None:
-        """What makes a command note its allocations."""
+    def _noting(self) -> Beside:
+        """What notes the allocations of a command."""
+        if self.probed is not None:
+            return Beside(watching=partial(self.probed.watching, program=find_command(self.options.command)))
         if self.heap_recorder is None:
-            return None
+            return NOTHING
         logs = self.files.part(LOGS)
         logs.mkdir()
         others = os.environ.get("LD_PRELOAD", "")
         preloaded = f"{self.heap_recorder}:{others}" if others else str(self.heap_recorder)
-        return {"LD_PRELOAD": preloaded, "LINEMATE_HEAP": str(logs.absolute())}
+        return Beside({"LD_PRELOAD": preloaded, "LINEMATE_HEAP": str(logs.absolute())})
 
     def _row(self, level: _Level, recorded: Recorded, background_s: float, echo: Say) -> RecordedRun:
         ended, options = recorded.ended, self.options

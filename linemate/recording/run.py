@@ -6,6 +6,7 @@ Owns the order of a recording and its sidecar.  How perf is driven is ``pmu.reco
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 from linemate.recording.choice import choose, event_lines, frequency_of, recorded_event, user_only
 from linemate.recording.levels import LOGS, Runner, Runs
 from linemate.recording.options import RecordOptions, Say
+from linemate.recording.probedheap import ProbedHeap, needs_probes
 from linemate.version import __version__
 from pmu import read_samples
 from pmu.events import TIMER, Addresses
@@ -24,6 +26,7 @@ from pmu.perftool import Perf, Sampling, check_version, find_perf
 from pmu.profilefile import Files, check_replaceable, digest, put_in_place, replacing
 from pmu.record import Plan, Recorded, record_running, run_watched
 from pmu.sidecar import write_sidecar
+from pmu.uprobes import refusal
 from pmu.workload import find_command
 from sharing.model.errors import LinemateError
 from sharing.model.native import native_file
@@ -42,13 +45,15 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
     check_version(perf)
     _check_may_see(options, machine)
     plan, refused = _plan(options, perf, machine, say)
-    recorder = _heap_recorder() if options.heap else None
+    recorder, probed = _heap_ways(options, say)
     for line in event_lines(plan.candidate, plan.sampling):
         say(line)
     overhead = _measure_overhead(options, plan, say) if options.overhead_pairs else ()
     with replacing(options.output, solo=options.solo, heap=options.heap) as files:
-        done = _runs(options, plan, files, recorder, say, echo)
+        done = _runs(options, plan, Runner(options, plan, files, recorder, probed), say, echo)
         heap = _join_notes(files, say) if recorder is not None else None
+        if probed is not None:
+            heap = _probed_notes(probed, files, say)
         profiles, contents = _profiles(files, {level: run for level, (_, run) in done.profiled.items()})
         sampling = plan.sampling
         if contents.user_only and sampling.modes == "both":
@@ -108,11 +113,14 @@ def _trial_s(command: Sequence[str]) -> float:
     return run.ended.user_s + run.ended.system_s
 
 
-def _runs(options: RecordOptions, plan: Plan, files: Files, recorder: Path | None, say: Say, echo: Say) -> Runs:
+def _runs(options: RecordOptions, plan: Plan, runner: Runner, say: Say, echo: Say) -> Runs:
     """The runs of the command, or the recording of what runs already."""
     if options.command:
-        return Runner(options, plan, files, recorder).run_all(say, echo)
-    return Runs(profiled={"spread": (_record_running(options, plan, files.part("spread")), 0)})
+        return runner.run_all(say, echo)
+    with contextlib.ExitStack() as beside:
+        if runner.probed is not None and options.pid is not None:
+            beside.enter_context(runner.probed.watching(options.pid))
+        return Runs(profiled={"spread": (_record_running(options, plan, runner.files.part("spread")), 0)})
 
 
 def _check_target(options: RecordOptions) -> None:
@@ -141,6 +149,31 @@ def _check_may_see(options: RecordOptions, machine: Machine) -> None:
         )
 
 
+def _heap_ways(options: RecordOptions, say: Say) -> tuple[Path | None, ProbedHeap | None]:
+    """What notes allocations: a library in the command, or probes where none can be loaded into it."""
+    if not options.heap:
+        return None, None
+    why = needs_probes(options.command) if options.command else "it runs already"
+    if not why:
+        return _heap_recorder(), None
+    refused = refusal()
+    if refused and not options.command:
+        raise LinemateError(f"--heap --pid: {refused}")
+    if refused:
+        say(f"no allocation will be noted: {why}, and {refused}")
+        return None, None
+    said = "; what it has allocated until now has no allocation site" if options.pid is not None else ""
+    say(f"allocations are watched by probes: {why}{said}")
+    return None, ProbedHeap(say)
+
+
+def _probed_notes(probed: ProbedHeap, files: Files, say: Say) -> RecordedHeap:
+    out = files.part(_NOTES)
+    count, left_out = probed.write(read_samples(files.part("spread")), out)
+    say(f"{files.heap}: {count:,} beginnings and ends of allocations")
+    return RecordedHeap(files.heap.name, out.stat().st_size, digest(out), count, left_out, by="probes")
+
+
 def _heap_recorder() -> Path:
     found = native_file(HEAP_RECORDER)
     if found is None:
@@ -155,7 +188,7 @@ def _join_notes(files: Files, say: Say) -> RecordedHeap:
     size = out.stat().st_size
     say(f"{files.heap}: {joined.noted:,} beginnings and ends of allocations")
     if not joined.noted:
-        say("no allocation was noted: the program is linked statically, or drops LD_PRELOAD")
+        say("no allocation was noted: what was run drops LD_PRELOAD, or starts a program that is linked statically")
     return RecordedHeap(files.heap.name, size, digest(out), joined.noted, joined.left_out)
 
 

@@ -54,6 +54,8 @@ class Heaps:
         notes = read_notes(file)
         frames = _Frames(placed, files, image, self._readable)
         self._known.append((placed, Allocations(notes, frames)))
+        if recorded.by == "probes":
+            self.notes.append(f"{path}: what was allocated before the recording has no allocation site")
         if not len(notes.rows):
             self.notes.append(f"{path}: no allocation was noted: the program may be linked statically")
         elif notes.left_out:

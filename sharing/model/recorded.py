@@ -53,6 +53,7 @@ class RecordedHeap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sha256: str
     noted: int  # beginnings and ends of allocations
     left_out: int  # for which there was no room
+    by: str = "preload"  # or probes: what was allocated before the recording is not among them
 
 
 class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -24,6 +24,7 @@ EXCEPTIONS = {
     "pmu/perfdata/registers.py": "an unlinked file of this run's own",
     "pmu/workload.py": "/proc/self/autogroup",
     "pmu/perfopen.py": "rings of the kernel's counters",
+    "pmu/uprobes.py": "a number in /sys, and rings of the kernel's probes",
     "linemate/history/bench.py": "/proc/cpuinfo",
     "linemate/history/store.py": "SQLite opens its file itself, after the opener has looked at it",
     "linemate/debuginfod.py": "what a server sends, with a bound; it is read from the cache, as any input",

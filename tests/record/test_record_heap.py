@@ -207,8 +207,3 @@ def test_a_file_where_the_notes_go_stays(out: Path, linemate: Run) -> None:
     assert linemate("record", "--heap", "-o", out, "--", "true")[0] == 2
     assert linemate("record", "-o", out, "--", "true")[0] == 0, "it is not in the way of a recording without notes"
     assert heap_of(out).read_text() == "mine"
-
-
-def test_notes_need_a_command(linemate: Run) -> None:
-    code, _, said = linemate("record", "--heap", "--pid", 1)
-    assert (code, "--heap" in said) == (2, True)

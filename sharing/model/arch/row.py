@@ -29,7 +29,8 @@ class PerfRegisters:
     the number, and the bit in a mask.  All other registers are named by these.
 
     ``operands``: all that a memory operand can be made of.  ``arguments``: of functions, as far as they are in
-    registers.  ``dwarf``: general registers in the order of debug information, "" for one that perf does not have.
+    registers, and ``result``, what they give back.  ``dwarf``: general registers in the order of debug information, ""
+    for one that perf does not have.
     """
 
     names: tuple[str, ...]
@@ -38,6 +39,7 @@ class PerfRegisters:
     stack: str
     arguments: tuple[str, ...] = ()
     dwarf: tuple[str, ...] = ()
+    result: str = ""
 
     def number(self, name: str) -> int:
         return self.names.index(name)

@@ -27,7 +27,7 @@ _NAMES = (*_NAMES_386, *(f"r{number}" for number in range(8, 16)))
 _OPERANDS_386 = _NAMES_386[:10]
 _OPERANDS = (*_OPERANDS_386, *_NAMES[16:])
 _DWARF = ("ax", "dx", "cx", "bx", "si", "di", "bp", "sp", *_NAMES[16:])  # psABI, table 3.38
-_REGISTERS = PerfRegisters(_NAMES, _OPERANDS, "ip", "sp", ("di", "si", "dx", "cx", "r8", "r9"), _DWARF)
+_REGISTERS = PerfRegisters(_NAMES, _OPERANDS, "ip", "sp", ("di", "si", "dx", "cx", "r8", "r9"), _DWARF, "ax")
 _CALLS = SystemCalls(202, 298, 203, 317, "ax", ("di", "si", "dx", "r10", "r8", "r9"))
 
 _ABS, _REL = Formula.ABSOLUTE, Formula.RELATIVE

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+_MOST_MAPS_BYTES = 16 << 20
+_CODE = re.compile(rb"[0-9a-f]+-[0-9a-f]+ ..x. [0-9a-f]+ [0-9a-f:]+ [1-9][0-9]*\s+(/.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +46,11 @@ def descendants(pid: int) -> list[int]:
         found += mine
         waiting += mine
     return sorted(found)
+
+
+def files_with_code(pid: int) -> list[str]:
+    """The files that a process maps code of, as this process opens them, and each once.  Raises OSError."""
+    with open(f"/proc/{pid}/maps", "rb") as file:
+        lines = file.read(_MOST_MAPS_BYTES).splitlines()
+    names = dict.fromkeys(found[1] for line in lines if (found := _CODE.match(line)))
+    return [f"/proc/{pid}/root{os.fsdecode(name)}" for name in names]
