@@ -157,10 +157,13 @@ def command(
 
 
 def exit_code(history: History, *, fails: bool) -> int:
-    """A slowdown that was found stays found where other builds failed; ``fails``: it makes the code 1."""
+    """A slowdown that was found stays found where other builds failed; ``fails``: it makes the code 1.
+
+    So does a step that may be one remain undecided, where the metric's name does not say which way is better.
+    """
     if history.slowdown and fails:
         return common.EXIT_FINDINGS
-    return common.EXIT_INCOMPLETE if history.incomplete else common.EXIT_CLEAN
+    return common.EXIT_INCOMPLETE if history.incomplete or (history.undecided and fails) else common.EXIT_CLEAN
 
 
 def _of_table(table: str, measured: TableOptions, judged: JudgeOptions) -> History:

@@ -21,7 +21,7 @@ from linemate.history.progress import watched
 from sharing.history.bisect import Answer, Narrowed, narrow_down
 from sharing.history.busy import meet, placed
 from sharing.history.coincide import change_of, moves, pairs_along
-from sharing.history.judge import difference
+from sharing.history.judge import difference, is_slower
 from sharing.history.steps import Floats, segment
 from sharing.model.errors import LinemateError
 from sharing.model.history import Bisection, Change, History, RevisionState, Step
@@ -29,6 +29,7 @@ from sharing.model.history import Bisection, Change, History, RevisionState, Ste
 MOST_ENDS = 8  # revisions that are tried for an end whose build fails
 UNCLEAR = (0.3, 0.7)  # of the way from one end to the other: measured again
 MORE_ROUNDS = 2
+_WAYS = {True: "slower", False: "faster", None: "changed"}
 
 
 class _Search:
@@ -210,9 +211,9 @@ def _by_speed(
     found = narrow_down(last - first, ask)
     verdicts = (*ends, *((at, said.get(at, "no build")) for at in _asked(found, first)))
     suspects = tuple(first + s for s in found.suspects)
-    slower = change.change > 0 if options.less else change.change < 0
+    slower = is_slower(change, options.less)
     words = (
-        f"{'slower' if slower else 'faster'} since {_named(search, suspects)}: {options.metric_name} "
+        f"{_WAYS[slower]} since {_named(search, suspects)}: {options.metric_name} "
         f"{100 * change.change:+.1f} % ({100 * change.low:+.1f} % to {100 * change.high:+.1f} %) between the ends"
         f"{f', which load the same bytes: what differs is outside of {options.binary}' if alike else ''}"
     )

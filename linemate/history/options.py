@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from linemate.history.bench import SECONDS, Plan
-from sharing.explain.losses import is_less_better
 from sharing.explain.numbers import ALPHA
+from sharing.knowledge.metrics import is_less_better
 from sharing.model.project import ProjectConfig
 
 
@@ -52,5 +52,5 @@ class HistoryOptions:
         return (self.metric or SECONDS) if self.bench else ""
 
     @property
-    def less(self) -> bool:
+    def less(self) -> bool | None:
         return is_less_better(self.metric_name) if self.less_is_better is None else self.less_is_better

@@ -45,7 +45,7 @@ def chart(history: History, points: Points, rows: int) -> Markup:
 
     parts = list(_axis(history, low, high, x, y))
     for step in history.steps:
-        style = "slower" if step.slower else "faster"
+        style = {True: "slower", False: "faster", None: "changed"}[step.slower]
         at = x((step.between[0] + step.between[1]) / 2)
         parts.append(element("line", class_=style, x1=at, x2=at, y1=TOP, y2=HEIGHT - BOTTOM))
         parts.append(element("text", style, class_=style, x=at + 4, y=TOP + 10))

@@ -35,6 +35,9 @@ FEW = 6  # revisions that are columns, where there are several conditions
 PAIRS = 4  # shown place by place; the JSON document has all
 
 
+_COLOURS = {True: "red", False: "green", None: "yellow"}
+
+
 def render(history: History, options: RenderOptions) -> str:
     """The history as text."""
     width = max(options.width, MIN_WIDTH)
@@ -45,7 +48,7 @@ def render(history: History, options: RenderOptions) -> str:
     if options.summary and history.series:
         lines += wrapped(basis_text(history), width, INDENT, hang=2, style="dim")
     for number, step in enumerate(history.steps):
-        lines += _block(step_lines(history, step), width, "red" if step.slower else "green")
+        lines += _block(step_lines(history, step), width, _COLOURS[step.slower])
         for change in history.layout_changes:
             if change.step == number:
                 lines += _block(layout_lines(history, change), width, "", gap=False)

@@ -54,6 +54,13 @@ def verdict(history: History) -> str:
         met = sum(1 for c in history.layout_changes if c.gained or c.lost)
         what = f"{count(met, 'change')} of layout" if met else "no change of layout among busy pairs"
         return f"{what} in {count(_built(history), 'build')}; nothing was measured"
+    if history.undecided:
+        # Of one metric, either every step has a direction or none has.
+        step = max(history.steps, key=lambda s: abs(s.change.change))
+        return (
+            f"changed since {_since(history, step)}: {visible(history.metric)} {change_text(step.change)}, for "
+            "better or worse: the name of the metric does not say; --better more or --better less does"
+        )
     slower = [s for s in history.steps if s.slower]
     if slower:
         worst = max(slower, key=lambda s: abs(s.change.change))
@@ -92,7 +99,11 @@ def basis_text(history: History) -> str:
         Basis.NORMAL: "the step against the spread around it, assuming normal noise",
         Basis.NONE: "nothing could be tested",
     }[history.basis]
-    direction = "less is better" if history.less_is_better else "more is better"
+    direction = {
+        True: "less is better",
+        False: "more is better",
+        None: "its name does not say whether more or less is better: --better does",
+    }[history.less_is_better]
     return (
         f"{visible(history.metric)} ({direction}), {count(measured, 'measured revision')}, {cells}; tested: {tested}; "
         f"probability of any false step at most {100 * history.alpha:g} %"
@@ -112,7 +123,7 @@ def bisection_lines(history: History) -> Iterator[str]:
 def step_lines(history: History, step: Step, *, suspected: bool = False) -> Iterator[str]:
     """What is known of a step, a sentence each."""
     before, after = step.between
-    kind = "slowdown" if step.slower else "gain"
+    kind = {True: "slowdown", False: "gain", None: "change"}[step.slower]
     word = "suspected, not shown: " if suspected else ""
     yield (
         f"{word}{kind} between {revision_name(history, before)} and {revision_name(history, after)}: "
@@ -128,9 +139,15 @@ def step_lines(history: History, step: Step, *, suspected: bool = False) -> Iter
         yield f"may as well be at one of {len(names)} revisions (95 %): {shown}"
     clear = [c for c in step.conditions if c.clear]
     if len(step.conditions) > 1 and clear and not suspected:
-        slower = [c for c in clear if (c.change.change > 0) == history.less_is_better]
+        rose = [c for c in clear if c.change.change > 0]
+        fell = [c for c in clear if c not in rose]
+        words = {
+            True: (("slower", rose), ("faster", fell)),
+            False: (("slower", fell), ("faster", rose)),
+            None: (("more", rose), ("less", fell)),
+        }[history.less_is_better]
         parts = []
-        for word, those in (("slower", slower), ("faster", [c for c in clear if c not in slower])):
+        for word, those in words:
             if those:
                 shown = "; ".join(f"{labels_text(c.labels)} {percent(c.change.change)}" for c in those[:8])
                 parts.append(f"{word} in {len(those)} of {count(len(step.conditions), 'condition')}: {shown}")

@@ -22,6 +22,7 @@ from sharing.explain.signature import Reading, medians, read_signature
 from sharing.explain.statistics import Effect, Floats, compare_samples, finite, holm, paired_change
 from sharing.explain.tables.base import Labels, Measurement, repetition_labels
 from sharing.explain.work import Pace
+from sharing.knowledge.metrics import Kind, kind_of_metric
 from sharing.model.comparison import Cause, CauseKind, Comparison, MeasuredChange
 
 MAX_NOTES = 12
@@ -169,6 +170,13 @@ def with_measurements(
             notes.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
             changed.append(change)
     loss = loss_of(((c.metric, _called(c), c.effect) for c in (*whole, *cells) if _decides(c, whole)), matters)
+    unclear = list(dict.fromkeys(c.metric for c in changed if kind_of_metric(c.metric) is Kind.UNKNOWN))
+    if unclear:
+        notes.append(
+            f"{', '.join(unclear[:MAX_NOTES])} changed by more than chance, but the name does not say whether more "
+            "of it is better: no cause is stronger or weaker for it (a column called requests_per_s or seconds would "
+            "say)"
+        )
     nothing = _nothing(cells, whole) if cells and not changed else ""
     if nothing and not (nothing == UNCHANGED and loss.answer is Answer.INCONCLUSIVE):
         notes.append(nothing)
@@ -194,12 +202,9 @@ def with_measurements(
         causes = ranked(_no_slower(c, loss) for c in causes)
     elif loss.answer is Answer.LOSS:
         causes = _slower(causes, loss)
-    elif loss.answer is Answer.INCONCLUSIVE and loss.effect is not None:
+    elif loss.answer is Answer.INCONCLUSIVE and loss.effect is not None and not unclear:
         notes.append(
-            f"{loss.name} changed by more than chance, but its name does not say whether more of it is better: no "
-            "cause is stronger or weaker for it (a column called requests_per_s or seconds would say)"
-            if loss.effect.significant
-            else f"inconclusive: a loss of up to {100 * loss.worst:.1f}% is not excluded ({loss.name}: "
+            f"inconclusive: a loss of up to {100 * loss.worst:.1f}% is not excluded ({loss.name}: "
             f"{_percent(loss.effect)}); repeat the measurement more often"
         )
     return msgspec.structs.replace(

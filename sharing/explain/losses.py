@@ -1,30 +1,20 @@
 """What measurements say of a loss: there is one, there is none that matters, or nobody can say.
 
-Owns which way a metric is better and the three answers.  That nothing changed by more than chance is none of them:
-where a large loss is within the interval too, the measurements are inconclusive.
+Owns the three answers.  Which way a metric is better is ``sharing.knowledge.metrics``'s to say.  That nothing changed
+by more than chance is no answer: where a large loss is within the interval too, the measurements are inconclusive.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sharing.explain.statistics import Effect
+from sharing.knowledge.metrics import Kind, kind_of_metric
 
-# Of times and failures less is better; of all others, and of whatever is counted for each second, more is.
-_TIME = re.compile(
-    r"latency|seconds?|\bs\b|\bms\b|\bus\b|\bns\b|duration|elapsed|response|\btime\b|wall", re.IGNORECASE
-)
-_RATE = re.compile(r"(?:per|/)[\W_]?s(?:ec(?:onds?)?)?(?![a-z])", re.IGNORECASE)
-_FAILURES = re.compile(r"misses|deadlocks|errors", re.IGNORECASE)
-# Figures of work done, of which more is better.
-_MORE = re.compile(
-    r"tps|qps|rps|iops|ops|transactions|quer(y|ies)|requests|throughput|rate\b|score|bandwidth|commits|inserts|"
-    r"per.?sec|/ ?s(ec)?\b|[kmg]i?b/s|jobs|events|operations|iterations|mflops|gflops|speed",
-    re.IGNORECASE,
-)
+# Kinds of figures that tell how fast a build is.
+_OF_SPEED = (Kind.WORK, Kind.TIME, Kind.TAIL, Kind.CYCLES)
 
 
 class Answer(StrEnum):
@@ -47,46 +37,50 @@ class Loss:
     worst: float = 0.0
 
 
-def is_less_better(metric: str) -> bool:
-    """Whether less is better of a metric, by its name."""
-    return is_time(metric) or _FAILURES.search(metric) is not None
-
-
 def is_time(metric: str) -> bool:
-    """Whether a metric says how long something took."""
-    return _TIME.search(metric) is not None and _RATE.search(metric) is None
+    """Whether a metric says how long work took, so that its turned-over value is work done."""
+    return kind_of_metric(metric) is Kind.TIME
 
 
 def is_work(metric: str) -> bool:
     """Whether a metric says how much was done: more is better."""
-    more = _MORE.search(metric) is not None or _RATE.search(metric) is not None
-    return more and not is_less_better(metric)
+    return kind_of_metric(metric) is Kind.WORK
 
 
 def loss_of(changes: Iterable[tuple[str, str, Effect]], matters: float) -> Loss:
     """(metric, what to call it, its change) of all that was tested → what they say of a loss.
 
-    ``matters``: the smallest loss that is worth a search.  Where the direction of no metric is known, a change of any
-    is a possible loss, and none of them is a sure one.
+    ``matters``: the smallest loss that is worth a search.  Each metric speaks for itself: one that lost is a loss
+    whatever others say, and one whose direction nobody knows leaves a change of it open.  Figures that never vary are
+    no evidence, and what work used beside time neither accuses nor clears.
     """
-    tested = [(metric, name, e) for metric, name, e in changes if e.low is not None and e.high is not None]
-    known = [item for item in tested if is_less_better(item[0]) or is_work(item[0])]
-    sure = [(_bounds(metric, e), name, e) for metric, name, e in known if e.significant]
+    tested = [
+        (kind, metric, name, e)
+        for metric, name, e in changes
+        if e.low is not None and e.high is not None and (e.low != e.high or e.change != 0)
+        for kind in (kind_of_metric(metric),)
+        if kind is not Kind.RESOURCES
+    ]
+    known = [item for item in tested if item[0] is not Kind.UNKNOWN]
+    sure = [(_bounds(metric, e), name, e) for _, metric, name, e in known if e.significant]
     lost = [(bounds, name, e) for bounds, name, e in sure if bounds[0] > 0]
     if lost:
         bounds, name, effect = max(lost, key=lambda item: item[0][0])
         return Loss(Answer.LOSS, name, effect, bounds[1])
-    if not tested:
+    left = [(_bounds(metric, e)[1], name, e) for kind, metric, name, e in known if kind in _OF_SPEED]
+    unknown = [(name, e) for kind, _, name, e in tested if kind is Kind.UNKNOWN]
+    either = [(max(abs(e.low or 0.0), abs(e.high or 0.0)), name, e) for name, e in unknown]
+    changed = [item for item in either if item[2].significant]
+    # Beside figures of speed, one whose direction nobody knows counts only where it changed.
+    left += changed if left else either
+    if not left:
         return Loss(Answer.UNKNOWN)
-    open_ = [
-        (_bounds(metric, e)[1] if known else max(abs(e.low or 0.0), abs(e.high or 0.0)), name, e)
-        for metric, name, e in known or tested
-    ]
-    worst, name, effect = max(open_, key=lambda item: item[0])
-    return Loss(Answer.NONE if worst < matters else Answer.INCONCLUSIVE, name, effect, worst)
+    worst, name, effect = max(changed or left, key=lambda item: item[0])
+    none = worst < matters and not changed
+    return Loss(Answer.NONE if none else Answer.INCONCLUSIVE, name, effect, worst)
 
 
 def _bounds(metric: str, effect: Effect) -> tuple[float, float]:
     """The least and the largest loss within the interval."""
     low, high = effect.low or 0.0, effect.high or 0.0
-    return (low, high) if is_less_better(metric) else (-high, -low)
+    return (-high, -low) if is_work(metric) else (low, high)

@@ -216,7 +216,7 @@ def _step(series: Series, told: _SizedRows, measured: Ids, start: int, split: Sp
     else:
         change = difference(level[:cut], level[cut:])
     change = change or Change(0.0, 0.0, 0.0, 0.0)
-    slower = change.change > 0 if series.less_is_better else change.change < 0
+    slower = is_slower(change, series.less_is_better)
     suspects = tuple(range(before + 1, after + 1))
     places: tuple[int, ...] = ()
     if basis is Basis.REVISIONS and told.borders is not None:
@@ -224,6 +224,13 @@ def _step(series: Series, told: _SizedRows, measured: Ids, start: int, split: Sp
         left = possible_places(level, cut, allowed, clearness(common_level(logs)))
         places = tuple(int(measured[start + row]) for row in left)
     return Step((before, after), suspects, split.chance, slower, change, conditions, places=places)
+
+
+def is_slower(change: Change, less_is_better: bool | None) -> bool | None:
+    """Whether a change is for the worse; None where nobody knows which way is better."""
+    if less_is_better is None:
+        return None
+    return change.change > 0 if less_is_better else change.change < 0
 
 
 def _both_sides(logs: Floats, start: int, at: int, end: int) -> npt.NDArray[np.bool_]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sharing.explain.losses import is_less_better
 from sharing.explain.tables.base import Labels, Measurement, is_level
 from sharing.explain.tables.figures import number
+from sharing.knowledge.metrics import is_less_better
 from sharing.model.errors import LinemateError
 
 Floats = npt.NDArray[np.float64]
@@ -28,13 +28,16 @@ _REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed|time
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """``values[revision][cell]`` are repetitions, none where it was not measured.  Revisions are oldest first."""
+    """``values[revision][cell]`` are repetitions, none where it was not measured.  Revisions are oldest first.
+
+    ``less_is_better`` None: nobody knows.
+    """
 
     metric: str
     revisions: tuple[str, ...]
     cells: tuple[Labels, ...]
     values: tuple[tuple[tuple[float, ...], ...], ...]
-    less_is_better: bool = False
+    less_is_better: bool | None = False
 
     def logs(self) -> Floats:
         """Logarithms of the medians, revisions by cells; NaN where nothing was measured."""

@@ -98,12 +98,13 @@ class Step(msgspec.Struct, frozen=True):
     that may have made it.  ``causes`` are sentences about the two builds, the best first, with their kind in front;
     ``not_ruled_out`` are other kinds that too little of the two was recognised to exclude, and why.  ``places`` are the
     first revisions behind the step that the figures do not exclude at 95 %, none where that was not computed.
+    ``slower`` is null where nobody knows whether more of the metric is better.
     """
 
     between: tuple[int, int]
     suspects: tuple[int, ...]
     chance: float
-    slower: bool
+    slower: bool | None
     change: Change
     conditions: tuple[ConditionChange, ...]
     causes: tuple[str, ...] = ()
@@ -174,13 +175,14 @@ class History(msgspec.Struct, frozen=True):
 
     ``ends`` is the change from the first to the last measured revision over all conditions, with its ``chance``.
     ``best`` is the clearest split where no step is significant: a suspicion.
+    ``less_is_better`` is null where nobody knows.
     """
 
     schema: str
     command: str
     source: str
     metric: str
-    less_is_better: bool
+    less_is_better: bool | None
     alpha: float
     basis: Basis
     revisions: tuple[Revision, ...]
@@ -202,3 +204,8 @@ class History(msgspec.Struct, frozen=True):
     def slowdown(self) -> bool:
         """A step that made it slower, or a bisection that ended at one."""
         return any(step.slower for step in self.steps)
+
+    @property
+    def undecided(self) -> bool:
+        """A step of which nobody knows whether it made it slower."""
+        return any(step.slower is None for step in self.steps)

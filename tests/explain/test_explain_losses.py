@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from sharing.explain.bench import with_measurements
-from sharing.explain.losses import Answer, is_less_better, is_work, loss_of
+from sharing.explain.losses import Answer, loss_of
 from sharing.explain.statistics import Effect
 from sharing.explain.tables.base import Measurement
 from sharing.model.comparison import Cause, CauseKind, Comparison
@@ -17,17 +17,6 @@ from tests.explain.test_explain_bench import FOUR, repeated, runs
 
 def effect(change: float, low: float, high: float, *, p: float = 0.5) -> Effect:
     return Effect(100.0, 100.0 * (1 + change), change, low, high, p, (8, 8))
-
-
-@pytest.mark.parametrize(
-    ("metric", "less"),
-    [
-        *((m, False) for m in ("requests per second", "ops_per_second", "ops/s", "MB/s", "rounds_per_s", "tps", "q/s")),
-        *((m, True) for m in ("ns/op", "us per call", "seconds per request", "time (s)", "elapsed", "errors/s")),
-    ],
-)
-def test_what_is_counted_for_each_second_is_no_time(metric: str, less: bool) -> None:
-    assert (is_less_better(metric), is_work(metric)) == (less, not less)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +42,28 @@ def test_the_limit_is_what_matters_to_the_user() -> None:
         Answer.INCONCLUSIVE,
         Answer.NONE,
     ]
+
+
+FLAT, UP = effect(0, -0.002, 0.002), effect(0.25, 0.2, 0.3, p=0.001)
+CONSTANT = effect(0, 0, 0, p=1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "answer", "name"),
+    [
+        ({"qps": FLAT, "p99_ms": UP}, Answer.LOSS, "p99_ms"),
+        ({"qps": FLAT, "p99_ms": FLAT}, Answer.NONE, "qps"),
+        ({"iterations": CONSTANT, "real_time": UP}, Answer.LOSS, "real_time"),
+        ({"tps": CONSTANT}, Answer.UNKNOWN, ""),  # a figure that never varies is no evidence
+        ({"qps": FLAT, "widgets": UP}, Answer.INCONCLUSIVE, "widgets"),  # perhaps a loss
+        ({"qps": FLAT, "widgets": FLAT}, Answer.NONE, "qps"),
+        ({"qps": FLAT, "rss_kb": UP}, Answer.NONE, "qps"),  # memory is not speed
+        ({"errors": FLAT}, Answer.UNKNOWN, ""),
+    ],
+)
+def test_each_metric_speaks_for_itself(given: dict[str, Effect], answer: Answer, name: str) -> None:
+    found = loss_of([(metric, metric, change) for metric, change in given.items()], 0.03)
+    assert (found.answer, found.name) == (answer, name)
 
 
 def test_one_metric_that_lost_is_a_loss_whatever_others_say() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from linemate.commands.history import exit_code
 from linemate.history.table import TableOptions, from_table
 from reports.history import HISTORY_EMITTERS
 from reports.history.text import levels
@@ -70,6 +71,21 @@ def test_a_gain_is_no_slowdown_unless_less_is_better(tmp_path: Path) -> None:
     assert history(tmp_path, planted(958, 1.05).replace("tps", "latency ms")).slowdown
 
 
+@pytest.mark.parametrize("metric", ["p99_ms", "ns_per_op", "real_time", "rtt", "cycles", "rss_kb"])
+def test_a_rise_of_what_costs_is_a_slowdown(tmp_path: Path, metric: str) -> None:
+    assert history(tmp_path, planted(958, 1.05).replace("tps", metric)).slowdown
+
+
+def test_a_step_of_a_metric_that_nobody_knows_is_neither_way(tmp_path: Path) -> None:
+    found = history(tmp_path, planted(958, 1.05).replace("tps", "widgets"))
+    assert [step.slower for step in found.steps] == [None]
+    assert (found.slowdown, exit_code(found, fails=True)) == (False, 3)
+    text = HISTORY_EMITTERS["text"].render(found, RenderOptions(width=400))
+    assert text.startswith("changed since 958")
+    assert "--better more or --better less" in text
+    assert not any(word in text for word in ("gain", "slow", "fast"))
+
+
 def test_the_log_of_changesets_points_at_the_one_that_the_report_names() -> None:
     found = from_table(TableOptions(str(DATA / "changesets.txt")))
     assert found.basis is Basis.NORMAL
@@ -104,12 +120,12 @@ def test_the_log_says_what_the_suspected_feature_costs() -> None:
 def test_repetitions_stand_in_for_revisions_where_these_are_few(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     rows = [f"{rev},2,{run},{rng.normal(1000 if rev < 3 else 950, 8):.1f}" for rev in (1, 2, 3) for run in range(6)]
-    found = history(tmp_path, "\n".join(["revision,level,repetition,value", *rows]))
+    found = history(tmp_path, "\n".join(["revision,level,repetition,tps", *rows]))
     assert found.basis is Basis.REPETITIONS
     assert [(found.revisions[s.between[1]].id, s.slower) for s in found.steps] == [("3", True)]
     # Without the shift there is none.
     rows = [f"{rev},2,{run},{rng.normal(1000, 8):.1f}" for rev in (1, 2, 3) for run in range(6)]
-    assert history(tmp_path, "\n".join(["revision,level,repetition,value", *rows])).steps == ()
+    assert history(tmp_path, "\n".join(["revision,level,repetition,tps", *rows])).steps == ()
 
 
 def test_one_wild_revision_is_named_and_no_step(tmp_path: Path) -> None:

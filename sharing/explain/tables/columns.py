@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sharing.explain.losses import is_less_better, is_work
 from sharing.explain.tables.base import MAX_VALUES, Labels, Measurement, is_label, is_level, is_repetition
 from sharing.explain.tables.figures import SECONDS, Figure, column_figures, number
+from sharing.knowledge.metrics import Kind, kind_of_metric
 from sharing.model.errors import Malformed
 
 VALUE = "value"  # the metric of figures that nothing names
@@ -143,4 +143,4 @@ def _in_unit(column: _Column) -> tuple[str, float]:
 
 
 def _is_measure(name: str) -> bool:
-    return is_less_better(name) or is_work(name)
+    return kind_of_metric(name) is not Kind.UNKNOWN
