@@ -37,6 +37,7 @@ def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
             at.setdefault(one.ip, []).append(
                 Local(one.name, one.function, one.type, register, one.offset, one.in_memory)
             )
+    languages = {unit.language for unit in document.units}
     statics = [Static(one.name, one.address, one.type) for one in document.variables if not one.tls]
     return Locals(
         at={ip: tuple(some) for ip, some in at.items()},
@@ -45,4 +46,5 @@ def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
         pointees={pointer: target for pointer, target in document.pointees if pointer >= 0 <= target},
         files=tuple(document.files),
         functions={ip: tuple(name for name in names if name) for ip, names in document.functions},
+        language=languages.pop() if len(languages) == 1 else "",
     )

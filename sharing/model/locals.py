@@ -37,7 +37,8 @@ class Static:
 class Locals:
     """Of one file.  ``at`` is by link-time address of an instruction, the innermost function's variables first.
 
-    ``pointees``: the row of what a type of pointers points to, by that type's row.
+    ``pointees``: the row of what a type of pointers points to, by that type's row.  ``language`` as debug information
+    calls it, "" where the units of the instructions are in several.
     """
 
     at: Mapping[int, tuple[Local, ...]] = field(default_factory=dict)
@@ -46,3 +47,4 @@ class Locals:
     pointees: Mapping[int, int] = field(default_factory=dict)
     files: tuple[str, ...] = ()  # of the types
     functions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # as ``at``: inlined ones first
+    language: str = ""

@@ -35,6 +35,7 @@ class SeenObject:
     by: str
     function: str
     local: bool
+    language: str = ""  # of the code that uses it, as debug information calls it
 
     @property
     def text(self) -> str:
@@ -100,4 +101,5 @@ def _object(use: LineUse, one: _Sampled, offset: int) -> SeenObject:
         by=variable.name,
         function=getattr(variable, "function", ""),
         local=one.reached.local,
+        language=one.locals_.language,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -203,6 +205,42 @@ def test_members_of_one_object_are_named_and_parted() -> None:
     assert sum(e.text == "heap: stats (net.h:7), 16 bytes, which s in serve leads to" for e in found.evidence) == 1
     assert found.remedies[0].text.startswith(("give hits of stats (net.h:7) lines", "give misses of stats (net.h:7)"))
     assert found.remedies[0].edit.startswith("alignas(64) long ")
+
+
+def of_rust(kind: int, offset: int, address: int = 0x5000) -> SeenObject:
+    return dataclasses.replace(seen(kind, offset, address), language="Rust")
+
+
+@pytest.mark.parametrize(
+    ("objects", "text", "edit"),
+    [
+        (
+            {0: of_rust(STATS, 0), 8: of_rust(STATS, 8)},
+            r"wrap (hits|misses) of stats in a type",
+            r"(hits|misses): Line<T>,",
+        ),
+        (
+            {0: of_rust(STATS, 0), 8: of_rust(STATS, 0, 0x5008)},
+            r"align stats, of which several",
+            r"struct stats \{ … \}",
+        ),
+        (
+            {0: of_rust(SESSION, 24, 0x4FE8), 8: of_rust(SESSION, 32, 0x4FE8)},
+            r"what slots of session has for each thread whole lines",
+            r"struct Line<T>\(T\);",
+        ),
+    ],
+)
+def test_objects_of_rust_are_wrapped_and_allocated_as_before(
+    objects: dict[int, SeenObject], text: str, edit: str
+) -> None:
+    remedy = finding(objects).remedies[0]
+    assert remedy.language == "Rust"
+    assert re.search(text, remedy.text)
+    assert "CachePadded" in remedy.text
+    assert "aligned_alloc" not in remedy.text
+    assert remedy.edit.startswith("#[repr(align(64))]\nstruct ")
+    assert re.search(edit, remedy.edit)
 
 
 def test_two_objects_on_a_line_get_lines_of_their_own() -> None:

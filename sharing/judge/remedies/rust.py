@@ -6,6 +6,7 @@ fields of a Rust structure as it likes, so that only a type that is aligned, and
 
 from __future__ import annotations
 
+import enum
 import re
 
 from msgspec.structs import replace
@@ -18,10 +19,36 @@ from sharing.model.finding import Remedy
 _PATH = re.compile(r"(?:\w+::)+")
 
 
+class Wrapped(enum.Enum):
+    """What of an object that a program allocates gets lines of its own."""
+
+    FIELD = enum.auto()
+    ELEMENTS = enum.auto()
+    TYPE = enum.auto()
+
+
+def rust_object(what: Wrapped, type_name: str, field: str, line_size: int, cost: Remedy) -> Remedy:
+    """The same of a heap object: Rust's allocations are aligned as their type is, whoever makes them."""
+    wrapper = f"#[repr(align({line_size}))]\nstruct Line<T>(T);"
+    name = type_name.rsplit("::", 1)[-1]
+    if what is Wrapped.TYPE:
+        text = f"align {type_name}, of which several share a line, to {line_size} bytes; {_also(line_size)}"
+        return replace(cost, text=text, edit=f"#[repr(align({line_size}))]\nstruct {name} {{ … }}", language="Rust")
+    if what is Wrapped.ELEMENTS:
+        text = (
+            f"make what {field} of {type_name} has for each thread whole lines: wrap its elements; {_also(line_size)}"
+        )
+        use = "// T: the type of its elements; the value is .0"
+    else:
+        text = f"wrap {field} of {type_name} in {_type(line_size)}; {_also(line_size)}"
+        use = f"{field}: Line<T>,  // T: the type it has now; the value is .0"
+    return replace(cost, text=text, edit=f"{wrapper}\n{use}", language="Rust")
+
+
 def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remedy:
     """``cost`` is the same edit in another language, whose layout is the same."""
     wrapper = f"#[repr(align({line_size}))]\nstruct Line<T>(T);"
-    also = f"crossbeam_utils::CachePadded does the same for {max(line_size, 128)} bytes"
+    also = _also(line_size)
     steps, owner = edit.steps, edit.actor.owner
     name = owner.rsplit("::", 1)[-1]
     if edit.kind is Kind.ELEMENTS:
@@ -42,6 +69,10 @@ def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remed
         text = f"wrap {owner} in {_type(line_size)}; {also}"
         use = f"static {name}: Line<T> = Line(...);  // T: the type it has now; the value is .0"
     return replace(cost, text=text, edit=f"{wrapper}\n{use}", language="Rust")
+
+
+def _also(line_size: int) -> str:
+    return f"crossbeam_utils::CachePadded does the same for {max(line_size, 128)} bytes"
 
 
 def _type(line_size: int) -> str:

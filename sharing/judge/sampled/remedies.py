@@ -9,6 +9,7 @@ from sharing.basics.naming import without_internals
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.editedlayout import Edit, Layout, touched
 from sharing.judge.remedies.paths import Paths
+from sharing.judge.remedies.rust import Wrapped, rust_object
 from sharing.judge.remedy import Style, remedy
 from sharing.model.attribution import Region
 from sharing.model.finding import Remedy, Verdict
@@ -76,10 +77,10 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, align: 
         text = f"give each {seen.type_name}{where} lines of its own: of {seen.size} bytes each, several share one"
         edit = f"struct {align} {seen.type_name} {{ … }};  // sizeof is a multiple of {size}"
     block = line.blocks[draft.separate[0]] if line.blocks else None
-    if line.use.region is not Region.STACK:
+    if line.use.region is not Region.STACK and seen.language != "Rust":
         who = f" where {block.site.text} allocates it" if block is not None else ""
         text += f"; objects that C++17's new does not make need aligned_alloc, mmap or an aligned operator new{who}"
-    return Remedy(
+    found = Remedy(
         kind="align-local" if line.use.region is Region.STACK else "pad-allocation",
         text=text,
         edit=edit,
@@ -88,6 +89,11 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, align: 
         breaks_abi=False,
         protects_tail=True,
     )
+    if seen.language != "Rust":
+        return found
+    first, _, index = path.partition(".")[0].partition("[")
+    what = Wrapped.ELEMENTS if (inside and index) or "[]" in element else Wrapped.FIELD if inside else Wrapped.TYPE
+    return rust_object(what, seen.type_name, first, size, found)
 
 
 def _of_allocation(draft: SampledDraft, line: SampledLine, size: int, writers: str) -> str:
