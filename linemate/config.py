@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import msgspec
 
-from linemate.tomlfile import read_toml
 from sharing.model.errors import LinemateError
 from sharing.model.project import ProjectConfig
 from sharing.model.vocabulary import mistakes
@@ -30,6 +29,8 @@ def find_config(start: Path) -> Path | None:
 
 def load_config(path: Path) -> ProjectConfig:
     """The file as a value.  Raises LinemateError naming the file and the key, with the nearest valid key."""
+    from linemate.tomlfile import read_toml  # most runs find no such file
+
     data = read_toml(str(path), "a project file")
     if taken := next((key for key in ("path", "library") if key in data), None):
         raise LinemateError(_unknown_key(path, "", taken, ()))
@@ -72,7 +73,7 @@ def _struct_in(annotation: Any) -> tuple[Any, bool]:
 
 
 def _unknown_key(path: Path, where: str, key: str, known: tuple[str, ...]) -> str:
-    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    nearest = _nearest(key, known)
     hint = f"did you mean '{nearest[0]}'?" if nearest else f"known keys: {', '.join(known) or 'none like it'}"
     return f"{path}: unknown key '{key}'{f' in [{where}]' if where else ''}: {hint}"
 
@@ -103,6 +104,13 @@ def _check_rules(path: Path, config: ProjectConfig) -> None:
     ids = [rule.id for rule in RULES]
     for number, row in enumerate(config.suppress):
         if not any(fnmatch.fnmatchcase(name, row.rule) for name in ids):
-            nearest = difflib.get_close_matches(row.rule, ids, n=1, cutoff=0.5)
+            nearest = _nearest(row.rule, ids)
             hint = f"did you mean '{nearest[0]}'?" if nearest else f"rules: {', '.join(ids)}"
             raise LinemateError(f"{path}: suppress[{number}].rule: no rule '{row.rule}': {hint}")
+
+
+def _nearest(word: str, known: Iterable[str]) -> list[str]:
+    """The known word that was probably meant, none where none is like it."""
+    from difflib import get_close_matches  # where something is wrong
+
+    return get_close_matches(word, list(known), n=1, cutoff=0.5)

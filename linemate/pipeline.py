@@ -10,6 +10,7 @@ import fnmatch
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from elfscan.image import read_images
 from elfscan.tools import Starter, ToolJob
@@ -32,7 +33,9 @@ from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Target
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
-from sharing.source.program import Program
+
+if TYPE_CHECKING:  # of check alone
+    from sharing.source.program import Program
 
 
 def audit(

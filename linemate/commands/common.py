@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
@@ -19,11 +19,13 @@ from reports import EMITTERS
 from reports.emitters import Document, Emitter
 from reports.escape import visible
 from reports.options import DEFAULT_TOP
-from sharing.model.comparison import Comparison
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
 from sharing.model.project import ProjectConfig
 from sharing.model.rule import RuleInfo
+
+if TYPE_CHECKING:  # of explain alone
+    from sharing.model.comparison import Comparison
 
 LOCAL, DASK = "local", "dask"  # engines
 EXIT_CLEAN = 0
@@ -32,7 +34,7 @@ EXIT_INCOMPLETE = 3
 NO_PROJECT = ProjectConfig()
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Analysed = TypeVar("Analysed", Report, Comparison)
+Analysed = TypeVar("Analysed", Report, "Comparison")
 
 
 def _apply(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:

@@ -125,7 +125,7 @@ def _writes_declared_rare(image: Image, names: frozenset[str]) -> Bools:
     inside = np.zeros(len(sites), bool)
     for section in sections:
         inside |= (sites["target"] >= np.uint64(section.address)) & (sites["target"] < np.uint64(section.end))
-    return inside & np.isin(sites["kind"], (AccessKind.STORE, AccessKind.RMW))
+    return inside & among(sites["kind"], (AccessKind.STORE, AccessKind.RMW))
 
 
 def _raised(rows: Table, seldom: Bools) -> Table:

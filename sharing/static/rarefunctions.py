@@ -51,7 +51,7 @@ def readers_of_options(image: Image, compares: Addresses) -> Bools:
 
 def callers_of(image: Image, wanted: Addresses) -> Bools:
     """Functions that make one of these calls."""
-    found: Bools = _calls_made(image, np.isin(image.calls["callee"], wanted)) > 0
+    found: Bools = _calls_made(image, among(image.calls["callee"], wanted)) > 0
     return found
 
 
