@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sharing.explain.causes.base import Builds, quoted
-from sharing.explain.causes.layout import strengths
+from sharing.explain.causes.layout import OF_A_SERVER, strengths
 from sharing.explain.seenpairs import SampledPair, seen_in
 from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.comparison import Cause, CauseKind
@@ -68,7 +68,8 @@ def _cause(found: Disturbed, totals: tuple[Totals, Totals], new: str, relaid: st
         summary=f"{relaid}; {what}" if relaid else what,
         symbols=tuple(dict.fromkeys(seen.names)),
         evidence=(seen.sight.text, *((functions,) if seen.functions else ())),
-        confirm=f"perf c2c record -a -- {new}; perf c2c report --stdio: HITM on the line of {seen.names[0]}",
+        confirm=f"perf c2c record -a -- {new} ({OF_A_SERVER}); perf c2c report --stdio: HITM on the line of "
+        f"{seen.names[0]}",
         refute=f"rebuild with {seen.names[0]} alone on its line, then perf stat -r 10 -- {new}: still slow",
     )
 

@@ -19,12 +19,14 @@ from sharing.fix.tokens import ReadFile, Refused
 from sharing.fix.variables import separate_elements, separate_variable
 from sharing.model.facts import RecordFacts, TypeTree
 from sharing.model.finding import Finding, Participant, Remedy, SourceEdit
+from sharing.model.plural import count
 from sharing.model.types import TypeKind
 from sharing.rules import RULES
 from sharing.source.declarations import stripped
 from sharing.source.program import Defined, Program
 
 _STARTING = frozenset(rule.id for rule in RULES if rule.starts_line)
+EDITS_SHOWN = 6  # of one plan in words; all are in ``Remedy.edits``
 _EDITED = frozenset({"pad-type", "pad-element", "align-member", "move-member", "section", "destructive-size"})
 
 
@@ -47,10 +49,32 @@ def attach_edits(finding: Finding, program: Program, read_file: ReadFile, option
 def with_edits(finding: Finding, planner: Planner) -> Finding:
     """As ``attach_edits``, for many findings of one program."""
     planned = plan_finding(finding, planner)
-    remedies = tuple(
-        msgspec.structs.replace(p.remedy, edits=p.plan.edits) if p.plan is not None else p.remedy for p in planned
+    return msgspec.structs.replace(finding, remedies=tuple(map(_as_planned, planned)))
+
+
+def _as_planned(planned: Planned) -> Remedy:
+    """The remedy in the words of its plan: what a report shows is what ``fix`` writes."""
+    remedy, plan = planned.remedy, planned.plan
+    if plan is None:
+        return remedy
+    # Of a section of the kernel this tells a member from a variable.
+    breaks = remedy.breaks_abi if remedy.kind == "section" else plan.breaks_abi
+    shown = _shown(plan.edits)
+    return msgspec.structs.replace(
+        remedy,
+        text=f"{planned.participant.full_name}: {plan.how}" if shown else remedy.text,
+        edit=shown or remedy.edit,
+        edits=plan.edits,
+        breaks_abi=breaks,
     )
-    return msgspec.structs.replace(finding, remedies=remedies)
+
+
+def _shown(edits: Sequence[SourceEdit]) -> str:
+    """Declarations that the edits write; alone where one is written whole.  The rest is counted."""
+    written = [text for edit in edits if re.search("[;{]", text := edit.replacement.strip("\n"))]
+    more = len(edits) - len(written[:EDITS_SHOWN])
+    lines = [*dict.fromkeys(written[:EDITS_SHOWN]), *([f"/* and {count(more, 'more place')} */"] if more else [])]
+    return "\n".join(lines) if written else ""
 
 
 def plan_finding(finding: Finding, planner: Planner) -> tuple[Planned, ...]:

@@ -48,6 +48,8 @@ class Changes:
     _made: list[SourceEdit] = field(default_factory=list)
 
     def replace(self, source: Source, begin: int, end: int, text: str) -> None:
+        if not 0 <= begin <= end <= len(source.data):
+            raise Refused(f"what is known of {source.path} does not fit the file")
         line, column = source.position(begin)
         end_line, end_column = source.position(end)
         edit = SourceEdit(source.path, begin, end, text, line, column, end_line, end_column, source.sha256)

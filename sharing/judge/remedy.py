@@ -24,6 +24,15 @@ from sharing.model.profile import Actor, Role
 _NAMELESS = ("", "struct", "class", "union")
 _UNKNOWN = "T: the type it has now"
 _NO_TYPES = Paths(None)
+# Macros of the kernel (linux/spinlock_types.h, mutex.h, rwsem.h, seqlock.h) that define a lock and initialise it.
+_DEFINED_BY = {
+    "spinlock_t": "DEFINE_SPINLOCK",
+    "raw_spinlock_t": "DEFINE_RAW_SPINLOCK",
+    "rwlock_t": "DEFINE_RWLOCK",
+    "mutex": "DEFINE_MUTEX",
+    "rw_semaphore": "DECLARE_RWSEM",
+    "seqlock_t": "DEFINE_SEQLOCK",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +164,9 @@ class _Words:
             f"cannot use its tail"
         )
         edit = f"{self._storage}{kind} __cacheline_aligned_in_smp;{self._note()}"
+        if defined := _DEFINED_BY.get(re.sub(r"^struct ", "", self._actor.owner_type)):
+            defines = f"{self._storage}__cacheline_aligned_in_smp {defined}({self._name});"
+            edit += f"  /* or, where {defined} defines it: {defines} */"
         return self._made("section", text, edit, breaks_abi=False)
 
     def elements(self) -> Remedy:
@@ -191,6 +203,8 @@ class _Words:
         shown = _in_words(actor.owner, full)
         field = steps[-1].name if steps else _identifier(re.sub(r"[^A-Za-z0-9_].*$", "", full.rsplit(".", 1)[-1]))
         field = field if re.match(r"[A-Za-z_]", field) and full != actor.owner else "member"
+        if full.startswith(f"{actor.owner}+"):  # the variable is known, its type is not: neither is the language
+            return self._unknown_member(full)
         own = self._spelled(steps[-1].type, field) if steps else self._of_type("", field)
         lines = [self._aligned(own) + self._inside(steps[-1] if steps else None, also=self._note(", "))]
         behind = steps[-1].next if steps else None
@@ -208,6 +222,23 @@ class _Words:
             text += f"; its objects have to be allocated with an alignment of {self._style.line_size} bytes"
         kind = "section" if self._style.kernel else "align-member"
         return self._made(kind, text, "\n".join(lines), breaks_abi=True)
+
+    def _unknown_member(self, full: str) -> Remedy:
+        """A member of which the place alone is known; its type, and the member behind it, are the reader's to find."""
+        offset = full[len(self._actor.owner) :]
+        text = (
+            f"start {offset} of {self._actor.owner} on a line of its own and the member behind it "
+            f"on the next (debug information names the two: audit --debuginfod, or --debug-file FILE)"
+        )
+        if self._style.kernel:
+            edit = f"T member ____cacheline_aligned_in_smp;  /* at {offset}, in the type of {self._actor.owner} */"
+            return self._made("section", text, edit, breaks_abi=True)
+        self._language = "C/C++"
+        edit = (
+            f"{_align(self._style)} T member;  // at {offset}, in the type of {self._actor.owner}; in C "
+            f"{_alignas_c(self._style)}"
+        )
+        return self._made("align-member", text, edit, breaks_abi=True)
 
     def elsewhere(self) -> Remedy:
         """A member in another place of its record: nothing grows."""

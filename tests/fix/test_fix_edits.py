@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sharing.fix.edits import apply_edits, attach_edits, plan_finding
@@ -17,6 +18,22 @@ from tests.fix.program import LONG, POINTER, ProgramBuilder, array, finding, rea
 
 LINE = 64
 UNNAMED = "long long : 64, : 64, : 64, : 64, : 64, : 64, : 64, : 64;"
+
+
+def test_a_report_shows_what_fix_writes(tmp_path: Path) -> None:
+    builder = ProgramBuilder(tmp_path)
+    unit = builder.unit(builder.file("a.c", "static long hits = 3;\nlong f(void) { return hits; }\n"))
+    identity = unit.variable("static long hits = 3", "hits", internal=True)
+    wanted = finding(identity)
+    (planned,) = plan_finding(wanted, Planner(builder.program(), read, FixOptions()))
+    (remedy,) = attach_edits(wanted, builder.program(), read).remedies
+    assert planned.plan is not None
+    assert remedy.text == f"hits: {planned.plan.how}"
+    assert remedy.edit.startswith(planned.plan.edits[0].replacement.strip())
+    assert remedy.breaks_abi == planned.plan.breaks_abi
+    # Asked again, as by fix of a saved report, it is the same plan.
+    asked = msgspec.structs.replace(wanted, remedies=(remedy,))
+    assert plan_finding(asked, Planner(builder.program(), read, FixOptions()))[0].plan == planned.plan
 
 
 def edited(builder: ProgramBuilder, wanted: Finding, options: FixOptions | None = None) -> dict[str, str]:

@@ -144,7 +144,14 @@ def test_a_member_starts_a_line_and_so_does_the_next(language: str, tmp_path: Pa
 class TestKernel:
     def test_its_own_section_keeps_the_tail(self) -> None:
         found = remedy(whole(actor("tasklist_lock", 8, type_name="rwlock_t", owner_type="rwlock_t")), KERNEL)
-        assert found.edit == "rwlock_t tasklist_lock __cacheline_aligned_in_smp;"
+        plain, _, defined = found.edit.partition("  ")
+        assert plain == "rwlock_t tasklist_lock __cacheline_aligned_in_smp;"
+        # Most locks are defined and initialised by a macro, which the edit must not drop.
+        assert defined == (
+            "/* or, where DEFINE_RWLOCK defines it: __cacheline_aligned_in_smp DEFINE_RWLOCK(tasklist_lock); */"
+        )
+        count = remedy(whole(actor("nr_files", 8, type_name="long", owner_type="long")), KERNEL)
+        assert count.edit == "long nr_files __cacheline_aligned_in_smp;"
         assert (found.kind, found.language, found.protects_tail) == ("section", "C (kernel)", True)
         assert "tail" in found.text
 
@@ -152,6 +159,16 @@ class TestKernel:
         one = actor("sysctl_limit", 4, type_name="int", owner_type="int", role=Role.READ_MOSTLY)
         found = remedy(whole(one), KERNEL)
         assert (found.edit, found.cost_bytes) == ("int sysctl_limit __read_mostly;", 0)
+
+    def test_a_place_in_a_variable_without_a_type_is_no_variable(self) -> None:
+        one = actor("mysql_bin_log+0x5e0", 20, owner="mysql_bin_log", owner_size=2048, at=0x5E0, language="")
+        found = remedy(Edit(Kind.MEMBER, one), USER)
+        assert found.edit == "alignas(64) T member;  // at +0x5e0, in the type of mysql_bin_log; in C _Alignas(64)"
+        assert (found.language, found.breaks_abi) == ("C/C++", True)
+        assert found.text.startswith("start +0x5e0 of mysql_bin_log on a line of its own")
+        # With debug information of the record the member has its name.
+        named = actor("server.clock", 8, owner="server", owner_size=256, at=64)
+        assert "clock" in remedy(Edit(Kind.MEMBER, named), USER).edit
 
     def test_a_member_starts_a_line_and_the_next_one_too(self) -> None:
         one = actor("zone.lock", 4, owner="zone", owner_size=256, at=8, type_name="spinlock_t")

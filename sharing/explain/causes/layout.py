@@ -24,6 +24,7 @@ from sharing.model.plural import count
 
 MAX_PAIRS = 12
 PAGE_BYTES = 4096
+OF_A_SERVER = "of one that runs under its load: -p PID -- sleep 30"
 # How a rebuild takes back what moved the pair.
 UNDONE = {
     Share.ADDED: "without {}",
@@ -210,7 +211,7 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
     if lead is not None:
         image = (builds.old if improves else builds.new).image
         line = _as_loaded(image, lead.mates.line)
-        confirm = f"perf c2c record -a -- {slower}; perf c2c report --stdio: HITM on {line}"
+        confirm = f"perf c2c record -a -- {slower} ({OF_A_SERVER}); perf c2c report --stdio: HITM on {line}"
     seen = lead.seen if lead is not None else None
     of_samples = [text for text in (seen.text if seen else "", lead.idle if lead is not None else "") if text]
     return Cause(
@@ -414,8 +415,13 @@ def _wider(shown: tuple[LineMates, ...], met: LinePairs) -> tuple[LineMates, ...
     return tuple(m.mates for m in _distinct(met.pairs) if (m.mates.first, m.mates.second) not in have and m.mates.hot)
 
 
+# Of bytes in front of a pair that are at another place now, so that "moved away" is not read as gone.
+_ELSEWHERE = {Share.LEFT: "is elsewhere now, no longer in front", Share.ARRIVED: "came in front from elsewhere"}
+
+
 def _words(contribution: Contribution) -> str:
-    what = contribution.share.value if not contribution.name else f"{contribution.name} {contribution.share.value}"
+    share = _ELSEWHERE.get(contribution.share, contribution.share.value)
+    what = share if not contribution.name else f"{contribution.name} {share}"
     reach = "up to the next symbol" if contribution.inferred else ""
     where = ", ".join(part for part in (contribution.source, reach) if part)
     where = f" ({where})" if where else ""

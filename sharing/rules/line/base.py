@@ -260,7 +260,7 @@ def heat_evidence(actor: Actor) -> str:
         )
         if on
     ]
-    loop = f"loop depth {depth}" if depth else "not in a loop"
+    loop = f"loop depth {depth}" if depth else f"no loop within {'it' if functions == 1 else 'them'}"
     how = f" ({'atomic, ' if atomic and not actor.is_lock else ''}{loop})"
     where = f"{count(sites, 'site')} in {count(functions, 'function')}"
     return f"{actor.name}: {'/'.join(verbs) or 'accessed'} at {where}{how}"
