@@ -19,6 +19,7 @@ from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, union
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, Table
 from sharing.static import numbers, rarefunctions
+from sharing.static.administration import administrators
 from sharing.static.callees import function_at
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
@@ -37,6 +38,7 @@ class RareTable(msgspec.Struct, frozen=True):
     ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system.  ``installs`` are handed
     a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts, ``environment`` reads
     variables of the process.  In ``read_mostly_sections`` a kernel keeps what it declares to be hardly ever written.
+    ``administration`` are types of its tables of settings, of parameters, and of what is shown of them.
     """
 
     never_return: frozenset[str]
@@ -53,6 +55,7 @@ class RareTable(msgspec.Struct, frozen=True):
     read_mostly_sections: frozenset[str]
     compares: frozenset[str]
     environment: frozenset[str]
+    administration: frozenset[str]
 
 
 @functools.cache
@@ -64,9 +67,9 @@ def with_rarity(image: Image) -> Image:
     """The image with the rarity of places raised that run once or never.
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
-    3. entries of once functions, signal handlers, exit handlers and logs, which are marked as cold; 4. what functions
-    set that read options or the environment; 5. code behind a variable that it alone sets (``firstuse``); 6. writes of
-    data that is declared to be hardly ever written.
+    3. entries of once functions, signal handlers, exit handlers, logs and administration, which are marked as cold;
+    4. what functions set that read options or the environment; 5. code behind a variable that it alone sets
+    (``firstuse``); 6. writes of data that is declared to be hardly ever written.
     """
     calls, sites = image.calls, image.sites
     if not len(image.functions):
@@ -105,6 +108,7 @@ def with_rarity(image: Image) -> Image:
     entries = union(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
     entries = union(entries, np.flatnonzero(logs.always))
     entries = union(entries, np.flatnonzero(_for_the_end_alone(image, endless)))
+    entries = union(entries, administrators(image, table.administration))
     functions = image.functions
     if len(entries):
         seldom_sites |= among(sites["function"], entries)
