@@ -81,6 +81,42 @@ def without_improved(report: Report, before: Report) -> Report:
     return msgspec.structs.replace(report, findings=tuple(f for f in report.findings if not improved(f)))
 
 
+def renamed_findings(report: Report, before: Report) -> dict[str, Severity]:
+    """Fingerprints of what was said before of the same bytes under another name, each with the severity that it had.
+
+    The name may have been a member's, or that of a variable that became a part of a record.  The old name is gone, and
+    both sides of the pair have their roles and lie as far from each other as before.
+    """
+    said = {fingerprint(finding) for finding in report.findings}
+    gone = [finding for finding in before.findings if fingerprint(finding) not in said]
+    known: dict[str, Severity] = {}
+    for finding in report.findings if gone else ():
+        same = [was.severity for was in gone if was.rule == finding.rule and _same_storage(was, finding)]
+        if same:
+            known[fingerprint(finding)] = max(same, key=lambda severity: severity.rank)
+    return known
+
+
+def _same_storage(a: Finding, b: Finding) -> bool:
+    """Both pairs lie alike, and each side is of the same variable or used by the same functions."""
+    sides = [sorted(finding.participants[:PAIR], key=lambda who: who.hot or who.bytes) for finding in (a, b)]
+    if len(sides[0]) != len(sides[1]) or len(sides[0]) < PAIR:
+        return False
+    first = [min(start for who in side for start, _ in who.hot or who.bytes) for side in sides]
+    variables = 0
+    for one, other in zip(*sides, strict=True):
+        lie = [
+            tuple((start - begin, end - begin) for start, end in who.hot or who.bytes)
+            for who, begin in zip((one, other), first, strict=True)
+        ]
+        same = bool(one.identity) and one.identity == other.identity
+        users = [{*who.lockers, *who.writers, *who.readers} for who in (one, other)]
+        if one.role != other.role or lie[0] != lie[1] or not (same or (users[0] and users[0] == users[1])):
+            return False
+        variables += same
+    return variables > 0
+
+
 def _pair(finding: Finding) -> frozenset[tuple[str, str]]:
     return frozenset((who.identity or who.name, who.member) for who in finding.participants[:PAIR])
 

@@ -197,6 +197,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             before, _ = _judge(everything)
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
         known = baseline.known_findings(before)
+        known = {**baseline.renamed_findings(report, before), **known}
         report = baseline.without_improved(report, before)
         compared = baseline.only_new(report, known, what, least)
         if compared.findings:

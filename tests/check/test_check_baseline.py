@@ -9,7 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from linemate.baseline import SCHEMA, known_findings, only_new, read_baseline, without_improved, write_baseline
+from linemate.baseline import (
+    SCHEMA,
+    known_findings,
+    only_new,
+    read_baseline,
+    renamed_findings,
+    without_improved,
+    write_baseline,
+)
 from reports.fingerprint import fingerprint
 from sharing.model import LinemateError, Severity, Verdict
 from tests.builders.report import BIG_LINE, CHECKED, EMPTY, FROM_SOURCE, LOCK_BESIDE_LIST, REPORT
@@ -88,6 +96,33 @@ def test_the_worst_of_equal_findings_is_accepted() -> None:
     for order in ((mild, FROM_SOURCE), (FROM_SOURCE, mild)):
         report = msgspec.structs.replace(CHECKED, findings=order)
         assert list(known_findings(report).values()) == [FROM_SOURCE.severity]
+
+
+def under_another_name(**changes: Any) -> Any:
+    """The lock of ``LOCK_BESIDE_LIST`` in a variable of another name, or more than that."""
+    lock, others = LOCK_BESIDE_LIST.participants
+    lock = msgspec.structs.replace(lock, **{"name": "tables", "member": "lock", "identity": "c:tables", **changes})
+    others = msgspec.structs.replace(others, identity="c:unused")
+    return msgspec.structs.replace(LOCK_BESIDE_LIST, id="hot-lock-shares-line-1", participants=(lock, others))
+
+
+def test_the_same_bytes_under_another_name_are_known() -> None:
+    was = msgspec.structs.replace(REPORT, findings=(under_another_name(name="LOCK_open", identity="c:LOCK_open"),))
+    was = msgspec.structs.replace(
+        was, findings=(msgspec.structs.replace(was.findings[0], id="hot-lock-shares-line-0"),)
+    )
+
+    def known(**changes: Any) -> dict[str, Severity]:
+        now = under_another_name(**changes)
+        return renamed_findings(msgspec.structs.replace(REPORT, findings=(now,)), was)
+
+    assert known() == {"hot-lock-shares-line-1": Severity.CRITICAL}
+    assert not known(hot=((8, 24),))  # it lies elsewhere
+    assert not known(role="spinlock")
+    assert not known(lockers=("another",))  # neither the variable nor who uses it is the same
+    assert known(lockers=("another",), identity="c:LOCK_open")
+    both = msgspec.structs.replace(REPORT, findings=(under_another_name(), *was.findings))
+    assert not renamed_findings(both, was)  # the old one is there as well
 
 
 ROW = {"id": "a", "rule": "r", "severity": "high", "names": ["x"]}

@@ -70,6 +70,8 @@ void *deliver(void *arg) {
   return arg;
 }
 """
+WRAPPED_C = PAIR_C.replace("t in;", "t in_lock;").replace("pair.in)", "pair.ends.in_lock)")
+WRAPPED_C = WRAPPED_C.replace("pthread_spinlock_t in_lock;", "struct ends { pthread_spinlock_t in_lock; } ends;")
 MAIN_C = """\
 #include "pair.h"
 #include "queue.h"
@@ -165,8 +167,10 @@ def test_only_units_that_read_the_changed_header_are_parsed_again(run: Run, proj
         {"pair.c": "/* moved\n down\n */\n" + PAIR_C},
         {"queue.h": QUEUE_H.replace("128", "256")},
         {"pair.c": PAIR_C.replace("1000000", "2000000")},
+        {"pair.c": PAIR_C.replace("t in;", "t entry;").replace("pair.in", "pair.entry")},
+        {"pair.c": WRAPPED_C},
     ],
-    ids=["not a source", "another unit", "lines", "more padding", "a known unit"],
+    ids=["not a source", "another unit", "lines", "more padding", "a known unit", "a renamed member", "a wrapped lock"],
 )
 def test_a_harmless_change_passes(run: Run, project: Project, base: str, files: dict[str, str]) -> None:
     project.commit(files)
@@ -178,6 +182,16 @@ def test_a_fix_is_nothing_new(run: Run, project: Project, base: str) -> None:
     project.commit({"pair.c": PAIR_C.replace("  pthread_spinlock_t out", "  char pad[128];\n  pthread_spinlock_t out")})
     result = run("check", "--base", base, "--format", "json")
     assert (result.code, found(result), report(result)["known"]) == (0, [], 0)
+
+
+def test_another_lock_in_the_place_of_a_renamed_one_is_new(run: Run, project: Project, base: str) -> None:
+    """The name is new, and so is where it lies."""
+    moved = PAIR_C.replace("  pthread_spinlock_t in;\n", "").replace(
+        "t out;", "t out;\n  int n[2];\n  pthread_spinlock_t x;"
+    )
+    project.commit({"pair.c": moved.replace("pair.in", "pair.x")})
+    result = run("check", "--base", base, "--format", "json")
+    assert found(result) == [("two-locks-one-line", ["pair.out", "pair.x"])]
 
 
 def test_a_renamed_unit_keeps_what_was_known(run: Run, project: Project, base: str) -> None:
