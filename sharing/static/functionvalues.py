@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sharing.model.arrays import among
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static.callees import function_at
+from sharing.static.ways import block_of, mirrors
 
 
 def by_go(image: Image) -> npt.NDArray[np.bool_]:
@@ -48,17 +49,35 @@ def function_objects(image: Image, callees: npt.NDArray[np.uint64]) -> Iterator[
 def _before(image: Image, rows: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
     """(row of a function, row of a call) for so many functions at most that a caller took last before each call.
 
-    ``rows`` are those of the calls.  What is taken is for one call.
+    ``rows`` are those of the calls.  What is taken is for one call.  Before is what comes first on a way through the
+    caller: compilers put a block that leads to another one behind it, as write barriers of Go in a loop are.
     """
-    calls, taken = image.calls, _taken(image)
+    calls, taken = image.calls[rows], _taken(image)
     if not len(taken) or not len(rows):
         return
-    last = np.searchsorted(taken["ip"], calls["ip"][rows]) - 1
+    both = np.append(_place(taken), _place(calls))
+    steps = np.argsort(both, kind="stable", order=("block", "ip"))
+    rank = np.empty(len(both), np.int64)
+    rank[steps] = np.arange(len(both))
+    by_way = np.argsort(rank[: len(taken)])
+    taken, taken_rank = taken[by_way], rank[: len(taken)][by_way]
+    by_way = np.argsort(rank[len(taken) :])
+    rows, calls = rows[by_way], calls[by_way]
+    last = np.searchsorted(taken_rank, rank[len(taken) :][by_way]) - 1
     earlier = np.append(-1, last[:-1])
+    mirror_of_taken, mirror = mirrors(image, taken), mirrors(image, calls)
     for place in (last - back for back in range(most)):
-        made = (place > earlier) & (taken["function"][place] == calls["function"][rows])
+        made = (place > earlier) & (taken["function"][place] == calls["function"])
+        made &= mirror_of_taken[place] <= mirror
         values = function_at(image, taken["target"][place])
         yield from zip(values[made].tolist(), rows[made].tolist(), strict=True)
+
+
+def _place(rows: Table) -> npt.NDArray[np.void]:
+    """Where these sites or calls are on the ways through their functions, to sort by."""
+    place = np.empty(len(rows), [("block", "<u8"), ("ip", "<u8")])
+    place["block"], place["ip"] = block_of(rows), rows["ip"]
+    return place
 
 
 def _taken(image: Image) -> Table:

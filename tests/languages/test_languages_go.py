@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from sharing.model.finding import Severity
-from tests.languages.conftest import audited
+from tests.languages.conftest import GoBuild, audited
 
 # Of three words in a row two are on one line, wherever the linker puts them.
 PROGRAM = """
@@ -43,35 +40,21 @@ func main() {
 }
 """
 ROUNDS = 3  # a pair, what is beside it then, and the build after the last edit
-DEBIAN = "/usr/bin/go"  # has its packages compiled; later ones compile them first, which takes half a minute
 
 
 @pytest.fixture(scope="module")
-def go(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def go(go_build: GoBuild) -> Path:
     """Folder with the programs ``together`` and ``apart``, and ``-stripped`` of both.
 
     ``apart`` is ``together`` after the printed edits, put in as they are until an audit has none.
     """
-    tool = DEBIAN if Path(DEBIAN).exists() else shutil.which("go")
-    if tool is None:
-        pytest.skip("no go: Debian's package is called golang-go (81 MB to fetch)")
-    folder = tmp_path_factory.mktemp("go")
-    environment = os.environ | {"GO111MODULE": "off", "CGO_ENABLED": "0", "GOCACHE": str(folder / "cache")}
-
-    def build(name: str, text: str, *flags: str) -> Path:
-        (folder / "main.go").write_text(text)
-        command = [tool, "build", *flags, "-o", name, "main.go"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, f"{done.stderr}\n{text}"
-        return folder / name
-
-    build("together", PROGRAM)
+    folder = go_build("together", PROGRAM).parent
     apart = PROGRAM
     for _ in range(ROUNDS):
-        for finding in audited(build("apart", apart)):
+        for finding in audited(go_build("apart", apart)):
             apart = edited(apart, finding.remedies[0].edit)
     for name, text in (("together", PROGRAM), ("apart", apart)):
-        build(f"{name}-stripped", text, "-ldflags=-s -w")
+        go_build(f"{name}-stripped", text, "-ldflags=-s -w")
     return folder
 
 

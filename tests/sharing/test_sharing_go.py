@@ -49,6 +49,15 @@ def counters(*extra: str) -> Builder:
     return b
 
 
+def started_in_block(order: int) -> Builder:
+    """The same program, whose ``main.main`` starts one goroutine, in the block of this order and at byte 4."""
+    b = counters()
+    main = b.functions["main.main"]
+    main.calls.clear()
+    main.call("main.set_up").call("runtime.newproc", order=order)
+    return b
+
+
 def roots(image: Image) -> set[str]:
     return {root.name for root in build(image, default_knowledge()).roots}
 
@@ -72,6 +81,19 @@ class TestEntries:
         image = taken(counters().image(), ("main.main", 0, "main.main.func1"))
         (root,) = (r for r in build(image, default_knowledge()).roots if r.name == "main.main.func1")
         assert not root.many
+
+    def test_before_is_what_leads_to_the_call_wherever_the_compiler_puts_it(self) -> None:
+        """The write barrier of a loop: the block that makes the closure stands behind the one with the call."""
+        image = taken(started_in_block(2).image(), ("main.main", 8, "main.main.func1"))
+        image.sites["order"][image.sites["kind"] == AccessKind.ADDRESS] = 1
+        assert "main.main.func1" in roots(image)
+
+    def test_what_the_other_arm_of_a_branch_takes_is_not_handed_over(self) -> None:
+        b = started_in_block(2)
+        b.arms["main.main"] = (1, 2)
+        image = taken(b.image(), ("main.main", 8, "main.main.func1"))
+        image.sites["order"][image.sites["kind"] == AccessKind.ADDRESS] = 1
+        assert "main.main.func1" not in roots(image)
 
     def test_of_another_function_it_says_nothing(self) -> None:
         image = taken(counters().image(), ("main.produce", 0, "main.main.func1"))
@@ -123,3 +145,25 @@ def test_locks_by_their_methods(name: str, types: list[str]) -> None:
 @pytest.mark.parametrize(("name", "language", "of_library"), [("runtime.sched", "Go", True), ("time.last", "C", False)])
 def test_data_of_packages_is_that_of_go_alone(name: str, language: str, of_library: bool) -> None:
     assert default_knowledge().is_library_data(name, language) == of_library
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "many"),
+    [
+        ("sync.(*WaitGroup).Go", 1, False),
+        ("time.AfterFunc", 1, False),
+        ("context.AfterFunc", 2, False),  # an interface takes two registers
+        ("net/http.HandleFunc", 2, True),  # and so does a string
+        ("net/http.(*ServeMux).HandleFunc", 3, True),
+        ("testing.(*B).RunParallel", 1, True),
+    ],
+)
+def test_what_the_standard_library_runs_in_a_goroutine(name: str, entry: int, many: bool) -> None:
+    row = default_knowledge().thread_start(name)
+    assert row is not None
+    assert (row.entry_argument, row.many) == (entry, many)
+
+
+@pytest.mark.parametrize("name", ["sync.(*WaitGroup).Add", "time.NewTimer", "net/http.Handle", "sync.(*Once).Do"])
+def test_what_runs_nothing_or_on_the_same_goroutine(name: str) -> None:
+    assert default_knowledge().thread_start(name) is None
