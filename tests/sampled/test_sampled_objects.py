@@ -226,7 +226,7 @@ def of_rust(kind: int, offset: int, address: int = 0x5000) -> SeenObject:
         ),
         (
             {0: of_rust(SESSION, 24, 0x4FE8), 8: of_rust(SESSION, 32, 0x4FE8)},
-            r"what slots of session has for each thread whole lines",
+            r"wrap the elements of slots of session in",
             r"struct Line<T>\(T\);",
         ),
     ],

@@ -35,9 +35,7 @@ def rust_object(what: Wrapped, type_name: str, field: str, line_size: int, cost:
         text = f"align {type_name}, of which several share a line, to {line_size} bytes; {_also(line_size)}"
         return replace(cost, text=text, edit=f"#[repr(align({line_size}))]\nstruct {name} {{ … }}", language="Rust")
     if what is Wrapped.ELEMENTS:
-        text = (
-            f"make what {field} of {type_name} has for each thread whole lines: wrap its elements; {_also(line_size)}"
-        )
+        text = f"wrap the elements of {field} of {type_name} in {_type(line_size)}; {_also(line_size)}"
         use = "// T: the type of its elements; the value is .0"
     else:
         text = f"wrap {field} of {type_name} in {_type(line_size)}; {_also(line_size)}"

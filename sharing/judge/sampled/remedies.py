@@ -92,7 +92,8 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, align: 
     if seen.language != "Rust":
         return found
     first, _, index = path.partition(".")[0].partition("[")
-    what = Wrapped.ELEMENTS if (inside and index) or "[]" in element else Wrapped.FIELD if inside else Wrapped.TYPE
+    array = bool(index) or (path == first and seen.member is not None and seen.member.count > 1)
+    what = Wrapped.ELEMENTS if (inside and array) or "[]" in element else Wrapped.FIELD if inside else Wrapped.TYPE
     return rust_object(what, seen.type_name, first, size, found)
 
 
