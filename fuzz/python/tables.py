@@ -22,6 +22,11 @@ _SEEDS = (
     b"| 1 | 8 | 100 |\n| 2 | 8 | 101 |\n+-------+---+-----+\n",
     b"a:\nNumber of threads: 8\n    transactions:                        67852  (94.23 per sec.)\n"
     b"         95th percentile:                       5.5ms\n",
+    b"BenchmarkGet-2 \t 1000\t 989 ns/op\t 16 B/op\nRunning 3s test @ http://a/\n  2 threads and 4 connections\n"
+    b"    Latency     1.02ms  312.00us  12.30ms   88.12%\nRequests/sec:  62720.93\n",
+    b'{"results": [{"command": "a", "mean": 1.5, "times": [1.4, 1.6], "parameters": {"n": "1"}}]}',
+    b"command,mean,stddev,median,user,system,min,max\na,0.5,0.1,0.6,0.4,0.1,0.3,0.7\n",
+    b"packets 600 mpps: 56.8\np99 = 3 ms\n",
     b"64 threads, time spent: 60s, queries executed: 9326530, qps: 155442, x: 1\n",
     b"revision-id: me@x-20110102030405-abc\n#### 8 clients\n# transactions:   67852  (94.23 per sec.)\n"
     b"revision-id: b\n",

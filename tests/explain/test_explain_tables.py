@@ -125,7 +125,7 @@ def test_csv_with_conditions_and_repetitions() -> None:
 
 def test_json_of_known_tools() -> None:
     hyperfine = '{"results": [{"command": "a", "mean": 1.5, "times": [1.4, 1.6]}]}'
-    assert grouped(read_measurements(hyperfine, "h.json"), "times") == {(("command", "a"),): (1.4, 1.6)}
+    assert grouped(read_measurements(hyperfine, "h.json"), "seconds") == {(("command", "a"),): (1.4, 1.6)}
     google = (
         '{"benchmarks": [{"name": "BM", "run_type": "iteration", "cpu_time": 5.0},'
         '{"name": "BM_mean", "run_type": "aggregate", "cpu_time": 6.0}]}'
@@ -184,7 +184,7 @@ def test_one_column_of_numbers_is_a_table_of_repetitions() -> None:
     assert [(m.metric, m.value, m.labels) for m in found] == [("tps", 5100.0, ()), ("tps", 5110.0, ())]
 
 
-@pytest.mark.parametrize("text", ["5100\n5110\n", "tps\nfast\n", "a sentence\nand another\n", "run\n1\n2\n"])
+@pytest.mark.parametrize("text", ["5100\nfast\n", "5100\n", "tps\nfast\n", "a sentence\nand another\n", "run\n1\n2\n"])
 def test_one_column_of_anything_else_is_none(text: str) -> None:
     with pytest.raises(Unrecognized):
         read_measurements(text, "x.csv")

@@ -10,7 +10,19 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sharing.explain.tables import bordered, delimited, queries, revisions, stacked, strace, summary, sysbench, vmstat
+from sharing.explain.tables import (
+    bordered,
+    delimited,
+    harness,
+    named,
+    queries,
+    revisions,
+    stacked,
+    strace,
+    summary,
+    sysbench,
+    vmstat,
+)
 from sharing.explain.tables.base import Measurement
 from sharing.model.errors import Malformed, Unrecognized
 
@@ -33,6 +45,8 @@ class Format:
 FORMATS = (
     Format("JSON", delimited.read_records, whole=True),
     Format("revision log with results", revisions.read),
+    Format("go test -bench", harness.read_go),
+    Format("wrk", harness.read_wrk),
     Format("sysbench", sysbench.read),
     Format("queries per second", queries.read),
     Format("vmstat", vmstat.read),
@@ -41,6 +55,8 @@ FORMATS = (
     Format("stacked table", stacked.read),
     Format("list of figures", summary.read),
     Format("CSV", delimited.read_lines, whole=True),
+    Format("one column", named.read_bare, whole=True),
+    Format("figures behind names", named.read_named, whole=True),
 )
 
 

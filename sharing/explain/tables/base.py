@@ -21,6 +21,7 @@ _NAMES = re.compile(
 # Labels that only tell repetitions apart, if numbers, and those of when something was measured.
 _REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed", re.IGNORECASE)
 _BUILD = re.compile(r"rev(no|ision)?|commit|changeset|version|build", re.IGNORECASE)
+_COMMAND = re.compile(r"command|cmd|program|binary|executable", re.IGNORECASE)
 _WHEN = re.compile(r"time(stamp)?|date", re.IGNORECASE)
 _LEVEL = re.compile(
     r"levels?|c|n|t|con(currency|nections?)?|threads?|thr|clients?|users?|workers?|procs?|process(es)?|cores?|cpus?",
@@ -87,7 +88,10 @@ def without_builds(*sides: Iterable[Measurement]) -> tuple[tuple[Measurement, ..
             for name, text in measured.labels:
                 texts[-1][name].add(text)
     shared = set.intersection(*(set(known) for known in texts))
-    gone = {name for name in shared if _BUILD.fullmatch(name) and not set.intersection(*(t[name] for t in texts))}
+    apart = {name for name in shared if not set.intersection(*(t[name] for t in texts))}
+    gone = {name for name in apart if _BUILD.fullmatch(name)}
+    # Each side ran one command, its own build's: it is no condition.  Of several, nobody says which is which.
+    gone |= {name for name in apart if _COMMAND.fullmatch(name) and all(len(t[name]) == 1 for t in texts)}
     return tuple(
         tuple(replace(m, labels=tuple(label for label in m.labels if label[0] not in gone)) for m in side)
         for side in given

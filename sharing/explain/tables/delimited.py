@@ -1,6 +1,6 @@
-"""CSV, TSV and aligned columns with a header, and JSON: flat objects, or the results of Google Benchmark and hyperfine.
+"""CSV, TSV and aligned columns with a header, and JSON: flat objects.
 
-Owns these formats only.
+Owns these formats only; what the fields of tools that write them mean is ``timings``'.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from sharing.explain.tables import timings
 from sharing.explain.tables.base import MAX_VALUES, Measurement, is_label
 from sharing.explain.tables.columns import from_columns
 from sharing.explain.tables.figures import is_missing, number
@@ -43,6 +44,8 @@ def _with_header(rows: list[tuple[int, list[str]]], path: str) -> tuple[Measurem
     (_, header), *others = rows
     if all(number(cell) is not None for cell in header):
         raise Unrecognized(path, "the first line names no columns")
+    if set(timings.HYPERFINE) <= set(header):
+        return timings.of_hyperfine_table(rows, path)
     return from_columns(header, [row for _, row in others], path, [at for at, _ in rows])
 
 
@@ -70,7 +73,7 @@ def _aligned(lines: list[tuple[int, str]], path: str) -> tuple[Measurement, ...]
 def read_records(text: str, path: str) -> tuple[Measurement, ...]:
     """Objects with their numbers as values and their strings as labels.  Raises Unrecognized, Malformed.
 
-    A list of numbers is a value with repetitions (hyperfine's ``times``).
+    A list of numbers is a value with repetitions.
     """
     if text.lstrip()[:1] not in ("[", "{"):
         raise Unrecognized(path, "no JSON")
@@ -96,9 +99,10 @@ def read_records(text: str, path: str) -> tuple[Measurement, ...]:
 
 
 def _of_record(record: dict[str, Any]) -> list[Measurement]:
-    # Google Benchmark's statistics of repetitions are not measurements.
-    if record.get("run_type") == "aggregate":
-        return []
+    if timings.is_hyperfine(record):
+        return timings.of_hyperfine(record)
+    if timings.is_google(record):
+        return timings.of_google(record)
     names = _conditions(record)
     labels = tuple((key, str(record[key])) for key in names)
     out = []
