@@ -68,12 +68,19 @@ def package_of(path: str, lists: Path = _LISTS) -> str:
     return ""
 
 
-def where_names_are(path: str) -> str:
-    """What gives a file without debug information its names, as a note; "" for a file that no distribution brought."""
+def where_names_are(path: str, *, asked: bool = False) -> str:
+    """What gives a file without debug information its names, as a note.
+
+    "" for a file that no distribution brought, but where servers were ``asked`` in vain: then what else there is.
+    """
     package = package_of(path)
+    here = distribution()
+    if not package and asked:
+        of = f" (of {here.archive})" if here.archive else ""
+        package = f"PACKAGE-dbgsym{of} of the very same version"
+        return f"no debug information: the package {package} has it; --debug-file FILE names what was unpacked"
     if not package and (_LISTS.is_dir() or not os.path.realpath(path).startswith(f"{_MERGED}/")):
         return ""
-    here = distribution()
     note = f"no debug information: --debuginfod fetches it from {here.debuginfod}"
     if package.startswith(_KERNEL):
         return f"{note}, or: apt install {package}-dbg"

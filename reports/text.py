@@ -79,7 +79,10 @@ def _passed(report: Report, options: RenderOptions) -> str:
     limit = options.fail_on
     if not report.findings or limit is None or any(found.severity.rank >= limit.rank for found in report.findings):
         return ""
-    return f"; none reaches --fail-on {limit.value}"
+    # Who looks for the reason of a slowdown has two builds, and this command has seen one.
+    builds = report.command == "audit" and len(report.targets) == 1
+    slower = "; why a build is slower than another says linemate explain OLD NEW" if builds else ""
+    return f"; none reaches --fail-on {limit.value}{slower}"
 
 
 def target_lines(target: Target, width: int) -> Iterator[Line]:

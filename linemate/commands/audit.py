@@ -178,12 +178,15 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, asked: bool, 
         assert maps is not None
         maps.append(page_map(passes, audited))
 
+    unanswered: list[str] = []  # in the report too, since who reads it has not seen the terminal
     with progress(f"linemate: reading {visible(options.binary)}", quiet=quiet) as say:
         if options.debug_file is None:
-            find_debug_files((options.binary,), asked=asked, say=common.say)
+            find_debug_files((options.binary,), asked=asked, say=unanswered.append)
         report = audit(options, say, on_image=None if maps is None else draw)
+    for text in unanswered:
+        common.say(text)
     if any(target.debug for target in report.targets):
         return report
     from linemate.distribution import where_names_are
 
-    return common.with_notes(report, filter(None, (where_names_are(options.binary),)))
+    return common.with_notes(report, (*unanswered, *filter(None, (where_names_are(options.binary, asked=asked),))))

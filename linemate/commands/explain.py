@@ -100,11 +100,15 @@ def command(
     )
     with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=document.quiet):
         bare = [file for file, named in ((old, evidence.debug_old), (new, evidence.debug_new)) if named is None]
-        find_debug_files(bare, asked=evidence.debuginfod, say=common.say)
+        unanswered: list[str] = []
+        find_debug_files(bare, asked=evidence.debuginfod, say=unanswered.append)
         comparison = explain(request)
     unnamed = (target.path for target in comparison.targets if not target.debug)
-    hints = (f"{path}: {where_to_look}" for path in unnamed if (where_to_look := where_names_are(path)))
-    comparison = common.with_notes(comparison, hints)
+    asked = evidence.debuginfod
+    hints = [f"{path}: {hint}" for path in unnamed if (hint := where_names_are(path, asked=asked))]
+    for text in unanswered:
+        common.say(text)
+    comparison = common.with_notes(comparison, (*unanswered, *hints))
     document.write(comparison, EXPLAIN_EMITTERS, inputs)
     return exit_code(comparison, limit)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import pytest
 from elfscan.debug import debugfile
 from elfscan.debug.debugfile import DebugLinks, build_id_file, build_id_of, find_debug, missing_debug
 from linemate import debuginfod
+from linemate.cli import main
 from linemate.debuginfod import find_debug_files
 from linemate.distribution import distribution, package_of, where_names_are
 from sharing.model.errors import LinemateError
@@ -120,6 +122,21 @@ def test_nobody_is_asked_who_was_not_named(
     monkeypatch.setattr(debuginfod, "_fetch", lambda *_: pytest.fail("asked"))
     assert fetched(split.program, asked=False) == []
     assert debuginfod.servers(asked=True) == (distribution().debuginfod,)
+
+
+def test_that_nobody_answered_stands_in_the_report_with_another_way(
+    split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(debuginfod.URLS, "http://127.0.0.1:1")  # nobody listens
+    out = tmp_path / "report.json"
+    main(["audit", str(split.program), "--debuginfod", "-o", str(out), "--fail-on", "never"])
+    notes = json.loads(out.read_text())["coverage"]["notes"]
+    assert notes[0].startswith(f"debuginfod: {split.program}: http://127.0.0.1:1: ")
+    assert "the package PACKAGE-dbgsym" in notes[1]
+    assert "--debug-file FILE" in notes[1]
+    monkeypatch.delenv(debuginfod.URLS)
+    main(["audit", str(split.program), "-o", str(out), "--fail-on", "never"])
+    assert not any("debuginfod" in note for note in json.loads(out.read_text())["coverage"]["notes"])
 
 
 @pytest.mark.parametrize("body", [b"", b"\x7fELF no more", b"<html>blocked</html>"])
