@@ -22,6 +22,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.finding import Finding, Severity, Target
 from sharing.model.image import Image
 from sharing.model.memorymap import SampledMapLine
+from sharing.static import behindpointers
 
 if TYPE_CHECKING:
     from linemate.sampled.reading import Profiles
@@ -115,6 +116,8 @@ def audit_image(
         held = hold(result.image, options.guards)
         findings += held.findings
         guarded = tuple(sorted(held.names))
+    if not findings and not runs.given and behindpointers.used_by_threads(passes.image, passes.calls):
+        notes.append(prefix + behindpointers.NOTE)
     target = target_of(image, size)
     # A run shows the threads that the code does not.
     unknown = result.threads_unknown and runs.executions is None and runs.profiles is None

@@ -1,0 +1,92 @@
+"""An audit that finds nothing says when threads use what code alone does not place: objects behind pointers."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from linemate.options import AuditOptions
+from linemate.pipeline import audit
+from sharing.static.behindpointers import NOTE
+from tests.languages.conftest import GoBuild
+
+CPP = """
+#include <atomic>
+#include <memory>
+#include <thread>
+struct Counts { std::atomic<long> in, out; };
+int main() {
+    auto counts = std::make_shared<Counts>();
+    std::thread reader([counts] { for (int i = 0; i < 1000000; i++) counts->in++; });
+    std::thread writer([counts] { for (int i = 0; i < 1000000; i++) counts->out++; });
+    reader.join();
+    writer.join();
+    return counts->in == counts->out;
+}
+"""
+C = """
+#include <pthread.h>
+static _Alignas(ALIGNMENT) long in, out __attribute__((aligned(ALIGNMENT)));
+static void *reader(void *unused) { for (int i = 0; i < 1000000; i++) __atomic_fetch_add(&in, 1, 0); return unused; }
+static void *writer(void *unused) { for (int i = 0; i < 1000000; i++) __atomic_fetch_add(&out, 1, 0); return unused; }
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, 0, reader, 0);
+    pthread_create(&two, 0, writer, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    return in == out;
+}
+"""
+GO = """
+package main
+import "sync"
+type Server struct { in, out uint64; all sync.WaitGroup }
+var server = &Server{}
+func (s *Server) read() { defer s.all.Done(); for i := 0; i < 1000000; i++ { s.in += uint64(i) & 1 } }
+func (s *Server) write() { defer s.all.Done(); for i := 0; i < 1000000; i++ { s.out += uint64(i) & 3 } }
+func main() {
+    server.all.Add(2)
+    go server.read()
+    go server.write()
+    server.all.Wait()
+    println(server.in, server.out)
+}
+"""
+
+
+def test_objects_that_threads_of_go_reach_by_pointers(go_build: GoBuild) -> None:
+    assert said(go_build("behind", GO)) == (True, 0)
+
+
+def test_objects_that_threads_of_c_plus_plus_share(tmp_path: Path) -> None:
+    assert said(_compiled(tmp_path, "g++", "heap.cpp", CPP)) == (True, 0)
+
+
+def test_not_where_all_that_threads_use_is_in_static_storage(tmp_path: Path) -> None:
+    assert said(_compiled(tmp_path, "gcc", "apart.c", C.replace("ALIGNMENT", "64"))) == (False, 0)
+
+
+def test_not_where_something_is_found(tmp_path: Path) -> None:
+    """Beside a pair that is known it would only be one more line to read."""
+    text = C.replace("ALIGNMENT", "8").replace("void *unused) {", "void *unused) { if (unused) *(long *)unused = 0;")
+    assert said(_compiled(tmp_path, "gcc", "together.c", text)) == (False, 1)
+
+
+def said(program: Path) -> tuple[bool, int]:
+    """Does the report have the note, and how many findings has it?"""
+    report = audit(AuditOptions(binary=str(program)))
+    return NOTE in report.coverage.notes, len(report.findings)
+
+
+def _compiled(folder: Path, compiler: str, name: str, text: str) -> Path:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}: Debian's package has its name")
+    source = folder / name
+    source.write_text(text)
+    program = source.with_suffix("")
+    subprocess.run([compiler, "-O2", "-g", "-pthread", str(source), "-o", str(program)], check=True)
+    return program
