@@ -47,6 +47,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def pytest_configure() -> None:
     """What the tests' own start would change: interrupts that a shell in the background ignores, the width of text."""
     os.environ.pop("COLUMNS", None)
+    os.unsetenv("COLUMNS")  # readline, which pytest imports, sets it behind the back of os.environ
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGQUIT, signal.SIGHUP):  # nohup ignores the latter
