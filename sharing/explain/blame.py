@@ -15,6 +15,7 @@ from sharing.explain.shifts import Account, Shifts
 from sharing.model.comparison import Contribution, Share, ShiftRun
 from sharing.model.image import SectionKind
 
+_LARGEST_ALIGNMENT = 64  # bytes, of GCC on x86-64 (ix86_data_alignment): what is less may be padding at an end
 MOST = 12  # named contributions of one change; the rest are added up
 
 
@@ -58,12 +59,30 @@ def within_section(shifts: Shifts, kept: int, most: int = MOST) -> tuple[Contrib
 
 
 def by_symbols(shifts: Shifts, contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
-    """The contributions, with what made a section in front larger in place of that section, where symbols did."""
+    """The contributions, with what made a section in front larger in place of that section, where symbols did.
+
+    They add up to what they added up to.  What moved in the direction of the whole comes first, named before padding.
+    """
     out: list[Contribution] = []
+    padding = 0
     for one in contributions:
         inside = _inside(shifts, one.name) if one.share is Share.SECTION else ()
-        out += [c for c in inside if c.name and c.share is not Share.OTHERS] or [one]
-    return tuple(out)
+        named = [c for c in inside if c.name and c.share is not Share.OTHERS]
+        if not named:
+            out.append(one)
+            continue
+        out += [c for c in inside if c.share is not Share.ALIGNMENT]
+        rest = one.bytes - sum(c.bytes for c in inside if c.share is not Share.ALIGNMENT)
+        if abs(rest) < _LARGEST_ALIGNMENT:
+            padding += rest
+        else:
+            out.append(Contribution(Share.SECTION, one.name, rest))
+    padding += sum(c.bytes for c in out if c.share is Share.ALIGNMENT)
+    out = [c for c in out if c.share is not Share.ALIGNMENT]
+    if padding:
+        out.append(Contribution(Share.ALIGNMENT, "", padding))
+    total = sum(c.bytes for c in out)
+    return tuple(sorted(out, key=lambda c: (c.bytes * total < 0, not c.name, -abs(c.bytes))))
 
 
 def _inside(shifts: Shifts, section: str) -> tuple[Contribution, ...]:

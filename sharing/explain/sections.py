@@ -17,7 +17,8 @@ MAX_SECTIONS = 512  # that are named one by one; linked files have less than a h
 class SectionShift:
     """A section of both builds.  ``shift`` is of its start, ``grown`` of its size, in bytes.
 
-    ``causes`` are (name, bytes) of the sections before it that grew, shrank, came or went, the largest first;
+    ``causes`` are (name, bytes) of the sections before it that grew, shrank, came or went, the largest first, from the
+    last one on that begins where it did: what changed in front of that one moved nothing behind it.
     ``padding`` is what alignment of sections and segments adds.  shift = sum of causes + padding.
     """
 
@@ -51,8 +52,9 @@ def section_shifts(old: Image, new: Image, words: Vocabulary) -> dict[int, Secti
         if shift and len(before) + len(after) > MAX_SECTIONS:
             out[number] = SectionShift(name, one, other, shift, (("sections in front", shift),), 0)
             continue
+        since = _last_unmoved(before, after, one, other)
         grown = (
-            {n: _bytes_before(after, n, other) - _bytes_before(before, n, one) for n in {*before, *after}}
+            {n: _bytes_before(after, n, other, since) - _bytes_before(before, n, one, since) for n in {*before, *after}}
             if shift
             else {}
         )
@@ -69,9 +71,25 @@ def _by_name(image: Image) -> dict[str, Section]:
     return out
 
 
-def _bytes_before(sections: dict[str, Section], name: str, limit: Section) -> int:
-    """Bytes that a section takes below the start of ``limit``."""
+def _last_unmoved(before: dict[str, Section], after: dict[str, Section], one: Section, other: Section) -> int:
+    """Where the last section in front of one begins that begins there in both builds; 0 where all moved."""
+    limit = min(one.address, other.address)
+    return max(
+        (
+            section.address
+            for name, section in after.items()
+            if section.address < limit
+            and section.kind is not SectionKind.TLS
+            and name in before
+            and before[name].address == section.address
+        ),
+        default=0,
+    )
+
+
+def _bytes_before(sections: dict[str, Section], name: str, limit: Section, since: int) -> int:
+    """Bytes that a section takes below the start of ``limit``, if it begins at ``since`` or behind."""
     section = sections.get(name)
-    if section is None or section.kind is SectionKind.TLS or section.address >= limit.address:
+    if section is None or section.kind is SectionKind.TLS or not since <= section.address < limit.address:
         return 0
     return min(section.size, limit.address - section.address)

@@ -212,3 +212,35 @@ def test_padding_and_bytes_without_a_symbol_that_cancel_are_not_told() -> None:
         (Share.REMOVED, "hidden", -24),
         (Share.ALIGNMENT, "", 24),
     }
+
+
+def test_a_section_that_begins_where_it_did_shields_those_behind_it_from_what_grew_in_front() -> None:
+    """Code that grew into padding moved nothing: the variable that was added did."""
+    code, more_code = [Var("c", 4000)], [Var("c", 4080)]
+    data, more_data = [Var("d", 4000)], [Var("new", 4096), Var("d", 4000)]
+    shifts = compared(
+        laid({".text": code, ".data": data, ".bss": [A, B]}),
+        laid({".text": more_code, ".data": more_data, ".bss": [A, B]}),
+    )
+    moved = blame.by_symbols(shifts, blame.behind_section_start(shifts, shifts.kept_number(pair_of(shifts, "a"))))
+    assert parts(moved) == {(Share.ADDED, "new", 4096)}
+    # Where the data moved, too, the code is what moved it.
+    pushed = compared(laid({".text": code, ".data": data}), laid({".text": [Var("c", 4100)], ".data": data}))
+    moved = blame.by_symbols(pushed, blame.behind_section_start(pushed, pushed.kept_number(pair_of(pushed, "d"))))
+    assert [(c.share, c.name) for c in moved if c.name] == [(Share.SECTION, ".text")]
+
+
+def test_what_took_bytes_away_is_not_named_for_a_move_up() -> None:
+    old = laid({".data": [Var("d", 64)], ".got": [Var("g", 4096)], ".bss": [A]})
+    new = laid({".data": [Var("d", 4096 * 2 + 8)], ".got": [Var("g", 64)], ".bss": [A]})
+    shifts = compared(old, new)
+    account = blame.behind_section_start(shifts, shifts.kept_number(pair_of(shifts, "a")))
+    moved = blame.by_symbols(shifts, account)
+    assert sum(c.bytes for c in moved) == sum(c.bytes for c in account) == 8192
+    assert (moved[0].name, moved[-1].name, moved[-1].bytes) == (".data", ".got", -4032)
+
+
+def pair_of(shifts: Shifts, name: str) -> int:
+    """The row of ``Matching.pairs`` of a variable by the beginning of its label."""
+    new = shifts.matching.new
+    return next(i for i, row in enumerate(shifts.matching.pairs["new"].tolist()) if new.label(row).startswith(name))

@@ -170,7 +170,7 @@ def _mover(builds: Builds) -> str:
         return ""
     kept = int(np.searchsorted(shifts.kept, largest["first"]))
     moved_by = blame.by_symbols(shifts, blame.behind_section_start(shifts, kept))
-    named = [c for c in moved_by if c.share in SYMBOL_SHARES and c.name]
+    named = _named(moved_by)
     if not named:
         return ""
     top = named[0]
@@ -223,7 +223,7 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         moved=_moved(builds, rows, improves=improves),
         new_line_mates=gained[: 2 * MAX_PAIRS],
         lost_line_mates=lost[: 2 * MAX_PAIRS],
-        evidence=(*of_samples, *(_words(c) for c in dict.fromkeys((*contributions, *account)))),
+        evidence=(*of_samples, *map(_words, contributions)),
         improves=improves,
         follows=None if relaid or _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
         confirm=confirm,
@@ -306,7 +306,7 @@ def _sentence(
     mates = lead.mates
     verb = "no longer share" if improves else "now share" if mates.certain else "may now share"
     parts = []
-    named = [c for c in contributions if c.share in SYMBOL_SHARES and c.name]
+    named = _named(contributions)
     alone = [(m, p) for m, p in zip((mates.first, mates.second), pairs, strict=False) if _moved_alone(builds.shifts, p)]
     if lead.relaid:
         parts += [_relaid(one, improves=improves) for one in lead.relaid]
@@ -344,6 +344,13 @@ def _sentence(
     elif mates.functions:
         parts.append(f"they are touched by {', '.join(map(quoted, mates.functions[:3]))}")
     return "; ".join(parts)
+
+
+def _named(contributions: tuple[Contribution, ...]) -> list[Contribution]:
+    """Those with a name that moved it as a whole moved, the largest first; what went the other way moved nothing."""
+    total = sum(c.bytes for c in contributions)
+    named = [c for c in contributions if c.share in SYMBOL_SHARES and c.name]
+    return [c for c in named if c.bytes * total > 0] or named
 
 
 def _relaid(one: Relaid, *, improves: bool) -> str:
