@@ -68,7 +68,9 @@ def _position(elf: ElfFile) -> str:
 
 
 def _linking(elf: ElfFile) -> str:
-    return "dynamic" if elf.dynamic else "static"
+    # A program that is linked statically and can be loaded anywhere relocates itself, by a dynamic section.
+    program = (elf.segments["type"] == c.PT_INTERP).any() or not elf.dynamic.get(c.DT_FLAGS_1, [0])[0] & c.DF_1_PIE
+    return "dynamic" if elf.dynamic and (program or elf.dynamic.get(c.DT_NEEDED)) else "static"
 
 
 def _relro(elf: ElfFile) -> str:

@@ -17,6 +17,7 @@ from sharing.explain.activity import Activity, observe
 from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import moved_harmlessly
+from sharing.explain.causes.linkedin import without_libraries
 from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.findings import new_findings
@@ -119,7 +120,7 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
         for new_side in (True, False)
     }
     wide = options.pair_size
-    return Builds(
+    builds = Builds(
         before,
         after,
         old_side.traits,
@@ -134,6 +135,7 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
         options.line_size,
         options.demangle,
     )
+    return without_libraries(builds)
 
 
 def _machine(image: Image) -> tuple[str, int, str]:

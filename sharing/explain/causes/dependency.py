@@ -9,6 +9,7 @@ import re
 
 from sharing.explain import numbers
 from sharing.explain.causes.base import Builds, Verdicts, is_file, quoted
+from sharing.explain.causes.linkedin import is_static, linked_in
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag, Image
@@ -27,6 +28,8 @@ _ALLOCATOR_LIBRARIES = (
     ("libnedmalloc", "nedmalloc"),
     ("libscudo", "Scudo"),
 )
+_OWN = "an allocator of its own"
+_OF_LIBC = "that of the C library"
 _ALLOCATOR_FUNCTIONS = (
     ("tc_malloc", "tcmalloc"),
     ("je_malloc", "jemalloc"),
@@ -34,7 +37,7 @@ _ALLOCATOR_FUNCTIONS = (
     ("mi_malloc", "mimalloc"),
     ("rpmalloc", "rpmalloc"),
     ("nedmalloc", "nedmalloc"),
-    ("malloc", "an allocator of its own"),
+    ("malloc", _OWN),
 )
 # What drivers of compilers link besides what they are asked for.
 _RUNTIMES = ("libgcc_s.so", "libm.so", "libatomic.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libunwind.so",
@@ -52,6 +55,8 @@ def ask(builds: Builds) -> Verdicts:
     renamed = [(a, b) for a in gone for b in come if _stem(a) == _stem(b)]
     gone = [n for n in gone if n not in {a for a, _ in renamed}]
     come = [n for n in come if n not in {b for _, b in renamed}]
+    if linked_in(builds):
+        return _linked_in(builds, [*gone, *come])
     allocators = _allocator_changes(old, new, gone, come, renamed)
     versions = _new_versions(builds.old_traits, builds.new_traits)
     loader = _loader(builds.old_traits, builds.new_traits)
@@ -86,6 +91,35 @@ def ask(builds: Builds) -> Verdicts:
             ),
         )
     )
+
+
+def _linked_in(builds: Builds, names: list[str]) -> Verdicts:
+    """Of libraries that one build holds itself, an allocator that only one of both has is told; no more is known."""
+    sides = ((builds.old.image, builds.old_traits), (builds.new.image, builds.new_traits))
+    before, after = (_any_allocator(image, is_static(traits)) for image, traits in sides)
+    which = ", ".join(names) or "libraries"
+    note = f"dependencies: {which}: linked in by one build, which does not say in which version"
+    if before == after:
+        return Verdicts(notes=(note,))
+    change = f"allocator: {before or _OF_LIBC}, now {after or _OF_LIBC}"
+    old, new = builds.programs
+    cause = Cause(
+        kind=CauseKind.DEPENDENCY,
+        confidence=Confidence.STATIC,
+        strength=numbers.ALLOCATOR,
+        summary=change,
+        evidence=(change,),
+        confirm=f"rebuild {new} with the allocator of {old}, then perf stat -r 10: as fast as the old build",
+        refute=f"rebuild {new} with the allocator of {old}, then perf stat -r 10 -- {new}: still slow",
+    )
+    return Verdicts((cause,), notes=(note,))
+
+
+def _any_allocator(image: Image, static: bool) -> str:
+    """The allocator of a build, linked in or loaded; "" that of the C library, which defines malloc itself."""
+    loaded = next(filter(None, map(allocator_of_library, image.needed)), "")
+    own = _own_allocator(image)
+    return loaded or ("" if static and own == _OWN else own)
 
 
 def _of_compilers(names: list[str]) -> bool:

@@ -18,6 +18,7 @@ from sharing.explain import bodies as bodies_of_both
 from sharing.explain import numbers, recognised
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, Verdicts, first_of, is_file, quoted
+from sharing.explain.causes.linkedin import linked_in
 from sharing.explain.code import Code, CodeChange, compare_code, loop_heads, read_code
 from sharing.model.comparison import Cause, CauseKind, RuledOut
 from sharing.model.finding import Confidence
@@ -47,7 +48,7 @@ def ask(builds: Builds) -> Verdicts:
         return _by_size(builds)
     shown, failed = _busy(builds)
     if not shown:
-        return Verdicts(notes=("code: no busy functions are known to compare", *failed))
+        failed = ("code: no busy functions are known to compare", *failed)
     known = [f for f in shown if f.change is not CodeChange.UNKNOWN]
     changed = [f for f in known if f.change is CodeChange.CHANGED]
     fresh = _fresh(builds)
@@ -169,6 +170,7 @@ def _others(builds: Builds) -> tuple[list[str], tuple[str, ...]]:
         (matching.new, matching.of_new, matching.absence_shows_new, own[1]),
         (matching.old, matching.of_old, matching.absence_shows_old, own[0]),
     ):
+        told &= not linked_in(builds)
         names += [objects.label(int(row)) for row in np.flatnonzero((of < 0) & told & mine & (objects.size > 0))]
     shown = readable_names(names, builds.demangle)
     return [shown[name] for name in names], notes
@@ -226,7 +228,7 @@ def _busy(builds: Builds) -> tuple[list[_Busy], tuple[str, ...]]:
 
 def _fresh(builds: Builds) -> list[tuple[str, float]]:
     """Busy functions that only the new build has; of what the old one may merely not name, nobody can say that."""
-    if not builds.new.known:
+    if not builds.new.known or linked_in(builds):
         return []
     weight = _weights(builds.new)
     of = builds.functions.of_new
