@@ -7,6 +7,7 @@ which of them a program gets depends on how it is linked.  Comparing one functio
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,10 @@ import numpy.typing as npt
 from sharing.explain.causes.base import Builds
 from sharing.explain.code import CodeChange, compare_code, differing, offsets_of, read_code
 from sharing.explain.identity import Ids, Objects
-from sharing.model.image import FunctionFlag
+from sharing.explain.linenumbers import Moves, line_numbers, moved_numbers
+from sharing.model.arch import machine_named
+from sharing.model.image import FunctionFlag, Image
+from sharing.model.plural import count
 
 CHUNK_BYTES = 1 << 21  # of code that is decoded at once: its table is ten times as large
 MOST_BYTES = 1 << 25  # of code that is decoded at all
@@ -34,14 +38,26 @@ def of_the_program(objects: Objects) -> npt.NDArray[np.bool_]:
     return own
 
 
-def changed(builds: Builds) -> tuple[Ids, tuple[str, ...]]:
-    """(rows of the pairs of functions of equal size whose instructions differ, notes)"""
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """Rows of the pairs of functions of equal size: those whose instructions differ, and those that differ in line
+    numbers alone, which are no change.
+    """
+
+    changed: Ids
+    lines: frozenset[int]
+    notes: tuple[str, ...]
+
+
+def compare_bodies(builds: Builds) -> Bodies:
+    """All functions of equal size, instruction by instruction."""
     matching = builds.functions
     old, new = matching.old, matching.new
     rows = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
     own = of_the_program(old)[rows[0]] & of_the_program(new)[rows[1]]
     chosen = np.flatnonzero(own & (old.size[rows[0]] == new.size[rows[1]]) & (new.size[rows[1]] > 0))
-    out: list[int] = []
+    loads = _number_loads(new.image)
+    out: dict[int, Moves] = {}
     notes: list[str] = []
     for part in _chunks(chosen, new.size[rows[1]], builds):
         sides = [
@@ -52,12 +68,20 @@ def changed(builds: Builds) -> tuple[Ids, tuple[str, ...]]:
             )
         ]
         notes += [note for _, said in sides for note in said if note not in notes]
-        out += [
-            pair
+        out |= {
+            pair: moved_numbers(one, other, loads)
             for pair, one, other in zip(part.tolist(), sides[0][0], sides[1][0], strict=True)
             if compare_code(one, other) is CodeChange.CHANGED
-        ]
-    return np.array(out, np.int64), tuple(notes)
+        }
+    lines = line_numbers(out)
+    if lines:
+        notes.append(f"code: {count(len(lines), 'function')} differ in the line numbers of their source alone")
+    return Bodies(np.array([pair for pair in out if pair not in lines], np.int64), frozenset(lines), tuple(notes))
+
+
+def _number_loads(image: Image) -> bytes:
+    machine = machine_named(image.arch.name)
+    return machine.number_loads if machine is not None else b""
 
 
 def _chunks(pairs: Ids, size: npt.NDArray[np.uint64], builds: Builds) -> Iterator[Ids]:

@@ -162,6 +162,14 @@ BUSY_FUNCTIONS: Annotated[int, About("functions of each build", Origin.CHOSEN, "
 BUSY_DECADES: Annotated[
     float, About("powers of ten", Origin.CHOSEN, "nothing this far below the busiest function is busy")
 ] = 3.0
+LAST_LINE: Annotated[
+    int,
+    About("lines of a file", Origin.CHOSEN, "larger numbers are no lines: long generated files have 300,000"),
+] = 1_000_000
+LINES_MOVED: Annotated[
+    int,
+    About("numbers", Origin.CHOSEN, "different ones that moved by the same distance are lines; two may be constants"),
+] = 3
 FETCH_BYTES: Annotated[
     int, About("bytes", Origin.ABI, "what decoders of common processors take at once; gcc aligns entries to 16")
 ] = 32

@@ -19,6 +19,7 @@ from sharing.explain.compare import ExplainOptions, compare, explain
 from sharing.explain.contention import of_machine
 from sharing.explain.dispersion import BLOCKS
 from sharing.explain.exercised import exercised
+from sharing.explain.linenumbers import line_numbers
 from sharing.explain.losses import loss_of
 from sharing.explain.samples import Profile, compare_profiles, with_profiles
 from sharing.explain.signature import read_signature
@@ -279,7 +280,10 @@ def programs(common: str = "") -> object:
     return of(one("one"), one("other"))
 
 
+LINES = {n: frozenset({(10 * n, 10 * n + 3)}) for n in (1, 2, 3)}
 ROWS: list[Row] = [
+    ("LAST_LINE", 20, lambda: line_numbers(LINES)),
+    ("LINES_MOVED", 4, lambda: line_numbers(LINES)),
     ("ALPHA", 1e-9, lambda: compare_samples([10.0, 11, 12, 13, 14], [20.0, 21, 22, 23, 24]).significant),
     ("LEVEL", 0.5, samples),
     ("MIN_PAIRS", 100, lambda: cells(8)),

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 
 from sharing.basics.naming import readable_names
-from sharing.explain import bodies as bodies_of_both
 from sharing.explain import numbers, recognised
 from sharing.explain.activity import Activity
+from sharing.explain.bodies import Bodies, compare_bodies, of_the_program
 from sharing.explain.causes.base import Builds, Verdicts, first_of, is_file, quoted
 from sharing.explain.causes.linkedin import linked_in
 from sharing.explain.code import Code, CodeChange, compare_code, loop_heads, read_code
@@ -46,7 +46,8 @@ def ask(builds: Builds) -> Verdicts:
     """Changed code of busy functions, then of others; else their places; else the code is ruled out."""
     if not (is_file(builds.old.image) and is_file(builds.new.image)):
         return _by_size(builds)
-    shown, failed = _busy(builds)
+    bodies = compare_bodies(builds)
+    shown, failed = _busy(builds, bodies)
     if not shown:
         failed = ("code: no busy functions are known to compare", *failed)
     known = [f for f in shown if f.change is not CodeChange.UNKNOWN]
@@ -56,8 +57,8 @@ def ask(builds: Builds) -> Verdicts:
     if len(known) < len(shown):
         notes = (*failed, f"code: {len(shown) - len(known)} of {len(shown)} busy functions could not be compared")
     unknown = _not_recognised(builds)
-    others, failed_too = _others(builds)
-    notes = tuple(dict.fromkeys((*notes, *failed_too)))
+    others = _others(builds, bodies)
+    notes = tuple(dict.fromkeys((*notes, *bodies.notes)))
     if changed or fresh:
         total = sum(f.weight for f in shown) + sum(w for _, w in fresh)
         share = (sum(f.weight for f in changed) + sum(w for _, w in fresh)) / total if total else 0.0
@@ -150,19 +151,18 @@ def _takes_time(names: Sequence[str], programs: tuple[str, str]) -> str:
     return f"perf record -- {new}; perf report: {names[0]} or another takes time that it did not in {old}"
 
 
-def _others(builds: Builds) -> tuple[list[str], tuple[str, ...]]:
-    """(functions that changed, the most executed first; notes): in size, in their instructions, where in them which
-    accesses and calls are; new ones where both sides name their functions.
+def _others(builds: Builds, bodies: Bodies) -> list[str]:
+    """Functions that changed, the most executed first: in size, in their instructions, where in them which accesses and
+    calls are; new ones where both sides name their functions.
     """
     matching = builds.functions
     old_row, new_row = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
     sizes = matching.old.size[old_row], matching.new.size[new_row]
-    bodies = matching.old.body[old_row], matching.new.body[new_row]
+    done = matching.old.body[old_row], matching.new.body[new_row]
     differ = (sizes[0] != sizes[1]) & (sizes[0] > 0) & (sizes[1] > 0)
-    differ |= (bodies[0] != bodies[1]) & (bodies[0] != 0) & (bodies[1] != 0)
-    changed, notes = bodies_of_both.changed(builds)
-    differ[changed] = True
-    own = bodies_of_both.of_the_program(matching.old), bodies_of_both.of_the_program(matching.new)
+    differ |= (done[0] != done[1]) & (done[0] != 0) & (done[1] != 0)
+    differ[bodies.changed] = True
+    own = of_the_program(matching.old), of_the_program(matching.new)
     differ &= own[0][old_row] & own[1][new_row]
     weight = np.maximum(_weights(builds.old)[old_row], _weights(builds.new)[new_row])
     names = [matching.new.label(int(new_row[i])) for i in np.flatnonzero(differ)[np.argsort(-weight[differ])]]
@@ -173,7 +173,7 @@ def _others(builds: Builds) -> tuple[list[str], tuple[str, ...]]:
         told &= not linked_in(builds)
         names += [objects.label(int(row)) for row in np.flatnonzero((of < 0) & told & mine & (objects.size > 0))]
     shown = readable_names(names, builds.demangle)
-    return [shown[name] for name in names], notes
+    return [shown[name] for name in names]
 
 
 def _changed_elsewhere(builds: Builds, names: list[str]) -> Cause:
@@ -197,7 +197,7 @@ def _top(activity: Activity) -> list[int]:
     return [int(r) for r in rows if weight[r] >= least]
 
 
-def _busy(builds: Builds) -> tuple[list[_Busy], tuple[str, ...]]:
+def _busy(builds: Builds, bodies: Bodies) -> tuple[list[_Busy], tuple[str, ...]]:
     """(functions of both builds that are busy in one of them, by weight; notes)"""
     if not builds.old.known or not builds.new.known:
         return [], ()
@@ -213,14 +213,14 @@ def _busy(builds: Builds) -> tuple[list[_Busy], tuple[str, ...]]:
     before, of_old = read_code(builds.old.image, builds.old_traits, old_rows)
     after, of_new = read_code(builds.new.image, builds.new_traits, new_rows)
     out = []
-    for old_row, new_row, one, other, weight_here in zip(
-        old_rows, new_rows, before, after, chosen.values(), strict=True
-    ):
+    for pair, old_row, new_row, one, other in zip(chosen, old_rows, new_rows, before, after, strict=True):
         sizes = (int(matching.old.size[old_row]), int(matching.new.size[new_row]))
         change = compare_code(one, other)
         if change is CodeChange.UNKNOWN and sizes[0] != sizes[1] and min(sizes) > 0:
             change = CodeChange.CHANGED
-        out.append(_Busy(matching.new.label(new_row), weight_here, old_row, new_row, change, sizes, other))
+        elif pair in bodies.lines:
+            change = CodeChange.RELOCATED
+        out.append(_Busy(matching.new.label(new_row), chosen[pair], old_row, new_row, change, sizes, other))
     out.sort(key=lambda f: (-f.weight, f.name))
     shown = readable_names([f.name for f in out], builds.demangle)
     return [replace(f, name=shown[f.name]) for f in out], (*of_old, *of_new)

@@ -45,6 +45,7 @@ _OBJECTS = {
 # Intel SDM volume 2, "Recommended Multi-Byte Sequence of NOP Instruction", with the prefixes that assemblers add;
 # breakpoints are put between functions as well.
 _PADDING = rb"[\x90\xcc]|\x66+\x90|[\x66\x2e]*\x0f\x1f(?:\0|\x40.|\x44..|\x80.{4}|\x84.{5})"
+_NUMBER_LOADS = rb"\x41?[\xb8-\xbf](.{4})"  # mov $imm32, %r32: Intel SDM volume 2, "MOV"
 _DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37, tls_descriptor=36)
 
 ROWS = (
@@ -69,6 +70,7 @@ ROWS = (
         threads=ThreadCalls(rb"\xb8(?:\x38\0\0\0|\xb3\x01\0\0).{0,16}?\x0f\x05", rb"\x11\x00\x20\x01"),
         derives=True,
         padding=_PADDING,
+        number_loads=_NUMBER_LOADS,
         addresses=CodeAddresses.RIP_RELATIVE,
         gcc=GccAlignment.BY_SIZE,
         large_array=16,  # x86-64 psABI, 3.1.2
