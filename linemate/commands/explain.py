@@ -114,9 +114,10 @@ def command(
 
 
 def exit_code(comparison: Comparison, limit: Severity | None) -> int:
-    """3 for an incomplete analysis before 1 for a layout that explains a slowdown."""
+    """3 for an incomplete analysis, or none, before 1 for a layout that explains a slowdown."""
     from linemate.explaining.run import failing
+    from sharing.explain.unrelated import is_of_two_programs
 
-    if comparison.incomplete:
+    if comparison.incomplete or is_of_two_programs(comparison):
         return common.EXIT_INCOMPLETE
     return common.EXIT_FINDINGS if failing(comparison, limit) else common.EXIT_CLEAN

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sharing.explain import numbers
 from sharing.explain.causes.base import Builds, is_file, is_library
 from sharing.explain.identity import Objects
-from sharing.model.comparison import Cause, CauseKind
+from sharing.model.comparison import Cause, CauseKind, Comparison
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag, Image
 
@@ -62,6 +62,11 @@ def two_programs(builds: Builds, why: str) -> Cause:
         confirm=f"nm -D {old.path}; nm -D {new.path}: other functions of other libraries",
         refute="builds of both with debug information: their functions and variables have the same names",
     )
+
+
+def is_of_two_programs(comparison: Comparison) -> bool:
+    """Whether nothing was compared: a comparison counts what its lists were cut from."""
+    return not comparison.coverage.counts
 
 
 def own(objects: Objects) -> int:

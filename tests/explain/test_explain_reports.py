@@ -200,7 +200,7 @@ def test_a_doubt_about_the_files_comes_before_any_answer() -> None:
 
 def test_a_library_is_not_run_by_itself() -> None:
     """The commands name a program that uses it; of a program, the program."""
-    for path, ran in (("lib/libcache.so.1", "-- PROGRAM (one that uses lib/libcache.so.1)"), ("cache", "-- cache")):
+    for path, ran in (("lib/libcache.so.1", "-- PROGRAM (one that uses lib/libcache.so.1)"), ("cache", "-- ./cache")):
         old = laid({".bss": [Var("lock", 40), Var("far", 64), Var("count")]}, path=path)
         new = laid({".bss": [Var("lock", 40), Var("count")]}, path=path)
         (cause,) = explain(old, new, default_knowledge(), ExplainOptions()).causes

@@ -7,7 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from linemate.commands.explain import exit_code
 from sharing.explain import numbers
+from sharing.explain.causes.base import program_of
 from sharing.explain.compare import ExplainOptions, explain
 from sharing.knowledge import default_knowledge
 from sharing.model.comparison import CauseKind, Comparison
@@ -67,3 +69,17 @@ def test_what_may_be_one_program_is_compared(shared: int, imports: set[str]) -> 
 def test_each_limit_decides(monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> None:
     monkeypatch.setattr(numbers, name, value)
     assert "no builds of one program" not in compared(1, OTHERS).causes[0].summary
+
+
+def test_a_gate_does_not_pass_with_another_program() -> None:
+    assert exit_code(compared(1, OTHERS), None) == 3
+    assert exit_code(compared(20, {"malloc", "free", "printf@GLIBC_2.2.5", "select"}), None) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "ran"),
+    [("new", "./new"), ("bin/new", "bin/new"), ("/my builds/new", "'/my builds/new'"), ("lib.so", "PROGRAM (one")],
+)
+def test_a_program_in_the_working_folder_is_run_from_there(path: str, ran: str) -> None:
+    """A shell looks for a bare name in $PATH alone, and parts words at blanks."""
+    assert program_of(dataclasses.replace(program("old", 3, set()), path=path)).startswith(ran)

@@ -6,6 +6,7 @@ else is known; it orders causes and is no probability.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -45,7 +46,7 @@ class Builds:
     @property
     def programs(self) -> tuple[str, str]:
         """What to run: the files, or in words where only a listing of them is at hand, or a library."""
-        return _program(self.old.image, "the old build"), _program(self.new.image, "the new build")
+        return program_of(self.old.image, "the old build"), program_of(self.new.image, "the new build")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +101,13 @@ def _raised(group: list[Cause]) -> list[Cause]:
     return [msgspec.structs.replace(root, strength=most, by_itself=alone, improves=False), *rest]
 
 
-def _program(image: Image, listed: str) -> str:
+def program_of(image: Image, listed: str = "") -> str:
     if not is_file(image):
         return listed
-    return f"PROGRAM (one that uses {image.path})" if is_library(image) else image.path
+    if is_library(image):
+        return f"PROGRAM (one that uses {image.path})"
+    # A shell looks for a name without a folder in $PATH alone.
+    return shlex.quote(image.path if "/" in image.path else f"./{image.path}")
 
 
 def is_library(image: Image) -> bool:

@@ -46,6 +46,8 @@ def ask(builds: Builds) -> Verdicts:
     """Changed code of busy functions, then of others; else their places; else the code is ruled out."""
     if not (is_file(builds.old.image) and is_file(builds.new.image)):
         return _by_size(builds)
+    if not (builds.old.known and builds.new.known):
+        return Verdicts(notes=("code: no busy functions are known to compare",))
     bodies = compare_bodies(builds)
     shown, failed = _busy(builds, bodies)
     if not shown:
@@ -112,6 +114,7 @@ def _by_size(builds: Builds) -> Verdicts:
 
 def _other_size(names: list[str], lines: list[str], programs: tuple[str, str]) -> Cause:
     return _cause(
+        programs,
         names,
         f"{count(len(names), 'function')} changed in size, came or went: {first_of(names)}",
         numbers.CHANGED_ELSEWHERE,
@@ -122,6 +125,7 @@ def _other_size(names: list[str], lines: list[str], programs: tuple[str, str]) -
 
 
 def _cause(
+    programs: tuple[str, str],
     names: Sequence[str],
     summary: str,
     strength: float,
@@ -132,6 +136,7 @@ def _cause(
     refute: str = "",
 ) -> Cause:
     """A cause about functions, by default refuted by profiles in which they take the share that they took."""
+    both = "; ".join(f"perf record -o {side}.data -- {one}" for side, one in zip(("old", "new"), programs, strict=True))
     return Cause(
         kind=CauseKind.CODE,
         confidence=confidence,
@@ -141,7 +146,7 @@ def _cause(
         evidence=tuple(islice(evidence, MAX_NAMED)),
         confirm=confirm,
         follows=CauseKind.TOOLCHAIN,
-        refute=refute or f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+        refute=refute or f"{both}; perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
     )
 
 
@@ -178,7 +183,7 @@ def _others(builds: Builds, bodies: Bodies) -> list[str]:
 
 def _changed_elsewhere(builds: Builds, names: list[str]) -> Cause:
     text = f"{count(len(names), 'function')} changed, none of them among the busiest by estimate: {first_of(names)}"
-    return _cause(names, text, numbers.CHANGED_ELSEWHERE, _takes_time(names, builds.programs))
+    return _cause(builds.programs, names, text, numbers.CHANGED_ELSEWHERE, _takes_time(names, builds.programs))
 
 
 def _weights(activity: Activity) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -199,8 +204,6 @@ def _top(activity: Activity) -> list[int]:
 
 def _busy(builds: Builds, bodies: Bodies) -> tuple[list[_Busy], tuple[str, ...]]:
     """(functions of both builds that are busy in one of them, by weight; notes)"""
-    if not builds.old.known or not builds.new.known:
-        return [], ()
     matching = builds.functions
     chosen: dict[int, float] = {}
     for activity, of in ((builds.old, matching.of_old), (builds.new, matching.of_new)):
@@ -228,7 +231,7 @@ def _busy(builds: Builds, bodies: Bodies) -> tuple[list[_Busy], tuple[str, ...]]
 
 def _fresh(builds: Builds) -> list[tuple[str, float]]:
     """Busy functions that only the new build has; of what the old one may merely not name, nobody can say that."""
-    if not builds.new.known or linked_in(builds):
+    if linked_in(builds):
         return []
     weight = _weights(builds.new)
     of = builds.functions.of_new
@@ -269,6 +272,7 @@ def _not_found(found: _NotRecognised) -> str:
 def _changed_or_not(builds: Builds, found: _NotRecognised) -> Cause:
     old, new = builds.programs
     return _cause(
+        builds.programs,
         found.names,
         f"{_not_found(found)}, or were not recognised: {first_of(found.names)}",
         numbers.NOT_RECOGNISED,
@@ -291,6 +295,7 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], others: lis
     lines += [f"{name}: changed, not among the busiest by estimate" for name in rest]
     old, new = builds.programs
     return _cause(
+        builds.programs,
         [*names, *rest],
         f"{count(len(names), 'busy function')} changed: {first_of(names)}"
         + (f"; and {count(len(rest), 'other')}: {first_of(rest)}" if rest else ""),
@@ -329,6 +334,7 @@ def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
     names = [text.partition(":")[0] for text in moved]
     old, new = builds.programs
     return _cause(
+        builds.programs,
         names,
         f"{len(moved)} of {count(of, 'busy function')} have the same instructions at another place in their "
         f"{numbers.FETCH_BYTES} bytes, {quoted(names[0])} among them",

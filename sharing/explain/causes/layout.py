@@ -211,7 +211,10 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
     if lead is not None:
         image = (builds.old if improves else builds.new).image
         line = _as_loaded(image, lead.mates.line)
-        confirm = f"perf c2c record -a -- {slower} ({OF_A_SERVER}); perf c2c report --stdio: HITM on {line}"
+        confirm = (
+            f"perf c2c record -a -- {slower} ({OF_A_SERVER}); perf c2c report --stdio: HITM on {line}; where linemate "
+            f"doctor finds no sampling of memory: linemate record -- {slower}"
+        )
     seen = lead.seen if lead is not None else None
     of_samples = [text for text in (seen.text if seen else "", lead.idle if lead is not None else "") if text]
     return Cause(
