@@ -64,7 +64,7 @@ def _blocks(history: History) -> Iterator[str]:
         yield _listed(step_lines(history, history.best, suspected=True))
     alone = [c for c in history.layout_changes if c.step < 0]
     if alone:
-        yield "**Changes of layout without a step**" if history.metric else "**Changes of layout**"
+        yield "**Changes of layout at which no step is shown**" if history.metric else "**Changes of layout**"
     for change in alone:
         yield _listed(layout_lines(history, change))
 

@@ -56,7 +56,8 @@ def render(history: History, options: RenderOptions) -> str:
         lines += _block(step_lines(history, history.best, suspected=True), width, "yellow")
     alone = [c for c in history.layout_changes if c.step < 0]
     if alone:
-        lines += [[], [("changes of layout without a step" if history.metric else "changes of layout", "bold")]]
+        shown = " at which no step is shown" if history.metric else ""
+        lines += [[], [(f"changes of layout{shown}", "bold")]]
         for change in alone:
             lines += _block(layout_lines(history, change), width, "", gap=False)
     if options.summary:
