@@ -54,7 +54,7 @@ def render(report: Report, options: RenderOptions) -> str:
 
 
 def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Line]:
-    shown = report.targets if options.details else report.targets[:TARGETS_SHOWN]
+    shown = report.targets if options.details else _worst_targets(report)
     for target in shown:
         yield from target_lines(target, width)
     if more := len(report.targets) - len(shown):
@@ -89,6 +89,12 @@ def target_lines(target: Target, width: int) -> Iterator[Line]:
     """What was analysed: the file, and below it what kind of file that is."""
     yield [(visible(target_name(target)), "bold")]
     yield from wrapped(visible(target_text(target)), width, INDENT)
+
+
+def _worst_targets(report: Report) -> list[Target]:
+    """A few of many files: those with the worst findings, then the first by name."""
+    worst = {finding.target: rank for rank, finding in reversed(list(enumerate(worst_first(report.findings))))}
+    return sorted(report.targets, key=lambda target: worst.get(target_name(target), len(worst)))[:TARGETS_SHOWN]
 
 
 def _finding(finding: Finding, width: int) -> Iterator[Line]:

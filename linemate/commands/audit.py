@@ -157,7 +157,7 @@ def command(
     return (
         many.report(finish)
         if several
-        else finish(_audit(options, maps if page else None, asked=evidence.debuginfod, quiet=document.quiet))
+        else finish(_audit(options, maps if page else None, document, asked=evidence.debuginfod))
     )
 
 
@@ -167,7 +167,7 @@ def _guards(path: str) -> tuple[PairGuard, ...]:
     return read_guards(path)
 
 
-def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, asked: bool, quiet: bool) -> Report:
+def _audit(options: AuditOptions, maps: list[MemoryMap] | None, document: DocumentOptions, *, asked: bool) -> Report:
     """The report; ``maps`` gets the map of each image.  ``asked``: servers may be asked for debug information."""
     from linemate.debuginfod import find_debug_files
     from linemate.pipeline import audit
@@ -178,14 +178,16 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, *, asked: bool, 
         assert maps is not None
         maps.append(page_map(passes, audited))
 
-    unanswered: list[str] = []  # in the report too, since who reads it has not seen the terminal
-    with progress(f"linemate: reading {visible(options.binary)}", quiet=quiet) as say:
+    unanswered: list[str] = []  # a note: who reads a report that was kept has not seen the terminal
+    with progress(f"linemate: reading {visible(options.binary)}", quiet=document.quiet) as say:
         if options.debug_file is None:
             find_debug_files((options.binary,), asked=asked, say=unanswered.append)
         report = audit(options, say, on_image=None if maps is None else draw)
-    for text in unanswered:
-        common.say(text)
-    if any(target.debug for target in report.targets):
+    named = any(target.debug for target in report.targets)
+    if named or document.output not in (None, "-"):
+        for text in unanswered:
+            common.say(text)
+    if named:
         return report
     from linemate.distribution import where_names_are
 

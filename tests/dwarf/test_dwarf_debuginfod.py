@@ -125,7 +125,7 @@ def test_nobody_is_asked_who_was_not_named(
 
 
 def test_that_nobody_answered_stands_in_the_report_with_another_way(
-    split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(debuginfod.URLS, "http://127.0.0.1:1")  # nobody listens
     out = tmp_path / "report.json"
@@ -134,6 +134,11 @@ def test_that_nobody_answered_stands_in_the_report_with_another_way(
     assert notes[0].startswith(f"debuginfod: {split.program}: http://127.0.0.1:1: ")
     assert "the package PACKAGE-dbgsym" in notes[1]
     assert "--debug-file FILE" in notes[1]
+    assert capfd.readouterr().err.count("http://127.0.0.1:1: ") == 1  # the report went elsewhere
+    main(["audit", str(split.program), "--debuginfod", "--fail-on", "never"])
+    shown = capfd.readouterr()
+    assert "127.0.0.1" not in shown.err
+    assert shown.out.count("debuginfod: ") == 1
     monkeypatch.delenv(debuginfod.URLS)
     main(["audit", str(split.program), "-o", str(out), "--fail-on", "never"])
     assert not any("debuginfod" in note for note in json.loads(out.read_text())["coverage"]["notes"])

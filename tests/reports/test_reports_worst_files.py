@@ -65,3 +65,15 @@ def test_text_and_markdown_show_the_table_with_names_made_safe() -> None:
     for shown in (text, markdown):
         assert "\x1b" not in shown
         assert "evil" in shown
+
+
+def test_the_files_whose_headings_are_shown_are_the_worst() -> None:
+    text = EMITTERS["text"].render(TREE, RenderOptions(details=False, top=0))
+    headings = [line for line in text.splitlines() if line.startswith("/")]
+    assert headings == ["/bin/high", "/lib/a.a(y.o)", "/lib/a.a(x.o)"]
+
+
+def test_where_nothing_was_found_the_first_by_name_are() -> None:
+    clean = report([], *((f"/bin/{name}", "") for name in "abcd"))
+    text = EMITTERS["text"].render(clean, RenderOptions(details=False, top=0))
+    assert [line for line in text.splitlines() if line.startswith("/")] == ["/bin/a", "/bin/b", "/bin/c"]
