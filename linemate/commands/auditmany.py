@@ -61,7 +61,13 @@ class TreeRequest:
         chosen = self._chosen(remote=True)
         with self._progress() as say:
             tally = store_files(
-                chosen.files, self.options, folder, self._engine(engine, scheduler), resume=self.resume, say=say
+                chosen.files,
+                self.options,
+                folder,
+                self._engine(engine, scheduler),
+                resume=self.resume,
+                others=chosen.others,
+                say=say,
             )
         if not self.quiet:
             write_text(tally.text(folder), None, ())

@@ -52,7 +52,7 @@ class Tally:
         if stored.status == INCOMPLETE:
             self.unsure = heapq.nsmallest(NAMED, [*self.unsure, file])
         if stored.error:
-            self.failed = heapq.nsmallest(NAMED, [*self.failed, stored.error])
+            self.failed = heapq.nsmallest(NAMED, [*self.failed, f"{file}: {stored.error}"])
 
     @property
     def incomplete(self) -> bool:
@@ -91,21 +91,25 @@ def store_files(
     engine: Engine,
     *,
     resume: bool,
+    others: int = 0,
     say: Callable[[str], None] = lambda how_far: None,
 ) -> Tally:
-    """Audit files into the datasets below ``folder``.  Raises LinemateError where these cannot be written."""
+    """Audit files into the datasets below ``folder``.  Raises LinemateError where these cannot be written.
+
+    ``others``: so many more were looked at and left out, because they begin like no ELF file; they have no rows.
+    """
     options = dataclasses.replace(options, binary="", spread=False)
     folder = _anywhere(folder)  # workers are elsewhere
     store = Store(folder, options)
-    tally = Tally()
+    tally = Tally(Counter({LEFT_OUT: others} if others else ()))
     tasks = [Task(os.fsencode(_anywhere(file)), options, folder, resume) for file in files]
     for file, answer in engine(tasks):
         stored = answer.stored
         if stored is None:
-            stored = Stored(LOST, answer.error)
+            stored = Stored(LOST, answer.error.removeprefix(f"{file}: "))
             store.add_file(file, stamp_of(file), None, stored)
         tally.add(file, stored)
-        say(f"{tally.statuses.total():,} of {count(len(files), 'file')}")
+        say(f"{tally.statuses.total() - others:,} of {count(len(files), 'file')}")
     return tally
 
 

@@ -38,8 +38,12 @@ DATASETS: dict[str, tuple[Column, ...]] = {
         Column("build_id", "string", "of the file; of an archive, or without one, the content"),
         Column("size", "int64", "bytes"),
         Column("modified_ns", "int64", "last change, nanoseconds since 1970"),
-        Column("status", "string", "audited, incomplete, failed, lost (its process ended) or left out (no ELF file)"),
-        Column("error", "string", "why it failed"),
+        Column(
+            "status",
+            "string",
+            "audited, incomplete, failed, lost (its process ended) or left out (read, and no ELF file)",
+        ),
+        Column("error", "string", "why it failed, without the path"),
     ),
     "images": (
         *_OF_IMAGE,

@@ -54,7 +54,7 @@ def stored(path: str, options: AuditOptions, folder: str, *, resume: bool, start
     except Unrecognized:
         found = Stored(LEFT_OUT)
     except LinemateError as error:
-        found = Stored(FAILED, str(lost_input() or error))
+        found = Stored(FAILED, str(lost_input() or error).removeprefix(f"{path}: "))
     if found is None:
         assert identity is not None
         found = store.add(identity, rows)

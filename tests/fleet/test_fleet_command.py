@@ -24,11 +24,12 @@ def test_processes_of_this_machine_write_and_the_command_sums_up(tree: Path, tmp
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
     assert done.returncode == 3, done.stderr  # half could not be read
     lines = done.stdout.splitlines()
-    assert lines[0] == f"5 files: 4 audited, 0 incomplete, 1 failed, 0 lost, 0 left out; results in {results}"
+    assert lines[0] == f"6 files: 4 audited, 0 incomplete, 1 failed, 0 lost, 1 left out; results in {results}"
     assert lines[1] == "results of 1 file were there, or are those of another with the same bytes"
     worst = [line.split()[-1] for line in lines if line.startswith("  ")]
     assert sorted(worst) == [str(tree / name) for name in ("copy", "one", "two")]
     assert lines[-1].startswith(f"not audited: {tree}/below/half: offset 0xbb8: ")
+    assert lines[-1].count(str(tree)) == 1
     assert {path.name for path in results.iterdir()} == {
         "files", "images", "findings", "variables", "lines", "accesses", "linemate-dataset.json"
     }  # fmt: skip
