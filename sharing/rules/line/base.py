@@ -266,5 +266,15 @@ def heat_evidence(actor: Actor) -> str:
     return f"{actor.name}: {'/'.join(verbs) or 'accessed'} at {where}{how}"
 
 
+def surely_meet(writer: Actor, user: Actor, ctx: Context) -> bool:
+    """Does one thread's own loop surely write the one, and that of a concurrent thread use the other?
+
+    Of equally bad pairs of a line this one says most: ``judge.severitylimit`` hides what merely could meet.
+    """
+    if writer.often is None or user.often is None:
+        return False
+    return ctx.concurrent(writer.often.sure_writes, user.often.sure_uses)
+
+
 def pair_score(a: Actor, b: Actor) -> float:
     return min(a.write_weight, b.weight)

@@ -39,6 +39,7 @@ from sharing.rules.line.base import (
     races,
     roots_text,
     span_text,
+    surely_meet,
     together,
     who,
     written_together,
@@ -66,7 +67,16 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     if not pairs:
         return
     # What nobody can move, as the data of a standard library that is linked in, is at fault only where nothing else is.
-    pairs.sort(key=lambda p: (-p[0].rank, p[2].of_library or p[3].of_library, -p[1], p[2].name, p[3].name))
+    pairs.sort(
+        key=lambda p: (
+            -p[0].rank,
+            p[2].of_library or p[3].of_library,
+            not (surely_meet(p[2], p[3], ctx) or surely_meet(p[3], p[2], ctx)),
+            -p[1],
+            p[2].name,
+            p[3].name,
+        )
+    )
     severity, score, a, b = pairs[0]
     rest = tuple(x for x in data if x not in (a, b) and any(x in p[2:] for p in pairs))
     yield Draft(

@@ -41,6 +41,7 @@ from sharing.rules.line.base import (
     races,
     roots_text,
     span_text,
+    surely_meet,
     together,
     who,
 )
@@ -60,7 +61,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         and a.write_heat is not Heat.COLD
         and a.hot_on(line.address, line.end)
     ]
-    writers.sort(key=lambda a: (-a.write_weight, a.name))
+    writers.sort(key=lambda a: (not _surely_disturbs(a, line, ctx), -a.write_weight, a.name))
     for writer in writers[:1]:
         victims = [
             (grade_pair(writer, v, ctx), pair_score(writer, v), v)
@@ -73,7 +74,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         ]
         if not victims:
             continue
-        victims.sort(key=lambda item: (-item[0].rank, -item[1], item[2].name))
+        victims.sort(key=lambda v: (-v[0].rank, not surely_meet(writer, v[2], ctx), -v[1], v[2].name))
         severity, score, worst = victims[0]
         chosen = tuple(v for _, _, v in victims)
         true_sharing = ctx.concurrent(writer.mask(writers=True), writer.mask(writers=True))
@@ -102,6 +103,11 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             ),
             score=score,
         )
+
+
+def _surely_disturbs(writer: Actor, line: LineProfile, ctx: Context) -> bool:
+    """Is one of the line's read-mostly neighbours used by the own loop of a thread while another one's writes this?"""
+    return any(v.role in READ_ROLES and surely_meet(writer, v, ctx) for v in line.actors)
 
 
 def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
