@@ -6,7 +6,7 @@ lines (``correlate``) and does not judge them (``rules``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -156,6 +156,11 @@ class Profiler:
         if leaf is not None and self._is_thread_handle(leaf):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
             often = often and FrequentUse()
+        of_library = self._knowledge.is_library_data(owner.name, owner.language)
+        if of_library and owner.language == "Rust":
+            # Crates make their static data once, and grow it or hook in there; what they count is the program's.
+            writes = []
+            often = often and replace(often, writes=0, sure_writes=0, maybe_writes=0, far_writes=0)
         write_guards = self._guards.of([at for at in piece.rows if self._columns.kind[at] in (STORE, RMW)])
         write_heat, read_heat, raised = self._limits.heats(writes, reads, often, guarded=bool(write_guards))
         part = lock if lock is not None else leaf
@@ -184,7 +189,7 @@ class Profiler:
             write_heat=write_heat,
             read_heat=read_heat,
             raised=raised,
-            of_library=self._knowledge.is_library_data(owner.name, owner.language),
+            of_library=of_library,
             guards=self._guards.of(piece.rows),
             write_guards=write_guards,
             is_volatile=leaf is not None and leaf.is_volatile,
