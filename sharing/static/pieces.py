@@ -64,8 +64,8 @@ class Splitter:
         """The lock or the leaf at an offset of its variable, None where no type tells."""
         base = owner.span[0]
         lock = lock_at(locks, offset)
-        if lock is not None:
-            start = base + lock.offset + lock.element(offset) * lock.stride
+        start = base + lock.offset + lock.element(offset) * lock.stride if lock is not None else 0
+        if lock is not None and not self._guarded_data(owner, lock, base + offset - start):
             path = lock.path_at(lock.path, offset)
             return Piece(member_name(owner.name, path), owner, (start, start + lock.size), lock=lock)
         leaf = self._shapes.leaf(owner.type_row, offset)
@@ -77,6 +77,11 @@ class Splitter:
             start += element * leaf.stride if leaf.stride >= leaf.size else 0
             path = path.replace("[]", f"[{element}]", 1)
         return Piece(member_name(owner.name, path), owner, (start, start + max(leaf.size, 1)), leaf=leaf)
+
+    def _guarded_data(self, owner: Owner, lock: LockMember, offset: int) -> bool:
+        """Is this byte of a lock what it guards?  Rust's locks contain that, behind the bytes of the lock itself."""
+        abi = self._shapes.abi(lock.row) if owner.language == "Rust" else None
+        return abi is not None and offset >= abi.size
 
     def _elements(self, piece: Piece) -> list[Piece]:
         """An array variable of scalars as the elements that are touched; none where an access may be of any of them."""
