@@ -26,6 +26,8 @@ from pathlib import Path
 
 from pmu.perfevent import Record, Sample
 from pmu.perfopen import perf_event_open
+from sharing.model.arch import machine_of_uname
+from sharing.model.arch.row import PerfRegisters
 from sharing.model.errors import LinemateError
 
 SOURCE = Path("/sys/bus/event_source/devices/uprobe")
@@ -72,7 +74,14 @@ def refusal() -> str:
     """Why this machine has no such probes; "" where it has."""
     if not (SOURCE / "type").is_file():
         return "the kernel has no probes in user code (CONFIG_UPROBES), or does not show them here"
-    return "" if os.uname().machine == "x86_64" else "probes on allocators are known of x86_64 alone"
+    return "" if registers_of_calls() is not None else f"probes on allocators are not known of {os.uname().machine}"
+
+
+def registers_of_calls() -> PerfRegisters | None:
+    """This machine's registers, where it is known which of them a function gives its result in."""
+    machine = machine_of_uname(os.uname().machine)
+    known = machine.perf if machine is not None else None
+    return known if known is not None and known.result else None
 
 
 @dataclass(frozen=True, slots=True)

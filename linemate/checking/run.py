@@ -206,15 +206,21 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             parted = baseline.without_improved(_judge(dataclasses.replace(ours, min_severity=least))[0], before)
             compared = baseline.only_new(parted, known, what, least)
             compared = msgspec.structs.replace(compared, hidden=hidden)
-    moved: tuple[str, ...] = ()
     if built and compared.findings:
-        from linemate.checking.culprit import attributed
-
-        builds = basebuild.what_moved(built, options.binary, options.project, options.line_size)
-        if builds is not None:
-            moved = basebuild.in_one_sentence(builds)
-            compared = msgspec.structs.replace(compared, findings=attributed(compared.findings, builds))
-    compared = _with_notes(compared, (*moved, *base.notes))
+        compared = _with_culprit(compared, built, options)
+    compared = _with_notes(compared, base.notes)
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts)
     return msgspec.structs.replace(compared, coverage=coverage), program
+
+
+def _with_culprit(compared: Report, base: Path, options: CheckOptions) -> Report:
+    """What moved since the base was built, in a note and at the findings that it brought."""
+    from linemate.checking import basebuild
+    from linemate.checking.culprit import attributed
+
+    builds = basebuild.what_moved(base, options.binary, options.project, options.line_size)
+    if builds is None:
+        return compared
+    compared = msgspec.structs.replace(compared, findings=attributed(compared.findings, builds))
+    return _with_notes(compared, basebuild.in_one_sentence(builds))

@@ -21,9 +21,8 @@ from linemate.recording.allocators import Found, in_process, in_program, is_stat
 from linemate.recording.options import Say
 from pmu.heaplog import write_notes
 from pmu.probednotes import Returned, noted, rows_of
-from pmu.uprobes import Watcher
+from pmu.uprobes import Watcher, refusal, registers_of_calls
 from pmu.workload import find_command
-from sharing.model.arch import machine_of_uname
 from sharing.model.arch.row import PerfRegisters
 from sharing.model.errors import LinemateError
 from sharing.model.heap import NOTE_DTYPE
@@ -99,10 +98,10 @@ class ProbedHeap:
 
 
 def _registers() -> PerfRegisters:
-    machine = machine_of_uname(os.uname().machine)
-    if machine is None or machine.perf is None or not machine.perf.result:
-        raise LinemateError("probes on allocators are known of x86_64 alone")
-    return machine.perf
+    known = registers_of_calls()
+    if known is None:
+        raise LinemateError(refusal())
+    return known
 
 
 def _mask(registers: PerfRegisters, names: Sequence[str]) -> int:

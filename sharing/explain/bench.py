@@ -18,7 +18,7 @@ from sharing.explain.causes.base import ranked
 from sharing.explain.contention import of_machine
 from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
 from sharing.explain.losses import Answer, Loss, is_time, is_work, loss_of
-from sharing.explain.signature import Reading, medians, read_signature
+from sharing.explain.signature import Reading, Signature, medians, read_signature
 from sharing.explain.statistics import Effect, Floats, compare_samples, finite, holm, paired_change
 from sharing.explain.tables.base import Labels, Measurement, repetition_labels
 from sharing.explain.work import Pace
@@ -28,6 +28,10 @@ from sharing.model.comparison import Cause, CauseKind, Comparison, MeasuredChang
 MAX_NOTES = 12
 MAX_LISTED = 40  # changes in the document
 NOT_SLOWER = "no significant regression"
+NO_DIRECTION = (
+    "changed by more than chance, but the name does not say whether more of it is better: no cause is stronger or "
+    "weaker for it (a column called requests_per_s or seconds would say)"
+)
 UNCHANGED = f"{NOT_SLOWER}: nothing measured changed by more than chance"
 
 
@@ -172,11 +176,7 @@ def with_measurements(
     loss = loss_of(((c.metric, _called(c), c.effect) for c in (*whole, *cells) if _decides(c, whole)), matters)
     unclear = list(dict.fromkeys(c.metric for c in changed if kind_of_metric(c.metric) is Kind.UNKNOWN))
     if unclear:
-        notes.append(
-            f"{', '.join(unclear[:MAX_NOTES])} changed by more than chance, but the name does not say whether more "
-            "of it is better: no cause is stronger or weaker for it (a column called requests_per_s or seconds would "
-            "say)"
-        )
+        notes.append(f"{', '.join(unclear[:MAX_NOTES])} {NO_DIRECTION}")
     nothing = _nothing(cells, whole) if cells and not changed else ""
     if nothing and not (nothing == UNCHANGED and loss.answer is Answer.INCONCLUSIVE):
         notes.append(nothing)
@@ -186,16 +186,7 @@ def with_measurements(
     if signature.reading is not Reading.UNCLEAR:
         notes.append(f"{signature.reading.value}: {signature.why}")
     if signature.reading is Reading.AGAINST_BOUNCING:
-        weaker = [
-            msgspec.structs.replace(c, strength=c.strength / 2, evidence=(*c.evidence, signature.why))
-            if c.kind is CauseKind.LAYOUT and not c.improves
-            # Of another library, or where nothing was found, it says what kind of cause to look for.
-            else msgspec.structs.replace(c, evidence=(f"{signature.reading.value}: {signature.why}", *c.evidence))
-            if c.kind in (CauseKind.DEPENDENCY, CauseKind.NONE)
-            else c
-            for c in causes
-        ]
-        causes = ranked(weaker)
+        causes = ranked(_against_bouncing(cause, signature) for cause in causes)
     if (found := of_machine(signature)) and not any(c.kind is CauseKind.CONTENTION for c in causes):
         causes = ranked((*(c for c in causes if c.kind is not CauseKind.NONE), found))
     if loss.answer is Answer.NONE:
@@ -213,6 +204,15 @@ def with_measurements(
         coverage=msgspec.structs.replace(comparison.coverage, notes=tuple(notes)),
         measurements=tuple(_measured(c) for c in listed),
     )
+
+
+def _against_bouncing(cause: Cause, signature: Signature) -> Cause:
+    """Weaker where a layout is said to cost; of another library, or nothing, it says what kind of cause to look for."""
+    if cause.kind is CauseKind.LAYOUT and not cause.improves:
+        return msgspec.structs.replace(cause, strength=cause.strength / 2, evidence=(*cause.evidence, signature.why))
+    if cause.kind in (CauseKind.DEPENDENCY, CauseKind.NONE):
+        return msgspec.structs.replace(cause, evidence=(f"{signature.reading.value}: {signature.why}", *cause.evidence))
+    return cause
 
 
 def _nothing(cells: Sequence[BenchChange], whole: Sequence[BenchChange]) -> str:

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmu.perfdata.recordstarts import SEGMENT_WORDS, heads_of
@@ -38,6 +38,7 @@ def as_read(words: list[int], *, big: bool) -> npt.NDArray[np.uint64]:
 
 
 @pytest.mark.skipif(sys.byteorder == "big", reason="the words above are those of a little-endian machine")
+@settings(deadline=None)
 @given(st.data())
 def test_records_are_those_of_the_chain(data: st.DataObject) -> None:
     random = data.draw(st.randoms(use_true_random=False))

@@ -133,9 +133,8 @@ def _cause(
     evidence: Iterable[str] = (),
     *,
     confidence: Confidence = Confidence.STATIC,
-    refute: str = "",
 ) -> Cause:
-    """A cause about functions, by default refuted by profiles in which they take the share that they took."""
+    """A cause about functions, refuted by profiles in which they take the share that they took."""
     both = "; ".join(f"perf record -o {side}.data -- {one}" for side, one in zip(("old", "new"), programs, strict=True))
     return Cause(
         kind=CauseKind.CODE,
@@ -146,7 +145,7 @@ def _cause(
         evidence=tuple(islice(evidence, MAX_NAMED)),
         confirm=confirm,
         follows=CauseKind.TOOLCHAIN,
-        refute=refute or f"{both}; perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+        refute=f"{both}; perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
     )
 
 
@@ -333,7 +332,7 @@ def _elsewhere(builds: Builds, function: _Busy) -> str:
 def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
     names = [text.partition(":")[0] for text in moved]
     old, new = builds.programs
-    return _cause(
+    cause = _cause(
         builds.programs,
         names,
         f"{len(moved)} of {count(of, 'busy function')} have the same instructions at another place in their "
@@ -342,5 +341,6 @@ def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
         f"rebuild {new} with -falign-functions=64 -falign-loops=32, then perf stat -r 10: as fast as {old}",
         moved,
         confidence=Confidence.LAYOUT,
-        refute=f"perf stat -e idq.dsb_uops,idq.mite_uops -r 10 -- {new}: the shares are those of {old}",
     )
+    where = f"perf stat -e idq.dsb_uops,idq.mite_uops -r 10 -- {new}: the shares are those of {old}"
+    return msgspec.structs.replace(cause, refute=where)

@@ -15,6 +15,7 @@ from sharing.knowledge.metrics import Kind, kind_of_metric
 from sharing.model.errors import Unrecognized
 
 MAX_LINE = 160  # characters
+_NO_RESULT = (Kind.UNKNOWN, Kind.RESOURCES)  # "memory: 40 GB" describes a machine as often as a run
 _WORD = r"[A-Za-z_][\w%./()-]{0,39}"
 _NAME = re.compile(rf"(?:{_WORD} ){{0,4}}{_WORD}$")
 
@@ -27,7 +28,7 @@ def read_named(text: str, path: str) -> tuple[Measurement, ...]:
         if len(line) <= MAX_LINE and (made := _of_line(line, at)) is not None:
             found.append(made)
     times = Counter(measured.metric for measured in found)
-    out = tuple(m for m in found if times[m.metric] > 1 or kind_of_metric(m.metric) is not Kind.UNKNOWN)
+    out = tuple(m for m in found if times[m.metric] > 1 or kind_of_metric(m.metric) not in _NO_RESULT)
     if not out:
         raise Unrecognized(path, "no figures behind names")
     return tuple(m.at(m.line, out[0].line) for m in out)
