@@ -35,6 +35,7 @@ CHUNK = 4_000_000
 EXACT_ROWS = 7  # 5040 orders are enumerated
 PLACES = 60  # positions that are compared for the place of one step
 SETTLING = 10  # rounds in which steps are placed between their neighbours; two mostly do
+EQUAL = 1e-9  # sums of an order and of its mirror image differ by less, as scores have twelve digits
 _SEED = 20081114
 
 
@@ -250,7 +251,7 @@ def _chance(scores: Floats, allowed: Ids, least: int, factor: float) -> tuple[fl
     drawn = [np.concatenate([own, *view]) for own, view in zip(seen, zip(*parts, strict=True), strict=True)]
     if n <= EXACT_ROWS:
         drawn = [values[1:] for values in drawn]
-    shares = [_upper_share(np.round(values, 9)) for values in drawn]
+    shares = [_upper_share(values) for values in drawn]
     joint = np.minimum.reduce(shares)
     chance = float((joint <= joint[0] + 1e-12).mean())
     if n < numbers.LONG_SERIES or shares[-1][0] >= min(view[0] for view in shares[:-1]):
@@ -294,9 +295,9 @@ def _orders(n: int, cells: int) -> list[Ids]:
 
 
 def _upper_share(values: Floats) -> Floats:
-    """For each value the share of all that are at least as large."""
+    """For each value the share of all that are at least as large, or but for the rounding of sums."""
     order = np.sort(values)
-    out: Floats = (len(values) - np.searchsorted(order, values, "left")) / len(values)
+    out: Floats = (len(values) - np.searchsorted(order, values - EQUAL, "left")) / len(values)
     return out
 
 

@@ -57,7 +57,7 @@ FIXPOINTS = {
 # How exactly a chance or a spread is computed, and where its random numbers start.
 EXACTNESS = {
     "explain": "BLOCKS DRAWN EXACT EXACT_LIMIT PERMUTATIONS _SEED _STEPS",
-    "history": "DRAWN EXACT_ROWS FEWEST_RESAMPLES RESAMPLES _SEED",
+    "history": "DRAWN EQUAL EXACT_ROWS FEWEST_RESAMPLES RESAMPLES _SEED",
     "sampled": "_T_90",
 }
 # How much of a list is printed.

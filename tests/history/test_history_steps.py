@@ -175,6 +175,7 @@ def test_the_unit_does_not_matter(parts: tuple[np.random.Generator, int, int, fl
 
 @settings(max_examples=25, deadline=None)
 @given(series)
+@example((np.random.default_rng(8031), 9, 1, 0.2))  # a sum between two roundings, which its mirror image was not
 def test_backwards_the_steps_are_mirrored(parts: tuple[np.random.Generator, int, int, float]) -> None:
     logs = drawn(parts)
     one, two = segment(logs), segment(logs[::-1])
