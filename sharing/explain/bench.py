@@ -235,7 +235,8 @@ def _no_slower(cause: Cause, loss: Loss) -> Cause:
     """A layout that only might be slower loses half its strength."""
     if cause.kind is not CauseKind.LAYOUT or cause.improves:
         return cause
-    summary = f"{cause.summary}; measured: {NOT_SLOWER}, a loss of {100 * loss.worst:.1f}% or more is excluded"
+    excluded = f"a loss of {100 * loss.worst:.1f}% or more" if loss.worst > 0 else "a loss of any size"
+    summary = f"{cause.summary}; measured: {NOT_SLOWER}, {excluded} is excluded"
     return msgspec.structs.replace(cause, strength=round(cause.strength / 2, 3), summary=summary)
 
 

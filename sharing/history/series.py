@@ -21,7 +21,8 @@ from sharing.model.errors import LinemateError
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
-REVISION_LABELS = ("revision", "rev", "revno", "commit", "changeset", "version", "build", "run")
+REVISION_LABELS = ("revision", "rev", "revno", "commit", "changeset", "version", "release", "build", "run")
+_VERSION = re.compile(r"\d{1,18}(?:\.\d{1,18})*")  # 1.10 follows 1.9
 # Labels that only tell repetitions apart.
 _REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed|time(stamp)?|date", re.IGNORECASE)
 
@@ -115,6 +116,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def _ordered(revisions: Iterable[str], *, newest_first: bool) -> list[str]:
     listed = list(revisions)
+    if all(_VERSION.fullmatch(text) for text in listed):
+        return sorted(listed, key=lambda text: [int(part) for part in text.split(".")])
     numbers = {text: value for text in listed if (value := number(text.removeprefix("r"))) is not None}
     if len(numbers) == len(listed):
         return sorted(listed, key=lambda text: numbers[text])

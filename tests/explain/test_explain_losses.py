@@ -85,6 +85,8 @@ def test_measurements_that_exclude_a_loss_lower_the_layout(moved: Comparison) ->
     after = with_measurements(moved, repeated(1000, 1), repeated(1000, 3)).causes[0]
     assert after.strength == pytest.approx(moved.causes[0].strength / 2)
     assert "a loss of" in after.summary
+    faster = with_measurements(moved, repeated(1000, 1), repeated(2000, 3)).causes[0]
+    assert "a loss of any size is excluded" in faster.summary
 
 
 def test_measurements_that_leave_a_loss_open_lower_nothing_and_say_so(moved: Comparison) -> None:

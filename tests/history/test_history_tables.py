@@ -138,6 +138,9 @@ def test_one_wild_revision_is_named_and_no_step(tmp_path: Path) -> None:
 
 def test_numbered_revisions_are_sorted_and_others_keep_their_order(tmp_path: Path) -> None:
     assert [r.id for r in history(tmp_path, "rev,tps\n10,1\n9,2\n11,3").revisions] == ["9", "10", "11"]
+    for name in ("version", "release"):
+        found = history(tmp_path, f"{name},tps\n1.10,1\n1.9,2\n1.2.1,3\n1.2,4").revisions
+        assert [r.id for r in found] == ["1.2", "1.2.1", "1.9", "1.10"]
     text = "commit,tps\nbeef,1\nabad,2\ncafe,3"
     assert [r.id for r in history(tmp_path, text).revisions] == ["beef", "abad", "cafe"]
     assert [r.id for r in history(tmp_path, text, newest_first=True).revisions] == ["cafe", "abad", "beef"]
