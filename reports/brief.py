@@ -175,7 +175,8 @@ def _block(number: int, row: Row, width: int, explained: Container[Confidence], 
         for line in visible_block(remedy.edit.rstrip("\n")) if remedy.edit else ():
             yield [(" " * (LEAD + len(INDENT) + 5), ""), (line, "bold")]
         if remedy.edits:
-            yield from _said("", f"linemate fix {finding.id} shows it as a diff", width)
+            linked = " --binary FILE" if finding.line.address and not finding.line.place else ""
+            yield from _said("", f"linemate fix {finding.id}{linked} shows it as a diff", width)
         elif more := len(finding.remedies) - 1:
             show = f"linemate show {finding.id}{told}"
             yield from _said("", f"and {count(more, 'more edit')} on this line: {show}", width)

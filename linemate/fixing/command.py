@@ -63,8 +63,16 @@ class TrialOptions:
         """Raises LinemateError for options of --verify without it, and the other way round."""
         if self.verify != (self.build is not None):
             raise LinemateError("--verify needs --build CMD" if self.verify else "--build is for --verify")
-        if (self.bench or self.binaries) and not self.verify:
-            raise LinemateError(f"{'--bench' if self.bench else '--binary'} is for --verify")
+        if self.bench and not self.verify:
+            raise LinemateError("--bench is for --verify")
+        if len(self.binaries) > 1 and not self.verify:
+            raise LinemateError("several --binary are for --verify: one program's layout is judged")
+
+    @property
+    def linked(self) -> str:
+        """The program whose layout is judged, as ``check --binary`` does; "" where that is predicted."""
+        made = [Path(name).resolve() for name in self.binaries]
+        return str(made[0]) if len(made) == 1 and made[0].is_relative_to(Path.cwd()) and made[0].exists() else ""
 
     def request(self, line_size: int, project: ProjectConfig) -> VerifyOptions | None:
         """None where nothing is to be tried."""
@@ -105,7 +113,13 @@ class TrialOptions:
 )
 @click.option("--verify", is_flag=True, help="Build before and after in copies and audit both; needs --build.")
 @click.option("--build", metavar="CMD", help="What builds the program, in a copy of this folder.")
-@click.option("--binary", "binaries", multiple=True, metavar="FILE", help="What --build makes; default: found.")
+@click.option(
+    "--binary",
+    "binaries",
+    multiple=True,
+    metavar="FILE",
+    help="The linked program: its layout is judged, as check does; with --verify what --build makes (default: found).",
+)
 @click.option("--bench", metavar="CMD", help="A benchmark to run in both copies in turns.")
 @click.option(
     "--metric", default="", metavar="WORD", help="Compare the number behind WORD in its output, not its time."
@@ -159,6 +173,7 @@ def command(
         line_size=line_size,
         min_severity=Severity.NOTE if ids else limit or Severity.HIGH,
         project=project,
+        binary=trial.linked,
     )
     with progress("linemate: checking", quiet=document.quiet):
         program, findings, size = _check(options, ids, limit)
@@ -231,7 +246,8 @@ def _check(
     known = {finding.id for finding in report.findings}
     for wanted in ids:
         if wanted not in known:
-            raise LinemateError(f"no finding {wanted}: `linemate check` lists them")
+            where = "" if options.binary else " (one of check --binary FILE: give --binary FILE here as well)"
+            raise LinemateError(f"no finding {wanted}: `linemate check` lists them{where}")
     chosen = tuple(f for f in report.findings if f.id in ids or (limit is not None and f.severity.rank >= limit.rank))
     return program, chosen, judged_line_size(report, options)
 

@@ -73,6 +73,16 @@ def test_a_variable_added_elsewhere_fails_the_review(run: Run, project: Project,
     assert finding["message"].startswith(f"since the base, {mover['function']} (added, +")
 
 
+def test_the_finding_of_a_linked_program_is_fixed_as_it_says(run: Run, project: Project, base: str) -> None:
+    """Its layout is the program's: `fix` is told which."""
+    add_a_variable(project)
+    (finding,) = json.loads(check(run, base).out)["findings"]
+    assert f"linemate fix {finding['id']} --binary FILE" in run("check", "--binary", "build/server").out
+    fixed = run("fix", finding["id"], "--binary", "build/server")
+    assert fixed.code == 0
+    assert "alignas(64)" in fixed.out
+
+
 def test_every_gate_names_what_was_added_first(run: Run, project: Project, base: str) -> None:
     add_a_variable(project)
     check(run, base, "-o", "report.json")
