@@ -10,12 +10,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 from types import FrameType
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.alone import among_others
 
@@ -53,15 +53,10 @@ def pytest_configure() -> None:
     for number in (signal.SIGQUIT, signal.SIGHUP):  # nohup ignores the latter
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-
-
-def pytest_collection_finish() -> None:
-    """Hypothesis gives an example 200 ms of the clock, which a loaded machine does not always have."""
-    if "hypothesis" in sys.modules:
-        from hypothesis import HealthCheck, settings
-
-        settings.register_profile("without deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-        settings.load_profile("without deadline")
+    # Hypothesis gives an example 200 ms of the clock, which a loaded machine does not always have.  Before any test is
+    # imported: settings that a test makes keep the deadline of the time at which they are made.
+    settings.register_profile("without deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("without deadline")
 
 
 @pytest.hookimpl(wrapper=True)
