@@ -9,6 +9,7 @@ from itertools import zip_longest
 from linemate.byname import is_by_address
 from reports.fingerprint import PAIR, fingerprint
 from sharing.model.finding import Finding, LineRef, Report
+from sharing.model.plural import count
 from sharing.model.reportdiff import DIFF_SCHEMA, Difference, FindingDifference, Judged, ReportDiff
 
 _BY_PLACE = re.compile(r"fn_[0-9a-f]+")  # a function without a name
@@ -126,17 +127,17 @@ def _named(functions: tuple[str, ...]) -> frozenset[str]:
 def _about_names(recognised: int, unknown: int) -> list[str]:
     notes = []
     if recognised:
-        what = "finding is" if recognised == 1 else "findings are"
-        notes.append(
-            f"{recognised:,} {what} about variables without a name: paired by size, bytes and who accesses them"
-        )
+        notes.append(f"{_without_name(recognised)}: paired by size, bytes and who accesses them")
     if unknown:
-        what = "finding is" if unknown == 1 else "findings are"
         notes.append(
-            f"{unknown:,} {what} about variables without a name, called by their address, which another build moves: "
-            "new and gone may be one; linemate explain OLD NEW of the two files recognises them by code"
+            f"{_without_name(unknown)}, called by their address, which another build moves: new and gone may be one; "
+            "linemate explain OLD NEW of the two files recognises them by code"
         )
     return notes
+
+
+def _without_name(number: int) -> str:
+    return f"{count(number, 'finding is', 'findings are')} about variables without a name"
 
 
 def _kind(before: Finding | None, after: Finding | None) -> Difference | None:

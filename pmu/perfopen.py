@@ -1,7 +1,7 @@
 """perf_event_open without perf: counters on a task that its children inherit, and what the kernel says of them.
 
-Owns the system call, the order in which counters are opened, and the rings that the kernel writes to.  What is counted
-is ``pmu.counters``'s choice.
+Owns the system call, the order in which counters are opened, and what the kernel's records say.  What is counted is
+``pmu.counters``'s choice.
 
 The order matters.  When a processor goes from one thread of a family to another the kernel swaps their sets of
 counters, and puts the counts right by walking both sets side by side (perf_event_sync_stat).  A child's set is in the
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import mmap
 import os
 import struct
@@ -21,21 +20,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pmu.perfevent import READ_ID, READ_TIME_ENABLED, READ_TIME_RUNNING, Record
+from pmu.perfring import ends, open_ring, piece, release, share_ring
 from sharing.model.arch import MACHINES, machine_of_uname
 from sharing.model.errors import LinemateError
 
-_PAGE_BYTES = mmap.PAGESIZE
 # kernel.perf_event_mlock_kb allows 516 KiB a processor without privileges: one page and 512 KiB.
 _RING_BYTES = 512 << 10
-_SET_OUTPUT, _RESET = 0x2405, 0x2403
 _FLAG_CLOEXEC = 8
 # Bits of perf_event_attr's flags.
 _DISABLED, _INHERIT, _PINNED, _EXCLUDE_KERNEL, _EXCLUDE_HV = 1 << 0, 1 << 1, 1 << 2, 1 << 5, 1 << 6
 _COMM, _INHERIT_STAT, _ENABLE_ON_EXEC, _TASK = 1 << 9, 1 << 11, 1 << 12, 1 << 13
 _READ_FORMAT = READ_TIME_ENABLED | READ_TIME_RUNNING | READ_ID
-# struct perf_event_attr of the first version, and where struct perf_event_mmap_page has the ring's ends.
+# struct perf_event_attr of the first version.
 _ATTR = struct.Struct("=IIQQQQQIIQ")
-_HEAD_AT, _TAIL_AT = 1024, 1032
 _NOT_HERE = {errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV, errno.EINVAL}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM}
 
@@ -135,10 +132,10 @@ class Counters:
             if pinned and leader < 0:
                 leader = descriptor
             if cpu in self._first:
-                fcntl.ioctl(descriptor, _SET_OUTPUT, self._first[cpu])
+                share_ring(descriptor, self._first[cpu])
             else:
                 self._first[cpu] = descriptor
-                self._rings.append(mmap.mmap(descriptor, _PAGE_BYTES + _RING_BYTES))
+                self._rings.append(open_ring(descriptor, _RING_BYTES))
 
     def _open(self, number: int, cpu: int, leader: int) -> int:
         """A descriptor, -1 where the machine does not have the event."""
@@ -165,12 +162,12 @@ class Counters:
         )
 
     def _drain(self, ring: mmap.mmap) -> Iterator[CounterRecord]:
-        head, tail = struct.unpack_from("=QQ", ring, _HEAD_AT)
+        tail, head = ends(ring)
         while tail < head:
-            kind, _misc, size = struct.unpack("=IHH", _piece(ring, tail, 8))
+            kind, _misc, size = struct.unpack("=IHH", piece(ring, tail, 8))
             if size < 8:
                 raise LinemateError("the kernel's counter buffer is inconsistent")
-            body = _piece(ring, tail + 8, size - 8)
+            body = piece(ring, tail + 8, size - 8)
             tail += size
             if kind == Record.READ and len(body) >= 40:
                 pid, tid, value, enabled, running, event = struct.unpack_from("=IIQQQQ", body)
@@ -184,15 +181,7 @@ class Counters:
                 yield ThreadStarted(pid, tid)
             elif kind == Record.LOST and len(body) >= 16:
                 self.lost += struct.unpack_from("=QQ", body)[1]
-        struct.pack_into("=Q", ring, _TAIL_AT, tail)
-
-
-def _piece(ring: mmap.mmap, at: int, size: int) -> bytes:
-    """Bytes of the ring's data, around its end where they are."""
-    start = at % _RING_BYTES
-    first = min(size, _RING_BYTES - start)
-    data = ring[_PAGE_BYTES + start : _PAGE_BYTES + start + first]
-    return data + ring[_PAGE_BYTES : _PAGE_BYTES + size - first]
+        release(ring, tail)
 
 
 def perf_event_open(attr: bytes, pid: int, cpu: int, group: int) -> tuple[int, int]:

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from pmu.perfevent import Record, Sample
 from pmu.perfopen import perf_event_open
+from pmu.perfring import ends, open_ring, piece, release, share_ring
 from sharing.model.arch import machine_of_uname
 from sharing.model.arch.row import PerfRegisters
 from sharing.model.errors import LinemateError
@@ -34,11 +35,9 @@ SOURCE = Path("/sys/bus/event_source/devices/uprobe")
 STACK_BYTES = 1024  # copied at each return: as of `record --stacks`
 MAX_PROBES = 4096  # open at a time, of all threads; each takes the kernel about a millisecond
 MAX_RAW_BYTES = 256 << 20
-_PAGE_BYTES = mmap.PAGESIZE
 _ALL_RINGS_BYTES, _MOST_RING_BYTES, _LEAST_RING_BYTES = 64 << 20, 8 << 20, 64 << 10
 _LOOK_S = 0.01
-_SET_OUTPUT, _GET_ID = 0x2405, 0x80082407
-_HEAD_AT, _TAIL_AT = 1024, 1032
+_GET_ID = 0x80082407
 _USE_CLOCK = 1 << 25
 # struct perf_event_attr of the fifth version, which has the registers and the stack of user mode.
 _ATTR = struct.Struct("=IIQQQQQIIQQQQIiQIHH")
@@ -197,7 +196,7 @@ class Watcher:
                 return  # the thread has ended, or the processor is off
             self._descriptors.append(_Opened(descriptor, probe, None))
             if first >= 0:
-                fcntl.ioctl(descriptor, _SET_OUTPUT, first)
+                share_ring(descriptor, first)
                 continue
             first = descriptor
             self._rings[thread, cpu] = ring = _ring(descriptor, self._ring_bytes)
@@ -238,17 +237,11 @@ class Watcher:
 
     def _drain(self) -> None:
         for ring in self._rings.values():
-            head, tail = struct.unpack_from("=QQ", ring, _HEAD_AT)
+            tail, head = ends(ring)
             if head == tail:
                 continue
-            size = len(ring) - _PAGE_BYTES
-            start, end = tail % size, head % size
-            data = (
-                ring[_PAGE_BYTES + start : _PAGE_BYTES + end]
-                if start < end
-                else ring[_PAGE_BYTES + start :] + ring[_PAGE_BYTES : _PAGE_BYTES + end]
-            )
-            struct.pack_into("=Q", ring, _TAIL_AT, head)
+            data = piece(ring, tail, head - tail)
+            release(ring, head)
             met, lost = _count(data)
             for number, times in met.items():
                 if (probe := self._of.get(number)) is not None:
@@ -264,7 +257,7 @@ class Watcher:
 
 def _ring(descriptor: int, size: int) -> mmap.mmap:
     try:
-        return mmap.mmap(descriptor, _PAGE_BYTES + size)
+        return open_ring(descriptor, size)
     except OSError as error:
         raise LinemateError(f"no room for what probes see: {error.strerror}; CAP_IPC_LOCK gives it") from None
 

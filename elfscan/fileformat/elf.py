@@ -289,6 +289,14 @@ class ElfFile:
                 return int(load["offset"]) + address - start
         return None
 
+    def address_of(self, offset: int) -> int | None:
+        """Loaded address of a byte of the file, None where no segment loads it."""
+        for load in self.loads:
+            start = int(load["offset"])
+            if start <= offset < start + int(load["file_size"]):
+                return int(load["address"]) + offset - start
+        return None
+
     def bytes_at_address(self, address: int, size: int, what: str) -> Array:
         """``size`` loaded bytes from ``address``; Malformed when the file does not hold them."""
         offset = self.offset_of(address)

@@ -40,6 +40,13 @@ def needs_probes(command: Sequence[str]) -> str:
     return "it is linked statically" if is_static(path) else ""
 
 
+def _registers() -> PerfRegisters:
+    known = registers_of_calls()
+    if known is None:
+        raise LinemateError(refusal())
+    return known
+
+
 @dataclass(slots=True)
 class ProbedHeap:
     """The allocations of one recording."""
@@ -47,7 +54,7 @@ class ProbedHeap:
     say: Say
     _found: Found | None = None
     _watcher: Watcher | None = None
-    _registers: PerfRegisters = field(default_factory=lambda: _registers())
+    _registers: PerfRegisters = field(default_factory=_registers)
 
     @contextlib.contextmanager
     def watching(self, pid: int, program: str = "") -> Iterator[None]:
@@ -95,13 +102,6 @@ class ProbedHeap:
         begins = (known.stack, *known.arguments)
         returns = (known.stack, known.ip, known.result, *(name for name in known.dwarf if name))
         return _mask(known, begins), _mask(known, returns)
-
-
-def _registers() -> PerfRegisters:
-    known = registers_of_calls()
-    if known is None:
-        raise LinemateError(refusal())
-    return known
 
 
 def _mask(registers: PerfRegisters, names: Sequence[str]) -> int:
@@ -220,8 +220,4 @@ class _Code:
             except (LinemateError, OSError):
                 self._files[path] = None
         elf = self._files[path]
-        for load in () if elf is None else elf.loads:
-            low = int(load["offset"])
-            if low <= offset < low + int(load["file_size"]):
-                return int(load["address"]) + offset - low
-        return None
+        return None if elf is None else elf.address_of(offset)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.profile import Actor, FrequentUse, Heat, Role
-from sharing.rules.line.base import Context, Draft
+from sharing.rules.line.base import Context, Draft, surely_meet
 
 NOTHING = FrequentUse()
 UNKNOWN = "how often threads come here is not known: none starts in this file"
@@ -94,7 +94,7 @@ def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
         most: tuple[Severity, str] = (Severity.LOW, LOCAL)
     else:
         most = (Severity.MEDIUM, LOCAL if local else ESTIMATED)
-    if ctx.concurrent(wrote.sure_writes, used.sure_uses):
+    if surely_meet(writer, user, ctx):
         return most if local else (Severity.CRITICAL, "")
     seen = ~ctx.anybody
     if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):

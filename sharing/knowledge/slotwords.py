@@ -6,15 +6,13 @@ Owns those words.  Long ones count wherever they stand, as in ``mythreads``; sho
 
 from __future__ import annotations
 
-import re
+from sharing.knowledge.namewords import words_of
 
 ANYWHERE = ("thread", "worker", "percpu", "shard")
 ALONE = frozenset(("cpu", "slot", "slots", "tid"))
-
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def names_slots(name: str) -> bool:
     """Of the name as programs write it: ``hits_per_cpu``, ``threadHits``, ``ns::slots``."""
     lower = name.lower()
-    return any(word in lower for word in ANYWHERE) or any(word.lower() in ALONE for word in _WORDS.findall(name))
+    return any(word in lower for word in ANYWHERE) or any(word in ALONE for word in words_of(name))

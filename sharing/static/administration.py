@@ -13,6 +13,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, ImageKind
 from sharing.model.types import TypeKind
 from sharing.static.callees import function_at
+from sharing.static.sections import within
 
 Rows = npt.NDArray[np.int64]
 MAX_DIMENSIONS = 8  # arrays in arrays
@@ -27,10 +28,7 @@ def administrators(image: Image, tables: frozenset[str]) -> Rows:
     if image.kind not in (ImageKind.KERNEL, ImageKind.MODULE) or not len(words) or not len(variables):
         return np.zeros(0, np.int64)
     slot = words["slot"].astype(np.uint64)
-    freed = np.zeros(len(words), bool)
-    for section in image.sections:
-        if section.name.startswith(".init"):
-            freed |= (slot >= np.uint64(section.address)) & (slot < np.uint64(section.end))
+    freed = within(slot, [section for section in image.sections if section.name.startswith(".init")])
     at = np.searchsorted(variables["address"], slot, "right") - 1
     end = variables["address"][at] + variables["size"][at]
     inside = (at >= 0) & (slot < end)

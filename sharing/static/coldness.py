@@ -15,10 +15,10 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.knowledge.mentions import mentioning
 from sharing.knowledge.names import rust_path
+from sharing.knowledge.namewords import words_of
 from sharing.model.image import FunctionFlag, Image, ImageKind
 from sharing.static import numbers
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LENGTH = re.compile(r"(\d+)")
 
 
@@ -71,7 +71,7 @@ def _words_of(text: str) -> list[str]:
         text = last_component(text)
         if "_" in text:
             return text.lower().strip("_").split("_")
-    return [p.lower() for p in _WORDS.findall(text)]
+    return words_of(text)
 
 
 def last_component(mangled: str) -> str:

@@ -20,6 +20,7 @@ from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
 from sharing.static.phases import program_point
+from sharing.static.sections import within
 
 Floats = npt.NDArray[np.float64]
 
@@ -130,7 +131,8 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
         [np.full(len(sites), -1, np.int64), events["row"][events["effect"] != flow.INIT].astype(np.int64)]
     )
     rows = np.concatenate([sites, lock_sites])
-    keep = (rows["kind"] != AccessKind.ADDRESS) & _writable(image, rows["target"]) & (rows["function"] >= 0)
+    writable = [section for section in image.sections if section.kind is SectionKind.WRITABLE]
+    keep = (rows["kind"] != AccessKind.ADDRESS) & within(rows["target"], writable) & (rows["function"] >= 0)
     rows, lock_row = rows[keep], lock_row[keep]
     order = np.argsort(rows["target"], kind="stable")
     rows, lock_row = rows[order], lock_row[order]
@@ -169,16 +171,6 @@ def _lock_sites(events: Table) -> Table:
     sites["flags"] = np.where(events["stride"] > 0, SiteFlag.ATOMIC | SiteFlag.INDEXED, SiteFlag.ATOMIC)
     sites["stride"] = events["stride"]
     return sites
-
-
-def _writable(image: Image, addresses: Table) -> npt.NDArray[np.bool_]:
-    sections = sorted((s.address, s.end) for s in image.sections if s.kind is SectionKind.WRITABLE and s.size)
-    if not sections:
-        return np.zeros(len(addresses), bool)
-    start, end = np.array(sections, np.uint64).T
-    at = np.searchsorted(start, addresses, "right").astype(np.int64) - 1
-    keep: npt.NDArray[np.bool_] = (at >= 0) & (addresses < end[np.maximum(at, 0)])
-    return keep
 
 
 @dataclass(frozen=True, slots=True)

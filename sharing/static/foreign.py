@@ -83,11 +83,12 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     calls = image.calls
     callees = distinct(calls["callee"])
     names = names_of_callees(image, callees)
-    looped = in_loop(calls["loop_depth"]) & each_time(calls["rarity"]) & (calls["function"] >= 0)
-    always = looped & (calls["rarity"] < numbers.EVERY_ROUND)
-
-    straight = ~in_loop(calls["loop_depth"]) & (calls["rarity"] < numbers.EVERY_ROUND) & (calls["function"] >= 0)
-    again = (calls["loop_depth"] == 1) & (calls["rarity"] < numbers.EVERY_ROUND) & (calls["function"] >= 0)
+    own = calls["function"] >= 0
+    looped = own & in_loop(calls["loop_depth"]) & each_time(calls["rarity"])
+    every_round = own & (calls["rarity"] < numbers.EVERY_ROUND)
+    always = looped & every_round
+    straight = every_round & ~in_loop(calls["loop_depth"])
+    again = every_round & (calls["loop_depth"] == 1)
 
     def calling(targets: Addresses, rows: Bools) -> Rows:
         return distinct(calls["function"][rows & among(calls["callee"], targets)])

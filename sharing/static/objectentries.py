@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, SectionKind
 from sharing.static.callees import function_at
+from sharing.static.sections import within
 
 METHOD = 3  # the word of the first method, behind two words that are numbers
 _COMPILERS_NAMES = ("vtable.", "anon.", ".L")
@@ -31,7 +32,8 @@ def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[t
         return
     chosen = (sites["kind"] == AccessKind.ADDRESS) & among(sites["function"], calls["function"][handing])
     taken = np.flatnonzero(chosen)
-    taken = taken[_never_written(image, sites["target"][taken])]
+    unwritten = [s for s in image.sections if s.kind in (SectionKind.RELRO, SectionKind.CONSTANT)]
+    taken = taken[within(sites["target"][taken], unwritten)]
     args = image.args
     elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~among(args["callee"], starters)
     makers = distinct(calls["function"][handing])
@@ -47,14 +49,6 @@ def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[t
             if row >= 0:
                 behind = mine[int(np.searchsorted(calls["ip"][mine], ip)) :]
                 yield from ((row, call) for call in (behind if len(behind) else mine).tolist())
-
-
-def _never_written(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    result = np.zeros(len(addresses), bool)
-    for section in image.sections:
-        if section.kind in (SectionKind.RELRO, SectionKind.CONSTANT):
-            result |= (addresses >= section.address) & (addresses < section.end)
-    return result
 
 
 def _is_vtable(image: Image, address: int) -> bool:

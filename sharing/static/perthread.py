@@ -141,10 +141,6 @@ class Threads:
         """
         return Uses(self, sites, once, mask).each(np.arange(len(sites)))
 
-    def often(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> FrequentUse:
-        """Roots that write, and that use, what all of these accesses are to, as often as costs a program something."""
-        return Uses(self, sites, once, mask).often(list(range(len(sites))))
-
 
 class Uses:
     """How often threads make the accesses of a table, which is asked for many parts of it."""

@@ -23,6 +23,7 @@ from sharing.static.administration import administrators
 from sharing.static.callees import function_at
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
+from sharing.static.sections import within
 from sharing.static.ways import block_of
 
 Bools = npt.NDArray[np.bool_]
@@ -125,11 +126,8 @@ def with_rarity(image: Image) -> Image:
 
 def _writes_declared_rare(image: Image, names: frozenset[str]) -> Bools:
     """Who wrote the declaration knows how often; an estimate of functions that anybody may call does not."""
-    sites, sections = image.sites, [s for s in image.sections if s.name in names and s.size]
-    inside = np.zeros(len(sites), bool)
-    for section in sections:
-        inside |= (sites["target"] >= np.uint64(section.address)) & (sites["target"] < np.uint64(section.end))
-    return inside & among(sites["kind"], (AccessKind.STORE, AccessKind.RMW))
+    inside = within(image.sites["target"], [section for section in image.sections if section.name in names])
+    return inside & among(image.sites["kind"], (AccessKind.STORE, AccessKind.RMW))
 
 
 def _raised(rows: Table, seldom: Bools) -> Table:

@@ -49,14 +49,14 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     wanted, many, waits = _asked(image, knowledge, callees)
     pointed, in_loop = _Pointed(image), _in_loop(args)
     looped = _in_loop(image.calls)
-    often, through_pointers = _called_often(image, looped), calls_pointers(image)
+    often, through_pointers = _called_often(image, looped, mains), calls_pointers(image)
     found: dict[int, list[bool]] = {}
     waited: dict[int, list[int]] = {}  # by entry the functions that start it and wait
     starters: dict[int, int] = {}  # addresses of functions that are handed objects, and the entry that they start
 
     def start(row: int, starter: int, *, several: bool) -> None:
         """This function runs on a thread of its own, which that one starts."""
-        found.setdefault(row, []).append(several or (starter not in mains and starter >= 0 and bool(often[starter])))
+        found.setdefault(row, []).append(several or bool(often[starter]))
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
             wanted.update(handed_on(image, starter, callees))
             starters[int(image.functions["address"][starter])] = row
@@ -87,9 +87,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     handed_to = np.array(list(starters), np.uint64)
     for row, call in chain(object_entries(image, handed_to), made_values(image, handed_to)):
         maker = int(image.calls["function"][call])
-        objects[row] = (
-            objects.get(row, False) or bool(looped[call]) or (maker not in mains and maker >= 0 and bool(often[maker]))
-        )
+        objects[row] = objects.get(row, False) or bool(looped[call]) or bool(often[maker])
         # What calls the object's method does nothing else for long.
         found.pop(starters[int(image.calls["callee"][call])], None)
     for row, several in objects.items():
@@ -238,12 +236,17 @@ def _in_loop(rows: Table) -> npt.NDArray[np.bool_]:
     return result
 
 
-def _called_often(image: Image, looped: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Functions that are called in a loop (``looped``: calls that are), from several places or through pointers."""
+def _called_often(image: Image, looped: npt.NDArray[np.bool_], mains: set[int]) -> npt.NDArray[np.bool_]:
+    """Functions that are called in a loop (``looped``: calls that are), from several places or through pointers.
+
+    None of ``mains`` is.  The element behind the last function, which row -1 reads, stands for code of no function.
+    """
     n = len(image.functions)
     callee = function_at(image, image.calls["callee"])
     own = callee >= 0
     often = np.bincount(callee[own], minlength=n) > 1
     often |= np.bincount(callee[own & looped], minlength=n) > 0
-    result: npt.NDArray[np.bool_] = often | (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN != 0)
-    return result
+    often |= image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN != 0
+    often = np.append(often, False)
+    often[list(mains)] = False
+    return often

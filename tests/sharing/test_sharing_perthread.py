@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from sharing.basics.costs import busy_rate
@@ -10,7 +11,7 @@ from sharing.model import FunctionFlag, ImageKind
 from sharing.model.image import Image, SlotKind
 from sharing.model.profile import FrequentUse
 from sharing.static import callgraph, correlate, flow
-from sharing.static.perthread import sure_rate
+from sharing.static.perthread import Uses, sure_rate
 from tests.builders.image import Builder, Param, threads
 
 
@@ -37,7 +38,8 @@ def often(b: Builder, variable: str) -> FrequentUse:
     assert graph.by_thread is not None
     assert accesses.once is not None
     rows = accesses.variable == [image.names[v["name"]] for v in image.variables].index(variable)
-    return graph.by_thread.often(accesses.sites[rows], accesses.once[rows], accesses.mask[rows])
+    uses = Uses(graph.by_thread, accesses.sites, accesses.once, accesses.mask)
+    return uses.often(np.flatnonzero(rows).tolist())
 
 
 def program() -> Builder:

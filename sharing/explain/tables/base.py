@@ -15,13 +15,11 @@ from sharing.explain.tables.figures import number
 MAX_VALUES = 1_000_000
 Labels = tuple[tuple[str, str], ...]  # (column, text), in the order of the table
 # Columns that say what was measured and where, although they may hold numbers.
-_NAMES = re.compile(
-    r"rev(no|ision)?|commit|changeset|name|config(_name)?|benchmark|test|build|version|release|machine|host",
-    re.IGNORECASE,
-)
+_REVISIONS = r"rev(no|ision)?|commit|changeset|version|release|build"
+_NAMES = re.compile(rf"{_REVISIONS}|name|config(_name)?|benchmark|test|machine|host", re.IGNORECASE)
 # Labels that only tell repetitions apart, if numbers, and those of when something was measured.
 _REPETITION = re.compile(r"run|iteration|rep(etition|eat)?|round|trial|seed", re.IGNORECASE)
-_BUILD = re.compile(r"rev(no|ision)?|commit|changeset|version|release|build", re.IGNORECASE)
+_BUILD = re.compile(_REVISIONS, re.IGNORECASE)
 _COMMAND = re.compile(r"command|cmd|program|binary|executable", re.IGNORECASE)
 _WHEN = re.compile(r"time(stamp)?|date", re.IGNORECASE)
 _LEVEL = re.compile(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from typing import Any
 
@@ -110,8 +109,7 @@ def _of_record(record: dict[str, Any]) -> list[Measurement]:
         if key in names:
             continue
         values = value if isinstance(value, list) else [value]
-        numbers = [float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-        out += [Measurement(key, v, labels) for v in numbers if math.isfinite(v)]
+        out += [Measurement(key, number, labels) for number in map(timings.finite, values) if number is not None]
     return out
 
 

@@ -36,7 +36,7 @@ def of_hyperfine(record: dict[str, Any]) -> list[Measurement]:
         (COMMAND, str(record[COMMAND])),
         *((str(k), str(v)) for k, v in (parameters.items() if isinstance(parameters, dict) else ())),
     )
-    return [Measurement(_SECONDS, value, labels) for value in map(_finite, record["times"]) if value is not None]
+    return [Measurement(_SECONDS, value, labels) for value in map(finite, record["times"]) if value is not None]
 
 
 def of_hyperfine_table(rows: Sequence[tuple[int, Sequence[str]]], path: str) -> tuple[Measurement, ...]:
@@ -71,13 +71,14 @@ def of_google(record: dict[str, Any]) -> list[Measurement]:
         labels = (*labels, ("threads", str(record["threads"])))
     out = []
     for key, given in record.items():
-        value = None if key in _COUNTS else _finite(given)
+        value = None if key in _COUNTS else finite(given)
         if value is not None:
             out.append(Measurement(key, value * (factor if key in ("real_time", "cpu_time") else 1.0), labels))
     return out
 
 
-def _finite(value: object) -> float | None:
+def finite(value: object) -> float | None:
+    """The number that a value of a JSON document is, None where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) else None

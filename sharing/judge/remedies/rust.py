@@ -29,9 +29,8 @@ class Wrapped(enum.Enum):
 
 def rust_object(what: Wrapped, type_name: str, field: str, line_size: int, cost: Remedy) -> Remedy:
     """The same of a heap object: Rust's allocations are aligned as their type is, whoever makes them."""
-    wrapper = f"#[repr(align({line_size}))]\nstruct Line<T>(T);"
-    name = type_name.rsplit("::", 1)[-1]
     if what is Wrapped.TYPE:
+        name = type_name.rsplit("::", 1)[-1]
         text = f"align {type_name}, of which several share a line, to {line_size} bytes; {_also(line_size)}"
         return replace(cost, text=text, edit=f"#[repr(align({line_size}))]\nstruct {name} {{ … }}", language="Rust")
     if what is Wrapped.ELEMENTS:
@@ -40,12 +39,11 @@ def rust_object(what: Wrapped, type_name: str, field: str, line_size: int, cost:
     else:
         text = f"wrap {field} of {type_name} in {_type(line_size)}; {_also(line_size)}"
         use = f"{field}: Line<T>,  // T: the type it has now; the value is .0"
-    return replace(cost, text=text, edit=f"{wrapper}\n{use}", language="Rust")
+    return _wrapped(cost, text, use, line_size)
 
 
 def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remedy:
     """``cost`` is the same edit in another language, whose layout is the same."""
-    wrapper = f"#[repr(align({line_size}))]\nstruct Line<T>(T);"
     also = _also(line_size)
     steps, owner = edit.steps, edit.actor.owner
     name = owner.rsplit("::", 1)[-1]
@@ -66,6 +64,12 @@ def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remed
     else:
         text = f"wrap {owner} in {_type(line_size)}; {also}"
         use = f"static {name}: Line<T> = Line(...);  // T: the type it has now; the value is .0"
+    return _wrapped(cost, text, use, line_size)
+
+
+def _wrapped(cost: Remedy, text: str, use: str, line_size: int) -> Remedy:
+    """The edit that declares a type of whole lines, and uses it."""
+    wrapper = f"#[repr(align({line_size}))]\nstruct Line<T>(T);"
     return replace(cost, text=text, edit=f"{wrapper}\n{use}", language="Rust")
 
 
