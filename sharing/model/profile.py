@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
+from sharing.model.ways import Point
+
 Range = tuple[int, int]  # [start, end) addresses
 # Kinds taken to wait or to wake, not on each pass: they hold nothing, and their cost is the sleep, not the line.
 COMPANIONS = frozenset({"condition variable", "once flag", "barrier", "wait queue"})
@@ -34,16 +36,10 @@ class Heat(IntEnum):
 
 
 class Spot(NamedTuple):
-    """An access in its function.  Of two spots the one leads to the other only where both numbers say so."""
+    """An access in its function."""
 
-    address: int
-    order: int
-    mirror: int
+    at: Point
     weight: float
-
-    def shares_way(self, other: Spot) -> bool:
-        """May one run of the function come to both?  Not to the arms of a branch."""
-        return (self.order - other.order) * (self.mirror - other.mirror) >= 0
 
 
 @dataclass(frozen=True, slots=True)

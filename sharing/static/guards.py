@@ -17,6 +17,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
 from sharing.model.image import Image, Table
 from sharing.model.profile import COMPANIONS
+from sharing.model.ways import Point
 from sharing.static import numbers
 from sharing.static.accesscolumns import AccessColumns
 from sharing.static.callgraph import CallGraph
@@ -27,19 +28,6 @@ from sharing.static.ways import Mirrors
 
 NONE: frozenset[str] = frozenset()
 MAX_USES = 256  # of locks in one function, which are compared with each other; in one of more, any is held all through
-
-
-class Point(NamedTuple):
-    """A place in a function."""
-
-    order: int
-    mirror: int
-    ip: int
-
-    def leads_to(self, other: Point) -> bool:
-        if self.order == other.order:
-            return self.ip < other.ip
-        return self.order < other.order and self.mirror < other.mirror
 
 
 class LockUse(NamedTuple):

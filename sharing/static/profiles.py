@@ -16,6 +16,7 @@ from sharing.model.arrays import distinct
 from sharing.model.image import Image, Table
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
+from sharing.model.ways import Point
 from sharing.static.accesscolumns import ATOMIC, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
@@ -265,7 +266,9 @@ class Profiler:
         columns = self._columns
         if len(rows) > MAX_SPOTS:
             rows = sorted(rows, key=lambda at: -columns.weight[at])[:MAX_SPOTS]
-        return tuple(Spot(columns.ip[at], columns.order[at], columns.mirror[at], columns.weight[at]) for at in rows)
+        return tuple(
+            Spot(Point(columns.order[at], columns.mirror[at], columns.ip[at]), columns.weight[at]) for at in rows
+        )
 
 
 def _shared(accesses: tuple[Access, ...]) -> tuple[list[Access], list[Access]]:

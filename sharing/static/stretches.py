@@ -23,11 +23,12 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import ArgKind, Image, Table
+from sharing.model.ways import Points
 from sharing.static.callees import names_of_callees
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
 from sharing.static.starts import Root
-from sharing.static.ways import Places
+from sharing.static.ways import points
 
 MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
 MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said
@@ -46,10 +47,10 @@ class _Line:
     root: int
     function: int
     objects: tuple[int, ...]
-    arrivals: tuple[Places, ...]
-    waits: tuple[Places, ...]
+    arrivals: tuple[Points, ...]
+    waits: tuple[Points, ...]
 
-    def passed(self, places: Places) -> list[Passed]:
+    def passed(self, places: Points) -> list[Passed]:
         """How far a thread is at each of these places of the entry."""
         columns = []
         for arrivals, waits in zip(self.arrivals, self.waits, strict=True):
@@ -61,7 +62,7 @@ class _Line:
         return list(zip(*columns, strict=True))
 
 
-def _on_ways(calls: Places, places: Places) -> tuple[Ints, Bools]:
+def _on_ways(calls: Points, places: Points) -> tuple[Ints, Bools]:
     """(how many of the calls a run has passed at most that comes to each place, is that so on each way that has all)"""
     behind = calls.behind(calls)
     before, after = (_longest(led) for led in (behind, behind.T))
@@ -120,7 +121,7 @@ class Stretches:
     def _masks(self, image: Image, parts: _Parts, rows: Table) -> Masks:
         """Of rows of sites or calls of the entry; where one is not known to be, any stretch."""
         known = among(rows["ip"], image.sites["ip"]) | among(rows["ip"], image.calls["ip"])
-        passed = parts.line.passed(Places.of(image, rows))
+        passed = parts.line.passed(points(image, rows))
         masks = [1 << parts.bits[p] if p in parts.bits else parts.every for p in passed]
         return np.where(known, np.array(masks, np.uint64), np.uint64(parts.every))
 
@@ -139,7 +140,7 @@ def find_stretches(
     parts: list[_Parts] = []
     for line in _lines(image, knowledge, roots, regions, edges):
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls)]
-        found = list(dict.fromkeys(p for rows in own for p in line.passed(Places.of(image, rows))))
+        found = list(dict.fromkeys(p for rows in own for p in line.passed(points(image, rows))))
         if not 1 <= len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
             continue
         bits = {p: line.root if not at else len(made) + at - 1 for at, p in enumerate(found)}
@@ -241,6 +242,6 @@ def _lines(
         if sum(np.count_nonzero(objects[number].calls["function"] == row) for number in numbers) > MAX_CALLS:
             continue
         here = [(objects[number], objects[number].calls["function"] == row) for number in numbers]
-        arrivals = tuple(Places.of(image, one.calls[own & one.arrives]) for one, own in here)
-        waits = tuple(Places.of(image, one.calls[own & one.waits]) for one, own in here)
+        arrivals = tuple(points(image, one.calls[own & one.arrives]) for one, own in here)
+        waits = tuple(points(image, one.calls[own & one.waits]) for one, own in here)
         yield _Line(entry[row], row, tuple(numbers), arrivals, waits)

@@ -1,21 +1,18 @@
-"""Which places of a function are on one way through it: the one may run before the other, or neither in one run.
+"""Where the sites and calls of an image are in the two orders of their functions' blocks.
 
-Owns the two orders of a function's blocks.  Of two blocks the one leads to the other only where it comes before in
-both; two arms of a branch are ordered differently.  Loops are passed once: what follows a loop comes after it.
+Owns looking that up in tables.  What it says of two places is ``sharing.model.ways``'s.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sharing.model.image import Image, Table
+from sharing.model.ways import Points
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint64]
 
 
@@ -52,20 +49,7 @@ def mirrors(image: Image, rows: Table) -> npt.NDArray[np.uint16]:
     return Mirrors(image).of(rows["function"], rows["order"])
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+def points(image: Image, rows: Table) -> Points:
     """Where rows of sites or calls of one function are in it."""
-
-    order: Ints
-    mirror: Ints
-    ip: Numbers
-
-    @staticmethod
-    def of(image: Image, rows: Table) -> Places:
-        return Places(rows["order"].astype(np.int64), mirrors(image, rows).astype(np.int64), rows["ip"])
-
-    def behind(self, other: Places) -> Bools:
-        """Which of these (rows of the result) come after which of the ``other`` (columns) on a way."""
-        order, mirror = self.order[:, None] - other.order, self.mirror[:, None] - other.mirror
-        result: Bools = ((order > 0) & (mirror > 0)) | ((order == 0) & (self.ip[:, None] > other.ip))
-        return result
+    order, mirror = rows["order"].astype(np.int64), mirrors(image, rows).astype(np.int64)
+    return Points(order, mirror, rows["ip"].astype(np.int64))

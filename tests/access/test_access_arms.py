@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from elfscan.code.accessplan import start_scan
-from sharing.static.ways import Places
+from sharing.static.ways import points
 from tests.access.conftest import Build
 from tests.access.elfplan import read_elf
 from tests.builders.image import Builder
@@ -34,7 +34,7 @@ def test_arms_of_a_branch_are_apart_and_nothing_else(build: Build, compiler: str
         names = [name for name in elf.objects if name.endswith(f"_{kind}")]
         rows = {name: result.sites[result.sites["target"] == elf.objects[name][0]] for name in names}
         function = rows[f"after_{kind}"]["function"][0]
-        places = {name: Places.of(image, at[at["function"] == function]) for name, at in rows.items()}
+        places = {name: points(image, at[at["function"] == function]) for name, at in rows.items()}
         for one, other in itertools.combinations(names, 2):
             led = places[one].behind(places[other]).any() or places[other].behind(places[one]).any()
             if not led:

@@ -15,6 +15,7 @@ import pytest
 
 from sharing.model.finding import Confidence
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Role, Spot
+from sharing.model.ways import Point
 from sharing.rules import DECLARATION_RULES, LINE_RULES, RULES, SAMPLED_RULES
 from sharing.rules.line.base import Context, Span
 
@@ -45,7 +46,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
             cold=a.get("cold", False),
             stride=a.get("stride", 0),
             own=a.get("own", False),
-            spots=tuple(Spot(at, order, mirror, 100.0) for at, order, mirror in a.get("spots", ())),
+            spots=tuple(Spot(Point(order, mirror, at), 100.0) for at, order, mirror in a.get("spots", ())),
         )
         for a in table["access"]
     )

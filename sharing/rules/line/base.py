@@ -194,7 +194,7 @@ def _beside(access: Access, others: Mapping[str, tuple[Access, ...]]) -> float:
 
 
 def _is_near(a: Spot, b: Spot) -> bool:
-    return a.shares_way(b) and abs(a.address - b.address) <= numbers.NEAR_BYTES
+    return a.at.shares_way(b.at) and abs(a.at.ip - b.at.ip) <= numbers.NEAR_BYTES
 
 
 def maybe_one_object(a: Actor, b: Actor) -> bool:

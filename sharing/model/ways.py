@@ -1,0 +1,52 @@
+"""Which places of a function are on one way through it: the one may run before the other, or neither in one run.
+
+Owns what the two orders of a function's blocks say.  Of two blocks the one leads to the other only where it comes
+before in both; two arms of a branch are ordered differently.  Loops are passed once: what follows a loop comes after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+def _leads(order: Any, mirror: Any, ip: Any) -> Any:
+    """Does a place lead to one that is so far behind it in both orders and in bytes?  Numbers or tables of them."""
+    return ((order > 0) & (mirror > 0)) | ((order == 0) & (ip > 0))
+
+
+class Point(NamedTuple):
+    """A place in a function."""
+
+    order: int
+    mirror: int
+    ip: int
+
+    def leads_to(self, other: Point) -> bool:
+        """May one run come to the other after this?"""
+        return bool(_leads(other.order - self.order, other.mirror - self.mirror, other.ip - self.ip))
+
+    def shares_way(self, other: Point) -> bool:
+        """May one run of the function come to both?  Not to the arms of a branch."""
+        return (self.order - other.order) * (self.mirror - other.mirror) >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Places in one function."""
+
+    order: Ints
+    mirror: Ints
+    ip: Ints
+
+    def behind(self, other: Points) -> Bools:
+        """Which of these (rows of the result) come after which of the ``other`` (columns) on a way."""
+        order, mirror = self.order[:, None] - other.order, self.mirror[:, None] - other.mirror
+        result: Bools = _leads(order, mirror, self.ip[:, None] - other.ip)
+        return result
