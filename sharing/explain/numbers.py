@@ -90,6 +90,32 @@ OTHER_IMPORTS: Annotated[
         "up to it, two programs: pairs of programs of Debian 12 shared 9 to 41 %",
     ),
 ] = 0.5
+OTHER_WITH_LIBRARY: Annotated[
+    float,
+    About(
+        "share of functions in both",
+        Origin.MEASURED,
+        "up to it, other texts make two programs: those of GNU coreutils, findutils and diffutils share 53 to 64 %",
+    ),
+] = 0.75
+OTHER_TEXTS: Annotated[
+    float,
+    About(
+        "share of all texts in both",
+        Origin.MEASURED,
+        "up to it, two programs: stripped ones of one project shared 11 to 24 %, cp and mv 69 %, releases of mariadbd "
+        "nearly all",
+    ),
+] = 0.4
+CONTAINED_TEXTS: Annotated[
+    float,
+    About(
+        "share of the texts of the build with less",
+        Origin.MEASURED,
+        "from here on one program: cat shares 74 % with sort",
+    ),
+] = 0.8
+LEAST_TEXTS: Annotated[int, About("texts of each program", Origin.CHOSEN, "of fewer, one edit is a large share")] = 20
 RECOGNISED: Annotated[
     float,
     About("share of objects, of their bytes, of what is busy", Origin.CHOSEN, "what is ruled out needs all three"),

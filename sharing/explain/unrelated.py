@@ -9,6 +9,7 @@ from __future__ import annotations
 from sharing.explain import numbers
 from sharing.explain.causes.base import Builds, is_file, is_library
 from sharing.explain.identity import Objects
+from sharing.explain.literals import texts_of_both
 from sharing.model.comparison import Cause, CauseKind, Comparison
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag, Image
@@ -18,8 +19,31 @@ def unrelated(builds: Builds) -> str:
     """Why these are two programs, "" where they may be one.
 
     Hardly any function and variable of the smaller one is in the other, and the imports, which neither flags nor the
-    compiler change by much, are others too.  Of files without imports, as of listings, nothing is known.
+    compiler change by much, are others too; or they print other texts.  Of listings, nothing is known.
     """
+    return _of_other_imports(builds) or _of_other_texts(builds)
+
+
+def _of_other_texts(builds: Builds) -> str:
+    """Programs of one project share functions of its library, and the texts of these, and print others of their own.
+
+    A build with another library, or with more linked in, has nearly all texts of the one with less.
+    """
+    functions, of = len(builds.functions.pairs), _smaller(builds.functions.old, builds.functions.new)
+    if not of or functions > numbers.OTHER_WITH_LIBRARY * of:
+        return ""
+    texts = texts_of_both(builds.old.image, builds.old_traits, builds.new.image, builds.new_traits)
+    if texts.smaller < numbers.LEAST_TEXTS or texts.both > numbers.CONTAINED_TEXTS * texts.smaller:
+        return ""
+    if texts.both > numbers.OTHER_TEXTS * texts.either:
+        return ""
+    return (
+        f"these are no builds of one program: {texts.both} of {texts.either} texts that they print, and {functions} of "
+        f"{of} functions, are in both"
+    )
+
+
+def _of_other_imports(builds: Builds) -> str:
     old, new = _imports(builds.old.image), _imports(builds.new.image)
     shared, either = len(old & new), len(old | new)
     functions, of_functions = len(builds.functions.pairs), _smaller(builds.functions.old, builds.functions.new)

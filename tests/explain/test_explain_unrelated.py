@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from elfscan.traits import read_traits
 from linemate.commands.explain import exit_code
 from sharing.explain import numbers
 from sharing.explain.causes.base import program_of
@@ -14,6 +17,7 @@ from sharing.explain.compare import ExplainOptions, explain
 from sharing.knowledge import default_knowledge
 from sharing.model.comparison import CauseKind, Comparison
 from sharing.model.image import FUNCTION_DTYPE, Image
+from tests.explain.conftest import Explain, read
 from tests.explain.layouts import Var, laid
 
 SHARED = [f"both_{number}" for number in range(20)]
@@ -69,6 +73,82 @@ def test_what_may_be_one_program_is_compared(shared: int, imports: set[str]) -> 
 def test_each_limit_decides(monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> None:
     monkeypatch.setattr(numbers, name, value)
     assert "no builds of one program" not in compared(1, OTHERS).causes[0].summary
+
+
+PRINTS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define APART __attribute__((noinline)) static
+long total, most, table[64];
+APART long read_number(const char *text) { return strtol(text, 0, 10) + total++; }
+APART void add(long by) { if (by > most) most = by; total += by; }
+static const char *const texts[] = { TEXTS };
+OWN
+int main(int argc, char **argv) {
+  for (int i = 1; i < argc; i++) add(run(read_number(argv[i])));
+  return puts(texts[argc % (sizeof texts / sizeof *texts)]);
+}
+"""
+SORTS = """
+APART long least(long at) { for (long i = at; i < 64; i++) if (table[i] < table[at]) at = i; return at; }
+APART void swap(long a, long b) { long kept = table[a]; table[a] = table[b]; table[b] = kept; }
+APART long run(long n) { for (long i = n; i < 64; i++) swap(i, least(i)); return table[0]; }
+"""
+LISTS = """
+APART long width(const char *text) { return (long)strlen(text) * 7 + most; }
+APART long widest(void) { long most = 0; for (int i = 3; i < 17; i += 2) most += width(texts[i % 5]); return most; }
+APART long run(long n) { return n % 3 ? putchar((int)widest()) : table[n & 7] / (total | 1); }
+"""
+
+
+def printing(folder: Path, name: str, texts: list[str], own: str = SORTS, link: str = "") -> Path:
+    """A stripped program that prints such texts, with functions of its own and of its project."""
+    listed = ", ".join(f'"{text}"' for text in texts)
+    (folder / f"{name}.c").write_text(PRINTS.replace("TEXTS", listed).replace("OWN", own))
+    subprocess.run(["gcc", "-O2", "-s", f"{name}.c", "-o", name, *link.split()], cwd=folder, check=True)
+    return folder / name
+
+
+SORTING = [f"sort: message number {n}" for n in range(40)]
+LISTING = [f"list: message number {n}" for n in range(40)]
+
+
+def test_stripped_programs_of_one_project_are_two_by_what_they_print(explained: Explain, tmp_path: Path) -> None:
+    """They share the functions of their project's library, and import the same functions of the C library."""
+    one, other = printing(tmp_path, "sort", SORTING), printing(tmp_path, "list", LISTING, LISTS)
+    for old, new in ((one, other), (other, one)):
+        found = explained(old, new)
+        assert exit_code(found, None) == 3
+        assert "texts that they print, and" in found.causes[0].summary
+
+
+def test_a_release_that_prints_more_is_the_same_program(explained: Explain, tmp_path: Path) -> None:
+    """The near miss: as many texts came as there were."""
+    old = printing(tmp_path, "before", SORTING[:20])
+    new = printing(tmp_path, "after", SORTING[:17] + LISTING, LISTS)
+    assert exit_code(explained(old, new), None) == 0
+
+
+def test_a_program_with_its_library_linked_in_is_the_same_program(explained: Explain, tmp_path: Path) -> None:
+    old, new = (printing(tmp_path, name, SORTING, link=link) for name, link in (("dynamic", ""), ("static", "-static")))
+    assert exit_code(explained(old, new), None) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("OTHER_WITH_LIBRARY", 0.01), ("OTHER_TEXTS", 0.01), ("CONTAINED_TEXTS", 0.01), ("LEAST_TEXTS", 100)],
+)
+def test_each_limit_of_texts_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> None:
+    one, other = printing(tmp_path, "sort", SORTING), printing(tmp_path, "list", LISTING, LISTS)
+    assert exit_code(of_files(one, other), None) == 3
+    monkeypatch.setattr(numbers, name, value)
+    assert exit_code(of_files(one, other), None) == 0
+
+
+def of_files(old: Path, new: Path) -> Comparison:
+    traits = read_traits(str(old)), read_traits(str(new))
+    return explain(read(old), read(new), default_knowledge(), ExplainOptions(), *traits)
 
 
 def test_a_gate_does_not_pass_with_another_program() -> None:
