@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.explain.causes.base import Builds
 from sharing.explain.code import CodeChange, compare_code, differing, offsets_of, read_code
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.linenumbers import Moves, line_numbers, moved_numbers
+from sharing.explain.linenumbers import Calls, Moves, line_numbers, moved_numbers
 from sharing.model.arch import machine_named
 from sharing.model.image import FunctionFlag, Image
 from sharing.model.plural import count
@@ -56,8 +57,9 @@ def compare_bodies(builds: Builds) -> Bodies:
     rows = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
     own = of_the_program(old)[rows[0]] & of_the_program(new)[rows[1]]
     chosen = np.flatnonzero(own & (old.size[rows[0]] == new.size[rows[1]]) & (new.size[rows[1]] > 0))
-    loads = _number_loads(new.image)
-    out: dict[int, Moves] = {}
+    machine = machine_named(new.image.arch.name)
+    loads, leaves = (machine.number_loads, machine.leaves) if machine is not None else (b"", b"")
+    out: dict[int, Moves | None] = {}
     notes: list[str] = []
     for part in _chunks(chosen, new.size[rows[1]], builds):
         sides = [
@@ -69,7 +71,7 @@ def compare_bodies(builds: Builds) -> Bodies:
         ]
         notes += [note for _, said in sides for note in said if note not in notes]
         out |= {
-            pair: moved_numbers(one, other, loads)
+            pair: moved_numbers(one, other, loads, leaves, _calls(builds.new.image, int(rows[1][pair])))
             for pair, one, other in zip(part.tolist(), sides[0][0], sides[1][0], strict=True)
             if compare_code(one, other) is CodeChange.CHANGED
         }
@@ -79,9 +81,11 @@ def compare_bodies(builds: Builds) -> Bodies:
     return Bodies(np.array([pair for pair in out if pair not in lines], np.int64), frozenset(lines), tuple(notes))
 
 
-def _number_loads(image: Image) -> bytes:
-    machine = machine_named(image.arch.name)
-    return machine.number_loads if machine is not None else b""
+def _calls(image: Image, function: int) -> Calls:
+    record = image.functions[function]
+    first, last = np.searchsorted(image.calls["ip"], [record["address"], record["address"] + record["size"]]).tolist()
+    calls = image.calls[first:last]
+    return Calls((calls["ip"] - record["address"]).astype(np.int64), calls["rarity"] >= shared.SELDOM)
 
 
 def _chunks(pairs: Ids, size: npt.NDArray[np.uint64], builds: Builds) -> Iterator[Ids]:

@@ -110,8 +110,9 @@ class Machine:
     that are no part of the address.  ``packed_types``: r_info holds three types of a byte each.
 
     ``padding``: a pattern (``re``, over bytes) of what fills the space between functions, once; zeros fill it
-    everywhere.  ``number_loads``: a pattern of an instruction that puts a number into a register, little-endian in its
-    group and at its end.  ``addresses``: how code refers to code.  ``gcc``, ``section_anchors`` (by default from -O1
+    everywhere.  ``number_loads``: a pattern of an instruction that puts a number into a register or on the stack,
+    little-endian in its group and at its end; ``leaves``: of one that code does not go on behind, besides direct jumps.
+    ``addresses``: how code refers to code.  ``gcc``, ``section_anchors`` (by default from -O1
     on) and ``large_array`` (from so many bytes on an array is aligned to as many; 0: never) say how compilers place
     variables.  ``sampler``: what profiles can be measured with besides events.
     """
@@ -137,6 +138,7 @@ class Machine:
     packed_types: bool = False
     padding: bytes = b""
     number_loads: bytes = b""
+    leaves: bytes = b""
     addresses: CodeAddresses | None = None
     gcc: GccAlignment | None = None
     section_anchors: bool = False

@@ -45,7 +45,9 @@ _OBJECTS = {
 # Intel SDM volume 2, "Recommended Multi-Byte Sequence of NOP Instruction", with the prefixes that assemblers add;
 # breakpoints are put between functions as well.
 _PADDING = rb"[\x90\xcc]|\x66+\x90|[\x66\x2e]*\x0f\x1f(?:\0|\x40.|\x44..|\x80.{4}|\x84.{5})"
-_NUMBER_LOADS = rb"\x41?[\xb8-\xbf](.{4})"  # mov $imm32, %r32: Intel SDM volume 2, "MOV"
+_NUMBER_LOADS = rb"(?:\x41?[\xb8-\xbf]|\x68)(.{4})"  # mov $imm32, %r32; push $imm32: Intel SDM volume 2
+# ret; jmp *r/m64; ud2; hlt.
+_LEAVES = rb"[\xf2\xf3]?\xc3|\xc2..|[\x3e\xf2]?[\x40-\x4f]?\xff[\x20-\x27\x60-\x67\xa0-\xa7\xe0-\xe7].*|\x0f\x0b|\xf4"
 _DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37, tls_descriptor=36)
 
 ROWS = (
@@ -71,6 +73,7 @@ ROWS = (
         derives=True,
         padding=_PADDING,
         number_loads=_NUMBER_LOADS,
+        leaves=_LEAVES,
         addresses=CodeAddresses.RIP_RELATIVE,
         gcc=GccAlignment.BY_SIZE,
         large_array=16,  # x86-64 psABI, 3.1.2
