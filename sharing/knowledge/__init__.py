@@ -80,9 +80,11 @@ class Knowledge:
         self.list_types = TypeNames([(t, 0) for t in self.access.list_types], self.namespaces)
         self.thread_handles = TypeNames([(name, 0) for t in tables for name in t.thread_handle], self.namespaces)
         self.runtime_functions = frozenset(name for t in tables for name in t.runtime_function)
-        # Go's packages have words for names that a static variable of C may have as well.
-        self._library_data = one_of(name for t in tables if t.language != "Go" for name in t.library_data)
-        self._go_data = one_of(name for t in tables if t.language == "Go" for name in t.library_data)
+        # Go's packages and Rust's crates have words for names that a variable or a namespace of C++ may have as well.
+        self._library_data = {
+            language: one_of(name for t in tables if t.language in also for name in t.library_data)
+            for language, also in (("", {""}), ("Rust", {"", "Rust"}), ("Go", {"Go"}))
+        }
         self._runtime_code = one_of(name for t in tables for name in t.runtime_code)
         linkage = LinkageNames(self.namespaces)
         guards = (row for t in tables for row in t.guard)
@@ -167,7 +169,7 @@ class Knowledge:
 
     def is_library_data(self, name: str, language: str) -> bool:
         """Is a variable of this readable name a library's own, which no program that uses it can move?"""
-        return (self._go_data if language == "Go" else self._library_data)(name) is not None
+        return self._library_data.get(language, self._library_data[""])(name) is not None
 
     def is_runtime_code(self, name: str) -> bool:
         """Does a function of this name in Go belong to the run-time, which each program contains?"""

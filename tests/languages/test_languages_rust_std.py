@@ -127,6 +127,15 @@ def test_static_data_of_common_crates_is_a_librarys(name: str, of_library: bool)
     assert default_knowledge().is_library_data(name, "Rust") == of_library
 
 
+@pytest.mark.parametrize("language", ["C++", ""])
+@pytest.mark.parametrize(
+    ("name", "of_library"),
+    [("tracing::next_span_id", False), ("core::jobs", False), ("log::written", False), ("std::locale::_S_once", True)],
+)
+def test_a_namespace_of_cxx_with_a_crates_name_is_the_programs(name: str, language: str, of_library: bool) -> None:
+    assert default_knowledge().is_library_data(name, language) == of_library
+
+
 @pytest.mark.parametrize(
     ("name", "is_entry"),
     [
