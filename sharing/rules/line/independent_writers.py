@@ -61,8 +61,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         and meets(a, b, line)
         and can_collide(a, b, ctx)
         and not elements_apart(a, b, a.writers + b.writers)
-        and written_together(a, b) < numbers.WRITERS_TOGETHER
-        and written_together(b, a) < numbers.WRITERS_TOGETHER
+        and (_apart(a, b) or _ends(a, b))
     ]
     if not pairs:
         return
@@ -119,10 +118,27 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     return severity
 
 
+def _apart(a: Actor, b: Actor) -> bool:
+    """Is each written mostly where the other is not?"""
+    return max(written_together(a, b), written_together(b, a)) < numbers.WRITERS_TOGETHER
+
+
 def _ends(a: Actor, b: Actor) -> bool:
-    """The ends of a queue: both atomic or volatile, and whoever moves one only looks at the other."""
-    unlocked = all(x.role is Role.ATOMIC or x.is_volatile for x in (a, b))
-    return unlocked and _writing(a).isdisjoint(_writing(b)) and min(together(a, b), together(b, a)) > 0
+    """The ends of a queue: both atomic or volatile, and whoever moves one only looks at the other.
+
+    Of a deque the owner moves both now and then, for the last element: then some who move one look at the other.
+    """
+    if not all(x.role is Role.ATOMIC or x.is_volatile for x in (a, b)):
+        return False
+    if _writing(a).isdisjoint(_writing(b)):
+        return min(together(a, b), together(b, a)) > 0
+    return _only_looks(a, b) and _only_looks(b, a)
+
+
+def _only_looks(mover: Actor, other: Actor) -> bool:
+    """Does a function move the one that reads the other and never writes it?"""
+    reading = {x.function for x in other.readers if not x.cold}
+    return bool((_writing(mover) - _writing(other)) & reading)
 
 
 def _writing(actor: Actor) -> frozenset[str]:
