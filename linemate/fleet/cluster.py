@@ -100,13 +100,17 @@ def _as_they_come(
 
     running = distributed.as_completed(next_ones(AHEAD * max(sum(client.nthreads().values()), 1)))
     for future in running:
-        name = names.pop(future.key)
-        if future.status == "finished":
-            yield Result(name, future.result())
-        else:
-            yield Result(name, None, str(future.exception()))
+        yield _result(names.pop(future.key), future)
         future.release()
         running.update(next_ones(1))
+
+
+def _result(name: str, future: Any) -> Result:
+    """Of a task that is done.  Where its result went with its worker since, the next worker's is waited for."""
+    try:
+        return Result(name, future.result())
+    except Exception as error:  # that of the work, or of Dask, which gave up
+        return Result(name, None, str(error) or type(error).__name__)
 
 
 def work(task: bytes) -> bytes:

@@ -74,6 +74,68 @@ def test_a_worker_that_is_killed_loses_nothing_and_nothing_is_there_twice(many: 
     assert contents(tmp_path / "cluster") == contents(tmp_path / "alone")
 
 
+class _Future:
+    """Stands for a task that is done, as ``status`` says: its result, or the error that it raises."""
+
+    def __init__(self, key: str, status: str, given: bytes | Exception) -> None:
+        self.key, self.status, self.given = key, status, given
+        self.released = False
+
+    def result(self) -> bytes:
+        if isinstance(self.given, Exception):
+            raise self.given
+        return self.given
+
+    def exception(self) -> Exception | None:
+        return self.given if isinstance(self.given, Exception) else None
+
+    def release(self) -> None:
+        self.released = True
+
+
+class _Cluster:
+    """Stands for Dask and its client: two tasks at a time, which become the given futures."""
+
+    def __init__(self, futures: list[_Future]) -> None:
+        self.futures = {future.key: future for future in futures}
+
+    def nthreads(self) -> dict[str, int]:
+        return {}
+
+    def submit(self, work: object, task: bytes, *, pure: bool, retries: int) -> _Future:
+        assert (pure, retries) == (False, cluster.TRIES - 1)
+        return self.futures[task.decode()]
+
+    def as_completed(self, futures: list[_Future]) -> _Completed:
+        return _Completed(futures)
+
+
+class _Completed(list[_Future]):
+    def update(self, futures: list[_Future]) -> None:
+        self.extend(futures)
+
+
+def test_a_result_that_went_with_its_worker_after_it_was_done_is_that_of_the_next_try() -> None:
+    futures = [
+        _Future("there", "finished", b"1"),
+        _Future("gone", "lost", b"2"),  # done, and with a worker that was killed since
+        _Future("again", "pending", b"3"),  # the same, and a second try has begun
+        _Future("failed", "error", RuntimeError("program: out of memory")),
+        _Future("unnamed", "error", MemoryError()),
+    ]
+    dask = _Cluster(futures)
+    tasks = ((future.key, future.key.encode()) for future in futures)
+    found = list(cluster._as_they_come(dask, dask, lambda task: task, tasks))
+    assert found == [
+        cluster.Result("there", b"1"),
+        cluster.Result("gone", b"2"),
+        cluster.Result("again", b"3"),
+        cluster.Result("failed", None, "program: out of memory"),
+        cluster.Result("unnamed", None, "MemoryError"),
+    ]
+    assert all(future.released for future in futures)
+
+
 class _Child:
     """Stands for a worker's child: answers what it is told to."""
 
