@@ -35,21 +35,21 @@ def _run() -> int:
     from linemate.streams import settled
     from sharing.model.process import children, scratch, stopping
 
-    stopping.install()
     try:
+        stopping.install()
         from linemate.cli import main as run
 
         code = run()
+        stopping.begin_ending()  # in here: a signal that came between here and the end would be nobody's
     except stopping.Stopped as stop:
         code = stop.exit_code
     stopping.begin_ending()
     children.end_all()
     scratch.close()
-    code = settled(code)
     if stopping.was_raised():
-        # A thread that still works would be waited for.
-        os._exit(code)
-    return code
+        # Also where something made another error of it, or nothing.  A thread that still works would be waited for.
+        os._exit(settled(stopping.ended_by().exit_code))
+    return settled(code)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from linemate.version import __version__
 from reports.escape import visible
 from sharing.model.errors import LinemateError
 from sharing.model.guard import begin_run, lost_input
-from sharing.model.process import children, scratch
+from sharing.model.process import children, scratch, stopping
 from sharing.model.process.stopping import Stopped
 
 EXIT_CLEAN = 0
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Zeros in place of what was cut off may have led a reader anywhere.
         if (loss := lost_input()) is not None:
             return _error(str(loss), EXIT_USAGE)
-        if os.environ.get("LINEMATE_DEBUG") == "1":
+        if os.environ.get("LINEMATE_DEBUG") == "1" and not stopping.was_raised():
             import traceback
 
             traceback.print_exc()
@@ -92,6 +92,8 @@ def _spawner() -> str:
 
 
 def _error(message: str, code: int) -> int:
+    if stopping.was_raised():  # what failed is what the signal broke off
+        return stopping.ended_by().exit_code
     print(f"linemate: error: {visible(message)}", file=sys.stderr)
     return code
 

@@ -40,7 +40,7 @@ def measure(
         if recorded:
             done = record_command(plan, command, part, capture=True)
             if done.interrupted:
-                raise Stopped
+                raise Stopped(done.interrupted)
             assert done.ended is not None
             ended = done.ended
         else:

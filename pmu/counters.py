@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from pmu.perfevent import TYPE_HARDWARE, TYPE_SOFTWARE
 from pmu.perfopen import CounterReading, CounterRecord, Counters, CounterSpec, ThreadNamed, ThreadStarted
-from pmu.record import watching_interrupts
+from pmu.record import release, watching_interrupts
 from pmu.workload import Ended, Workload, end
 from sharing.model.errors import LinemateError
 
@@ -146,13 +146,13 @@ def count_command(command: Sequence[str], cpus: Sequence[int]) -> Counted:
             raise LinemateError("this machine counts none of the generic events (linemate doctor says what to change)")
         family = _Family({work.pid: work.pid})
         with watching_interrupts() as interrupted:
-            work.release()
+            release(work, interrupted)
             ended = None
             while ended is None and not interrupted():
                 ended = work.wait(time.monotonic() + _LOOK_S)
                 family.take(counters.drain())
             ended = ended or end(work)
-            came = interrupted()
+            came = bool(interrupted())
         family.take(counters.drain())
         threads = _threads(family, list(counters.totals()), counters.supported)
         events = tuple(

@@ -24,7 +24,7 @@ from pmu.perftool import Perf, Sampling, reason, sampling_options
 from pmu.workload import Ended, Processors, Workload, end, raise_priority
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch
-from sharing.model.process.stopping import SIGNALS
+from sharing.model.process.stopping import SIGNALS, Stopped
 from sharing.model.process.table import descendants
 
 # Pages of 4 KiB for each processor's buffer: 2 MiB holds some seconds of samples with registers.
@@ -70,14 +70,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """``ended`` is None where there was no command; ``interrupted`` by Ctrl-C, SIGTERM or SIGHUP.
+    """``ended`` is None where there was no command; ``interrupted`` is the signal (Ctrl-C, SIGTERM, SIGHUP), 0 none.
 
     ``late``: it had not ended when its time was over, and was ended.
     """
 
     wall_s: float
     ended: Ended | None
-    interrupted: bool
+    interrupted: int
     late: bool = False
 
 
@@ -96,7 +96,7 @@ def record_command(
         target = ["-a"] if plan.candidate.choice.whole_machine else ["-p", str(work.pid)]
         with _perf(plan, target, out) as perf, watching_interrupts() as interrupted, beside.watching(work.pid):
             perf.ready()
-            work.release()
+            release(work, interrupted)
             ended = _wait(work, interrupted, within_s)
             late = ended is None and not interrupted()
             perf.stop()
@@ -106,7 +106,20 @@ def record_command(
     return Recorded(ended.wall_s, ended, interrupted(), late)
 
 
-def _wait(work: Workload, interrupted: Callable[[], bool], within_s: float = math.inf) -> Ended | None:
+def release(work: Workload, interrupted: Callable[[], int]) -> None:
+    """Let the command go.  Raises Stopped where an interrupt came first: then there is nothing to keep."""
+    try:
+        if not interrupted():
+            work.release()
+            return
+    except LinemateError:
+        # From a terminal the child had it too, and ended before it was the command.
+        if not interrupted():
+            raise
+    raise Stopped(interrupted())
+
+
+def _wait(work: Workload, interrupted: Callable[[], int], within_s: float = math.inf) -> Ended | None:
     """How a released command ended; None where we were interrupted, or it has not within that time."""
     until = time.monotonic() + within_s
     ended = None
@@ -134,7 +147,7 @@ def run_watched(
 ) -> Recorded:
     """A run without perf that an interrupt, or the end of its time, ends as it ends a recording."""
     with Workload(command, on=on, capture=capture, priority=priority) as work, watching_interrupts() as interrupted:
-        work.release()
+        release(work, interrupted)
         ended = _wait(work, interrupted, within_s)
         late = ended is None and not interrupted()
         ended = ended or end(work)
@@ -191,8 +204,8 @@ def _decode(plan: Plan, out: Path) -> None:
 
 
 @contextlib.contextmanager
-def watching_interrupts() -> Iterator[Callable[[], bool]]:
-    """Meanwhile SIGINT, SIGTERM and SIGHUP are only noted; gives whether one came."""
+def watching_interrupts() -> Iterator[Callable[[], int]]:
+    """Meanwhile SIGINT, SIGTERM and SIGHUP are only noted; gives which came first, 0 for none."""
     came: list[int] = []
 
     def note(number: int, _frame: FrameType | None) -> None:
@@ -202,7 +215,7 @@ def watching_interrupts() -> Iterator[Callable[[], bool]]:
     heard = [n for n in SIGNALS if signal.getsignal(n) is not signal.SIG_IGN]
     before = {number: signal.signal(number, note) for number in heard}
     try:
-        yield lambda: bool(came)
+        yield lambda: came[0] if came else 0
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

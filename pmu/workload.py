@@ -11,12 +11,13 @@ import os
 import selectors
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shutil import which
 
 from pmu.staying import AffinityFilter
 from sharing.model.errors import LinemateError
+from sharing.model.process.stopping import SIGNALS
 from sharing.model.process.table import descendants
 
 MAX_OUTPUT_BYTES = 4 << 20  # the last ones are kept
@@ -82,15 +83,23 @@ class Workload:
         self._ended: Ended | None = None
         # The child is of our session, and so of our group: what it raises stays raised when it ends.
         self._group = _group_priority() if priority else None
-        self.pid = os.fork()
+        # Our handlers are not the child's: a signal that it gets ends it, and raises nothing in a copy of us.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            self.pid = os.fork()
+        except OSError:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            raise
         if self.pid == 0:
             try:
+                _use_default_signals(before)
                 _prepare(gate_read, self._gate, output_write, on, staying, priority)
                 os.execve(path, list(command), {**os.environ, **(env or {})})
             except BaseException as error:
                 os.write(errors_write, (getattr(error, "strerror", None) or str(error) or "failed").encode()[:200])
             finally:
                 os._exit(_EXEC_FAILED)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for descriptor in (gate_read, errors_write, output_write):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -193,13 +202,20 @@ def _prepare(
         staying.apply()
     if priority:
         raise_priority()
-    # Python ignores these, which exec would keep; what it handles goes back to its default with exec.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
     if output_write >= 0:
         os.dup2(output_write, 1)
     if os.read(gate_read, 1) != b"x":
         raise OSError(0, "never released")
+
+
+def _use_default_signals(mask: Iterable[int]) -> None:
+    """What we handle, and what Python ignores, which exec would keep; what we were told to ignore stays ignored."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def end(work: Workload) -> Ended:

@@ -106,10 +106,11 @@ class Child(Generic[Answer]):
 def serve(work: Callable[[], None]) -> NoReturn:
     """Within the child: ``work`` until it returns or fails.  What it fails of is not told: the parent sees it end."""
     gc.set_threshold(100_000, 50, 50)  # as in a run of the command
-    stopping.install()
-    children.use_spawner(lambda: str(tool_path("linemate-spawn")))
     with contextlib.suppress(Exception, stopping.Stopped):
+        stopping.install()
+        children.use_spawner(lambda: str(tool_path("linemate-spawn")))
         work()
+        stopping.begin_ending()
     stopping.begin_ending()
     children.end_all()
     scratch.close()

@@ -108,7 +108,7 @@ def _trial_s(command: Sequence[str]) -> float:
     """Processor time that a command takes."""
     run = run_watched(command, capture=True)
     if run.interrupted:
-        raise Stopped
+        raise Stopped(run.interrupted)
     assert run.ended is not None
     return run.ended.user_s + run.ended.system_s
 

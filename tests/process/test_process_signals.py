@@ -13,6 +13,7 @@ import pytest
 
 from elfscan.tools import tool_path
 from sharing.model.errors import LinemateError
+from sharing.model.process import children
 from tests.process.conftest import Watched
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -141,6 +142,90 @@ def test_a_thread_that_waits_for_a_helper_does_not_hold_the_run_up(repository: P
         "thread = threading.Thread(target=helper.wait)\nthread.start()\ntry:\n    send()\nfinally:\n    thread.join()"
     )
     assert said_by(body, repository) == "stopped by 15\n"
+
+
+# What the signal breaks off makes another error of it (the first two), drops it, or is over when it comes.
+LOST = {
+    "a RuntimeError": "class Field:\n    def __set_name__(self, owner, name):\n        send()\n"
+    "type('Made', (), {'field': Field()})",
+    "an error of input": "try:\n    send()\nexcept BaseException as error:\n"
+    "    raise LinemateError('cannot read') from error",
+    "nothing": "try:\n    send()\nexcept BaseException:\n    pass",
+}
+COMMAND = """
+import os, signal, sys
+from linemate import __main__, cli
+from sharing.model.errors import LinemateError
+def send():
+    os.kill(os.getpid(), {number})
+def command(**_):
+    {body}
+    return 0
+cli.cli.main = command
+__main__.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, 0], ids=["a signal", "none"])
+@pytest.mark.parametrize("becomes", LOST)
+def test_a_signal_that_became_something_else_is_still_how_the_run_ended(
+    watched: Watched, becomes: str, number: int
+) -> None:
+    text = COMMAND.format(number=int(number), body=LOST[becomes].replace("\n", "\n    "))
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=watched.repository, env=watched.environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (128 + number if number else 0, "")
+    assert watched.left() == []
+
+
+def test_an_error_of_ours_is_none_of_a_signal(watched: Watched) -> None:
+    """Near miss: the same without a signal is reported as ever."""
+    text = COMMAND.format(number=0, body="raise ValueError('x')")
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=watched.repository, env=watched.environment, capture_output=True, text=True
+    )
+    assert done.returncode == 70
+    assert "internal error" in done.stderr
+
+
+@pytest.mark.parametrize("where", ["install", "begin_ending"])
+def test_a_signal_at_either_end_of_the_run_is_no_traceback(watched: Watched, where: str) -> None:
+    """When the handlers are just there, and when the command is just done."""
+    text = (
+        "import os, signal\nfrom linemate import __main__\nfrom sharing.model.process import stopping\n"
+        f"whole = stopping.{where}\n"
+        "def sent():\n"
+        f"    {'whole()' if where == 'install' else 'pass'}\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        f"    {'pass' if where == 'install' else 'whole()'}\n"
+        f"stopping.{where} = sent\n"
+        "import sys; sys.argv = ['linemate', 'rules']\n__main__.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=watched.repository, env=watched.environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")
+
+
+class _Ended:
+    """A child that has ended; while that is looked at, another thread starts one more."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    @property
+    def returncode(self) -> int:
+        children._running.setdefault(self.pid + 1, (_Ended(self.pid + 1), False))  # type: ignore[arg-type]
+        children._running.pop(self.pid, None)
+        return 0
+
+
+def test_threads_start_children_while_ended_ones_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "_running", {-1: (_Ended(-1), False)})
+    started = children.start(["true"], children.Streams())
+    assert started.wait() == 0
+    assert children._running[started.pid] == (started, False)
 
 
 def test_spawn_ends_like_its_command() -> None:

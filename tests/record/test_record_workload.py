@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from pmu import workload
+from pmu.record import release, watching_interrupts
 from pmu.workload import Processors, Workload, end
+from sharing.model.errors import LinemateError
+from sharing.model.process.stopping import SIGNALS, Stopped
 from sharing.model.process.table import descendants, processes
 
 
@@ -41,6 +45,47 @@ def test_what_an_interrupted_command_started_ends_with_it(monkeypatch: pytest.Mo
             time.sleep(0.01)
     assert len(started) == 2
     assert not left
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_that_comes_before_the_command_goes_ends_both(number: signal.Signals) -> None:
+    """From a terminal the held child has it as well: it ends, and that is no failure of the command."""
+    with Workload(["sleep", "60"]) as work, watching_interrupts() as interrupted:
+        os.kill(work.pid, number)
+        os.kill(os.getpid(), number)
+        with pytest.raises(Stopped) as stopped:
+            release(work, interrupted)
+        assert stopped.value.number == number
+        ended = work.wait()
+    assert ended is not None
+    assert ended.status == -number
+
+
+def test_a_held_child_that_something_else_ended_is_a_failure() -> None:
+    with Workload(["sleep", "60"]) as work, watching_interrupts() as interrupted:
+        os.kill(work.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, work.pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(LinemateError, match="before it could start"):
+            release(work, interrupted)
+
+
+def test_a_signal_in_the_midst_of_the_fork_raises_nothing_in_the_child(repository: Path) -> None:
+    """The child is a copy of us until exec: with our handlers it would end our helpers, and report a failed start."""
+    text = (
+        "import os, signal\nfrom pmu import workload\nfrom sharing.model.process import children, stopping\n"
+        "stopping.install()\nhelper = children.start(['sleep', '60'], children.Streams())\nfork = os.fork\n"
+        "def forked():\n"
+        "    pid = fork()\n"
+        "    if pid == 0:\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    return pid\n"
+        "os.fork = forked\n"
+        "with workload.Workload(['sleep', '60']) as work:\n"
+        "    print(work.wait().status, helper.poll())\n"
+        "children.end_all()"
+    )
+    done = subprocess.run([sys.executable, "-c", text], cwd=repository, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == (f"{-signal.SIGTERM} None\n", "")
 
 
 BINDS = """

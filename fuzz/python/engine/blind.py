@@ -20,15 +20,17 @@ GROWN_LIMITS = Limits(cpu_s=10.0, memory_bytes=1 << 30)
 
 def run_blind(name: str, target: Target, *, runs: int, seconds: float, limits: Limits, seed: int) -> Found:
     """Mutations of the kept inputs."""
-    mutator = Mutator(inputs(name, target), target.words, target.max_bytes, seed)
-    return _judged(target, (mutator.next() for _ in _turns(runs, seconds)), limits)
+    with scratch_folder():
+        mutator = Mutator(inputs(name, target), target.words, target.max_bytes, seed)
+        return _judged(target, (mutator.next() for _ in _turns(runs, seconds)), limits)
 
 
 def run_grown(name: str, target: Target, *, runs: int, seconds: float, seed: int) -> Found:
     """Inputs of up to a megabyte in which one part repeats: a reader takes time in proportion to its input."""
-    mutator = Mutator(inputs(name, target), target.words, GROWN_BYTES[-1], seed)
-    grown = (mutator.grown(GROWN_BYTES[turn % len(GROWN_BYTES)]) for turn in _turns(runs, seconds))
-    return _judged(target, grown, GROWN_LIMITS)
+    with scratch_folder():
+        mutator = Mutator(inputs(name, target), target.words, GROWN_BYTES[-1], seed)
+        grown = (mutator.grown(GROWN_BYTES[turn % len(GROWN_BYTES)]) for turn in _turns(runs, seconds))
+        return _judged(target, grown, GROWN_LIMITS)
 
 
 def _turns(runs: int, seconds: float) -> Iterator[int]:
@@ -41,7 +43,7 @@ def _turns(runs: int, seconds: float) -> Iterator[int]:
 
 def _judged(target: Target, stream: Iterator[bytes], limits: Limits) -> Found:
     found = Found()
-    with scratch_folder(), limited_address_space():
+    with limited_address_space():
         for data in stream:
             found.tried += 1
             fault = fault_of(target, data, limits)

@@ -86,8 +86,9 @@ def start(
             start_new_session=group,
             preexec_fn=before_exec,
         )
-        for pid in [pid for pid, (other, _) in _running.items() if other.returncode is not None]:
-            del _running[pid]
+        # Copied in one step: other threads start children too.
+        for pid in [pid for pid, (other, _) in list(_running.items()) if other.returncode is not None]:
+            _running.pop(pid, None)
         _running[process.pid] = (process, group)
     return process
 
@@ -130,7 +131,7 @@ def end(process: subprocess.Popen[Any]) -> None:
 
 def end_all() -> None:
     """End every child that still runs."""
-    _end([row for row in _running.values() if row[0].returncode is None])
+    _end([row for row in list(_running.values()) if row[0].returncode is None])
 
 
 def _end_helpers() -> None:

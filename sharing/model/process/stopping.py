@@ -64,6 +64,16 @@ def was_raised() -> bool:
     return _state.raised
 
 
+def ended_by() -> Stopped:
+    """The end by the signal that came, for where ``Stopped`` itself was lost.
+
+    It may arrive anywhere, so also where it becomes another error: Python makes a RuntimeError of what is raised in
+    ``__set_name__``, an extension module an ImportError of what breaks its start off, and a lock that was not yet
+    taken again, or a mapping that is still looked at, fails when the block around it is left.
+    """
+    return Stopped(_state.came)
+
+
 def _stop(number: int, _frame: FrameType | None) -> None:
     _state.came = _state.came or number
     if not (_state.held or _state.raised or _state.ending):
