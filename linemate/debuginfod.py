@@ -1,8 +1,8 @@
 """Debug information from debuginfod servers: asked for by build-id, over HTTP, kept in the cache.
 
-Owns the protocol and its bounds, and whether anybody is asked at all: only where the user said so, by an option or by
+Owns the protocol, and whether anybody is asked at all: only where the user said so, by an option or by
 DEBUGINFOD_URLS.  The cache is a debug directory like the system's, so whatever looks for debug information finds it.
-What talks HTTP is imported late: hardly any run does.
+How much a server may send is ``linemate.fetching``'s.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from sharing.model.process.scratch import beside
 
 URLS = "DEBUGINFOD_URLS"
 MAX_BYTES = 8 << 30  # of one file; the debug information of a browser has 4 GB
-_TIMEOUT_S = 10.0  # for each step of a conversation
-_BLOCK_BYTES = 1 << 20
 _NOT_FOUND = 404
 _MAX_FILES = 2  # of one program: its own, and the one that dwz moved common parts to
 
@@ -65,15 +63,16 @@ def find_debug_files(paths: Sequence[str], *, asked: bool, say: Callable[[str], 
 
 def _fetch(build_id: str, urls: Sequence[str], target: Path) -> str | None:
     """Fetch a file from the first server that has it; None, or why there is none."""
-    from http.client import HTTPException
     from urllib.error import HTTPError, URLError
+
+    from linemate.fetching import FAILURES, download
 
     reasons = []
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for url in urls:
         try:
             with beside(target) as making:
-                _download(f"{url}/buildid/{build_id}/debuginfo", making)
+                download(f"{url}/buildid/{build_id}/debuginfo", making, most_bytes=MAX_BYTES)
                 if build_id_of(str(making)) == build_id:
                     os.replace(making, target)
                     return None
@@ -84,30 +83,6 @@ def _fetch(build_id: str, urls: Sequence[str], target: Path) -> str | None:
             )
         except URLError as error:
             reasons.append(f"{url}: {error.reason}")
-        except (OSError, HTTPException, LinemateError) as error:
+        except FAILURES as error:
             reasons.append(f"{url}: {error}")
     return "; ".join(reasons)
-
-
-def _download(url: str, target: Path) -> None:
-    from urllib import request
-
-    # HTTP alone: neither files nor FTP, wherever a server sends us.
-    opener = request.OpenerDirector()
-    for handler in (
-        request.ProxyHandler,
-        request.HTTPHandler,
-        request.HTTPSHandler,
-        request.HTTPRedirectHandler,
-        request.HTTPDefaultErrorHandler,
-        request.HTTPErrorProcessor,
-    ):
-        opener.add_handler(handler())
-    asked = request.Request(url, headers={"User-Agent": "linemate"})
-    with opener.open(asked, timeout=_TIMEOUT_S) as answer, target.open("wb") as file:
-        left = MAX_BYTES
-        while block := answer.read(_BLOCK_BYTES):
-            left -= len(block)
-            if left < 0:
-                raise LinemateError(f"sends more than {MAX_BYTES >> 30} GiB")
-            file.write(block)

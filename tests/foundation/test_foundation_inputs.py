@@ -27,7 +27,7 @@ EXCEPTIONS = {
     "pmu/uprobes.py": "a number in /sys",
     "linemate/history/bench.py": "/proc/cpuinfo",
     "linemate/history/store.py": "SQLite opens its file itself, after the opener has looked at it",
-    "linemate/debuginfod.py": "what a server sends, with a bound; it is read from the cache, as any input",
+    "linemate/fetching.py": "what a server sends, with a bound; it is read from the cache, as any input",
     "linemate/output.py": "a pipe or device that a report is written to",
     "linemate/streams.py": "/dev/null in place of a closed standard stream",
     "linemate/turns.py": "/proc/stat",
