@@ -63,6 +63,27 @@ RUNS = f"""
 -fuse-ld=@EVIL/ld
 --ld-path=@EVIL/ld
 --gcc-toolchain=@EVIL -fno-integrated-as
+--config-system-dir=@EVIL --config-user-dir=@EVIL --config=evil.cfg
+--driver-mode=cl -Xclang -load -Xclang @EVIL/evil.so
+--driver-mode=flang -load @EVIL/evil.so
+--driver-mode=dxc -Vd
+-cc1 -load @EVIL/evil.so
+-cc1 -analyze -analyzer-checker=core -load @EVIL/evil.so
+-cc1as -filetype obj
+-cc1gen-reproducer @EVIL/evil.cfg
+--analyze -Xanalyzer -load -Xanalyzer @EVIL/evil.so
+-x cuda --cuda-path=@EVIL --ptxas-path=@EVIL/as -nocudainc
+-x hip --rocm-path=@EVIL --hip-path=@EVIL --hip-link -nogpulib
+-x hip --hipspv-pass-plugin=@EVIL/evil.so -nogpulib -nogpuinc
+-x hip --hipstdpar --hipstdpar-path=@EVIL --offload-arch=native -nogpulib -nogpuinc
+-fopenmp --offload-arch=native -fopenmp-targets=x86_64-unknown-linux-gnu -B@EVIL
+-x cl -cl-std=CL2.0 --libomptarget-nvptx-bc-path=@EVIL/x.bc
+-fembed-offload-object=@EVIL/evil.so -foffload-lto
+--gcc-install-dir=@EVIL --gcc-triple=evil -no-integrated-cpp
+-fno-integrated-objemitter -B@EVIL
+-dsym-dir @EVIL --target=x86_64-apple-darwin -B@EVIL
+--target=x86_64-pc-windows-msvc -vctoolsdir @EVIL -winsdkdir @EVIL
+--target=x86_64-pc-windows-msvc /vctoolsdir @EVIL
 """
 
 WRITES = """
@@ -132,6 +153,44 @@ WRITES = """
 -fada-spec-parent=x -fdump-ada-spec
 -fcompare-debug
 -flto -fdepfile-entry=x
+-cc1 -emit-obj -o @OUT/x.o
+-cc1 -E -dependency-file @OUT/x.d
+-cc1 -ast-dump-all=json -o @OUT/x.json
+--driver-mode=cl -Fo@OUT/x.obj -Fa@OUT/x.asm
+--analyze -Xanalyzer -analyzer-dump-egraph=@OUT/x.dot
+--analyze -Xanalyzer -analyzer-output=html -o @OUT/html
+--analyze -Xanalyzer -analyzer-config -Xanalyzer ctu-dir=@OUT -Xclang -analyzer-config -Xclang model-path=@OUT
+-extract-api --product-name=x -o @OUT/x.json
+-extract-api --emit-extension-symbol-graphs --symbol-graph-dir=@OUT
+-fcs-profile-generate=@OUT
+-fmemory-profile=@OUT
+-fprofile-update=atomic -fprofile-arcs -fprofile-dir=@OUT
+-frewrite-includes -E -o @OUT/x.i
+-frewrite-legacy-objc -o @OUT/x.cpp
+-fopenmp-host-ir-file-path @OUT/x
+-fthin-link-bitcode=@OUT/x.bc
+-fthinlto-index=@OUT/x -flto=thin
+-fcrash-diagnostics=all -fcrash-diagnostics-dir=@OUT -gen-reproducer=always
+-fdiagnostics-format=sarif -o @OUT/x.sarif
+-fdiagnostics-add-output=sarif:file=@OUT/x.sarif
+-fdiagnostics-set-output=experimental-html:file=@OUT/x.html
+-ftime-report -ftime-report-details -o @OUT/x
+-fsave-optimization-record=yaml -foptimization-record-passes=.* -o @OUT/x.o
+-fopt-info-all=@OUT/x
+-fdump-passes -fdump-go-spec=@OUT/x -fdump-unnumbered
+-fmultiple-files -o @OUT/x
+-fpch-preprocess -fpch-deps -MD -MF @OUT/x.d
+-fdeps-file=@OUT/x.ddi -fdeps-format=p1689r5 -fdeps-target=x -MD
+-fmodules-ts -fmodule-mapper=@EVIL/wrapper
+-fmodules-ts -fmodule-mapper=|@EVIL/wrapper
+-fmodules-ts -fmodule-mapper==@OUT/x
+-fbuild-session-file=@OUT/x -fmodules -fmodules-validate-once-per-build-session
+-fprofile-note=@OUT/x.gcno -ftest-coverage
+-fauto-profile=@OUT/x
+-fxray-instrument -fxray-always-instrument=@OUT/x
+-working-directory=@OUT -MD
+-P -traditional -o @OUT/x
+-dumpdir @OUT/x- -gsplit-dwarf -c
 """
 
 
