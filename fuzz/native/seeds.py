@@ -1,6 +1,7 @@
 """Makes the first inputs of the native fuzz targets: ``python -m fuzz.native.seeds``.
 
-Owns which programs they come from and the form of the inputs (stated at the head of DebugPieces.h and access.cpp).
+Owns which programs they come from and the form of the inputs (stated at the head of DebugPieces.h, unwind.cpp and
+access.cpp).
 Needs gcc, clang and a cross compiler; what they make differs between versions, so the results are kept in the
 tree and this is run by hand.
 """
@@ -36,6 +37,13 @@ box<int, 3> global; derived two; inline int shared; }
 int main() { static ns::box<char, 2> local; return ns::global.t[0] + local.t[1] + ns::two.d + ns::shared
   + (int)ns::box<int, 3>::made; }
 """
+UNWIND_SOURCE = """
+extern int use(void *, ...) __attribute__((weak));
+__attribute__((noinline)) int sized(int n) { char room[n]; return use(room, n) + room[0]; }
+__attribute__((noinline)) int many(int a, int b, int c, int d, int e, int f, int g) {
+  int sum = use(&a) + b; while (sum < g) sum += use(&sum, a, b, c, d, e, f) * e - f; return sum * c + d; }
+int main(int argc, char **argv) { if (!argc) return 1; return sized(argc) + many(argc, 1, 2, 3, 4, 5, 6); }
+"""
 SECTIONS = ["info", "types", "abbrev", "str", "line_str", "str_offsets", "addr", "line", "cu_index", "tu_index"]
 RELA, SECOND = 10, 0x10
 LOCAL_SECTIONS = {0: ".debug_info", 1: ".debug_loc", 2: ".debug_abbrev", 3: ".debug_str", 4: ".debug_line_str",
@@ -44,6 +52,7 @@ LOCAL_SECTIONS = {0: ".debug_info", 1: ".debug_loc", 2: ".debug_abbrev", 3: ".de
 BIG, NARROW, RELOCATABLE, PACKAGE, ALL_RECORDS = 1, 2, 4, 8, 32
 AARCH64, WHOLE_PLAN, MANY_FUNCTIONS, WHOLE_QUERY, RISCV = 1, 2, 8, 16, 32
 QUERY_SHIFT = 6
+MACHINE_SHIFT = 2
 MAX_INPUT_BYTES = 8192
 
 
@@ -140,6 +149,26 @@ def make_local_inputs(folder: Path) -> None:
             keep("locals", bytes([0]) + pieces(parts))
 
 
+def make_unwind_inputs(folder: Path) -> None:
+    """Code and frames stand where unwind.cpp asks and puts them."""
+    placed = ("-nostdlib", "-static", "-Wl,-Ttext=0x401000", "-Wl,--section-start=.eh_frame=0x408000", "-Wl,-e,main")
+    for compiler, machine in (("gcc", 0), ("clang-19", 0), ("aarch64-linux-gnu-gcc", 1), ("riscv64-linux-gnu-gcc", 2)):
+        for flags in (
+            ("-O0", "-fasynchronous-unwind-tables"),
+            ("-O2", "-fasynchronous-unwind-tables", "-fstack-clash-protection"),
+            ("-O2", "-g", "-fno-asynchronous-unwind-tables"),
+            ("-O1", "-g", "-fno-asynchronous-unwind-tables", "-fomit-frame-pointer"),
+        ):
+            if compiler == "riscv64-linux-gnu-gcc" and "-fstack-clash-protection" in flags:
+                continue
+            path = compiled(folder, compiler, UNWIND_SOURCE, *placed, *flags)
+            with path.open("rb") as stream:
+                elf = ELFFile(stream)
+                sections = [elf.get_section_by_name(name) for name in (".eh_frame", ".debug_frame")]
+                eh_frame, debug_frame = (b"" if section is None else section.data() for section in sections)
+            keep("unwind", struct.pack("<BH", machine << MACHINE_SHIFT, len(eh_frame)) + eh_frame + debug_frame)
+
+
 def make_code_inputs(folder: Path) -> None:
     for compiler, source, arch in (
         ("gcc", C_SOURCE, 0),
@@ -180,6 +209,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         make_debug_inputs(Path(name))
         make_local_inputs(Path(name))
+        make_unwind_inputs(Path(name))
         make_code_inputs(Path(name))
 
 

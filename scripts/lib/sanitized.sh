@@ -4,8 +4,9 @@
 # programs with sanitizers.  The build tool knows what changed, so that there is no stamp.
 # shellcheck shell=bash
 
-sanitized_targets='linemate-dwarf linemate-access linemate-facts fuzz_elf fuzz_dwarf fuzz_locals fuzz_access fuzz_facts'
-sanitized_files='tests/dwarf/test_dwarf_hostile.py tests/dwarf/test_dwarf_damaged_units.py tests/dwarf/test_dwarf_files.py
+sanitized_targets='linemate-dwarf linemate-access linemate-facts fuzz_elf fuzz_dwarf fuzz_locals fuzz_unwind fuzz_access fuzz_facts'
+sanitized_files='tests/dwarf/test_dwarf_hostile.py tests/dwarf/test_dwarf_hostile_frames.py
+  tests/dwarf/test_dwarf_damaged_units.py tests/dwarf/test_dwarf_files.py
   tests/access/test_access_hostile.py tests/access/test_access_query.py tests/fuzz/test_fuzz_native.py
   tests/analyzer_functions tests/analyzer/test_analyzer_driver.py tests/analyzer/test_analyzer_shared_beginnings.py
   tests/analyzer/test_analyzer_records.py tests/analyzer/test_analyzer_stream.py

@@ -36,7 +36,7 @@ def test_every_kept_input_passes(name):
 
 
 def test_there_is_a_target_for_each_parser():
-    assert TARGETS == ["access", "dwarf", "elf", "facts", "locals"]
+    assert TARGETS == ["access", "dwarf", "elf", "facts", "locals", "unwind"]
 
 
 def test_the_kept_inputs_stay_small():

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Locals.h"
+#include "FrameCheck.h"
 #include "llvm/DebugInfo/DWARF/DWARFCompileUnit.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/DebugInfo/DWARF/DWARFDebugFrame.h"
@@ -105,8 +106,15 @@ static std::optional<Expressed> locationAt(DWARFDie Entry, Attribute Which,
 void LocalFinder::readFrames() {
   HasFrames = true;
   DWARFContext &From = FrameContext ? *FrameContext : *Context;
-  for (auto Read : {&DWARFContext::getEHFrame, &DWARFContext::getDebugFrame}) {
-    Expected<const DWARFDebugFrame *> Tables = (From.*Read)();
+  const DWARFObject &File = From.getDWARFObj();
+  for (bool IsEh : {true, false}) {
+    DWARFDataExtractor Data(
+        File, IsEh ? File.getEHFrameSection() : File.getFrameSection(),
+        From.isLittleEndian(), File.getAddressSize());
+    if (!isSafeToRead(Data, IsEh))
+      continue;
+    Expected<const DWARFDebugFrame *> Tables =
+        IsEh ? From.getEHFrame() : From.getDebugFrame();
     if (!Tables) {
       consumeError(Tables.takeError());
       continue;
