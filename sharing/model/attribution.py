@@ -146,7 +146,9 @@ class Attribution:
     """Placed samples of one profile.  len(rows) == len(samples.samples); reason NONE and basis NONE exclude each other.
 
     ``witnesses`` takes sorted unique keys of lines (``line_keys`` of space and place, for that line size) and gives
-    WITNESS_DTYPE rows that touch one of them.  ``stack_owner`` takes process, run-time address and time of memory on a
+    WITNESS_DTYPE rows that touch one of them.  ``near`` takes rows of ``modules`` and link-time addresses of
+    instructions there that access memory, and gives (sample, which of them): samples in whose straight run of code each
+    is, whether its address is known or not.  ``stack_owner`` takes process, run-time address and time of memory on a
     stack, and gives the id of the thread whose it is.
     """
 
@@ -157,6 +159,10 @@ class Attribution:
     functions: tuple[str, ...]
     modules: tuple[Module, ...]
     witnesses: Callable[[Table, int], Table] = lambda keys, line_size: np.zeros(0, WITNESS_DTYPE)
+    near: Callable[[Table, Table], tuple[Table, Table]] = lambda modules, ips: (
+        np.zeros(0, np.int64),
+        np.zeros(0, np.int64),
+    )
     notes: tuple[str, ...] = field(default=())
     spread: Table = field(default_factory=lambda: np.zeros(0, SPREAD_DTYPE))
     stack_owner: Callable[[int, int, int], int] = lambda pid, address, time: UNKNOWN_THREAD

@@ -82,6 +82,22 @@ def test_witnesses_lie_on_the_lines_that_were_asked_for(placed: Placed) -> None:
     assert (found["ip"] != a.rows["ip"][found["sample"]]).all()
 
 
+def test_samples_near_an_access_are_in_its_run_of_code(placed: Placed) -> None:
+    a = placed.attribution
+    assert [len(part) for part in a.near(np.zeros(0, np.int64), np.zeros(0, np.uint64))] == [0, 0]
+    written = rows_of(placed, "add", Region.STATIC)
+    seen = rows_of(placed, "look", Region.STATIC)
+    ips = np.array([written["ip"][0], seen["ip"][0], 1], np.uint64)
+    sample, which = a.near(np.array([written["module"][0], seen["module"][0], written["module"][0]]), ips)
+    assert set(which.tolist()) == {0, 1}, "nothing is near what is no access"
+    for number, function in enumerate(("add", "look")):
+        near = a.rows[sample[which == number]]
+        charged = np.flatnonzero((a.rows["ip"] == ips[number]) & (a.rows["basis"] != Basis.NONE))
+        assert set(charged.tolist()) <= set(sample[which == number].tolist())
+        assert {a.functions[row] for row in near["function"].tolist()} == {function}
+    assert len(np.unique(sample * 2 + which)) == len(sample)
+
+
 def test_registers_are_those_of_the_machine_that_recorded(placed: Placed) -> None:
     """Else those of the machine that the target is for; never those of x86-64 because nothing was said."""
     samples = placed.attribution.samples

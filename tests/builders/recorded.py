@@ -62,6 +62,7 @@ class One:
     period: int = 250_000
     weight: int = 0
     uses: int = 0
+    sampled: int = 0  # the instruction that the interrupt came to
 
 
 @dataclass(slots=True)
@@ -70,6 +71,7 @@ class Recorded:
 
     samples: list[One] = field(default_factory=list)
     witnesses: list[tuple[int, One]] = field(default_factory=list)  # by time of the sample
+    runs: dict[int, range] = field(default_factory=dict)  # of an access, the instructions of its run of code
 
     def loop(
         self,
@@ -105,6 +107,7 @@ def attribution(
     rows = np.zeros(len(ones), PLACED_DTYPE)
     for i, one in enumerate(ones):
         samples[i]["time"], samples[i]["period"], samples[i]["event"] = one.time, one.period, one.event
+        samples[i]["ip"] = one.sampled
         samples[i]["weight"], samples[i]["cpu"] = one.weight, one.thread if one.cpu == -2 else one.cpu
         samples[i]["pid"], samples[i]["tid"] = 100, 100 + one.thread
         _fill(rows[i : i + 1], one, functions)
@@ -116,6 +119,16 @@ def attribution(
 
     def find(keys: Table, line_size: int) -> Table:
         return witnesses[np.isin(line_keys(witnesses["space"], witnesses["place"], line_size), keys)]
+
+    def near(modules: Table, ips: Table) -> tuple[Table, Table]:
+        found = [
+            (sample, which)
+            for which, ip in enumerate(ips.tolist())
+            for sample, one in enumerate(ones)
+            if one.sampled in recorded.runs.get(ip, range(0))
+        ]
+        pairs = np.array(found, np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
 
     names = np.zeros(len(threads), THREAD_DTYPE)
     names["tid"], names["pid"] = threads["tid"], threads["pid"]
@@ -135,7 +148,7 @@ def attribution(
         Recording("test"),
     )
     return Attribution(
-        whole, rows, (Space(SpaceKind.PRIVATE, 100),), threads, functions, modules or (Module("/bin/x"),), find
+        whole, rows, (Space(SpaceKind.PRIVATE, 100),), threads, functions, modules or (Module("/bin/x"),), find, near
     )
 
 

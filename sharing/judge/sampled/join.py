@@ -197,7 +197,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
         return _lowered(finding, f"the samples contradict it: its threads use it one after the other{many}")
     if outcomes == {Outcome.ONE_THREAD} and share.low >= numbers.CLEARED_BELOW:
         return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
-    others = sum(j.line.blame.false for j in seen)
+    others = sum(j.line.blame.false + j.line.blame.late for j in seen)
     if seen and totals.share(others).high + unplaced.value < numbers.CLEARED_BELOW:
         same = sum(j.line.blame.true for j in seen)
         if same > 0:
@@ -206,7 +206,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
                 f"the samples contradict it: {totals.share(same).text} of {totals.measure} is lost there to threads at "
                 f"the same bytes, {totals.share(others).text} to those at other bytes",
             )
-    disturbed = sum(j.line.blame.true + j.line.blame.false for j in seen)
+    disturbed = sum(j.line.blame.true + j.line.blame.false + j.line.blame.late for j in seen)
     if totals.share(disturbed).high + unplaced.value < numbers.CLEARED_BELOW:
         return _lowered(
             finding,

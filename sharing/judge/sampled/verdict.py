@@ -180,7 +180,7 @@ def _outcome(use: LineUse, result: Blame) -> Outcome:
         return Outcome.TOO_FEW
     if result.concurrency.apart:
         return Outcome(result.concurrency.value)
-    if result.true + result.false <= 0:
+    if result.true + result.false + result.late <= 0:
         return Outcome.NOT_DISTURBED
     return Outcome.DISTURBED
 
@@ -216,4 +216,5 @@ def _in_company(result: Blame, under: Mapping[tuple[int, int], float]) -> Blame:
             moved += cost
             a = b = lock
         pairs[(a, b)] = pairs.get((a, b), 0.0) + cost
-    return replace(result, true=result.true + moved, false=result.false - moved, pairs=pairs)
+    late = result.late * (1 - moved / result.false) if moved > 0 else result.late
+    return replace(result, true=result.true + moved, false=result.false - moved, late=late, pairs=pairs)

@@ -95,17 +95,25 @@ class SampledRule(Rule):
 def disturbed(line: SampledLine, ctx: SampledContext) -> bool:
     """Do other bytes' writes explain enough of the line's time to speak of false sharing?"""
     b = line.blame
-    much = b.false >= numbers.FALSE_SHARE * (b.false + b.true)
-    return b.false > 0 and (much or ctx.totals.share(b.false).low >= numbers.MEDIUM_FROM)
+    false = b.false + late(line)
+    much = false >= numbers.FALSE_SHARE * (false + b.true)
+    return false > 0 and (much or ctx.totals.share(false).low >= numbers.MEDIUM_FROM)
 
 
-def grade_cost(cost: float, line: SampledLine, ctx: SampledContext) -> Severity:
+def late(line: SampledLine) -> float:
+    """What the line may cost at other memory; a measured gain knows better."""
+    return 0.0 if line.gain is not None and line.gain.measured else line.blame.late
+
+
+def grade_cost(cost: float, line: SampledLine, ctx: SampledContext, more: float = 0.0) -> Severity:
     """By the share of the program's time, less where the threads' overlap is not known or padding would cost more.
 
-    A measured gain decides both ways.
+    ``more`` is what it may cost besides, which counts a step less.  A measured gain decides both ways.
     """
     sure = line.blame.concurrency is Concurrency.CONCURRENT
-    severity = severity_of(ctx.totals.share(cost).low).lowered(0 if sure else numbers.LESS)
+    severity = severity_of(ctx.totals.share(cost).low)
+    expected = severity_of(ctx.totals.share(cost + more).low).lowered(numbers.LESS)
+    severity = max(severity, expected, key=_rank).lowered(0 if sure else numbers.LESS)
     if line.blame.picked and (line.gain is None or not line.gain.measured):
         severity = min(severity, Severity.MEDIUM, key=_rank)  # it is the most that room between locks may save
     return measured(severity, line.gain).lowered(numbers.MUCH_LESS if walks(line) else 0)
@@ -158,10 +166,11 @@ def between_bytes(
     separate: tuple[int, ...],
 ) -> SampledDraft:
     """A draft about what different bytes of a line cost each other."""
-    cost = line.blame.false
-    severity = grade_cost(cost, line, ctx)
+    more = late(line)
+    severity = grade_cost(line.blame.false, line, ctx, more)
+    cost = line.blame.false + more
     message = wording.message(cost, severity, line, ctx)
-    evidence, advice = (*wording.evidence, split_text(line)), ""
+    evidence, advice = (*wording.evidence, split_text(line), *_late_text(line, ctx)), ""
     if is_large(line) and line.dealt:
         advice = (
             f"give each thread elements that lie side by side, a range or an allocation of its own; padding would "
@@ -315,6 +324,17 @@ def split_text(line: SampledLine) -> str:
         f"of the line's time, {100 * b.false / whole:.0f} % is false sharing (other threads at other bytes), "
         f"{100 * b.true / whole:.0f} % true sharing (other threads at the same bytes), "
         f"{100 * b.own / whole:.0f} % neither"
+    )
+
+
+def _late_text(line: SampledLine, ctx: SampledContext) -> tuple[str, ...]:
+    """What of the cost was not seen at the line."""
+    if not (cost := late(line)):
+        return ()
+    return (
+        f"a plain store does not wait itself, later ones of its thread do: {ctx.totals.share(cost).text} of "
+        f"{ctx.totals.measure}, at stores of these threads to memory of their own, may be the wait for this line, to "
+        f"which they store more often than it can travel; `record --solo` tells how much is",
     )
 
 

@@ -65,6 +65,7 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
     _by_carried_pointers(parts, out)
     threads = processes.threads()
     functions, shares = spread(samples, image, code.functions, out)
+    witnesses = Witnesses(parts, out)
     return Attribution(
         samples=samples,
         rows=out,
@@ -72,7 +73,8 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
         threads=threads,
         functions=functions,
         modules=tuple(one.module for one in files.files),
-        witnesses=Witnesses(parts, out).find,
+        witnesses=witnesses.find,
+        near=witnesses.near,
         notes=(*files.notes, *code.notes, *_unnamed(registers)),
         spread=shares,
         stack_owner=StackOwners(memory, pointers, threads).thread,

@@ -106,6 +106,11 @@ class CodeKeys:
         return key, self.bias[rows["mapping"]]
 
 
+def instruction_keys(files: Column, ips: Column) -> npt.NDArray[np.uint64]:
+    """The key of link-time addresses in files, by their numbers."""
+    return np.asarray((files.astype(np.int64) + 1).astype(np.uint64) << np.uint64(ADDRESS_BITS) | ips & _LOW)
+
+
 def split_keys(keys: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]]:
     """(file, link-time address) of keys that are not 0."""
     link = keys & _LOW

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sharing.model.attribution import PLACED_DTYPE, WITNESS_DTYPE, Basis, Reason, SpaceKind, line_keys
 from sharing.sampled.attribution.evaluate import addresses
 from sharing.sampled.attribution.placing import Addressed, Parts, describe, locate
-from sharing.sampled.attribution.sampledcode import skids
+from sharing.sampled.attribution.sampledcode import instruction_keys, skids
 
 Table = npt.NDArray[Any]
 Column = npt.NDArray[Any]
@@ -47,6 +47,27 @@ class Witnesses:
         out = np.concatenate([np.zeros(0, WITNESS_DTYPE), *parts])
         self._last = line_size, wanted, out
         return out
+
+    def near(self, modules: Table, ips: Table) -> tuple[Table, Table]:
+        """Answers ``Attribution.near``."""
+        parts, code = self._parts, self._parts.code
+        wanted = instruction_keys(modules, ips)
+        order = np.argsort(wanted, kind="stable")
+        if not len(order) or not len(code.operands):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        operands = instruction_keys(code.file[code.operands["point"]], code.operands["ip"])
+        held = np.flatnonzero(_among(wanted[order], operands))
+        which = order[np.searchsorted(wanted[order], operands[held])]
+        # An instruction may be before a point and in its run as well.
+        pairs = np.unique(code.operands["point"][held].astype(np.int64) * len(order) + which)
+        point, which = pairs // len(order), pairs % len(order)
+        key, _ = parts.keys.of_samples(parts.samples.samples[:])
+        own = code.rows(key)
+        first = np.searchsorted(point, own)
+        count = np.where(own >= 0, np.searchsorted(point, own, "right") - first, 0)
+        sample = np.repeat(np.arange(len(own)), count)
+        at = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(sample))
+        return sample, which[at]
 
     def _useful(self) -> Column:
         """By instruction, the last for none: whether its run has an access whose place may be known at all."""

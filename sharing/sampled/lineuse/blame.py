@@ -91,6 +91,7 @@ class Blame:
     pairs: dict[tuple[int, int], float]
     concurrency: Concurrency
     phased: float = 0.0
+    late: float = 0.0  # false sharing, perhaps: at other memory, where waits for plain stores show
     picked: frozenset[int] = frozenset()  # items: locks in a row, of which any thread takes any; see _between_locks
 
     @property
@@ -101,7 +102,7 @@ class Blame:
         """The same with all costs larger."""
         pairs = {pair: cost * factor for pair, cost in self.pairs.items()}
         costs = (self.own * factor, self.true * factor, self.false * factor)
-        return Blame(self.items, *costs, pairs, self.concurrency, self.phased * factor, self.picked)
+        return Blame(self.items, *costs, pairs, self.concurrency, self.phased * factor, self.late * factor, self.picked)
 
     def true_of(self, item: int) -> float:
         return self.pairs.get((item, item), 0.0)
@@ -333,7 +334,33 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     moved, picked = _between_locks(items, pairs)
     without = Concurrency.TIME_SLICED if time_sliced else Concurrency.PHASED if phased > 0 else Concurrency.UNKNOWN
     concurrency = max(told, key=lambda m: told[m], default=without)
-    return Blame(items, own, true - moved, false + moved, dict(pairs), concurrency, phased, picked)
+    return Blame(
+        items, own, true - moved, false + moved, dict(pairs), concurrency, phased, _late(line, items, uses), picked
+    )
+
+
+def _late(line: LineUse, items: tuple[Item, ...], uses: _Uses) -> float:
+    """Of the time that may be waits for plain stores, what accesses to other items than those stored to cause."""
+    if not line.late:
+        return 0.0
+    cost: dict[int, float] = defaultdict(float)
+    for (thread, _), waited in line.late.items():
+        cost[thread] += waited
+    stores: dict[int, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
+    for number, item in enumerate(items):
+        for touch in item.touches:
+            if touch.thread in cost and touch.kind is AccessKind.STORE:
+                stores[touch.thread][number][touch.function] += max(touch.samples, numbers.CODE_WEIGHT)
+    out = 0.0
+    for thread, by_item in stores.items():
+        every = sum(sum(weights.values()) for weights in by_item.values())
+        for number, waits in by_item.items():
+            met = _AtItem(line, uses, number).met(thread, of_writes=True)
+            together = uses.together(thread, waits, number, of_writes=True)
+            total = max(sum(met.causes.values()), 1e-9)
+            apart = sum(w * (1 - together.get(cause, 0.0)) for cause, w in met.causes.items() if cause != number)
+            out += cost[thread] * sum(waits.values()) / every * apart / total
+    return out
 
 
 def _between_locks(items: tuple[Item, ...], pairs: dict[tuple[int, int], float]) -> tuple[float, frozenset[int]]:

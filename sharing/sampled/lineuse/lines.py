@@ -34,6 +34,7 @@ from sharing.sampled.attribution.unplaced import is_unplaced
 from sharing.sampled.eventcosts import Costs, sample_costs
 from sharing.sampled.lineuse.overlap import MAX_SAMPLES as MAX_TESTED
 from sharing.sampled.lineuse.overlap import in_turn, may_be_step, overlap
+from sharing.sampled.lineuse.storewaits import SeenLine, with_store_waits
 from sharing.sampled.lineuse.touches import footprints, group_touches, sites_of, splits, walked
 from sharing.sampled.lineuse.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
 
@@ -102,11 +103,13 @@ def profile_lines(
     time, cpu = np.ascontiguousarray(table["time"]), np.ascontiguousarray(table["cpu"])
     period_ns = _period_ns(attribution)
     profile = _Profile(attribution, costs.cost, time, cpu, names, line_size, runs, code, period_ns, crowded)
-    lines = []
+    seen = []
     for i in range(len(chosen)):
         own = here[bounds[i] : bounds[i + 1]]
-        line = _line(profile, own, witnesses[beside[witness_bounds[i] : witness_bounds[i + 1]]])
-        lines.append((line, own))
+        near = witnesses[beside[witness_bounds[i] : witness_bounds[i + 1]]]
+        seen.append(SeenLine(_line(profile, own, near), own, near))
+    waiting = with_store_waits(attribution, costs.cost, keys, placed, seen)
+    lines = [(line, one.own) for line, one in zip(waiting, seen, strict=True)]
     lines.sort(key=lambda item: (-item[0].cost, -item[0].samples, item[0].address))
     shared = [i for i, (line, _) in enumerate(lines) if any(not o.concurrency.apart for o in line.overlaps.values())]
     walked = footprints(rows, placed, keys, [lines[i][1] for i in shared[:MAX_WALKED]])

@@ -71,5 +71,6 @@ def _both(a: LineUse, b: LineUse) -> LineUse:
         moments=(*a.moments, *((thread + shift, time, cpu) for thread, time, cpu in b.moments)),
         sites=tuple(sorted((*a.sites, *b.sites), key=lambda site: -site.samples)),
         footprint=max(a.footprint, b.footprint),
+        late={**a.late, **{(t + shift, function): cost for (t, function), cost in b.late.items()}},
         in_turn=a.in_turn | {thread + shift for thread in b.in_turn},
     )

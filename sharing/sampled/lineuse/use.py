@@ -140,7 +140,8 @@ class LineUse:
     ``link`` is the link-time address of its first byte in ``module``, -1 where it is no static storage.  ``footprint``
     is how many lines the instructions that touch this one touch, those that do most of it.  ``in_turn`` are threads of
     which no two were sampled at the same time, anywhere: each came after the one before.  ``owner`` is the thread whose
-    stack it is on.
+    stack it is on.  ``late`` is time at other memory that may be the wait for plain stores to the line, by thread and
+    function.
     """
 
     address: int
@@ -165,6 +166,7 @@ class LineUse:
     in_turn: frozenset[int] = frozenset()
     sites: tuple[Site, ...] = ()  # most samples first
     owner: ThreadName | None = None
+    late: Mapping[tuple[int, str], float] = field(default_factory=dict)
 
     def overlap(self, a: int, b: int) -> Overlap:
         tested = self.overlaps.get((min(a, b), max(a, b)), UNTESTED)

@@ -31,6 +31,7 @@ from sharing.model.attribution import Basis, Region, line_keys
 from sharing.model.image import AccessKind
 from sharing.sampled import numbers
 from sharing.sampled.distinct import unique_inverse
+from sharing.sampled.eventcosts import sample_costs
 from sharing.sampled.lineuse.blame import Item, items_of
 from sharing.sampled.lineuse.use import LineUse
 from sharing.sampled.speedup.latency import floors
@@ -206,11 +207,7 @@ class Gains:
 
     def _by_code(self) -> tuple[Column, Column]:
         """Cells of lines and functions that touch them, on threads that were sampled there, and which by stores."""
-        attribution = self._level.attribution
-        pairs = np.unique(attribution.rows["function"].astype(np.int64) * self._size + self._times.function)
-        by_name: dict[str, list[int]] = {}
-        for pair in pairs[pairs >= 0].tolist():
-            by_name.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
+        by_name = self._functions()
         out = {
             (i * self._groups + self._thread_of[name] * self._size + number, t.kind is AccessKind.STORE)
             for i, line in enumerate(self._lines)
@@ -338,6 +335,27 @@ class Gains:
         out: Column = saved + (rest * share[:, None]).ravel()
         return out
 
+    def _late(self, known: Sequence[int]) -> Column:
+        """Seconds of each group that may be waits for plain stores to some lines, spent elsewhere."""
+        out = np.zeros(self._groups)
+        cost = self._times.seconds.sum() / max(float(sample_costs(self._level.attribution.samples).timed), 1e-12)
+        by_name = self._functions()
+        for line in (self._lines[n] for n in known):
+            for (thread, function), waited in line.late.items():
+                name = (line.threads[thread].pid, line.threads[thread].tid)
+                for number in by_name.get(function, ())[:1] if name in self._thread_of else ():
+                    out[self._thread_of[name] * self._size + number] += waited * cost
+        return out
+
+    def _functions(self) -> dict[str, list[int]]:
+        """Numbers of functions by their name, which several may have."""
+        attribution = self._level.attribution
+        pairs = np.unique(attribution.rows["function"].astype(np.int64) * self._size + self._times.function)
+        by_name: dict[str, list[int]] = {}
+        for pair in pairs[pairs >= 0].tolist():
+            by_name.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
+        return by_name
+
     def _bound(self, known: Sequence[int]) -> Gain:
         """Without a no-sharing level: all that its accesses took beyond what unshared ones do, or nothing."""
         on = self._on
@@ -347,7 +365,7 @@ class Gains:
         line = self._cell // self._groups
         here = np.isin(line, known)
         group, weight = (self._cell % self._groups)[here], (self._weight * (1 - floor[line]))[here]
-        saved = np.bincount(group, weight, self._groups)
+        saved = np.bincount(group, weight, self._groups) + self._late(known)
         kept = np.clip(1 - saved / np.maximum(self._before, 1e-12), 1e-3, 1.0)
         most = self._speedup(np.concatenate([kept, np.ones(len(self._threads) + 1)]))
         if self._solo is not None:
@@ -356,7 +374,12 @@ class Gains:
             how = "upper bound: latencies of its accesses against those of accesses to unshared lines"
             ask = "`record --solo` measures it"
         else:
-            how, ask = "upper bound: all time at its accesses", "`record --solo` measures it"
+            where = (
+                "all time at its accesses, and at later stores"
+                if self._late(known).any()
+                else "all time at its accesses"
+            )
+            how, ask = f"upper bound: {where}", "`record --solo` measures it"
         return Gain(None, 1.0, most, how, ask)
 
 
