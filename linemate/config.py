@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -16,6 +16,11 @@ from sharing.model.vocabulary import mistakes
 
 FILE_NAME = "linemate.toml"
 LINE_SIZES = (32, 64, 128, 256)
+# Every glob is held against every name of a program, and Python takes a square of its brackets to read one.
+MAX_GLOBS = 500
+MAX_GLOB_CHARS = 1024
+MAX_WILDCARDS = 32
+_TEXTS = frozenset({"reason", "source"})  # keys whose words are no names
 
 
 def find_config(start: Path) -> Path | None:
@@ -35,6 +40,7 @@ def load_config(path: Path) -> ProjectConfig:
     if taken := next((key for key in ("path", "library") if key in data), None):
         raise LinemateError(_unknown_key(path, "", taken, ()))
     _check_keys(path, "", data, ProjectConfig)
+    _check_globs(path, data)
     try:
         config = msgspec.convert(data | {"path": str(path)}, ProjectConfig)
     except msgspec.ValidationError as error:
@@ -61,6 +67,33 @@ def _check_keys(path: Path, where: str, value: Any, shape: Any) -> None:
             if key not in known:
                 raise LinemateError(_unknown_key(path, where, key, known))
             _check_keys(path, f"{where}.{key}" if where else key, inner, fields[key])
+
+
+def _check_globs(path: Path, data: dict[str, Any]) -> None:
+    """Raise for globs that would keep a run busy for hours."""
+    count = 0
+    for where, name in _names_in("", data):
+        wildcards = sum(map(name.count, "*?["))
+        count += wildcards > 0
+        if wildcards > MAX_WILDCARDS or (wildcards and len(name) > MAX_GLOB_CHARS):
+            raise LinemateError(
+                f"{path}: {where}: a glob has at most {MAX_WILDCARDS} wildcards and {MAX_GLOB_CHARS:,} characters"
+            )
+    if count > MAX_GLOBS:
+        raise LinemateError(f"{path}: {count:,} globs, of which a project has at most {MAX_GLOBS}")
+
+
+def _names_in(where: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Each string of the file with its key, but for what is only said."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _names_in(f"{where}[{number}]", inner)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in _TEXTS or not isinstance(inner, str):  # a namespace may be called like a key
+                yield from _names_in(f"{where}.{key}" if where else key, inner)
 
 
 def _struct_in(annotation: Any) -> tuple[Any, bool]:

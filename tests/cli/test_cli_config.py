@@ -164,3 +164,44 @@ def test_a_suppression_of_no_rule_is_a_mistake(tmp_path: Path) -> None:
         load_config(path)
     path.write_text('[[suppress]]\nrule = "hot-*"\nreason = "known"\n')
     assert load_config(path).suppress[0].rule == "hot-*"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('[[suppress]]\nreason = "x"\nrule = "{}"\n', "suppress[0].rule: a glob"),
+        ('[[suppress]]\nreason = "x"\nsymbol = "{}"\n', "suppress[0].symbol: a glob"),
+        ('[[lock]]\ntype = ["a", "{}"]\n', "lock[0].type[1]: a glob"),
+        ('[[lock]]\ntype = "a"\ntry_lock = [{{ function = "{}" }}]\n', "lock[0].try_lock[0].function: a glob"),
+        ('runtime_code = ["{}"]\n', "runtime_code[0]: a glob"),
+        ('[inline_namespaces]\nreason = ["{}"]\n', "inline_namespaces.reason[0]: a glob"),
+    ],
+)
+def test_globs_that_keep_a_run_busy_are_refused(tmp_path: Path, text: str, why: str) -> None:
+    """Python looks for the end of each bracket up to the end of the name."""
+    path = tmp_path / FILE_NAME
+    for glob in ("[" * 33, "*a" * 33, "?" * 33, "*" + "a" * 1024):
+        path.write_text(text.format(glob))
+        with pytest.raises(LinemateError) as refused:
+            load_config(path)
+        assert why in str(refused.value)
+    accepted = ("*" * 32,) if "rule" in why else ("*" * 32, "*" + "a" * 1023, "a" * 5000)
+    for glob in accepted:
+        path.write_text(text.format(glob))
+        load_config(path)
+
+
+def test_a_project_has_a_bounded_number_of_globs(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    for kind, most in (("*a{}", 500), ("a{}", 5000)):
+        path.write_text("[[lock]]\ntype = [" + ", ".join(f'"{kind.format(at)}"' for at in range(most)) + "]\n")
+        assert len(load_config(path).lock[0].types) == most
+    path.write_text("[[lock]]\ntype = [" + ", ".join(f'"*a{at}"' for at in range(501)) + "]\n")
+    with pytest.raises(LinemateError, match="501 globs, of which a project has at most 500"):
+        load_config(path)
+
+
+def test_what_is_only_said_may_have_any_characters(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    path.write_text(f'[[suppress]]\nreason = "{"*" * 5000}"\n[[lock]]\ntype = "a"\nsource = "{"[" * 5000}"\n')
+    assert load_config(path).suppress[0].reason == "*" * 5000
