@@ -17,6 +17,7 @@ import numpy.typing as npt
 from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
 from elfscan.code.overrides import overrides, virtual_tables
+from elfscan.code.pointerarguments import placed_pointers
 from elfscan.code.storedcode import leading_to_functions, pointed_data, stored_code
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
 from elfscan.debug.rustnames import RUST_NAME, told_apart
@@ -52,7 +53,7 @@ from sharing.model.plural import count
 
 if TYPE_CHECKING:
     from elfscan.code.accessscan import AccessScan
-    from elfscan.debug.debuginfo import DebugRun
+    from elfscan.debug.debuginfo import DebugRun, PointerArgument
 
 Array = npt.NDArray[Any]
 
@@ -64,15 +65,16 @@ def read_images(
     *,
     debug_file: str | None = None,
     types: bool = True,
+    records: tuple[str, ...] = (),
     access: bool = True,
     members: slice = slice(None),
     starter: Starter = ToolJob,
 ) -> Iterator[Image]:
     """The image of an ELF file, or one image for each ELF member of an archive.
 
-    ``types`` reads debug information (from ``debug_file`` when given), ``access`` the instructions, ``members`` takes
-    some of an archive, whose helpers are its own; ``starter`` starts those of a file.  Raises LinemateError,
-    Unrecognized or Malformed, each one line.
+    ``types`` reads debug information (from ``debug_file`` when given), ``records`` names types that are wanted even if
+    no variable needs them, ``access`` reads the instructions, ``members`` takes some of an archive, whose helpers are
+    its own; ``starter`` starts those of a file.  Raises LinemateError, Unrecognized or Malformed, each one line.
     """
     since = mark()
     data = map_file(path)
@@ -81,9 +83,19 @@ def read_images(
 
         with ToolServers() as servers:
             for elf, notes in open_members(path, data, members):
-                yield read_image(elf, debug_file=debug_file, types=types, access=access, notes=notes, starter=servers)
+                yield read_image(
+                    elf,
+                    debug_file=debug_file,
+                    types=types,
+                    records=records,
+                    access=access,
+                    notes=notes,
+                    starter=servers,
+                )
         return
-    image = read_image(ElfFile(path, data), debug_file=debug_file, types=types, access=access, starter=starter)
+    image = read_image(
+        ElfFile(path, data), debug_file=debug_file, types=types, records=records, access=access, starter=starter
+    )
     check_inputs(since)
     yield image
 
@@ -93,6 +105,7 @@ def read_image(
     *,
     debug_file: str | None = None,
     types: bool = True,
+    records: tuple[str, ...] = (),
     access: bool = True,
     notes: tuple[str, ...] = (),
     starter: Starter = ToolJob,
@@ -101,7 +114,7 @@ def read_image(
     kind = image_kind(elf)
     with ExitStack() as running:
         # 1. The helpers first: debug information needs only the file, access sites also the functions.
-        debug = _start_debug(elf, debug_file, starter, running) if types else None
+        debug = _start_debug(elf, debug_file, starter, running, records) if types else None
         program = running.enter_context(open_program(elf))
         code = _read_functions(program, kind)
         callees = _callee_names(program, code)
@@ -118,8 +131,7 @@ def read_image(
         notes += typed.notes + accesses.notes + undecoded + _missing(program)
         incomplete = typed.incomplete or accesses.incomplete or bool(undecoded)
         build_id, needed = elf.build_id, program.needed()
-        # Last: parts are read when they are asked for.
-        notes = elf.losses.notes() + notes
+        notes = elf.losses.notes() + notes  # last: parts are read when they are asked for
         incomplete |= elf.losses.incomplete is not None
         return Image(
             path=elf.path,
@@ -153,16 +165,19 @@ def read_image(
             calls=accesses.tables["calls"],
             args=accesses.tables["args"],
             params=accesses.tables["params"],
+            pointers=placed_pointers(typed.pointers, code.table, named.names),
             zero_ranges=accesses.tables["zero_ranges"],
             kept=accesses.tables["kept"],
             blocks=accesses.tables["blocks"],
         )
 
 
-def _start_debug(elf: ElfFile, debug_file: str | None, starter: Starter, running: ExitStack) -> DebugRun:
+def _start_debug(
+    elf: ElfFile, debug_file: str | None, starter: Starter, running: ExitStack, records: tuple[str, ...]
+) -> DebugRun:
     from elfscan.debug.debuginfo import start_debug
 
-    return running.enter_context(start_debug(elf, debug_file, starter))
+    return running.enter_context(start_debug(elf, debug_file, starter, records))
 
 
 def _start_access(
@@ -214,6 +229,7 @@ class _Typed:
     source: str = ""
     units: tuple[Unit, ...] = ()
     files: tuple[str, ...] = ()
+    pointers: tuple[PointerArgument, ...] = ()
     notes: tuple[str, ...] = ()
     incomplete: bool = False
 
@@ -235,6 +251,7 @@ def _with_types(debug: DebugRun | None, program: Program, named: _Named) -> _Typ
                 source=info.source,
                 units=info.units,
                 files=info.files,
+                pointers=info.pointers,
             )
     pool, offsets = program.symbols.names, found.name.astype(np.uint64)
     rust = pool.mention(RUST_NAME)

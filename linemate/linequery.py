@@ -19,7 +19,7 @@ from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
 from linemate.byname import candidates, member_span, rows_by_name, split_member
 from linemate.pipeline import vocabulary
-from linemate.recordquery import record_excerpts
+from linemate.recordquery import record_excerpts, record_name, similar_records
 from sharing.basics.geometry import line_start, lines_of
 from sharing.basics.naming import readable_names
 from sharing.basics.target import target_of
@@ -134,7 +134,8 @@ def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[tuple[Image
             yield image, np.zeros(0, LOCK_DTYPE)
         else:
             return
-    for image in islice(read_images(options.binary, debug_file=options.debug_file), done, None):
+    records = tuple(record_name(symbol) for symbol in options.symbols if not _ADDRESS.match(symbol))
+    for image in islice(read_images(options.binary, debug_file=options.debug_file, records=records), done, None):
         yield _with_accesses(image, knowledge)
 
 
@@ -194,6 +195,9 @@ def _similar(image: Image, symbol: str, names: dict[str, list[int]]) -> list[str
         paths = [m.path for m in image.types.flatten(int(image.variables["type"][rows[0]])) if m.path]
         close = difflib.get_close_matches(member, paths[:MAX_COMPARED], n=SUGGESTIONS, cutoff=0.6)
         return [base + path for path in close]
+    templates = similar_records(image.types, symbol)
+    if templates:
+        return templates[:SUGGESTIONS]
     folded = symbol.casefold()
     holding = sorted((name for name in names if folded in name.casefold()), key=lambda name: (len(name), name))
     slack = max(2, len(symbol) // 3)
@@ -207,4 +211,4 @@ def _not_found(binary: str, symbol: str, similar: list[str]) -> str:
         return f"{binary}: address {symbol} is in no section"
     nearest = list(dict.fromkeys(similar))[:SUGGESTIONS]
     hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-    return f"{binary}: no variable '{symbol}', nor a static object of such a type{hint}"
+    return f"{binary}: no variable '{symbol}', nor a type of that name{hint}"

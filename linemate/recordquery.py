@@ -1,7 +1,8 @@
 """``linemate lines BINARY TYPE``: a record's members on lines, with what all of its instances are used for.
 
-Owns finding the record by name, its instances in static storage, and their accesses brought together.  The map itself
-is ``sharing.static.linemap``'s, which is shown one object of that type at the start of a line.
+Owns finding the record by name, its instances in static storage, and the accesses to these and through arguments that
+point to one brought together.  The map itself is ``sharing.static.linemap``'s, which is shown one object of that type
+at the start of a line.
 """
 
 from __future__ import annotations
@@ -12,15 +13,23 @@ from dataclasses import replace
 import numpy as np
 from msgspec import structs
 
-from sharing.model.image import VARIABLE_DTYPE, Image, Section, SectionKind, Table
-from sharing.model.linemap import Excerpt, LayoutInstance
-from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeRecord, TypeTable
+from sharing.model.arrays import among
+from sharing.model.image import SITE_DTYPE, VARIABLE_DTYPE, Image, Section, SectionKind, Table
+from sharing.model.linemap import EmptyMember, Excerpt, LayoutInstance, RecordFacts
+from sharing.model.types import MAX_DEPTH, MAX_LEAVES, RECORD_KINDS, TypeKind, TypeRecord, TypeTable
 from sharing.static.linemap import LineMap
 
 MAX_LAYOUTS = 4  # of records of one name that differ
 MAX_INSTANCES = 4096  # that are brought together
 SHOWN = 16
+MAX_SUMMED_BYTES = 1 << 24  # of a record whose holes are counted
+MAX_EMPTY = 16  # members without bytes that are listed
 _WORDS = ("struct ", "class ", "union ")
+
+
+def record_name(wanted: str) -> str:
+    """The name of a record as debug information has it."""
+    return next((wanted.removeprefix(word) for word in _WORDS if wanted.startswith(word)), wanted).strip()
 
 
 def record_excerpts(image: Image, locks: Table, wanted: str, line_size: int, max_lines: int) -> Iterator[Excerpt]:
@@ -30,18 +39,45 @@ def record_excerpts(image: Image, locks: Table, wanted: str, line_size: int, max
 
 
 def _layouts(types: TypeTable, wanted: str) -> list[list[int]]:
-    """Rows of records of that name, those of equal layout together."""
-    name = next((wanted.removeprefix(word) for word in _WORDS if wanted.startswith(word)), wanted)
+    """Rows of records of that name, those of equal layout together.
+
+    Scopes and arguments of templates may be left out, which is looked at only where nothing has the name as it stands.
+    """
+    name = record_name(wanted)
     alike: dict[tuple[object, ...], list[int]] = {}
-    for row in range(len(types)):
-        if types[row].name != name:
-            continue
-        core, _, _ = types.strip(row)
-        if core >= 0 and types[core].kind in RECORD_KINDS and types[core].members:
-            rows = alike.setdefault(_shape(types[core]), [])
-            if core not in rows:
-                rows.append(core)
+    for is_it in (_is_whole, _is_short):
+        for row in range(len(types)):
+            if not is_it(types[row].name, name):
+                continue
+            core, _, _ = types.strip(row)
+            if core >= 0 and types[core].kind in RECORD_KINDS and types[core].members:
+                rows = alike.setdefault(_shape(types[core]), [])
+                if core not in rows:
+                    rows.append(core)
+        if alike:
+            break
     return list(alike.values())
+
+
+def similar_records(types: TypeTable, wanted: str) -> list[str]:
+    """Records of the template's name, where arguments were given that none has."""
+    plain = record_name(wanted).split("<", 1)[0]
+    if plain == record_name(wanted):
+        return []
+    names = {types[row].name for row in range(len(types)) if types[row].kind in RECORD_KINDS}
+    return sorted(name for name in names if "<" in name and _is_short(name, plain))
+
+
+def _is_whole(name: str, wanted: str) -> bool:
+    return name == wanted
+
+
+def _is_short(name: str, wanted: str) -> bool:
+    """Whether a name is the one asked for behind some of its scopes, with arguments of a template or without."""
+    if wanted not in name:
+        return False
+    plain = name.split("<", 1)[0]
+    return any(full == wanted or full.endswith(f"::{wanted}") for full in (name, plain))
 
 
 def _shape(record: TypeRecord) -> tuple[object, ...]:
@@ -51,7 +87,9 @@ def _shape(record: TypeRecord) -> tuple[object, ...]:
 def _excerpt(image: Image, locks: Table, wanted: str, rows: list[int], line_size: int, max_lines: int) -> Excerpt:
     size = max(image.types.size(rows[0]), 1)
     instances = list(_instances(image, frozenset(rows)))
-    one = _one_object(image, rows[0], wanted, size, [address for _, address in instances])
+    handed = image.pointers[among(image.pointers["type"], rows)]
+    sites = _through_pointers(image, handed, size)
+    one = _one_object(image, rows[0], wanted, size, [address for _, address in instances], sites)
     line_map = LineMap(one, line_size, locks=_shifted(locks, "address", [a for _, a in instances], size))
     lines = range(0, size, line_size)
     described = structs.replace(line_map.describe(0), type=image.types.name(rows[0]))
@@ -64,11 +102,47 @@ def _excerpt(image: Image, locks: Table, wanted: str, rows: list[int], line_size
         record=True,
         instances=shown,
         instances_omitted=len(instances) - len(shown),
+        facts=_facts(image.types, rows[0], size, len(np.unique(handed["function"]))),
     )
 
 
-def _one_object(image: Image, row: int, name: str, size: int, addresses: list[int]) -> Image:
-    """The image with one object alone, at the start of a line, that is accessed as all instances are."""
+def _facts(types: TypeTable, row: int, size: int, handed: int) -> RecordFacts:
+    """Holes as its leaves leave them: those within members count too.  Of a record that was cut nothing is known."""
+    leaves = types.flatten(row)
+    if size > MAX_SUMMED_BYTES or len(leaves) >= MAX_LEAVES:
+        return RecordFacts(handed=handed)
+    covered = np.zeros(size, np.bool_)
+    for leaf in leaves:
+        plain = leaf.stride <= leaf.size  # elements without anything between them
+        end = leaf.offset + (leaf.size if plain else leaf.stride * leaf.count)
+        if plain or end > size:
+            covered[leaf.offset : leaf.offset + leaf.size] = True
+        else:
+            covered[leaf.offset : end].reshape(leaf.count, leaf.stride)[:, : leaf.size] = True
+    edges = np.flatnonzero(np.diff(covered.astype(np.int8), prepend=1, append=1))
+    begins, ends = edges[::2], edges[1::2]
+    tail = int(ends[-1] - begins[-1]) if len(ends) and ends[-1] == size else 0
+    empty = [EmptyMember(leaf.path.replace("[]", "[0]"), leaf.offset) for leaf in leaves if leaf.size == 0]
+    holes = len(begins) - bool(tail)
+    return RecordFacts(holes, size - int(covered.sum()) - tail, tail, tuple(empty[:MAX_EMPTY]), handed)
+
+
+def _through_pointers(image: Image, handed: Table, size: int) -> Table:
+    """What functions do through arguments that point to a record, as accesses to an object at zero (SITE_DTYPE)."""
+    params = image.params
+    keys = handed["function"].astype(np.int64) * 256 + handed["arg"]
+    inside = (params["offset"] >= 0) & (params["offset"] < size)
+    params = params[inside & among(params["function"].astype(np.int64) * 256 + params["arg"], keys)]
+    sites = np.zeros(len(params), SITE_DTYPE)
+    for column in ("ip", "function", "size", "kind", "flags", "loop_depth"):
+        sites[column] = params[column]
+    sites["target"] = params["offset"].astype(np.uint64)
+    sites["stride"] = np.minimum(params["stride"], np.iinfo(np.uint16).max)
+    return sites
+
+
+def _one_object(image: Image, row: int, name: str, size: int, addresses: list[int], sites: Table) -> Image:
+    """The image with one object alone, at the start of a line, with all instances' accesses and ``sites``."""
     record = image.types[row]
     variables = np.zeros(1, VARIABLE_DTYPE)
     for field, value in (("size", size), ("name", len(image.names)), ("type", row), ("unit", -1), ("scope", -1)):
@@ -80,7 +154,7 @@ def _one_object(image: Image, row: int, name: str, size: int, addresses: list[in
         sections=(section,),
         names=[*image.names, name],
         variables=variables,
-        sites=_shifted(image.sites, "target", addresses, size),
+        sites=np.concatenate([_shifted(image.sites, "target", addresses, size), sites]),
         aliases={},
     )
 

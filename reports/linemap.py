@@ -20,6 +20,7 @@ from sharing.model.plural import count
 TYPE_WIDTH = 28
 ACCESSORS_SHOWN = 2
 CROWD_SHOWN = 4
+MOST_USED = 5
 _MEMBER = re.compile(r"(\[[^\]]*\])*\.?[^.\[]+")  # with the index of an array's element in front
 _OWNERS = {SpanKind.PADDING: "", SpanKind.UNKNOWN: UNKNOWN, SpanKind.HOLE: HOLE}
 
@@ -98,17 +99,51 @@ def _record(excerpt: Excerpt, width: int) -> Iterator[Line]:
     assert described is not None
     size = f"{count(described.size, 'byte')}, on {count(described.lines, 'line')} where it begins one"
     yield from wrapped(", ".join(filter(None, (size, visible(described.source)))), width, INDENT)
-    if not excerpt.instances:
-        yield from wrapped("no object of it has static storage: who accesses members is not known", width, INDENT)
-    else:
-        these = "this object" if len(excerpt.instances) + excerpt.instances_omitted == 1 else "these objects"
-        said = f"accesses are those of {these} in static storage; what goes through pointers is not shown"
-        yield from wrapped(said, width, INDENT)
+    for text in (*_whole(excerpt), _accesses_shown(excerpt)):
+        yield from wrapped(text, width, INDENT)
     for instance in excerpt.instances:
         at = "begins a line" if instance.line_offset == 0 else f"begins at byte {instance.line_offset} of a line"
         yield from wrapped(f"{visible(instance.name)} at {instance.address}, {at}", width, INDENT, hang=4)
     if excerpt.instances_omitted:
         yield [(f"{INDENT}... {count(excerpt.instances_omitted, 'more object')}", "dim")]
+
+
+def _whole(excerpt: Excerpt) -> Iterator[str]:
+    """Of a record: what of it is no member, and which members functions use most."""
+    facts = excerpt.facts
+    if facts is None:
+        return
+    holes = f"{count(facts.holes, 'hole')} of {count(facts.hole_bytes, 'byte')} in all" if facts.holes else "no holes"
+    yield f"{holes}, {count(facts.tail_bytes, 'byte')} behind the last member"
+    if facts.empty:
+        yield "without bytes: " + ", ".join(f"{visible(one.name)} at byte {one.offset}" for one in facts.empty)
+    spans = [span for line in excerpt.lines for span in line.spans if span.readers or span.writers]
+    spans.sort(key=lambda span: -len(span.readers) - len(span.writers))
+    if len(spans) > 1:
+        used = [f"{_inner(span)} ({_users(span)})" for span in spans[:MOST_USED]]
+        yield f"used by most functions: {', '.join(used)}"
+
+
+def _inner(span: LayoutSpan) -> str:
+    return visible(span.name.removeprefix(span.object).lstrip(".") or span.name)
+
+
+def _users(span: LayoutSpan) -> str:
+    parts = [f"{verb} by {len(them)}" for verb, them in (("written", span.writers), ("read", span.readers)) if them]
+    return ", ".join(parts)
+
+
+def _accesses_shown(excerpt: Excerpt) -> str:
+    """Whose accesses stand at the members of a record."""
+    handed = 0 if excerpt.facts is None else excerpt.facts.handed
+    these = "this object" if len(excerpt.instances) + excerpt.instances_omitted == 1 else "these objects"
+    through = f"of {count(handed, 'function')} that {'are' if handed != 1 else 'is'} handed a pointer to one"
+    limit = "what goes through other pointers is not shown"
+    if excerpt.instances:
+        return f"accesses are those of {these} in static storage" + (f" and {through}" if handed else "") + f"; {limit}"
+    if handed:
+        return f"no object of it has static storage; accesses are those {through}; {limit}"
+    return "no object of it has static storage, no function is known to be handed one: who accesses it is not known"
 
 
 def _object(described: LayoutObject, wanted: str, width: int) -> Iterator[Line]:

@@ -7,7 +7,7 @@ DWARF variables in the layout.  A helper that fails on the file costs the types,
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 MAX_PROBLEMS_SHOWN = 5
+MAX_ARGUMENTS = 64  # of one function, in registers: no architecture has so many
+
+
+@dataclass(frozen=True, slots=True)
+class PointerArgument:
+    """An argument that points to a record which was asked for.  ``address`` 0: the function is known by name alone."""
+
+    address: int
+    symbol: str
+    argument: int
+    type: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,7 @@ class DebugInfo:
     units: tuple[Unit, ...]
     files: tuple[str, ...]
     source: str
+    pointers: tuple[PointerArgument, ...] = ()
 
 
 class DebugRun:
@@ -83,7 +95,9 @@ class DebugRun:
         self._notes = tuple(notes)
         types = TypeTable(document.types)
         units = tuple(Unit(u.name, u.comp_dir, u.producer, u.language) for u in document.units)
-        return DebugInfo(_columns(document, types, program), types, units, tuple(document.files), self._source)
+        columns = _columns(document, types, program)
+        pointers = tuple(_pointers(document, program))
+        return DebugInfo(columns, types, units, tuple(document.files), self._source, pointers)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -91,8 +105,10 @@ class DebugRun:
         return self._notes
 
 
-def start_debug(elf: ElfFile, debug_file: str | None, starter: Starter = ToolJob) -> DebugRun:
-    """Find the debug information of a file and start reading it.
+def start_debug(
+    elf: ElfFile, debug_file: str | None, starter: Starter = ToolJob, records: tuple[str, ...] = ()
+) -> DebugRun:
+    """Find the debug information of a file and start reading it.  ``records`` as of ``start_dwarf``.
 
     Raises LinemateError when ``debug_file`` is unusable, or the helper cannot be run at all.
     """
@@ -101,7 +117,7 @@ def start_debug(elf: ElfFile, debug_file: str | None, starter: Starter = ToolJob
     if elf.base:  # the helper reads whole files: a member of an archive becomes one
         if not elf.has_dwarf:
             return DebugRun(None, "", ())
-        return _start_member(elf, starter)
+        return _start_member(elf, starter, records)
     found = find_debug(elf.path, DebugLinks.of(elf), explicit=debug_file)
     notes = tuple(found.problems)
     if found.main is None:
@@ -109,7 +125,9 @@ def start_debug(elf: ElfFile, debug_file: str | None, starter: Starter = ToolJob
     from elfscan.debug.dwarf import start_dwarf
 
     relocatable = elf.header.type == c.ET_REL
-    job = start_dwarf(found.main, alt=found.alt, dwp=found.dwp, relocatable=relocatable, starter=starter)
+    job = start_dwarf(
+        found.main, alt=found.alt, dwp=found.dwp, relocatable=relocatable, records=records, starter=starter
+    )
     return DebugRun(job, found.how, notes)
 
 
@@ -126,14 +144,27 @@ def _place_by_name(program: Program, rows: list[DwarfVariable], address: Array, 
             address[row], section[row] = program.address[symbol], program.section[symbol]
 
 
-def _start_member(elf: ElfFile, starter: Starter) -> DebugRun:
+def _start_member(elf: ElfFile, starter: Starter, records: tuple[str, ...]) -> DebugRun:
     from elfscan.debug.dwarf import start_dwarf
 
     handle = tempfile.NamedTemporaryFile(dir=scratch.folder(), suffix=".o")  # noqa: SIM115
     handle.write(elf.data.data)
     handle.flush()
-    job = start_dwarf(handle.name, relocatable=elf.header.type == c.ET_REL, threads=1, starter=starter)
+    relocatable = elf.header.type == c.ET_REL
+    job = start_dwarf(handle.name, relocatable=relocatable, records=records, threads=1, starter=starter)
     return DebugRun(job, "the file", (), handle.close)
+
+
+def _pointers(document: DwarfDocument, program: Program) -> Iterator[PointerArgument]:
+    """The arguments with addresses in the program's layout."""
+    layout = program.layout
+    for row in document.parameters:
+        address = row.address
+        if layout.synthetic:
+            known = 0 <= row.section < len(layout.row_of) and layout.row_of[row.section] >= 0
+            address = address + int(layout.address_of[row.section]) if known else 0
+        if 0 <= row.type < len(document.types) and 0 <= row.argument < MAX_ARGUMENTS and 0 <= address < 1 << 64:
+            yield PointerArgument(address, row.symbol, row.argument, row.type)
 
 
 def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> DebugVariables:

@@ -70,13 +70,28 @@ class DwarfLocal(msgspec.Struct, frozen=True, array_like=True, gc=False):
     in_memory: bool
 
 
+class DwarfParameter(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A pointer argument to a record that was asked for by name.
+
+    ``address`` (in ELF section ``section`` of a relocatable file, else -1) is the function's, 0 where its code is in
+    several places; ``argument`` counts the registers for whole numbers that the arguments before it take; ``type`` is
+    the row of what it points to; ``symbol`` the function's linkage name.
+    """
+
+    address: int
+    section: int
+    argument: int
+    type: int
+    symbol: str
+
+
 class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Everything read from one file.  Variables are sorted: static storage by (section, address), then thread-local.
 
     ``problems`` are (ordinal of the unit in the file, offset in .debug_info, reason); what they concern is missing
     from the tables, the rest is sound.  ``locals`` are those asked for; ``pointees`` are (row of a type of pointers,
     row of what they point to), of the units with locals; ``functions`` are those around each instruction that was
-    asked for, inlined ones first.
+    asked for, inlined ones first.  ``parameters`` are of the records that were asked for.
     """
 
     version: int
@@ -88,6 +103,7 @@ class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
     locals: list[DwarfLocal] = []
     pointees: list[tuple[int, int]] = []
     functions: list[tuple[int, list[str]]] = []
+    parameters: list[DwarfParameter] = []
 
 
 # Made here: msgspec looks at a type when it first decodes one, and two threads that do so at once crash the process.
@@ -125,19 +141,22 @@ def start_dwarf(
     alt: str | None = None,
     dwp: str | None = None,
     relocatable: bool = False,
-    all_types: bool = False,
+    records: tuple[str, ...] | None = (),
     threads: int = 0,
     starter: Starter = ToolJob,
 ) -> DwarfJob:
     """Start reading the debug information in the ELF file ``path`` and return at once.
 
     ``alt`` is the common file of dwz, ``dwp`` a package of split units.  ``relocatable`` files are patched in memory,
-    so they may use more of it.  ``all_types`` adds every named record of the file to ``types``.  ``threads`` 0: one
-    for each processor.  ``starter`` starts the helper.
+    so they may use more of it.  ``records`` adds records of such names to ``types``, whether a variable needs them or
+    not, with the arguments that point to one; None adds all that have a name.  ``threads`` 0: one for each processor.
+    ``starter`` starts the helper.
     """
     options = ["--dwp", dwp] if dwp else []
-    if all_types:
+    if records is None:
         options.append("--all-types")
+    for name in records or ():
+        options += ["--record", name]
     if threads:
         options += ["--threads", str(threads)]
     return _start(path, alt, options, starter=starter, copied=relocatable)

@@ -169,6 +169,15 @@ PARAM_DTYPE = np.dtype(
     ]
 )
 
+# An argument that points to a record which was asked for by name.
+POINTER_DTYPE = np.dtype(
+    [
+        ("function", "<i4"),
+        ("type", "<i4"),  # row of Image.types: the record
+        ("arg", "u1"),  # as of params
+    ]
+)
+
 # Code that runs only where a variable was found to be zero right before, or not to be.
 ZERO_RANGE_DTYPE = np.dtype(
     [
@@ -346,6 +355,7 @@ class Image:
     calls: Table = field(default_factory=lambda: np.zeros(0, CALL_DTYPE))
     args: Table = field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
     params: Table = field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
+    pointers: Table = field(default_factory=lambda: np.zeros(0, POINTER_DTYPE))
     types: TypeTable = field(default_factory=TypeTable)
     zero_ranges: Table = field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
     units: tuple[Unit, ...] = ()

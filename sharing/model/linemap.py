@@ -79,11 +79,32 @@ class LayoutInstance(msgspec.Struct, frozen=True):
     line_offset: int
 
 
+class EmptyMember(msgspec.Struct, frozen=True):
+    """A member without bytes.  ``offset`` is the byte of the record at which it begins."""
+
+    name: str
+    offset: int
+
+
+class RecordFacts(msgspec.Struct, frozen=True):
+    """What a record is as a whole.  ``holes`` of ``hole_bytes`` lie before its last member, ``tail_bytes`` behind it.
+
+    ``empty`` are members without bytes, such as flexible arrays.  ``handed`` counts the functions that an argument
+    hands a pointer to such an object; their accesses through it are shown.
+    """
+
+    holes: int = 0
+    hole_bytes: int = 0
+    tail_bytes: int = 0
+    empty: tuple[EmptyMember, ...] = ()
+    handed: int = 0
+
+
 class Excerpt(msgspec.Struct, frozen=True):
     """The lines around one object, or around an address on no object.  ``omitted`` lines follow unshown.
 
     ``record``: a type was asked for.  Then the lines are those of one object that begins a line, with the accesses of
-    all ``instances``, of which ``instances_omitted`` more are not listed.
+    all ``instances``, of which ``instances_omitted`` more are not listed, and through arguments that point to one.
     """
 
     wanted: str
@@ -93,6 +114,7 @@ class Excerpt(msgspec.Struct, frozen=True):
     record: bool = False
     instances: tuple[LayoutInstance, ...] = ()
     instances_omitted: int = 0
+    facts: RecordFacts | None = None
 
 
 class SectionSummary(msgspec.Struct, frozen=True):

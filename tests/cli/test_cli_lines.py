@@ -144,11 +144,11 @@ def test_context_and_max_lines_bound_what_is_shown(run: Run, program: Path) -> N
 @pytest.mark.parametrize(
     ("symbol", "message"),
     [
-        ("confg", "no variable 'confg', nor a static object of such a type; did you mean config?"),
-        ("config.limits", "no variable 'config.limits', nor a static object of such a type; did you mean config.lim"),
-        ("config.slots[8].count", "no variable 'config.slots[8].count', nor a static object of such a type"),
-        ("numbers[64]", "no variable 'numbers[64]', nor a static object of such a type"),
-        ("zzzzzzzz", "no variable 'zzzzzzzz', nor a static object of such a type"),
+        ("confg", "no variable 'confg', nor a type of that name; did you mean config?"),
+        ("config.limits", "no variable 'config.limits', nor a type of that name; did you mean config.lim"),
+        ("config.slots[8].count", "no variable 'config.slots[8].count', nor a type of that name"),
+        ("numbers[64]", "no variable 'numbers[64]', nor a type of that name"),
+        ("zzzzzzzz", "no variable 'zzzzzzzz', nor a type of that name"),
         ("0x1", "address 0x1 is in no section"),
     ],
 )

@@ -14,6 +14,7 @@ from reports.jsontext import encode
 from sharing.model import Target
 from sharing.model.linemap import (
     CrowdedLine,
+    EmptyMember,
     Excerpt,
     Layout,
     LayoutInstance,
@@ -21,6 +22,7 @@ from sharing.model.linemap import (
     LayoutObject,
     LayoutReport,
     LayoutSpan,
+    RecordFacts,
     SectionSummary,
     SpanKind,
 )
@@ -35,6 +37,8 @@ TYPES: dict[str, type[msgspec.Struct]] = {
     "layout": Layout,
     "excerpt": Excerpt,
     "instance": LayoutInstance,
+    "facts": RecordFacts,
+    "empty": EmptyMember,
     "object": LayoutObject,
     "line": LayoutLine,
     "span": LayoutSpan,

@@ -69,6 +69,10 @@ static Slot slotOf(uint64_t Attribute) {
     return Prototyped;
   case DW_AT_const_value:
     return ConstValue;
+  case DW_AT_low_pc:
+    return LowPc;
+  case DW_AT_ranges:
+    return Ranges;
   case DW_AT_language:
     return Language;
   case DW_AT_producer:

@@ -46,6 +46,8 @@ enum Slot : uint8_t {
   Declaration,
   Prototyped,
   ConstValue,
+  LowPc,
+  Ranges,
   // of unit entries only
   Language,
   Producer,

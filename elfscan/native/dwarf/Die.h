@@ -27,7 +27,7 @@ struct Value {
 
 class Attributes {
 public:
-  bool has(Slot S) const { return Present & (uint32_t(1) << S); }
+  bool has(Slot S) const { return Present & (uint64_t(1) << S); }
   const Value &operator[](Slot S) const { return Values[S]; }
   /// The number, or \p Default when absent or not a constant.
   uint64_t number(Slot S, uint64_t Default = 0) const;
@@ -36,13 +36,13 @@ public:
 
   void clear() { Present = 0; }
   Value &set(Slot S) {
-    Present |= uint32_t(1) << S;
+    Present |= uint64_t(1) << S;
     return Values[S];
   }
 
 private:
-  static_assert(SlotCount <= 32);
-  uint32_t Present = 0;
+  static_assert(SlotCount <= 64);
+  uint64_t Present = 0;
   std::array<Value, SlotCount> Values;
 };
 

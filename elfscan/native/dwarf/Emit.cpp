@@ -86,7 +86,7 @@ class Document {
 public:
   Document(Merged &M, raw_ostream &OS) : M(M), Out(OS), Types(M) {}
 
-  void write(bool AllRecords, bool WithLocals) {
+  void write(bool AllRecords) {
     for (const VariableNode &V : M.Variables)
       Types.row(V.Type);
     for (const LocalNode &L : M.Locals)
@@ -98,18 +98,19 @@ public:
     if (AllRecords)
       for (const RecordNode &R : M.Records)
         Types.row(R.Row);
-    Out.writeArraySize(WithLocals ? 9 : 6);
+    for (const ParameterNode &P : M.Parameters)
+      Types.row(P.Type);
+    Out.writeArraySize(10);
     Out.write(Version);
     writeUnits();
     writeFiles();
     writeTypes();
     writeVariables();
     writeProblems();
-    if (WithLocals) {
-      writeLocals();
-      writePointees();
-      writeFunctions();
-    }
+    writeLocals();
+    writePointees();
+    writeFunctions();
+    writeParameters();
   }
 
 private:
@@ -242,6 +243,23 @@ private:
     }
   }
 
+  void writeParameters() {
+    llvm::sort(
+        M.Parameters, [](const ParameterNode &A, const ParameterNode &B) {
+          return std::tie(A.Section, A.Address, A.Symbol, A.Argument, A.Type) <
+                 std::tie(B.Section, B.Address, B.Symbol, B.Argument, B.Type);
+        });
+    Out.writeArraySize(static_cast<uint32_t>(M.Parameters.size()));
+    for (const ParameterNode &P : M.Parameters) {
+      Out.writeArraySize(5);
+      Out.write(P.Address);
+      integer(P.Section);
+      integer(P.Argument);
+      integer(Types.numbered(P.Type));
+      text(P.Symbol);
+    }
+  }
+
   Merged &M;
   msgpack::Writer Out;
   Numbering Types;
@@ -270,8 +288,8 @@ void emitUnwind(ArrayRef<UnwindStep> Steps, raw_ostream &OS) {
   }
 }
 
-void emit(Merged &M, bool AllRecords, bool WithLocals, raw_ostream &OS) {
-  Document(M, OS).write(AllRecords, WithLocals);
+void emit(Merged &M, bool AllRecords, raw_ostream &OS) {
+  Document(M, OS).write(AllRecords);
 }
 
 } // namespace linemate::dwarf

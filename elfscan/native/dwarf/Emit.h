@@ -16,10 +16,9 @@
 
 namespace linemate::dwarf {
 
-/// Writes [version, units, files, types, variables, problems].  With
-/// \p AllRecords the types of Merged.Records too, \p WithLocals also locals and
-/// what pointers point to.
-void emit(Merged &M, bool AllRecords, bool WithLocals, llvm::raw_ostream &OS);
+/// Writes [version, units, files, types, variables, problems, locals, pointees,
+/// functions, parameters].  With \p AllRecords the types of Merged.Records too.
+void emit(Merged &M, bool AllRecords, llvm::raw_ostream &OS);
 
 /// Writes [[instruction, register, offset, return register, [[register,
 /// offset], ...]], ...]: the frame is at register + offset, and what it holds

@@ -25,7 +25,7 @@ using namespace llvm;
 
 static const char Usage[] =
     "usage: linemate-dwarf [--alt FILE] [--dwp FILE] [--all-types] "
-    "[--threads N] [--statistics] FILE\n"
+    "[--record NAME]... [--threads N] [--statistics] FILE\n"
     "       linemate-dwarf --locals [--frames FILE] [--alt FILE] FILE "
     "<ADDRESSES\n"
     "       linemate-dwarf --unwind FILE <ADDRESSES\n"
@@ -75,6 +75,8 @@ static int one(int Argc, char **Argv) {
       Opts.FramesPath = Argv[++I];
     } else if (Arg == "--all-types") {
       Opts.AllRecords = true;
+    } else if (Arg == "--record" && HasValue) {
+      Opts.Wanted.emplace_back(Argv[++I]);
     } else if (Arg == "--statistics") {
       Opts.Statistics = true;
     } else if (Arg == "--threads" && HasValue &&

@@ -46,6 +46,10 @@ void Merged::add(Worker &W) {
   for (RecordNode R : W.Records)
     if (R.Row >= 0)
       Records.push_back({Row(R.Row), R.Unit, R.Offset});
+  for (ParameterNode P : W.Parameters) {
+    P.Type = Row(P.Type);
+    Parameters.push_back(P);
+  }
   Units.insert(W.Units.begin(), W.Units.end());
   Problems.insert(Problems.end(), W.Problems.begin(), W.Problems.end());
   W.Variables.clear();
@@ -53,6 +57,7 @@ void Merged::add(Worker &W) {
   W.Pointees.clear();
   W.Functions.clear();
   W.Records.clear();
+  W.Parameters.clear();
   W.Problems.clear();
 }
 

@@ -34,6 +34,7 @@ public:
   std::vector<PointeeNode> Pointees;
   std::vector<NamedFunctions> Functions;
   std::vector<RecordNode> Records;
+  std::vector<ParameterNode> Parameters;
   std::map<uint32_t, UnitInfo> Units;
   std::vector<ProblemNode> Problems;
   llvm::StringMap<TypeRow> Definitions;

@@ -64,6 +64,22 @@ static void findDefinitions(Merged &M,
   }
 }
 
+/// Reads the records that were asked for, type units among the rest.
+static void findWanted(Merged &M, std::vector<std::unique_ptr<Worker>> &Workers,
+                       ArrayRef<const Unit *> Read, const UnitList &Units,
+                       ArrayRef<std::string> Names) {
+  const WantedNames Wanted(Names);
+  std::vector<const Unit *> All(Read);
+  for (const Unit &U : Units.Units)
+    if (U.IsType)
+      All.push_back(&U);
+  inParallel(Workers, All,
+             [&](Worker &W, const Unit &U) { W.readWanted(U, Wanted); });
+  for (const auto &W : Workers)
+    M.add(*W);
+  M.define();
+}
+
 /// Opens a file that was named, so that it has to be there.
 static Expected<std::unique_ptr<Object>> openNamed(const FileOpener &Open,
                                                    StringRef Path) {
@@ -200,8 +216,10 @@ Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
     M.define();
   if (Alternate)
     llvm::append_range(Read, llvm::make_pointer_range(Alternate->Units));
+  if (!Opts.Wanted.empty())
+    findWanted(M, Workers, Read, Units, Opts.Wanted);
   findDefinitions(M, Workers, Read);
-  emit(M, Opts.AllRecords, Opts.Locals.has_value(), OS);
+  emit(M, Opts.AllRecords || !Opts.Wanted.empty(), OS);
   if (Opts.Statistics)
     errs() << Entries << " entries, " << Units.Units.size() << " units, "
            << M.Variables.size() << " variables, " << M.Types.size()

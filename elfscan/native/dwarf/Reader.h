@@ -22,6 +22,8 @@ struct Options {
   std::string AlternatePath; // dwz' common file, "" none
   std::string PackagePath;   // .dwp, "" for PATH.dwp when it exists
   bool AllRecords = false;
+  /// Names of records that are wanted, whether a variable needs them or not.
+  std::vector<std::string> Wanted;
   /// Instructions at which local variables are wanted: then only the units that
   /// these are in are read.  Unwind rows are in FramesPath, "" for Path.
   std::optional<std::vector<uint64_t>> Locals;

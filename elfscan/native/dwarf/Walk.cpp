@@ -112,11 +112,19 @@ void walkUnit(UnitView &View, unsigned Flags, Findings &Found,
         break;
       [[fallthrough]];
     case EntryKind::NamedType:
+      if ((Flags & FindTypedefs) && A->Tag == DW_TAG_typedef)
+        Found.Typedefs.push_back(Offset);
+      [[fallthrough]];
     case EntryKind::Skippable:
       if (uint64_t Sibling = siblingOf(View, *A, C)) {
         C.seek(Sibling);
         continue;
       }
+      break;
+    case EntryKind::Function:
+      if ((Flags & FindFunctions) && A->Tag == DW_TAG_subprogram &&
+          A->HasChildren)
+        Found.Functions.push_back(Offset);
       break;
     default:
       break;

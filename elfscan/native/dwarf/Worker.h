@@ -77,6 +77,29 @@ struct RecordNode {
   uint64_t Offset;
 };
 
+/// A pointer argument to a record that was asked for by name.
+struct ParameterNode {
+  uint64_t Address = 0;  // of the function, 0: not one address
+  int32_t Section = -1;  // of relocatable files
+  uint32_t Argument = 0; // as calls pass it in registers, from 0
+  TypeRow Type = -1;     // what it points to
+  llvm::StringRef Symbol;
+};
+
+/// Names of records that were asked for.
+class WantedNames {
+public:
+  explicit WantedNames(llvm::ArrayRef<std::string> Names);
+  /// Whether an unqualified name may be that of one.
+  bool mayBe(llvm::StringRef Own) const;
+  /// Whether it is one: all of it, or what stands behind some of its scopes,
+  /// whatever the template arguments.
+  bool is(llvm::StringRef Qualified) const;
+
+private:
+  llvm::StringSet<> Whole, Last;
+};
+
 class SplitFiles;
 
 class Worker {
@@ -89,6 +112,9 @@ public:
   /// Reads those records of \p U whose qualified name is in \p Wanted.
   void readRecords(const Unit &U, const llvm::StringSet<> &Wanted,
                    const llvm::StringSet<> &WantedBase);
+  /// Reads the records and typedefs of \p U that are \p Wanted, and which
+  /// arguments of its functions point to one.
+  void readWanted(const Unit &U, const WantedNames &Wanted);
   /// Reads the static variables of \p U, its local ones at \p Places, and
   /// what their types point to.
   /// Names the functions \p Around them as well.
@@ -101,6 +127,7 @@ public:
   std::vector<PointeeNode> Pointees;
   std::vector<NamedFunctions> Functions;
   std::vector<RecordNode> Records;
+  std::vector<ParameterNode> Parameters;
   std::map<uint32_t, UnitInfo> Units;
   std::vector<ProblemNode> Problems;
   /// The units that were read, with the split ones in place of skeletons.
@@ -146,6 +173,14 @@ private:
   TypeRow targetRow(UnitView &View, const Entry &E, unsigned Depth);
   void setPlace(UnitView &View, const Attributes &A, int32_t &File,
                 uint32_t &Line);
+
+  void addWanted(UnitView &View, uint64_t Offset, const WantedNames &Wanted);
+  void addParameters(UnitView &View, uint64_t Function,
+                     const WantedNames &Wanted);
+  EntryRef declaredType(EntryRef Ref, Entry &E);
+  EntryRef underlying(EntryRef Ref, Entry &E, const WantedNames *Wanted,
+                      bool &Named);
+  int registersOf(EntryRef Type, const WantedNames &Wanted, TypeRow &Pointee);
 
   void addVariable(UnitView &View, const FoundVariable &Found);
   void addLocal(UnitView &View, const LocalPlace &Place);
