@@ -234,7 +234,8 @@ def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
 def once_of(calls: Calls, entry: int, made: Bools) -> Bools:
     """The entry and what it calls outside of loops, and so on; without what one of them calls in a loop.
 
-    ``made``: rows of ``calls`` that are made as a rule.
+    ``made``: rows of ``calls`` that are made as a rule.  What such a loop leads to further on runs often as well, also
+    where it is called once more in the end: the slow path of a lock, which the loop takes.
     """
     n = len(calls.start) - 1
     once = np.zeros(n, bool)
@@ -246,6 +247,12 @@ def once_of(calls: Calls, entry: int, made: Bools) -> Bools:
         repeated[calls.callee[at[calls.looped[at]]]] = True
         front = distinct(calls.callee[at[~calls.looped[at] & made[at]]])
         front = front[~once[front]]
+    front = np.flatnonzero(repeated)
+    while len(front):
+        at, _ = calls.of(front)
+        front = distinct(calls.callee[at])
+        front = front[~repeated[front]]
+        repeated[front] = True
     once &= ~repeated
     once[entry] = True
     return once

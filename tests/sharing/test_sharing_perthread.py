@@ -73,6 +73,17 @@ def test_what_is_called_at_both_places_is_not_once() -> None:
     assert estimate(b, "word") >= sure_rate()
 
 
+def test_what_the_loop_leads_to_is_not_once_for_being_called_at_the_end_as_well() -> None:
+    """The slow path of a lock, and its spinning, would otherwise be the life of each thread that takes the lock."""
+    b = program()
+    b.function("worker").rmw("word", loop=1).call("send", loop=1).call("lock")
+    b.function("send").call("lock")
+    b.function("lock").call("wait")
+    b.function("wait").rmw("other", loop=3)
+    assert estimate(b, "other") < 9 * estimate(b, "word")
+    assert estimate(b, "word") >= sure_rate()
+
+
 def test_the_loop_of_a_function_that_runs_once_is_the_threads_life() -> None:
     b = program()
     b.function("worker").call("serve")
