@@ -16,7 +16,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
-from sharing.static.coldness import coldness
+from sharing.static.coldness import coldness, whole_work, without_names
 from sharing.static.edges import Edges, edges_of
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
@@ -99,6 +99,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     edges = edges_of(image, np.concatenate(calls))
     factor = coldness(image, knowledge)
     threads = thread_structure(image, knowledge, assume_threads=assume_threads)
+    factor = without_names(factor, image, whole_work(image, edges, threads.roots))
     ways = _ways_in(image, threads)
     entries = _with_bits(threads.roots)
     once = run_once(edges, threads.roots, ways.entered)

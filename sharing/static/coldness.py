@@ -7,6 +7,7 @@ is weak evidence; it discounts a frequency and decides nothing alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -18,11 +19,16 @@ from sharing.knowledge.names import rust_path
 from sharing.knowledge.namewords import words_of
 from sharing.model.image import FunctionFlag, Image, ImageKind
 from sharing.static import numbers
+from sharing.static.edges import Edges
+from sharing.static.executions import in_loop
+from sharing.static.starts import Root
 
 _LENGTH = re.compile(r"(\d+)")
 
+Floats = npt.NDArray[np.float64]
 
-def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
+
+def coldness(image: Image, knowledge: Knowledge) -> Floats:
     """Per function, 1 or the factor for cold sections, the run-time's own start-up, and cold first or last words.
 
     What a library exports has the library's name before and that of an object behind: there any word tells.
@@ -45,6 +51,34 @@ def coldness(image: Image, knowledge: Knowledge) -> npt.NDArray[np.float64]:
             continue  # whatever it is called
         factor[row] = numbers.LAST_WORDS if last else min(factor[row], numbers.COLD)
     return factor
+
+
+def without_names(factor: Floats, image: Image, rows: npt.NDArray[np.int64]) -> Floats:
+    """The factors where the names of these functions tell nothing, but for the last words of a program."""
+    rows = rows[factor[rows] > numbers.LAST_WORDS]
+    result = factor.copy()
+    result[rows] = np.where(image.functions["flags"][rows] & FunctionFlag.COLD, numbers.COLD, 1.0)
+    return result
+
+
+def whole_work(image: Image, edges: Edges, roots: Sequence[Root]) -> npt.NDArray[np.int64]:
+    """Functions that are all that a thread does: its entry makes one call, and neither loops nor makes another.
+
+    Words of their names say nothing against what is seen, a thread that lives there.
+    """
+    sites, calls = image.sites, image.calls
+    made = np.bincount(calls["function"][calls["function"] >= 0], minlength=len(image.functions))
+    loops = np.append(np.zeros(len(image.functions), bool), False)  # the last one for -1
+    for rows in (sites, calls):
+        loops[rows["function"][in_loop(rows["loop_depth"])]] = True
+    found: set[int] = set()
+    front = {root.function for root in roots if root.function >= 0 and root.name != "main"}
+    while front:
+        single = [row for row in front if made[row] == 1 and not loops[row]]
+        callees = {int(edges.callee[at]) for row in single for at in range(edges.start[row], edges.start[row + 1])}
+        front = callees - found
+        found |= front
+    return np.array(sorted(found), np.int64)
 
 
 def _maybe_cold(names: list[str], words: frozenset[str], runtime: frozenset[str]) -> list[int]:

@@ -374,6 +374,33 @@ def test_names_that_speak_of_start_up_or_failure_are_cold(name: str, cold: bool)
         assert frequency(image, graph, name) < frequency(image, graph, "worker")
 
 
+def started_work(*, before: str = "", loop: int = 0) -> bool:
+    """Is ``probe`` cold, which a thread's entry calls last?"""
+    b = Builder()
+    b.variable("word", 8)
+    threads(b, "worker")
+    entry = b.function("worker")
+    if before:
+        entry.call(before)
+        b.function(before)
+    entry.call("probe", loop=loop)
+    b.function("probe").rmw("word", loop=1)
+    image, graph = build(b)
+    return bool(graph.cold[row(image, "probe")])
+
+
+def test_what_is_all_that_a_thread_does_is_not_cold_for_its_name() -> None:
+    assert not started_work()
+
+
+def test_what_is_one_thing_of_several_that_a_thread_does_is() -> None:
+    assert started_work(before="serve")
+
+
+def test_what_a_thread_does_again_and_again_beside_others_is() -> None:
+    assert started_work(loop=1)
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "cold"),
     [
