@@ -2,7 +2,8 @@
 
 Owns that pattern.  A closure is made on the way to the call that is handed it: code takes the address of its function
 and stores it into a new object (Go also hands over the address of a word that holds it).  The object is not followed.
-What the same function took last before the call is what it hands over.
+What the same function took last before the call is what it hands over.  Where that calls through a pointer, it is
+Go's wrapper of a closure that has arguments or keeps variables: the closure is what was taken before it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from sharing.model.arrays import among
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static.callees import function_at
+from sharing.static.indirectentries import calls_pointers
 from sharing.static.ways import block_of, mirrors
 
 
@@ -38,7 +40,7 @@ def made_values(
         shown = (args["arg"] == argument) & (args["kind"] == ArgKind.ADDRESS)
         shown &= function_at(image, args["value"].astype(np.uint64)) >= 0
         handing &= ~among(calls["ip"], args["ip"][shown])
-    yield from _before(image, np.flatnonzero(handing), 1)
+    yield from _before(image, np.flatnonzero(handing), 2, calls_pointers(image))
 
 
 def function_objects(image: Image, callees: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
@@ -46,10 +48,13 @@ def function_objects(image: Image, callees: npt.NDArray[np.uint64]) -> Iterator[
     return _before(image, np.flatnonzero(among(image.calls["callee"], callees)), 2)
 
 
-def _before(image: Image, rows: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+def _before(
+    image: Image, rows: npt.NDArray[np.int64], most: int, wrappers: npt.NDArray[np.bool_] | None = None
+) -> Iterator[tuple[int, int]]:
     """(row of a function, row of a call) for so many functions at most that a caller took last before each call.
 
-    ``rows`` are those of the calls.  What is taken is for one call.  Before is what comes first on a way through the
+    ``rows`` are those of the calls.  ``wrappers``: functions before which others count; all where it is left out.
+    What is taken is for one call.  Before is what comes first on a way through the
     caller: compilers put a block that leads to another one behind it, as write barriers of Go in a loop are.
     """
     calls, taken = image.calls[rows], _taken(image)
@@ -66,10 +71,14 @@ def _before(image: Image, rows: npt.NDArray[np.int64], most: int) -> Iterator[tu
     last = np.searchsorted(taken_rank, rank[len(taken) :][by_way]) - 1
     earlier = np.append(-1, last[:-1])
     mirror_of_taken, mirror = mirrors(image, taken), mirrors(image, calls)
+    leads = np.ones(len(rows), bool)
     for place in (last - back for back in range(most)):
-        made = (place > earlier) & (taken["function"][place] == calls["function"])
+        made, place = leads & (place > earlier), np.maximum(place, 0)
+        made &= taken["function"][place] == calls["function"]
         made &= mirror_of_taken[place] <= mirror
         values = function_at(image, taken["target"][place])
+        if wrappers is not None:
+            leads = made & wrappers[values]
         yield from zip(values[made].tolist(), rows[made].tolist(), strict=True)
 
 

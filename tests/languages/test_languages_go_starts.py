@@ -21,11 +21,12 @@ import ("context"; "sync"; "sync/atomic"; "time")
 type pair struct {
 WORDS
 }
-var named, sent, closed, grouped, late, ended pair
+var named, sent, closed, wrapped, grouped, late, ended pair
 var stop uint32
 func count(word *uint64) { for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(word, 1) } }
 func first() { for atomic.LoadUint32(&stop) == 0 {
     atomic.AddUint64(&named.one, 1); atomic.AddUint64(&sent.one, 1); atomic.AddUint64(&closed.one, 1)
+    atomic.AddUint64(&wrapped.one, 1)
     atomic.AddUint64(&grouped.one, 1); atomic.AddUint64(&late.one, 1); atomic.AddUint64(&ended.one, 1) } }
 func expired() { for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(&late.two, 1) } }
 func worker(id int, all *sync.WaitGroup) {
@@ -43,6 +44,13 @@ func main() {
         all.Add(1)
         go func() { defer all.Done(); for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(&closed.two, 1) } }()
     }
+    for i := 0; i < 3; i++ {
+        all.Add(1)
+        go func(step int) {
+            defer all.Done()
+            for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(&wrapped.two, uint64(step)) }
+        }(i)
+    }
     GROUP(func() { for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(&grouped.two, 1) } })
     time.AfterFunc(time.Second, expired)
     ctx, end := context.WithCancel(context.Background())
@@ -55,7 +63,7 @@ func main() {
 """
 # What the standard library gained later is left out of a program for an older Go.
 SINCE = {"GROUP": ("grouped", "all.Go", 25), "context.AfterFunc": ("ended", "context.AfterFunc", 21)}
-PAIRS = {"named", "sent", "closed", "grouped", "late", "ended"}
+PAIRS = {"named", "sent", "closed", "wrapped", "grouped", "late", "ended"}
 
 
 @pytest.fixture(scope="module")
