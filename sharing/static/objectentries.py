@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.arrays import among, distinct
-from sharing.model.image import AccessKind, ArgKind, Image, SectionKind
+from sharing.model.image import AccessKind, ArgKind, Image, SectionKind, SlotKind
+from sharing.static import numbers
 from sharing.static.callees import function_at
 from sharing.static.sections import within
 
@@ -37,6 +38,7 @@ def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[t
     args = image.args
     elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~among(args["callee"], starters)
     makers = distinct(calls["function"][handing])
+    acts = _acting(image)
     away = np.flatnonzero(elsewhere & among(args["function"], makers))
     for maker in makers.tolist():
         here = taken[sites["function"][taken] == maker]
@@ -46,9 +48,30 @@ def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[t
         others = set(args["value"][away[args["function"][away] == maker]].tolist())
         for ip, table in sorted(zip(sites["ip"][here].tolist(), sites["target"][here].tolist(), strict=True)):
             row = _first_method(image, table) if table not in others and _is_vtable(image, table) else -1
-            if row >= 0:
+            if row >= 0 and acts[row]:
                 behind = mine[int(np.searchsorted(calls["ip"][mine], ip)) :]
                 yield from ((row, call) for call in (behind if len(behind) else mine).tolist())
+
+
+def calls_methods(image: Image) -> npt.NDArray[np.bool_]:
+    """Functions that call the first method of some object, themselves or in what they call: what a box holds."""
+    calls, method = image.calls, METHOD * image.arch.pointer_size
+    own = calls["function"] >= 0
+    through = own & (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD) & (calls["where"] == method)
+    found = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
+    found[calls["function"][through]] = True
+    callee = function_at(image, calls["callee"])
+    for _ in range(numbers.ENTRY_WRAPPERS):
+        found[calls["function"][own & found[callee]]] = True
+    return found[:-1]
+
+
+def _acting(image: Image) -> npt.NDArray[np.bool_]:
+    """Functions that call or access something: one that only tells what type an object has is no thread's work."""
+    acts = np.zeros(len(image.functions), bool)
+    for rows in (image.calls, image.sites):
+        acts[rows["function"][rows["function"] >= 0]] = True
+    return acts
 
 
 def _is_vtable(image: Image, address: int) -> bool:

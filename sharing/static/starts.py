@@ -8,6 +8,7 @@ Says nothing of what these threads reach or do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -23,7 +24,7 @@ from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
 from sharing.static.functionvalues import by_go, function_objects, made_values
 from sharing.static.indirectentries import calls_pointers, handed_on
-from sharing.static.objectentries import object_entries
+from sharing.static.objectentries import calls_methods, object_entries
 
 ADDRESS, CONSTANT = int(ArgKind.ADDRESS), int(ArgKind.CONSTANT)
 
@@ -84,12 +85,11 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         for handed in pointed.through(at):
             start_argument(handed, several=many[wrapper])
     objects: dict[int, bool] = {}
-    handed_to = np.array(list(starters), np.uint64)
-    for row, call in chain(object_entries(image, handed_to), made_values(image, handed_to)):
+    for row, call in _handed_as_objects(image, mains, starters):
         maker = int(image.calls["function"][call])
         objects[row] = objects.get(row, False) or bool(looped[call]) or bool(often[maker])
         # What calls the object's method does nothing else for long.
-        found.pop(starters[int(image.calls["callee"][call])], None)
+        found.pop(starters.get(int(image.calls["callee"][call]), -1), None)
     for row, several in objects.items():
         found.setdefault(row, []).append(several)
     for at in _named_entries(image, knowledge, set(found)):
@@ -97,6 +97,30 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for row in _methods(image, set(found)):
         found.setdefault(row, []).append(True)
     return _roots(image, found, waited), creators
+
+
+def _handed_as_objects(image: Image, mains: set[int], starters: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """(row of a function, row of the call that hands it over in an object) for ``starters``, as of ``created``.
+
+    Where what is found runs an object of its own, a box, whoever made that one was handed the box by a caller, or by a
+    caller's caller: crates of threads hand one closure to std, which calls that of the program.
+    """
+    calls, unboxes = image.calls, calls_methods(image)
+    asked = set(starters)
+    fresh = asked
+    for level in range(numbers.ENTRY_WRAPPERS):
+        handed_to = np.array(sorted(fresh), np.uint64)
+        makers: set[int] = set()
+        found: set[int] = set()
+        for row, call in chain(object_entries(image, handed_to), made_values(image, handed_to)):
+            yield row, call
+            found.add(int(calls["function"][call]))
+            if unboxes[row]:
+                makers.add(int(calls["function"][call]))
+        if level:
+            makers |= set(calls["function"][among(calls["callee"], handed_to)].tolist()) - found
+        fresh = {int(image.functions["address"][row]) for row in makers - mains if row >= 0} - asked
+        asked |= fresh
 
 
 def _roots(image: Image, found: dict[int, list[bool]], waited: dict[int, list[int]]) -> list[Root]:

@@ -70,6 +70,20 @@ fn main() {
     println!("{} {} {}", SERVER.requests.0.load(Relaxed), SERVER.queue.lock().unwrap().len(), SERVER.before[0]);
 }
 """
+# Closures that come to the thread in a box of the caller's making, as crates of threads hand them over.
+BOXED = (
+    STATICS[: STATICS.index("fn main")]
+    + """
+#[inline(never)] fn start(job: Box<dyn FnOnce() + Send>) -> thread::JoinHandle<()> { thread::spawn(move || job()) }
+#[inline(never)] fn both(n: u64) -> Vec<thread::JoinHandle<()>> {
+    vec![start(Box::new(move || produce(n))), start(Box::new(move || consume(n + 1)))]
+}
+fn main() {
+    for t in both(std::env::args().count() as u64 * 100000) { t.join().unwrap(); }
+    println!("{}", PRODUCED.0.load(Acquire) + CONSUMED.0.load(Acquire));
+}
+"""
+)
 FORMS = {"symbols": ("-Cstrip=debuginfo",), "types": ("-g",), "stripped": ("-Cstrip=symbols",)}
 
 
@@ -94,6 +108,11 @@ class TestAmongDataOfStd:
             names = sorted(p.full_name.split("::")[1].split(".")[0] for p in found.participants[:2])
             assert names == ["CONSUMED", "PRODUCED"]
 
+    def test_two_words_of_boxed_closures_come_first(self, tmp_path: Path, form: str) -> None:
+        found = audited(built(tmp_path, "boxed", BOXED, form, apart=False))[0]
+        assert found.rule == "independent-writers"
+        assert found.severity.rank >= Severity.MEDIUM.rank
+
     def test_a_flag_that_is_polled_beside_a_counted_word_is_found(self, tmp_path: Path, form: str) -> None:
         found = audited(built(tmp_path, "flag", FLAG, form, apart=False))[0]
         assert found.rule == "written-beside-read-mostly"
@@ -108,7 +127,7 @@ class TestAmongDataOfStd:
             assert found.participants[0].full_name == "queue::SERVER.queue.data.value.len"
             assert found.participants[1].full_name.startswith("queue::SERVER.requests")
 
-    @pytest.mark.parametrize("text", [STATICS, FLAG, QUEUE])
+    @pytest.mark.parametrize("text", [STATICS, BOXED, FLAG, QUEUE])
     def test_apart_nothing_is_found(self, tmp_path: Path, form: str, text: str) -> None:
         assert audited(built(tmp_path, "apart", text, form, apart=True)) == []
 
