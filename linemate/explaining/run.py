@@ -11,9 +11,11 @@ import msgspec
 
 from elfscan.debug.demangle import demangle
 from linemate.auditing.image import line_sizes
+from linemate.explaining.behind import read_behind
 from linemate.explaining.builds import BuildRequest, both
 from linemate.explaining.inputs import measurements_of, profiles_of
 from linemate.pipeline import vocabulary
+from sharing.explain.behind import nothing_behind
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, document, joined
 from sharing.explain.numbers import MATTERS
@@ -74,7 +76,8 @@ def explain(request: ExplainRequest) -> Comparison:
 
         profiled, notes = judged(builds, (old, new), profiles[:2], vocabulary(request.project))
         builds = sorted_out(builds, profiles, profiled)
-    found = document(builds, request.project.fix.align_macro or "")
+    # What profiles see of memory behind pointers is better than what code says of it.
+    found = document(builds, request.project.fix.align_macro or "", nothing_behind if profiled else read_behind)
     if profiles is not None:
         from sharing.explain.bench import pace_of
 

@@ -5,6 +5,7 @@ Owns the order of the passes and the document.  Each pass is a module of this pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -14,14 +15,16 @@ from sharing.basics.naming import Demangle
 from sharing.basics.target import target_of
 from sharing.explain import blame, identity
 from sharing.explain.activity import Activity, observe
+from sharing.explain.behind import Behind, nothing_behind, with_behind
 from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import moved_harmlessly
 from sharing.explain.causes.linkedin import without_libraries
 from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
+from sharing.explain.elements import element_pairs
 from sharing.explain.findings import new_findings
-from sharing.explain.linepairs import LinePairs, line_pairs
+from sharing.explain.linepairs import LinePairs, line_pairs, with_elements
 from sharing.explain.match import MatchBasis, Matching, match_functions, match_variables
 from sharing.explain.same import same_build, what_differs
 from sharing.explain.sections import section_shifts
@@ -119,7 +122,10 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
         for size in dict.fromkeys((options.line_size, options.pair_size))
         for new_side in (True, False)
     }
-    wide = options.pair_size
+    size, wide = options.line_size, options.pair_size
+    for of_new, here, there in ((True, after, before), (False, before, after)):
+        found = element_pairs(variables, here, there, size, new_side=of_new)
+        met[size, of_new] = with_elements(met[size, of_new], found)
     builds = Builds(
         before,
         after,
@@ -128,8 +134,8 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
         variables,
         functions,
         shifts,
-        met[options.line_size, True],
-        met[options.line_size, False],
+        met[size, True],
+        met[size, False],
         met[wide, True],
         met[wide, False],
         options.line_size,
@@ -142,14 +148,17 @@ def _machine(image: Image) -> tuple[str, int, str]:
     return image.arch.name, image.arch.bits, image.arch.byteorder
 
 
-def document(builds: Builds, macro: str = "") -> Comparison:
+def document(builds: Builds, macro: str = "", read_behind: Callable[[Builds], Behind] = nothing_behind) -> Comparison:
     """The comparison for a report: causes best first, then changes, runs and straddles.
 
-    ``macro`` is the project's alignment macro, for the edits of findings.
+    ``macro`` is the project's alignment macro, for the edits of findings; ``read_behind`` compares what is behind
+    pointers.
     """
     same = same_build(builds.old.image, builds.old_traits, builds.new.image, builds.new_traits)
     others = "" if same else unrelated(builds)
     verdicts = [] if same or others else [suspect.ask(builds) for suspect in SUSPECTS]
+    if verdicts:
+        verdicts = with_behind(verdicts, read_behind(builds))
     reach = frozenset(kind for v in verdicts for kind in v.reach)
     causes = ranked(_with_root(c, reach) for v in verdicts for c in v.causes)
     ruled_out = tuple(r for v in verdicts for r in v.ruled_out)

@@ -6,7 +6,8 @@ swapped.  Which symbol is to blame is ``blame``'s, which cause comes first ``cau
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,13 @@ def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_si
             break
     out.sort(key=_rank)
     return LinePairs(tuple(out), _straddles(activity, slots, spans, line_size, gained=new_side), pairs)
+
+
+def with_elements(met: LinePairs, elements: Sequence[LinePair]) -> LinePairs:
+    """The pairs with those of elements of one array, the worst first."""
+    if not elements:
+        return met
+    return replace(met, pairs=tuple(sorted((*met.pairs, *elements), key=_rank)), total=met.total + len(elements))
 
 
 def _rank(pair: LinePair) -> tuple[int, bool, float, str, str]:

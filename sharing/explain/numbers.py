@@ -181,6 +181,13 @@ SAMPLED_CODE: Annotated[
 CONTENTION: Annotated[
     float, About("strength", Origin.CHOSEN, "more than changed code, which may be what makes threads wait")
 ] = 0.8
+FEWER_LOCKS: Annotated[
+    int, About("locks before over locks now", Origin.CHOSEN, "threads wait for each other twice as often from here on")
+] = 2
+FEWER_LOCKS_HOT: Annotated[
+    float, About("strength", Origin.CHOSEN, "of locks among the busiest: more than the code that changed with them")
+] = 0.7
+FEWER_LOCKS_WARM: Annotated[float, About("strength", Origin.CHOSEN, "of others: just plausible")] = 0.4
 CONTENTION_OF_MACHINE: Annotated[
     float, About("strength", Origin.CHOSEN, "idle processors and more switches, of no known lock")
 ] = 0.5
@@ -196,6 +203,13 @@ LINES_MOVED: Annotated[
     int,
     About("numbers", Origin.CHOSEN, "different ones that moved by the same distance are lines; two may be constants"),
 ] = 3
+HEAP_STEP: Annotated[
+    int, About("bytes", Origin.ABI, "objects of malloc begin at any multiple of it in 64-bit programs: max_align_t")
+] = 16
+HEAP_LIKELY: Annotated[
+    float,
+    About("share of an object's possible places", Origin.CHOSEN, "so many more at which a pair meets make it medium"),
+] = 0.5
 FETCH_BYTES: Annotated[
     int, About("bytes", Origin.ABI, "what decoders of common processors take at once; gcc aligns entries to 16")
 ] = 32

@@ -12,15 +12,18 @@ import pytest
 from sharing.basics.numbers import described
 from sharing.explain import numbers
 from sharing.explain.activity import observe
+from sharing.explain.behind import Reach, Touch, behind
 from sharing.explain.bench import over_conditions
 from sharing.explain.causes.base import ranked
+from sharing.explain.causes.fewerlocks import Locks, are_fewer, cause_of
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, compare, explain
 from sharing.explain.contention import of_machine
 from sharing.explain.dispersion import BLOCKS
 from sharing.explain.exercised import exercised
-from sharing.explain.linenumbers import line_numbers
+from sharing.explain.linenumbers import Moves, line_numbers
 from sharing.explain.losses import loss_of
+from sharing.explain.records import Record
 from sharing.explain.samples import Profile, compare_profiles, with_profiles
 from sharing.explain.signature import read_signature
 from sharing.explain.statistics import Effect, compare_counts, compare_samples
@@ -30,7 +33,8 @@ from sharing.explain.work import Work
 from sharing.knowledge import default_knowledge
 from sharing.model.comparison import Cause, CauseKind, Comparison, FileTraits, SegmentTrait
 from sharing.model.finding import Confidence
-from sharing.model.image import AccessKind, Image, SiteFlag
+from sharing.model.image import AccessKind, Image, Section, SectionKind, SiteFlag
+from sharing.model.profile import Heat
 from tests.builders.image import BSS, Builder, threads
 from tests.builders.recorded import Recorded, attribution, ticks
 from tests.explain.layouts import Var, laid
@@ -280,7 +284,48 @@ def programs(common: str = "") -> object:
     return of(one("one"), one("other"))
 
 
-LINES = {n: frozenset({(10 * n, 10 * n + 3)}) for n in (1, 2, 3)}
+def printing() -> object:
+    """The same two with one function of two in both, and four of the twenty-five texts that each prints."""
+    sides, traits = [], []
+    for name in ("one", "other"):
+        b = Builder()
+        for known in (name, "common"):
+            b.function(known).rmw(f"{known}_word")
+            b.variable(f"{known}_word", 8)
+        texts = [f"{name if n > 3 else 'both'}: text {n}" for n in range(25)]
+        data = b"\0".join(text.encode() for text in texts) + b"\0"
+        image = b.image()
+        constant = Section(99, ".rodata", SectionKind.CONSTANT, 0x100, len(data), 1, 0)
+        sides.append(dataclasses.replace(image, sections=(*image.sections, constant)))
+        traits.append(FileTraits(code=memoryview(data)))
+    old, new = sides
+    return explain(old, new, default_knowledge(), ExplainOptions(), traits[0], traits[1]).causes
+
+
+def on_the_heap() -> object:
+    """Two members that two threads use, which share a line at half of the places where an object may begin."""
+    builds = compare(counters(), counters(), default_knowledge(), ExplainOptions())
+    assert builds.new.context is not None
+    mask = builds.new.context.thread_mask
+    one = mask & -mask
+    touches = tuple(
+        Touch(row, path, thread, "conn", path, 0, 8, writes=True)
+        for row, (path, thread) in enumerate((("in", one), ("out", mask & ~one)))
+    )
+    reached = [
+        Reach(touches, {"conn": Record("conn", 192, members)})
+        for members in ({"in": 0, "out": 128}, {"in": 32, "out": 64})
+    ]
+    return behind(builds, *reached).causes
+
+
+def locks(heat: Heat) -> object:
+    builds = compare(counters(), counters(), default_knowledge(), ExplainOptions())
+    old, new = (Locks(0, "locks", many, heat, frozenset({"left"})) for many in (64, 1))
+    return cause_of(builds, old, new, improves=False)
+
+
+LINES = {n: Moves(frozenset({(10 * n, 10 * n + 3)})) for n in (1, 2, 3)}
 ROWS: list[Row] = [
     ("LAST_LINE", 20, lambda: line_numbers(LINES)),
     ("LINES_MOVED", 4, lambda: line_numbers(LINES)),
@@ -335,6 +380,15 @@ ROWS: list[Row] = [
     ("CHANGED_ELSEWHERE", 0.1, lambda: of_code(seldom=40)),
     ("OTHER_PROGRAM", 1.0, lambda: programs("common")),
     ("OTHER_IMPORTS", 0.1, programs),
+    ("OTHER_WITH_LIBRARY", 0.1, printing),
+    ("OTHER_TEXTS", 0.01, printing),
+    ("CONTAINED_TEXTS", 0.01, printing),
+    ("LEAST_TEXTS", 100, printing),
+    ("HEAP_STEP", 64, on_the_heap),
+    ("HEAP_LIKELY", 0.6, on_the_heap),
+    ("FEWER_LOCKS", 3, lambda: are_fewer(64, 32)),
+    ("FEWER_LOCKS_HOT", 0.1, lambda: locks(Heat.HOT)),
+    ("FEWER_LOCKS_WARM", 0.1, lambda: locks(Heat.WARM)),
     ("MOVED_CODE", 0.5, lambda: of_code(shift=16)),
     ("BUSY_FUNCTIONS", 0, changed),
     ("BUSY_DECADES", -3.0, changed),

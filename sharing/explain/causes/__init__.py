@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sharing.explain.causes import dependency, functions, layout, toolchain
+from sharing.explain.causes import dependency, fewerlocks, functions, layout, toolchain
 from sharing.explain.causes.base import Builds, Verdicts
 
 
@@ -23,4 +23,5 @@ SUSPECTS = (
     Suspect("dependency", dependency.ask),
     Suspect("toolchain", toolchain.ask),
     Suspect("code", functions.ask),
+    Suspect("contention", fewerlocks.ask),
 )

@@ -124,7 +124,7 @@ def _strength(pair: LinePair) -> float:
 def _nothing_met(builds: Builds) -> str:
     moved = _moved_at_all(builds)
     if not moved and not builds.gained.total:
-        return "no variable of both builds moved"
+        return f"no variable of both builds moved{_resized(builds)}"
     mover = _mover(builds)
     what = f"{mover} moved {count(moved, 'variable')}" if mover else f"{count(moved, 'variable')} moved"
     if not builds.new.threaded:
@@ -135,6 +135,20 @@ def _nothing_met(builds: Builds) -> str:
         f"{builds.line_size} bytes none is one that busy threads take from each other, and no lock or atomic came to "
         "cross a line"
     )
+
+
+def _resized(builds: Builds) -> str:
+    """The end of a sentence on variables that stayed: which of them have another size, and that it matters to none."""
+    old, new, pairs = builds.variables.old, builds.variables.new, builds.variables.pairs
+    one, other = pairs["old"].astype(np.int64), pairs["new"].astype(np.int64)
+    sized = other[~old.inferred[one] & ~new.inferred[other] & (old.size[one] != new.size[other])]
+    if not len(sized):
+        return ""
+    before = old.size[builds.variables.pairs["old"][builds.variables.of_new[sized]]].view(np.int64)
+    grown = new.size[sized].view(np.int64) - before
+    names = [f"{quoted(new.label(row))} (resized, {signed_bytes(by)})" for row, by in zip(sized, grown, strict=True)]
+    more = f" and {count(len(names) - 1, 'other')}" if len(names) > 1 else ""
+    return f", and nothing in {names[0]}{more} that threads take from each other came onto one line"
 
 
 def moved_harmlessly(builds: Builds) -> str:
