@@ -98,11 +98,12 @@ POINT_DTYPE = np.dtype(
 
 
 class WordSet(IntEnum):
-    """What of a function sets a word of its frame."""
+    """What of a function sets a word of its frame, or where else the word is."""
 
     UNKNOWN = 0  # or several instructions
     ONCE = 1  # one, in no loop
     REPEATED = 2  # one, in a loop
+    OWN = 3  # of the thread's own storage: ``displacement`` is a place there
 
 
 ORIGIN_DTYPE = np.dtype(

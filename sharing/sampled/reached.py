@@ -14,7 +14,7 @@ from typing import Any
 import numpy.typing as npt
 
 from sharing.model.locals import Local, Locals, Static
-from sharing.model.operands import NO_REGISTER
+from sharing.model.operands import NO_REGISTER, WordSet
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
 
 _POINTERS = (TypeKind.POINTER, TypeKind.REFERENCE)
@@ -56,6 +56,8 @@ def _from(at: int, rows: Rows, locals_: Locals) -> list[Reached]:
     """What row ``at`` says with each variable that is in its register, or at its place."""
     row = rows[at]
     displacement, found = int(row["displacement"]), []
+    if row["kept"] == WordSet.OWN:
+        return []  # thread-local variables have no address
     if row["base"] == NO_REGISTER:
         for static in _covering(locals_.statics, displacement, locals_):
             # What is in a static variable itself has its name already.

@@ -14,6 +14,7 @@ from sharing.model.attribution import Reason
 from sharing.model.image import AccessKind
 from sharing.model.operands import OPERAND_DTYPE, ORIGIN_DTYPE, POINT_DTYPE, Holds, WordSet
 from sharing.model.samples import SAMPLE_DTYPE
+from sharing.sampled import numbers
 from sharing.sampled.attribution.carried import carried
 from sharing.sampled.attribution.placing import Parts
 from sharing.sampled.attribution.sampledcode import Skid
@@ -169,3 +170,33 @@ def test_a_copy_of_the_stack_has_the_pointer_itself(loop: Callable[..., Snippet]
 def test_what_the_access_may_have_changed_since_is_not_taken(loop: Callable[..., Snippet], between: str) -> None:
     assert found(loop(between=between), [with_stack()]) == []
     assert found(loop(between="mov %rdx,-16(%rbp)"), [with_stack()]) == [(0, OBJECT + 8)], "its neighbour"
+
+
+# `mine->in += n; mine->out++` at -O0: each access loads the pointer anew from where it is for good.
+ELSEWHERE = """again: mov {place},%rax
+mov 8(%rax),%rax
+lost: lea 1(%rax),%rdx
+mov {place},%rax
+told: mov %rdx,8(%rax)
+dec %rcx
+jne again
+ret"""
+
+
+@pytest.mark.parametrize("place", ["%fs:0xfffffffffffffff8", "0x100(%rip)"], ids=["thread-local", "static"])
+def test_a_pointer_that_is_in_no_frame_is_carried_too(assemble: Assemble, place: str) -> None:
+    text = ELSEWHERE.format(place=place)
+    if "rip" in place:  # both name one word
+        text = text.replace("0x100(%rip)", "word(%rip)") + "\n.balign 8\nword: .quad 0"
+    code = assemble(text, "lost", "told")
+    others = [told()] * numbers.MIN_REPEATED
+    assert found(code, [lost(), *others]) == [(0, OBJECT + 8)]
+    assert found(code, [lost(frame=FRAME - 64), *others]) == [(0, OBJECT + 8)], "wherever its frame is"
+    assert found(code, [lost(), *others[1:]]) == [], "other code may set it"
+    assert found(code, [lost(2), *others]) == [], "another thread's"
+    assert found(code, [lost(), *others, told(pointer=OBJECT + 64)]) == [], "it was set"
+
+
+def test_the_other_segment_is_no_storage_of_the_thread(assemble: Assemble) -> None:
+    code = assemble(ELSEWHERE.format(place="%gs:8"), "lost", "told")
+    assert found(code, [lost(), *[told()] * numbers.MIN_REPEATED]) == []

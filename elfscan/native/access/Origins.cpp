@@ -46,11 +46,20 @@ void OriginFinder::find(uint32_t Row, int32_t Query) {
 /// The address of \p M, which the instruction \p Row names.
 void OriginFinder::operand(uint32_t Row, const MemOperand &M,
                            const Item &From) {
-  if (M.Flags & MemSegment || M.Base == OtherReg)
+  if (M.Base == OtherReg)
     return;
   Item Next = From;
   Next.Row = Row;
   Next.Offset = wrapAdd(Next.Offset, M.Disp);
+  if (M.Flags & MemSegment) {
+    Next.Kept = WordSet::Own;
+    Next.Held = false;
+    // Only what is loaded from there leads on: the place is no address.
+    if (From.Parent >= 0 && M.Base == NoReg && M.Index == NoReg &&
+        !(M.Flags & MemOtherBase))
+      Todo.push_back(Next);
+    return;
+  }
   Next.Indexed |= M.Index != NoReg;
   Next.Reg = M.Flags & MemPcRelative ? NoReg : M.Base;
   if (isFollowed(Next.Reg) || M.Flags & MemPcRelative)

@@ -21,17 +21,18 @@
 
 namespace linemate {
 
-/// What sets a word of the frame.
+/// What sets a word of the frame, or where else the word is.
 enum class WordSet : uint8_t {
   Unknown,  ///< or several instructions
   Once,     ///< one, in no loop
   Repeated, ///< one, in a loop
+  Own,      ///< a word of the thread's own storage, at Offset from its start
 };
 
 /// ORIGIN_DTYPE of elfscan/code/origins.py.  Before the instruction at Ip, Base
 /// + Offset is the address of the access, or of the word whose content, plus
 /// the Offset of Parent, is what Parent says.  Without Base, Offset is an
-/// address of the file.
+/// address of the file, of WordSet::Own a place in the thread's own storage.
 struct OriginRow {
   uint64_t Ip;
   int64_t Offset;

@@ -1,11 +1,12 @@
-"""Addresses whose register was overwritten since, by the word of the frame that the pointer came from.
+"""Addresses whose register was overwritten since, by the word that the pointer came from.
 
 Owns finding that word: in the sample's own copy of its stack, or carried from other samples.  Code without optimization
 keeps variables in its frame and loads a pointer anew for each access, often over itself:
 ``mov -8(%rbp),%rax; mov 8(%rax),%rax``.  A copy of the stack still has it, if it is not below the stack pointer.
 Else other samples of the same thread in the same frame fell where the register still held it: one instruction sets the
 word, and all samples that tell agree.  A function that is called again and again with other arguments has samples that
-do not.  Where a loop sets the word it takes more of them, since the word may be another one each time around.
+do not.  Where a loop sets the word it takes more of them, since the word may be another one each time around.  So it
+does of a static or a thread-local pointer, which other code may set: samples of the same function tell it.
 """
 
 from __future__ import annotations
@@ -156,12 +157,17 @@ def _words(parts: Parts, wanted: npt.NDArray[np.bool_]) -> _Words:
         operands = np.flatnonzero(mine & (file == number))
         ips = np.unique(code.operands["ip"][operands])
         rows = parts.files.files[number].read_origins(ips)
-        for at in np.flatnonzero((rows["kept"] > WordSet.UNKNOWN) | (rows["held"] > 0)).tolist():
+        elsewhere = (rows["base"] == NO_REGISTER) & (rows["parent"] >= 0)
+        # A word of the frame is surer than where it was copied from.
+        for at in np.argsort(~elsewhere, kind="stable").tolist():
+            if not (elsewhere[at] or rows["kept"][at] > WordSet.UNKNOWN or rows["held"][at]):
+                continue
             parent = rows[rows["parent"][at]]
             if parent["parent"] >= 0 or parent["indexed"] or rows["indexed"][at]:
                 continue
             own = operands[code.operands["ip"][operands] == ips[rows["asked"][at]]]
             out.base[own], out.place[own] = rows["base"][at], rows["displacement"][at]
             out.delta[own] = parent["displacement"]
-            out.kept[own], out.held[own] = rows["kept"][at], rows["held"][at]
+            out.kept[own] = WordSet.REPEATED if elsewhere[at] else rows["kept"][at]
+            out.held[own] = rows["held"][at]
     return out
