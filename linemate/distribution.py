@@ -52,18 +52,20 @@ def distribution(release: Path = _RELEASE) -> Distribution:
 def package_of(path: str, lists: Path = _LISTS) -> str:
     """The Debian package that brought a file, "" where none did."""
     real = os.path.realpath(path)
-    names = {real, real.removeprefix(_MERGED) if real.startswith(f"{_MERGED}/") else real}
-    lines = [f"\n{name}\n".encode(errors="surrogateescape") for name in names]
+    short = real.removeprefix(_MERGED) if real.startswith(f"{_MERGED}/") else real
+    end = f"{short}\n".encode(errors="surrogateescape")  # of the line with either path: one search a list
+    lines = [f"\n{name}\n".encode(errors="surrogateescape") for name in (real, short)]
     try:
         files = sorted(name for name in os.listdir(lists) if name.endswith(".list"))
     except OSError:
         return ""
+    folder = os.fspath(lists)
     for file in files:
         try:
-            text = b"\n" + read_input(lists / file, _MAX_LIST_BYTES)
+            text = read_input(f"{folder}/{file}", _MAX_LIST_BYTES)
         except (LinemateError, OSError):
             continue
-        if any(line in text for line in lines):
+        if end in text and any(line in b"\n" + text for line in lines):
             return file.removesuffix(".list").partition(":")[0]
     return ""
 

@@ -14,6 +14,9 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 _FEW = 4  # values that are compared one by one more quickly than looked for
+_MANY = 1 << 12  # values of which those are left out first that cannot be one of the wanted
+_SIEVE_BITS = 16
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: neighbours end far from each other
 
 
 def distinct(values: Array) -> Array:
@@ -47,8 +50,34 @@ def among(values: Array, wanted: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     wanted = np.asarray(wanted)
     if values.dtype.kind != wanted.dtype.kind or len(wanted) <= _FEW:
         return np.isin(values, wanted)  # compares with each of a few; else widens both
-    found: npt.NDArray[np.bool_] = positions(distinct(wanted), values) >= 0
+    whole = values.dtype.kind in "iu"
+    if whole and len(wanted) > _MANY and _sifts(values):
+        wanted = wanted[_maybe(wanted, values)]
+    if not whole or len(values) <= _MANY or not _sifts(wanted):
+        everywhere: npt.NDArray[np.bool_] = positions(distinct(wanted), values) >= 0
+        return everywhere
+    left = np.flatnonzero(_maybe(values, wanted))
+    found = np.zeros(len(values), bool)
+    found[left] = positions(distinct(wanted), values[left]) >= 0
     return found
+
+
+def _sifts(wanted: Array) -> bool:
+    """Whether a sieve of these leaves out most of others."""
+    return len(wanted) < 1 << (_SIEVE_BITS - 3)
+
+
+def _maybe(values: Array, wanted: Array) -> npt.NDArray[np.bool_]:
+    """Which whole numbers may be one of the wanted: all that are, and a few others."""
+    sieve = np.zeros(1 << _SIEVE_BITS, bool)
+    sieve[_places(wanted)] = True
+    found: npt.NDArray[np.bool_] = sieve[_places(values)]
+    return found
+
+
+def _places(values: Array) -> Array:
+    """Where in the sieve whole numbers are."""
+    return values.astype(np.uint64) * _SPREAD >> np.uint64(64 - _SIEVE_BITS)
 
 
 def words_at(data: Array, offsets: Array, dtype: str) -> Array:

@@ -19,6 +19,7 @@ from sharing.model.errors import LinemateError, Malformed
 from sharing.model.guard import GuardedMap, map_descriptor
 
 MAX_SOURCE_BYTES = 256 << 20
+_FIRST_BYTES = 32 << 10  # most inputs are small, and memory for more than they have is work for the system
 _BLOCK_BYTES = 1 << 20
 # Names of what this process was given open, as ``<(command)`` of a shell makes them.
 _GIVEN = re.compile(r"/dev/(?:fd/\d{1,9}|stdin)|/proc/self/fd/\d{1,9}")
@@ -134,10 +135,11 @@ def _refuse(name: str, status: os.stat_result, expected: str) -> None:
 
 def _bounded(file: BinaryIO, name: str, most_bytes: int, expected: str) -> bytes:
     blocks: list[bytes] = []
-    left = most_bytes
-    while block := file.read(min(_BLOCK_BYTES, left + 1)):
+    left, size = most_bytes, _FIRST_BYTES
+    while block := file.read(min(size, left + 1)):
         blocks.append(block)
         left -= len(block)
+        size = min(2 * size, _BLOCK_BYTES)
         if left < 0:
             raise Malformed(name, None, f"larger than {_size_words(most_bytes)}: not {expected}")
     return b"".join(blocks)

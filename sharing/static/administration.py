@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, ImageKind
 from sharing.model.types import TypeKind
-from sharing.static.callees import function_at
+from sharing.static.callees import function_at, functions_called
 from sharing.static.sections import within
 
 Rows = npt.NDArray[np.int64]
@@ -36,7 +36,7 @@ def administrators(image: Image, tables: frozenset[str]) -> Rows:
     wanted = [row for row in distinct(types).tolist() if row >= 0 and _record_name(image, row) in tables]
     kept = among(types, np.array(wanted, np.int64))
     row = function_at(image, words["value"])
-    elsewhere = [row[~kept & ~freed], function_at(image, image.calls["callee"])]
+    elsewhere = [row[~kept & ~freed], functions_called(image)]
     addressed = image.sites["target"][image.sites["kind"] == AccessKind.ADDRESS]
     handed = image.args["value"][image.args["kind"] == ArgKind.ADDRESS].astype(np.uint64)
     elsewhere += [function_at(image, addresses) for addresses in (addressed, handed, image.kept["value"])]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sharing.model.image import Image
-from sharing.static.callees import function_at
+from sharing.static.callees import functions_called
 from sharing.static.callgraph import CallGraph
 from sharing.static.phases import program_point
 
@@ -58,7 +58,7 @@ def _callers(image: Image, graph: CallGraph) -> dict[int, list[tuple[int, frozen
     origins = image.origins
     assert origins is not None
     calls = image.calls
-    callee = function_at(image, calls["callee"])
+    callee = functions_called(image)
     keep = (callee >= 0) & (calls["function"] >= 0) & (callee != calls["function"])
     calls, callee = calls[keep], callee[keep]
     overlapping = ~graph.phases.sequential(calls["function"], program_point(image, calls))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.static import numbers
-from sharing.static.callees import function_at
+from sharing.static.callees import functions_called
 from sharing.static.ways import mirrors
 
 Bools = npt.NDArray[np.bool_]
@@ -158,7 +158,7 @@ def _called_from(
 ) -> Bools:
     """Functions that are called behind the variable, and nowhere else."""
     calls = image.calls
-    callee = function_at(image, calls["callee"])
+    callee = functions_called(image)
     order = np.argsort(callee, kind="stable")
     first, last = (np.searchsorted(callee[order], function, side) for side in ("left", "right"))
     count = np.where((function >= 0) & (flags[function] & _FROM_OUTSIDE == 0), last - first, 0)

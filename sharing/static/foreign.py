@@ -19,7 +19,7 @@ from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, union
 from sharing.model.image import FunctionFlag, Image
 from sharing.static import numbers
-from sharing.static.callees import function_at, names_of_callees
+from sharing.static.callees import functions_called, names_of_callees
 from sharing.static.executions import each_time, in_loop
 
 Floats = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ def instructions(image: Image) -> tuple[Floats, Floats]:
     stubs = np.flatnonzero(functions["flags"] & FunctionFlag.STUB)
     names = names_of_callees(image, functions["address"][stubs])
     own[stubs] = [cost.get(name, numbers.STUB_INSTRUCTIONS) for name in names]
-    outside = np.flatnonzero((function_at(image, image.calls["callee"]) < 0) & (image.calls["callee"] != 0))
+    outside = np.flatnonzero((functions_called(image) < 0) & (image.calls["callee"] != 0))
     addresses, inverse = np.unique(image.calls["callee"][outside], return_inverse=True)
     by_address = np.array([cost.get(name, numbers.STUB_INSTRUCTIONS) for name in names_of_callees(image, addresses)])
     calls[outside] = by_address[inverse] if len(addresses) else 0.0

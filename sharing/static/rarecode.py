@@ -20,7 +20,7 @@ from sharing.model.arrays import among, distinct, union
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, Table
 from sharing.static import numbers, rarefunctions
 from sharing.static.administration import administrators
-from sharing.static.callees import function_at
+from sharing.static.callees import function_at, functions_called
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
 from sharing.static.sections import within
@@ -174,7 +174,7 @@ def _dead_ends(
     """
     calls = image.calls
     n = len(image.functions)
-    row = function_at(image, calls["callee"])  # -1, the last of the masks below, for what is not of this image
+    row = functions_called(image)  # -1, the last of the masks below, for what is not of this image
     known = calls["function"] >= 0
     outside = np.flatnonzero(row < 0)
     dead = np.zeros(len(calls), bool)
@@ -229,7 +229,7 @@ def _end_their_callers(image: Image, row: Rows) -> Bools:
 def _for_the_end_alone(image: Image, endless: Bools) -> Bools:
     """Functions that do not return, and what only they call: their messages, their traces of the stack."""
     calls = image.calls
-    row = function_at(image, calls["callee"])
+    row = functions_called(image)
     known = (row >= 0) & (calls["function"] >= 0)
     caller, callee = calls["function"][known], row[known]
     entered = (image.functions["flags"] & (FunctionFlag.ADDRESS_TAKEN | FunctionFlag.EXPORTED)) != 0

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.arrays import among, distinct
-from sharing.model.image import AccessKind, ArgKind, Image
+from sharing.model.image import AccessKind, ArgKind, Image, Table
 from sharing.static import numbers
-from sharing.static.callees import function_at
+from sharing.static.callees import functions_called
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ def log_functions(image: Image, formats: Addresses, logs: Addresses, told: Bools
     callee = image.calls["callee"]
     makes = among(callee, formats)
     writes = _calls_made(image, among(callee, logs)) > 0
-    writes |= _calls_made(image, np.append(writes, False)[function_at(image, callee)]) > 0
+    writes |= _calls_made(image, np.append(writes, False)[functions_called(image)]) > 0
     found = (_calls_made(image, makes & told) > 0) | ((_calls_made(image, makes) > 0) & writes)
     always = _calls_made(image, makes & (image.calls["rarity"] < numbers.EVERY_ROUND)) > 0
     return Logs(found & always, found & ~always)
@@ -90,12 +90,18 @@ def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
     safe = np.minimum(row, len(image.functions) - 1)
     own = image.functions["address"][safe] == taken["target"]
     taken, row = taken[own], row[own]
-    others = np.sort(calls[~among(calls["callee"], prepares)], order="ip")
+    others = _by_place(calls[~among(calls["callee"], prepares)])
     if not len(others) or not len(taken):
         return np.zeros(0, np.int64)
     at = np.minimum(np.searchsorted(others["ip"], taken["ip"], "right"), len(others) - 1)
     follows = (others["function"][at] == taken["function"]) & among(others["callee"][at], installs)
     return _uncalled(image, distinct(row[follows]))
+
+
+def _by_place(calls: Table) -> Table:
+    """By address; those of a binary nearly always are, and to sort whole rows takes as long as all else here."""
+    ip = calls["ip"]
+    return np.sort(calls, order="ip") if (ip[1:] <= ip[:-1]).any() else calls
 
 
 def _uncalled(image: Image, rows: Rows) -> Rows:

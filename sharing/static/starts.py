@@ -21,7 +21,7 @@ from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, distinct, union
 from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
-from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
+from sharing.static.callees import Argument, function_at, function_name, functions_called, names_of_callees, passed_on
 from sharing.static.functionvalues import by_go, function_objects, made_values
 from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.objectentries import calls_methods, object_entries
@@ -266,7 +266,7 @@ def _called_often(image: Image, looped: npt.NDArray[np.bool_], mains: set[int]) 
     None of ``mains`` is.  The element behind the last function, which row -1 reads, stands for code of no function.
     """
     n = len(image.functions)
-    callee = function_at(image, image.calls["callee"])
+    callee = functions_called(image)
     own = callee >= 0
     often = np.bincount(callee[own], minlength=n) > 1
     often |= np.bincount(callee[own & looped], minlength=n) > 0
