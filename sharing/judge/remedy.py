@@ -174,23 +174,27 @@ class _Words:
         steps, line = self._edit.steps, self._style.line_size
         actor, size = self._actor, self._actor.owner_span[1] - self._actor.owner_span[0]
         stride = steps[-1].stride if steps else stride_of(actor)
-        count = steps[-1].count if steps else max(size // stride, 1) if stride else actor.count
+        outside = tuple(steps)
+        while outside and outside[-1].of_array:  # several where each dimension is an array of its own
+            outside = outside[:-1]
+        bounds = "".join(step.bounds for step in steps[len(outside) :])
+        bounds = bounds or f"[{max(size // stride, 1) if stride else actor.count}]"
         rounded = round_up(max(stride, 1), line)
-        array = path_text(actor.owner, steps[:-1])
-        whole = len(steps) < 2
-        name = self._name if whole else _identifier(steps[-2].name)
+        array = path_text(actor.owner, outside)
+        whole = not outside
+        name = self._name if whole else _identifier(outside[-1].name)
         inner = self._spelled(steps[-1].type, "value") if steps else self._untyped_element()
         storage = self._storage if whole else ""
-        where = "" if whole else self._inside(steps[-2])
+        where = "" if whole else self._inside(outside[-1])
         if self._cxx:
             edit = (
                 f"struct {_align(self._style)} Slot_{name} {{ {inner}; }};  // {rounded} bytes{self._note(', ')}\n"
-                f"{storage}Slot_{name} {name}[{count}];{where}"
+                f"{storage}Slot_{name} {name}{bounds};{where}"
             )
         else:
             edit = (
                 f"struct slot_{name} {{ {inner}; }} {self._on_type()};  /* sizeof is {rounded}{self._note(', ')} */\n"
-                f"{storage}struct slot_{name} {name}[{count}];{where}"
+                f"{storage}struct slot_{name} {name}{bounds};{where}"
             )
         shown = actor.owner if whole else _in_words(actor.owner, array)
         text = f"round the element type of {shown} up to {line} bytes (the element, not the array)"
@@ -302,7 +306,7 @@ class _Words:
 
     def _untyped_element(self) -> str:
         """The element of what is an array by its use."""
-        return self._of_type(re.sub(r"\[\d*\]$", "", self._actor.owner_type), "value")
+        return self._of_type(re.sub(r"(\[\d*\])+$", "", self._actor.owner_type), "value")
 
     def _inside(self, step: Step | None, also: str = "") -> str:
         """A comment that names the record."""

@@ -57,7 +57,8 @@ class TypeMember(msgspec.Struct, frozen=True, array_like=True):
 class TypeRecord(msgspec.Struct, frozen=True, array_like=True):
     """One type.  ``size`` is in bytes, -1 unknown.  ``target``: element, pointee or underlying type, -1 none.
 
-    ``count`` is the number of elements of an array (all dimensions multiplied), -1 unknown.
+    ``count`` is the number of elements of an array (all dimensions multiplied), -1 unknown; ``dimensions`` are those of
+    an array that has several in one type.
     """
 
     kind: int
@@ -69,6 +70,12 @@ class TypeRecord(msgspec.Struct, frozen=True, array_like=True):
     members: tuple[TypeMember, ...]
     file: int
     line: int
+    dimensions: tuple[int, ...] = ()
+
+    @property
+    def bounds(self) -> str:
+        """Of an array as declared: ``[2][4]``."""
+        return "".join(f"[{extent}]" for extent in self.dimensions or (self.count,))
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -215,7 +222,7 @@ class TypeTable:
             return f"{inner or 'void'} *"
         if record.kind == TypeKind.ARRAY:
             inner = self._name(record.target, budget - 1) if budget else ""
-            return f"{inner or '?'}[{record.count if record.count >= 0 else ''}]"
+            return f"{inner or '?'}{record.bounds if record.count >= 0 else '[]'}"
         return _RECORD_WORDS.get(record.kind, "")
 
     def flatten(self, row: int) -> tuple[Member, ...]:

@@ -126,8 +126,11 @@ class TestC:
             expected[bit // 8] |= 0x80 >> bit % 8 if big else 1 << bit % 8
         assert bytes(expected) == data
 
-    def test_dimensions_are_multiplied(self, shapes):
+    def test_dimensions_are_multiplied_and_kept(self, shapes):
         row = shapes["grid"].type
+        assert shapes.types[row].dimensions == (4, 6)
+        assert shapes.types.name(row) == "int[4][6]"
+        assert shapes.types[shapes["constant"].type].dimensions == ()
         assert shapes.types.size(row) == 96
         assert shapes.types[row].count == 24
         assert shapes.types.name(shapes.types[row].target) == "int"

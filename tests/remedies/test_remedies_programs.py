@@ -75,7 +75,7 @@ def apply(text: str, remedies: tuple[Remedy, ...]) -> tuple[str, dict[str, str]]
                 lines.append(line)
         text = "\n".join(lines)
         at = text.index("\nstruct ") if "\nstruct " in text else 0
-        if remedy.kind == "pad-type":
+        if remedy.kind == "pad-type" or "struct place" in remedy.edit:
             at = text.index("\n", text.index("\nstruct ") + 1)  # behind the type that it wraps
         text = "\n".join([text[:at], *types, text[at:]])
         edited |= dict.fromkeys(declared, remedy.kind)
@@ -94,6 +94,6 @@ def test_the_printed_edit_compiles_and_ends_the_finding(source: Path, compiler: 
     kinds = [(r.kind, name) for r, name in zip(remedies, expected[2::2], strict=True)]
     assert kinds == list(zip(expected[1::2], expected[2::2], strict=True))
     assert all(re.search(rf"\b{name}\b", r.text) for r, (_, name) in zip(remedies, kinds, strict=True))
-    assert remedies[0].objects == (int(objects[1]) if objects else 8 if "slots" in expected else 1)
+    assert remedies[0].objects == (int(objects[1]) if objects else 8 if {"slots", "grid"} & {*expected} else 1)
     after, edited = apply(text, remedies)
     assert findings(build(with_uses(after, edited), source, compiler, tmp_path)) == []

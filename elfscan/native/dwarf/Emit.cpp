@@ -158,7 +158,7 @@ private:
     Out.writeArraySize(static_cast<uint32_t>(Types.Order.size()));
     for (TypeRow Row : Types.Order) {
       const TypeNode &N = M.Types[Row];
-      Out.writeArraySize(9);
+      Out.writeArraySize(10);
       integer(static_cast<int64_t>(N.Kind));
       text(N.Name);
       integer(Types.size(Row));
@@ -176,6 +176,9 @@ private:
       }
       integer(fileRow(N.File));
       integer(N.Line);
+      Out.writeArraySize(static_cast<uint32_t>(N.Dimensions.size()));
+      for (int64_t Elements : N.Dimensions)
+        integer(Elements);
     }
   }
   void writeVariables() {

@@ -18,7 +18,8 @@ static size_t hashOf(const TypeNode &N) {
                    N.Size, N.Align, N.Target, N.Count, N.File, N.Line);
   for (const MemberNode &M : N.Members)
     H = hash_combine(H, M.Name, M.OffsetBits, M.Type, M.BitSize, M.IsBase);
-  return H;
+  return hash_combine(
+      H, hash_combine_range(N.Dimensions.begin(), N.Dimensions.end()));
 }
 
 TypeRow TypeStore::intern(const TypeNode &Node) {
@@ -35,6 +36,8 @@ TypeRow TypeStore::intern(const TypeNode &Node) {
   }
   if (!Node.Members.empty())
     Nodes.back().Members = ArrayRef(Node.Members).copy(Members);
+  if (!Node.Dimensions.empty())
+    Nodes.back().Dimensions = ArrayRef<int64_t>(Node.Dimensions).copy(Members);
   return Row;
 }
 

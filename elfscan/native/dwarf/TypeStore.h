@@ -63,6 +63,7 @@ struct TypeNode {
   TypeRow Target = -1;
   int64_t Count = -1;
   llvm::ArrayRef<MemberNode> Members;
+  llvm::ArrayRef<int64_t> Dimensions; // of an array with several
   int32_t File = -1;
   uint32_t Line = 0;
   uint64_t Pointee = 0; // its entry, where pointers are followed: many have

@@ -16,6 +16,7 @@ using namespace llvm::dwarf;
 namespace linemate::dwarf {
 
 constexpr unsigned MaxTypeDepth = 200;
+constexpr size_t MaxDimensions = 16; // of an array that are told apart
 constexpr int64_t MaxElements = int64_t(1) << 48;
 constexpr TypeRow InProgress = -2;
 
@@ -221,6 +222,7 @@ TypeRow Worker::buildArray(UnitView &View, const Entry &E, unsigned Depth) {
     N.Name = qualifiedName({&View, E.Offset}, Own);
   uint64_t Total = 1;
   bool Known = false, Unknown = false;
+  SmallVector<int64_t, 4> Dimensions;
   Cursor C = View.cursor(E.Next);
   Entry D;
   while (E.Abbrev->HasChildren && !C.atEnd() && Budget) {
@@ -234,6 +236,8 @@ TypeRow Worker::buildArray(UnitView &View, const Entry &E, unsigned Depth) {
       int64_t Size = dimension(View, D.A);
       Known = true;
       Unknown |= Size < 0;
+      if (Dimensions.size() < MaxDimensions)
+        Dimensions.push_back(Size);
       Total = SaturatingMultiply<uint64_t>(Total, std::max<int64_t>(Size, 0));
     }
     skipChildren(View, *D.Abbrev, C);
@@ -244,6 +248,8 @@ TypeRow Worker::buildArray(UnitView &View, const Entry &E, unsigned Depth) {
     else
       N.Count = static_cast<int64_t>(Total);
   }
+  if (Dimensions.size() > 1 && Dimensions.size() < MaxDimensions)
+    N.Dimensions = Dimensions;
   int64_t Element = N.Target >= 0 ? Types[N.Target].Size : -1;
   int64_t Stride = Element;
   if (E.A.isConstant(ByteStride))

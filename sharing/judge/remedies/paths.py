@@ -24,7 +24,8 @@ class Step:
     """One level of the way.  Bytes are offsets from the start of the variable.
 
     A member: ``name``, its record ``holder`` at ``held``, and ``following``, where the member behind it begins, or the
-    record ends (``next`` is that member, None).  An element: ``stride`` bytes each, ``count`` of them.
+    record ends (``next`` is that member, None).  An element: ``stride`` bytes each, ``count`` of them, and
+    the array's ``bounds`` as declared.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Step:
     next: TypeMember | None = None
     stride: int = 0
     count: int = 1
+    bounds: str = ""
 
     @property
     def of_array(self) -> bool:
@@ -121,7 +123,7 @@ class Paths:
         if end > at + size or not 0 <= index < record.count:
             return None
         whole = (base, base + size * record.count)
-        return Step("", record.target, at, at + size, whole, stride=size, count=record.count)
+        return Step("", record.target, at, at + size, whole, stride=size, count=record.count, bounds=record.bounds)
 
     def _member(self, core: int, base: int, start: int, end: int) -> Step | None:
         record = self.types[core]

@@ -34,7 +34,7 @@ def declaration(types: TypeTable, row: int, name: str, language: str, depth: int
     if record.kind == TypeKind.ARRAY:
         if record.count < 0:
             return ""
-        return declaration(types, record.target, f"{name}[{record.count}]", language, depth + 1)
+        return declaration(types, record.target, f"{name}{record.bounds}", language, depth + 1)
     text = record.name
     if not text or any(mark in text for mark in _UNNAMED):
         return ""

@@ -97,7 +97,7 @@ def _used_as_one(a: Actor, b: Actor) -> bool:
 def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     """Elements of one array, taken at a computed index, that are smaller than a line."""
     for lock in line.actors:
-        stride = max((a.stride for a in lock.lockers), default=0)
+        stride = _apart(lock)
         start, end = lock.owner_span
         if not lock.is_lock or not 0 < stride < line.size or lock.write_heat is Heat.COLD:
             continue
@@ -124,6 +124,17 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             evidence=(heat_evidence(lock), f"threads: {roots_text(lock, lock, ctx)}"),
             score=lock.write_weight,
         )
+
+
+def _apart(lock: Actor) -> int:
+    """Bytes between the elements that are taken, 0 where none is taken at a computed index.
+
+    Code states steps of which an index is made (of two dimensions, of a size that is multiplied in parts), and no two
+    locks begin closer to each other than one is long: then the type says how far they are apart.
+    """
+    step = max((a.stride for a in lock.lockers), default=0)
+    too_close = 0 < step < lock.span[1] - lock.span[0]
+    return lock.stride if too_close and lock.stride and lock.stride % step == 0 else step
 
 
 def _one_array(a: Actor, b: Actor) -> bool:
