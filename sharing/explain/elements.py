@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.linepairs import LinePair, Relaid
+from sharing.explain.linepairs import LinePair, Relaid, thread_names
 from sharing.explain.match import Matching
 from sharing.model.comparison import LineMates
 from sharing.model.finding import Severity
@@ -148,7 +148,10 @@ def _pair(
     relaid = Relaid(names[1], label, places[0], places[1])
     users = (actor.functions, actor.functions)
     anew = (relaid,) if relaid.here != relaid.there else ()
-    return LinePair(mates, (row, row), severity, matched=True, together=False, users=users, relaid=anew)
+    threads = thread_names(here, actor.accesses)
+    return LinePair(
+        mates, (row, row), severity, matched=True, together=False, users=users, relaid=anew, threads=threads
+    )
 
 
 def _named(actor: Actor, label: str, number: int, stride: int) -> str:

@@ -6,7 +6,9 @@ swapped.  Which symbol is to blame is ``blame``'s, which cause comes first ``cau
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +23,7 @@ from sharing.explain.members import Members
 from sharing.model.comparison import LineMates, Straddle
 from sharing.model.finding import Confidence, Severity
 from sharing.model.image import SectionKind
-from sharing.model.profile import Actor, Heat
+from sharing.model.profile import Access, Actor, Heat
 from sharing.static import numbers as static_numbers
 
 MAX_EXAMINED = 120  # pairs of variables whose actors are looked at, busiest first
@@ -61,6 +63,7 @@ class LinePair:
     relaid: tuple[Relaid, ...] = ()
     seen: SampledSharing | None = None
     idle: str = ""  # why the load of a profile excludes it, in words
+    threads: tuple[str, ...] = ()  # where the threads begin that touch it
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,8 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
     # Rules of single lines have nothing to say of a wider view.
     drafts = activity.drafts(line) if line_size == activity.line_size else []
     draft = next((d for d in drafts if names <= {x.name for x in d.actors}), None)
-    shared = sorted(actors[0].functions & actors[1].functions)
+    by_threads = _by_threads(actors, activity.context.thread_mask if activity.context is not None else 0)
+    shared = sorted({a.function for a in by_threads[0]} & {a.function for a in by_threads[1]})
     pair = LineMates(
         first=actors[0].name,
         second=actors[1].name,
@@ -200,7 +204,7 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
         certain=True,
         first_role=actors[0].kind or actors[0].role.value,
         second_role=actors[1].kind or actors[1].role.value,
-        functions=tuple(_accessors(actors, shared)),
+        functions=tuple(_accessors(by_threads, shared)),
         finding=draft.rule if draft is not None else "",
         severity=draft.severity.value if draft is not None else "",
     )
@@ -210,7 +214,9 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
         if place not in (offset, mates.MISSING)
     )
     users = (actors[0].functions, actors[1].functions)
-    return LinePair(pair, rows, draft.severity if draft is not None else None, matched, bool(shared), users, relaid)
+    severity = draft.severity if draft is not None else None
+    threads = thread_names(activity, (a for some in by_threads for a in some))
+    return LinePair(pair, rows, severity, matched, bool(shared), users, relaid, threads=threads)
 
 
 def _delta(objects: Objects, row: int) -> int:
@@ -218,9 +224,29 @@ def _delta(objects: Objects, row: int) -> int:
     return int(objects.image.variables["address"][row]) - int(objects.address[row])
 
 
-def _accessors(actors: tuple[Actor, Actor], shared: list[str]) -> list[str]:
+def _by_threads(actors: tuple[Actor, Actor], threads: int) -> tuple[tuple[Access, ...], ...]:
+    """Who touches each while threads run: what only ``main`` comes to, to set up and sum up, takes no line from them.
+
+    Of what no thread touches, all count.
+    """
+    out = []
+    for actor in actors:
+        all_ = tuple(a for a in actor.accesses if a.weight > 0)
+        out.append(tuple(a for a in all_ if a.mask & threads and not a.cold) or all_)
+    return tuple(out)
+
+
+def thread_names(activity: Activity, accesses: Iterable[Access]) -> tuple[str, ...]:
+    """Where the threads begin that make these accesses; of what only others come to, where these begin."""
+    if activity.context is None:
+        return ()
+    mask = functools.reduce(operator.or_, (a.mask for a in accesses if a.weight > 0 and not a.cold), 0)
+    return activity.context.root_names(mask & activity.context.thread_mask or mask)
+
+
+def _accessors(accesses: tuple[tuple[Access, ...], ...], shared: list[str]) -> list[str]:
     """Functions that touch both first, then the busiest of each."""
-    each = [access.function for actor in actors for access in actor.accesses[:2] if access.weight > 0]
+    each = [access.function for some in accesses for access in some[:2]]
     return list(dict.fromkeys([*shared[:4], *each]))[:6]
 
 

@@ -23,6 +23,7 @@ from sharing.model.image import Image, ImageKind
 from sharing.model.plural import count
 
 MAX_PAIRS = 12
+MAX_THREADS = 6
 PAGE_BYTES = 4096
 OF_A_SERVER = "of one that runs under its load: -p PID -- sleep 30"
 # How a rebuild takes back what moved the pair.
@@ -230,6 +231,7 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
             f"doctor finds no sampling of memory: linemate record -- {slower}"
         )
     seen = lead.seen if lead is not None else None
+    threads = (f"threads: {', '.join(lead.threads[:MAX_THREADS])}",) if lead is not None and lead.threads else ()
     of_samples = [text for text in (seen.text if seen else "", lead.idle if lead is not None else "") if text]
     return Cause(
         kind=CauseKind.LAYOUT,
@@ -240,7 +242,7 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         moved=_moved(builds, rows, improves=improves),
         new_line_mates=gained[: 2 * MAX_PAIRS],
         lost_line_mates=lost[: 2 * MAX_PAIRS],
-        evidence=(*of_samples, *map(_words, contributions)),
+        evidence=(*of_samples, *map(_words, contributions), *threads),
         improves=improves,
         follows=None if relaid or _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
         confirm=confirm,
