@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.basics.naming import Demangle
 from sharing.explain import numbers
 from sharing.judge.passes import run_passes, without_tls
-from sharing.judge.severitylimit import of_the_program
+from sharing.judge.severitylimit import limited
 from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Actor
@@ -73,7 +73,7 @@ class Activity:
             return []
         profile = self.profiler.profile(line, self.context.line_size)
         found = [d for rule in LINE_RULES if rule.span is Span.LINE for d in rule.check(profile, self.context)]
-        return sorted(map(of_the_program, found), key=lambda d: (-d.severity.rank, -d.score))
+        return sorted(limited(found, self.context), key=lambda d: (-d.severity.rank, -d.score))
 
 
 def observe(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, demangle: Demangle) -> Activity:

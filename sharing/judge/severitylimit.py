@@ -28,16 +28,6 @@ def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
     return [_limited(draft, ctx) for draft in drafts]
 
 
-def of_the_program(draft: Draft) -> Draft:
-    """The draft, medium at most where one of the two is not among the busiest of the program.
-
-    That is all of the limit where two builds are compared: what met is known there, not only estimated.
-    """
-    if draft.severity.rank > Severity.MEDIUM.rank and any(actor.raised for actor in draft.actors[:2]):
-        return dataclasses.replace(draft, severity=Severity.MEDIUM)
-    return draft
-
-
 def _limited(draft: Draft, ctx: Context) -> Draft:
     if draft.verdict is Verdict.FRAGILE:
         most, why = _if_they_met(draft, ctx)
