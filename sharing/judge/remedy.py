@@ -7,6 +7,7 @@ protects the front and the tail of the object: alignment on a type rounds the si
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -90,8 +91,8 @@ def _unnamed(edit: Edit, style: Style) -> Remedy:
     return Remedy(
         kind="pad-type",
         text=(
-            f"let debug information name {actor.owner} (audit --debuginfod, or --debug-file FILE), then give its type "
-            f"the alignment and the rounded-up size of a {style.line_size}-byte line"
+            f"let debug information name {actor.owner} (audit --debuginfod, or --debug-file FILE), then pad its type "
+            f"to whole {style.line_size}-byte lines"
         ),
         edit=f"struct {_align(style)} line_T {{ T value; }};  // C: {_attribute(style)} on the struct",
         language="C/C++",
@@ -178,12 +179,12 @@ class _Words:
         while outside and outside[-1].of_array:  # several where each dimension is an array of its own
             outside = outside[:-1]
         bounds = "".join(step.bounds for step in steps[len(outside) :])
-        bounds = bounds or f"[{max(size // stride, 1) if stride else actor.count}]"
+        untyped, bounds = self._untyped_elements(max(size // stride, 1) if stride else actor.count, bounds)
         rounded = round_up(max(stride, 1), line)
         array = path_text(actor.owner, outside)
         whole = not outside
         name = self._name if whole else _identifier(outside[-1].name)
-        inner = self._spelled(steps[-1].type, "value") if steps else self._untyped_element()
+        inner = self._spelled(steps[-1].type, "value") if steps else untyped
         storage = self._storage if whole else ""
         where = "" if whole else self._inside(outside[-1])
         if self._cxx:
@@ -304,9 +305,16 @@ class _Words:
             self._unknown = True
         return found or f"T {name}"
 
-    def _untyped_element(self) -> str:
-        """The element of what is an array by its use."""
-        return self._of_type(re.sub(r"(\[\d*\])+$", "", self._actor.owner_type), "value")
+    def _untyped_elements(self, count: int, bounds: str) -> tuple[str, str]:
+        """Of what is an array by its use: the element, and the bounds around ``count`` of them, where no type said."""
+        if bounds:
+            return "", bounds
+        own = re.findall(r"\[\d+\]", self._actor.owner_type)
+        kind = re.sub(r"\[\d*\]", "", self._actor.owner_type)
+        for outer in range(1, len(own) + 1):  # a row may be what one thread has
+            if math.prod(int(extent[1:-1]) for extent in own[:outer]) == count:
+                return self._of_type(kind + "".join(own[outer:]), "value"), "".join(own[:outer])
+        return self._of_type(kind if len(own) < 2 else "", "value"), f"[{count}]"
 
     def _inside(self, step: Step | None, also: str = "") -> str:
         """A comment that names the record."""

@@ -257,16 +257,20 @@ def test_elements_of_a_type_without_a_name_get_no_name_that_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner_type", "step", "elements"),
+    ("owner_type", "step", "elements", "element"),
     [
-        ("double[8]", 16, "[8];"),  # two at a time, as vectorised code does: still eight
-        ("double[2][4]", 32, "[2];"),  # a row is what one thread has
-        ("", 16, "[4];"),  # without a type the step is all that is known
+        ("double[8]", 16, "[8];", "double value"),  # two at a time, as vectorised code does: still eight
+        ("double[2][4]", 32, "[2];", "double value[4]"),  # a row is what one thread has
+        ("double[2][4]", 8, "[2][4];", "double value"),
+        ("double[4][2]", 32, "[2];", "T value"),  # no row of it
+        ("", 16, "[4];", "T value"),  # without a type the step is all that is known
     ],
 )
 def test_elements_are_counted_by_their_type_and_not_by_the_step_of_a_vector(
-    owner_type: str, step: int, elements: str
+    owner_type: str, step: int, elements: str, element: str
 ) -> None:
     sums = actor("partial", 64, owner_type=owner_type, type_name="double", role=Role.WRITTEN, stride=8, count=8)
     sums = replace(sums, accesses=(Access("f", 1.0, 1, True, True, False, False, stride=step),))
-    assert f"partial{elements}" in remedy(Edit(Kind.ELEMENTS, sums), USER).edit
+    edit = remedy(Edit(Kind.ELEMENTS, sums), USER).edit
+    assert f"partial{elements}" in edit
+    assert f"{{ {element}; }}" in edit

@@ -7,8 +7,6 @@ whole lines, so that it is put where nothing else is; the others stay where they
 from __future__ import annotations
 
 import bisect
-import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -93,8 +91,7 @@ def stride_of(actor: Actor) -> int:
     """Bytes of an element.  Code may take several of a plain array in one step (vectors, unrolled loops); of a table
     or of an object without a type, the largest step is what one thread has."""
     size = actor.owner_span[1] - actor.owner_span[0]
-    bounds = [int(extent) for extent in re.findall(r"\[(\d+)\]", actor.owner_type)]
-    if actor.stride > 0 and bounds and actor.owner_type.endswith("]") and math.prod(bounds) == size // actor.stride:
+    if actor.stride > 0 and actor.owner_type.endswith(f"[{size // actor.stride}]") and actor.owner_type.count("[") == 1:
         return actor.stride
     return max([actor.stride, *(a.stride for a in actor.accesses)])
 
