@@ -410,13 +410,13 @@ def _flag(table: Array, addresses: Array, flag: FunctionFlag) -> None:
 
 def _alias_names(found: VariableSymbols, program: Program) -> dict[int, tuple[str, ...]]:
     rows, offsets = found.aliases
-    aliases: dict[int, tuple[str, ...]] = {}
+    aliases: dict[int, dict[str, None]] = {}  # in their order, and each once: an object may have any number of names
     names = program.symbols.names.decode(offsets)
     leading = program.symbols.names.decode(found.name[rows].astype(np.uint64))
     for row, name, lead in zip(rows.tolist(), names, leading, strict=True):
-        if name != lead and name not in aliases.get(row, ()):
-            aliases[row] = (*aliases.get(row, ()), name)
-    return aliases
+        if name != lead:
+            aliases.setdefault(row, {})[name] = None
+    return {row: tuple(others) for row, others in aliases.items()}
 
 
 def _callee_names(program: Program, code: _Code) -> dict[int, str]:

@@ -49,16 +49,14 @@ def section_shifts(old: Image, new: Image, words: Vocabulary) -> dict[int, Secti
             out[number] = SectionShift(name, one, other, 0, (), 0)
             continue
         shift = other.address - one.address
+        causes: list[tuple[str, int]] = []
         if shift and len(before) + len(after) > MAX_SECTIONS:
-            out[number] = SectionShift(name, one, other, shift, (("sections in front", shift),), 0)
-            continue
-        since = _last_unmoved(before, after, one, other)
-        grown = (
-            {n: _bytes_before(after, n, other, since) - _bytes_before(before, n, one, since) for n in {*before, *after}}
-            if shift
-            else {}
-        )
-        causes = sorted(((n, b) for n, b in grown.items() if b), key=lambda item: (-abs(item[1]), item[0]))
+            causes = [("sections in front", shift)]
+        elif shift:
+            since = _last_unmoved(before, after, one, other)
+            names = {*before, *after}
+            grown = {n: _bytes_before(after, n, other, since) - _bytes_before(before, n, one, since) for n in names}
+            causes = sorted(((n, b) for n, b in grown.items() if b), key=lambda item: (-abs(item[1]), item[0]))
         out[number] = SectionShift(name, one, other, shift, tuple(causes), shift - sum(b for _, b in causes))
     return out
 
