@@ -42,7 +42,7 @@ _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8"), ("flags", "<u4"), ("row", "<i4")])
 SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
-_TABLES_MAGIC = b"LMACCS4\0"
+_TABLES_MAGIC = b"LMACCS5\0"
 _TABLES_HEADER = struct.Struct("<8sQQQQQQQQQ")
 _COUNTER_DTYPE = np.dtype([("name", "S32"), ("value", "<u8")])
 

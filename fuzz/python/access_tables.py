@@ -42,8 +42,8 @@ def _seeds() -> Iterable[bytes]:
     taken = np.array([1, 2], "<u8")
     counters = np.array([(b"instructions", 9)], [("name", "S32"), ("value", "<u8")])
     parts = [*tables, taken, counters]
-    yield _HEADER.pack(b"LMACCS4\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
-    yield _HEADER.pack(b"LMACCS4\0", *(0,) * 9)
+    yield _HEADER.pack(b"LMACCS5\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
+    yield _HEADER.pack(b"LMACCS5\0", *(0,) * 9)
 
 
 def one(data: bytes) -> None:
@@ -58,4 +58,4 @@ def one(data: bytes) -> None:
         SiteFlag(flags)
 
 
-TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS4\0",))
+TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS5\0",))

@@ -206,8 +206,18 @@ KEPT_DTYPE = np.dtype(
 )
 
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
-# other one comes first.  A block leads to another one only where it comes before in both, loops aside.
-BLOCK_DTYPE = np.dtype([("function", "<i4"), ("order", "<u2"), ("mirror", "<u2")])
+# other one comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached``
+# is the rarity with which a run of the function comes to the outermost loop that the block is in.
+BLOCK_DTYPE = np.dtype(
+    [
+        ("function", "<i4"),
+        ("order", "<u2"),
+        ("mirror", "<u2"),
+        ("reached", "u1"),
+        ("reserved", "u1"),
+        ("reserved2", "<u2"),
+    ]
+)
 
 FUNCTION_DTYPE = np.dtype(
     [

@@ -18,7 +18,7 @@ from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, Image, Sectio
 from sharing.model.profile import Access, FrequentUse, Heat
 from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
-from sharing.static.executions import times
+from sharing.static.executions import in_loop, times
 from sharing.static.phases import program_point
 from sharing.static.sections import within
 
@@ -266,7 +266,7 @@ def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: i
     split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (target % size + extent > size)
     split &= weighty | (accesses.lock < 0)
     array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & (accesses.mask != 0)
-    array &= accesses.weight >= warm_element()
+    array &= (accesses.weight >= warm_element()) | in_loop(sites["loop_depth"])  # of a thread's life it may be
     array &= (sites["stride"] > 0) & (sites["stride"] < line_size)
     extra: list[int] = []
     for chosen in (split, array):

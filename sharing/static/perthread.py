@@ -145,14 +145,24 @@ class Threads:
 class Uses:
     """How often threads make the accesses of a table, which is asked for many parts of it."""
 
-    def __init__(self, threads: Threads, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> None:
-        """As of ``Threads.uses``."""
+    def __init__(
+        self,
+        threads: Threads,
+        sites: Table,
+        once: Floats,
+        mask: npt.NDArray[np.uint64],
+        in_round: npt.NDArray[np.uint8] | None = None,
+    ) -> None:
+        """As of ``Threads.uses``.  ``in_round``: the rarity in a round of the outermost loop, where that is known.
+
+        What comes before a thread's loop, checks of what it was handed, says nothing of what each round does.
+        """
         self._threads = threads
         self._once = once
         self._mask = mask
         self._function = np.ascontiguousarray(sites["function"])
         self._looped = in_loop(sites["loop_depth"])
-        self._rule = each_time(sites["rarity"])
+        self._rule = each_time(sites["rarity"] if in_round is None else in_round)
         self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
         most = threads.rates.max(axis=0, initial=0.0)[self._function] * once
         steady = np.logical_or.reduce(threads.once, axis=0)[self._function] & self._looped

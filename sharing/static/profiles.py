@@ -29,6 +29,7 @@ from sharing.static.perthread import Uses
 from sharing.static.pieces import Piece, Splitter
 from sharing.static.roles import role_of
 from sharing.static.shapes import Shapes
+from sharing.static.ways import in_loops
 
 MAX_NEIGHBOURS = 64
 MAX_SPOTS = 8  # of what one function does to one actor; the others are like them
@@ -82,7 +83,7 @@ class Profiler:
         threads, once = graph.by_thread, accesses.once
         self._uses: Uses | None = None
         if threads is not None and once is not None:
-            self._uses = Uses(threads, accesses.sites, once, accesses.mask)
+            self._uses = Uses(threads, accesses.sites, once, accesses.mask, in_loops(image, accesses.sites))
         self._by_variable = np.argsort(accesses.variable, kind="stable")
         self._first = np.searchsorted(accesses.variable[self._by_variable], np.arange(len(image.variables) + 1))
         self._actors: dict[int, tuple[Actor, ...]] = {}

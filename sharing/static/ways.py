@@ -32,6 +32,7 @@ class Mirrors:
     def __init__(self, image: Image) -> None:
         self._blocks = block_of(image.blocks)
         self._mirror = image.blocks["mirror"]
+        self._reached = image.blocks["reached"]
 
     def of(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
         """Of these blocks; where none is known the two orders are alike."""
@@ -42,6 +43,20 @@ class Mirrors:
             known = self._blocks[at] == wanted
             mirror[known] = self._mirror[at[known]]
         return mirror
+
+    def reached(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        """The rarity with which the outermost loops around these blocks are come to; 0 where none is known."""
+        wanted = _key(function, order)
+        at = np.searchsorted(self._blocks, wanted)
+        known = np.append(self._blocks, 0)[at] == wanted
+        return np.where(known, np.append(self._reached, 0)[at], 0).astype(np.uint8)
+
+
+def in_loops(image: Image, rows: Table) -> npt.NDArray[np.uint8]:
+    """How rarely each of these is come to in a round of the outermost loop around it, as ``rarity``."""
+    reached = Mirrors(image).reached(rows["function"], rows["order"])
+    result: npt.NDArray[np.uint8] = rows["rarity"] - np.minimum(reached, rows["rarity"]).astype(np.uint8)
+    return result
 
 
 def mirrors(image: Image, rows: Table) -> npt.NDArray[np.uint16]:

@@ -280,7 +280,7 @@ class Builder:
     def _block_table(self) -> Table:
         rows = list(self.functions)
         blocks = [
-            (rows.index(name), order, mirror)
+            (rows.index(name), order, mirror, 0, 0, 0)
             for name, arms in self.arms.items()
             for order, mirror in zip(arms, reversed(arms), strict=True)
         ]

@@ -84,6 +84,26 @@ fn main() {
 }
 """
 )
+# An element for each thread, by the number that it was handed, behind a check and a test in its loop.
+ELEMENTS = """
+static PRIMES: [Slot<AtomicU64>; 4] = [const { Slot(AtomicU64::new(0)) }; 4];
+fn is_prime(n: u64) -> bool {
+    if n < 2 { return false; }
+    let mut d = 2;
+    while d * d <= n { if n % d == 0 { return false; } d += 1; }
+    true
+}
+fn count(id: usize, limit: u64) {
+    let mut n = id as u64;
+    while n < limit { if is_prime(n) { PRIMES[id].0.fetch_add(1, Relaxed); } n += 4; }
+}
+fn main() {
+    let limit = std::env::args().count() as u64 * 100000;
+    let all: Vec<_> = (0..4).map(|id| thread::spawn(move || count(id, limit))).collect();
+    for t in all { t.join().unwrap(); }
+    println!("{}", PRIMES.iter().map(|p| p.0.load(Relaxed)).sum::<u64>());
+}
+"""
 FORMS = {"symbols": ("-Cstrip=debuginfo",), "types": ("-g",), "stripped": ("-Cstrip=symbols",)}
 
 
@@ -113,6 +133,11 @@ class TestAmongDataOfStd:
         assert found.rule == "independent-writers"
         assert found.severity.rank >= Severity.MEDIUM.rank
 
+    def test_elements_of_threads_come_first(self, tmp_path: Path, form: str) -> None:
+        found = audited(built(tmp_path, "elements", ELEMENTS, form, apart=False))[0]
+        assert found.rule == "packed-thread-slots"
+        assert found.severity.rank >= Severity.MEDIUM.rank
+
     def test_a_flag_that_is_polled_beside_a_counted_word_is_found(self, tmp_path: Path, form: str) -> None:
         found = audited(built(tmp_path, "flag", FLAG, form, apart=False))[0]
         assert found.rule == "written-beside-read-mostly"
@@ -127,7 +152,7 @@ class TestAmongDataOfStd:
             assert found.participants[0].full_name == "queue::SERVER.queue.data.value.len"
             assert found.participants[1].full_name.startswith("queue::SERVER.requests")
 
-    @pytest.mark.parametrize("text", [STATICS, BOXED, FLAG, QUEUE])
+    @pytest.mark.parametrize("text", [STATICS, BOXED, ELEMENTS, FLAG, QUEUE])
     def test_apart_nothing_is_found(self, tmp_path: Path, form: str, text: str) -> None:
         assert audited(built(tmp_path, "apart", text, form, apart=True)) == []
 

@@ -57,6 +57,18 @@ def test_what_a_thread_does_before_its_loop_it_does_once() -> None:
     assert estimate(b, "word") >= sure_rate()
 
 
+@pytest.mark.parametrize(("in_round", "sure"), [(12, False), (8, True), (0, True)])
+def test_what_each_round_does_is_sure_however_seldom_the_loop_is_come_to(in_round: int, *, sure: bool) -> None:
+    b = program()
+    b.function("worker").store("word", loop=1, rarity=12)
+    _, graph, accesses = collected(b)
+    assert graph.by_thread is not None
+    assert accesses.once is not None
+    rarity = np.full(len(accesses.sites), in_round, np.uint8)
+    uses = Uses(graph.by_thread, accesses.sites, accesses.once, accesses.mask, rarity)
+    assert bool(uses.often([0]).sure_writes) is sure
+
+
 def test_what_is_called_before_the_loop_runs_once_and_what_is_called_in_it_does_not() -> None:
     b = program()
     b.function("worker").call("prepare").call("work", loop=1)

@@ -339,8 +339,8 @@ void FunctionFlow::placeBlocks(size_t FirstSite, size_t FirstCall) {
   std::span<const uint32_t> Last = G.postOrder();
   for (size_t I = Last.size(); I-- > 0;) {
     const Block &B = Blocks[Last[I]];
-    if (HasRow[B.Order] && B.Mirror != B.Order)
-      Out->Blocks.push_back({Current.Row, B.Order, B.Mirror});
+    if (HasRow[B.Order] && (B.Mirror != B.Order || B.Reached))
+      Out->Blocks.push_back({Current.Row, B.Order, B.Mirror, B.Reached, 0, 0});
   }
 }
 

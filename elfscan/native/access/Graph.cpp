@@ -81,6 +81,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   connect(Ops);
   findPredecessors();
   findBackEdges();
+  Outer.assign(Blocks.size(), UINT32_MAX);
   if (!BackEdges.empty())
     countLoops();
   orderBlocks();
@@ -284,12 +285,21 @@ bool Graph::entersLoop(uint32_t To, uint8_t Depth) const {
 /// as the loop, since every loop ends, and a loop is entered more often than
 /// skipped (Ball and Larus, PLDI 1993: 88%).
 void Graph::estimateRarity() {
+  auto Rarity = [](float C) {
+    return uint8_t(
+        std::lround(-4.0F * std::log2(std::clamp(C, LeastChance, 1.0F))));
+  };
   Chance.assign(Blocks.size(), 0.0F);
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     if (B == 0 || !Blocks[B].HasPredecessor)
       Chance[B] = B == 0 ? 1.0F : RootChance;
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {
-    const Block &Current = Blocks[*It];
+    Block &Current = Blocks[*It];
+    // A loop's head comes before the rest of it, and back edges do not count.
+    if (Outer[*It] == *It)
+      Current.Reached = Rarity(Chance[*It]);
+    else if (Outer[*It] < Blocks.size())
+      Current.Reached = Blocks[Outer[*It]].Reached;
     unsigned Stays = 0, Leaves = 0;
     for (uint32_t To : successors(Current))
       ++(Blocks[To].LoopDepth < Current.LoopDepth ? Leaves : Stays);
@@ -308,10 +318,8 @@ void Graph::estimateRarity() {
       Chance[To] += Here / float(Exit ? Leaves : Stays);
     }
   }
-  for (uint32_t B = 0; B < Blocks.size(); ++B) {
-    float C = std::clamp(Chance[B], LeastChance, 1.0F);
-    Blocks[B].Rarity = uint8_t(std::lround(-4.0F * std::log2(C)));
-  }
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    Blocks[B].Rarity = Rarity(Chance[B]);
 }
 
 /// The body of a loop: its header and what reaches a back edge without
@@ -319,6 +327,7 @@ void Graph::estimateRarity() {
 void Graph::countLoops() {
   std::sort(BackEdges.begin(), BackEdges.end());
   Mark.assign(Blocks.size(), 0);
+  OuterSize.assign(Blocks.size(), 0);
   uint64_t Work = 0, Limit = LoopWorkPerBlock * Blocks.size();
   for (size_t I = 0; I < BackEdges.size() && Work < Limit;) {
     uint32_t Header = BackEdges[I].first;
@@ -340,9 +349,14 @@ void Graph::countLoops() {
         Mark[Preds[E]] = Loop;
         Body.push_back(Preds[E]);
       }
-    for (uint32_t B : Body)
+    for (uint32_t B : Body) {
       if (Blocks[B].LoopDepth < MaxLoopDepth)
         ++Blocks[B].LoopDepth;
+      if (Body.size() > OuterSize[B]) {
+        OuterSize[B] = Body.size();
+        Outer[B] = Header;
+      }
+    }
   }
 }
 

@@ -26,6 +26,8 @@ struct Block {
   /// The same, of two ways from one block the other one first: a block leads to
   /// another one only where it comes before in both.
   uint16_t Mirror = 0;
+  uint8_t Reached =
+      0; ///< Rarity of the outermost loop around, as it is entered
   bool HasPredecessor = false;
 };
 
@@ -73,7 +75,9 @@ private:
   std::vector<uint8_t> Colour;
   std::vector<std::pair<uint32_t, uint32_t>> BackEdges; ///< header, source
   std::vector<uint32_t> PostOrder;                      ///< without back edges
-  std::vector<float> Chance; ///< of a block, in one run of the function
+  std::vector<float> Chance;   ///< of a block, in one run of the function
+  std::vector<uint32_t> Outer; ///< of a block, the head of its largest loop
+  std::vector<uint32_t> OuterSize;
 
   void readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
                   uint64_t End, Counts &Seen);

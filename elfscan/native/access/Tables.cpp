@@ -15,7 +15,7 @@ namespace linemate {
 
 namespace {
 
-constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '4', '\0'};
+constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '5', '\0'};
 
 struct TablesHeader {
   char Magic[8];

@@ -90,12 +90,14 @@ struct KeptRow {
 };
 static_assert(sizeof(KeptRow) == 32);
 
-/// A block's place in the other order, see Block.
+/// A block's place in the other order, and its loop's Reached, see Block.
 struct BlockRow {
   int32_t Function;
   uint16_t Order, Mirror;
+  uint8_t Reached, Reserved;
+  uint16_t Reserved2;
 };
-static_assert(sizeof(BlockRow) == 8);
+static_assert(sizeof(BlockRow) == 12);
 
 /// What was read and what could not be.
 struct Counts {
@@ -120,7 +122,7 @@ struct Tables {
   std::vector<ParamRow> Params;
   std::vector<ZeroRangeRow> ZeroRanges;
   std::vector<KeptRow> Kept;
-  std::vector<BlockRow> Blocks; ///< with a site or a call, where the two differ
+  std::vector<BlockRow> Blocks; ///< with a site or a call, if not all alike
   std::vector<uint64_t> AddressTaken;
   Counts Seen;
 };

@@ -82,8 +82,12 @@ def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
     """The busy array of small elements that starts on this line: it is reported once."""
     writers = tuple(a for a in actor.writers if a.stride and not a.cold and not a.locks and (a.atomic or not a.walks))
     stride = max((a.stride for a in writers), default=0)
-    if not 0 < stride < line.size or sum(a.weight for a in writers) < warm_element():
-        return None  # of the elements together: which of them a line holds makes no difference here
+    if not 0 < stride < line.size:
+        return None
+    # Of the elements together: which of them a line holds makes no difference here.
+    surely = actor.often is not None and actor.often.sure_writes
+    if not surely and sum(a.weight for a in writers) < warm_element():
+        return None
     inside = actor.count > 1 and actor.span[1] - actor.span[0] >= numbers.MIN_SLOTS * stride  # an array in a record
     start, end = actor.span if inside else actor.owner_span
     if not line.address <= start < line.end:
@@ -104,7 +108,7 @@ def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
     reading = {a.function for a in actor.readers if a.stride}
     updates = any(a.atomic or a.function in reading for a in writers)
     in_loop = any(a.loop_depth for a in writers)
-    by_entry = _entry_writes(writers, ctx)
+    by_entry = _entry_writes(actor, writers, ctx)
     severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
     if not (hinted or updates) or not (array.count or own or (by_entry and in_loop)):
         # That there are several is not known, but where each thread uses its own.
@@ -129,8 +133,10 @@ def _several(writers: tuple[Access, ...], ctx: Context) -> bool:
     return ctx.concurrent(mask, mask)
 
 
-def _entry_writes(writers: tuple[Access, ...], ctx: Context) -> bool:
-    """A thread's own entry function indexes the array: the index is most likely the thread's."""
+def _entry_writes(actor: Actor, writers: tuple[Access, ...], ctx: Context) -> bool:
+    """A thread's own entry, or a loop that is its life, indexes the array: the index is most likely the thread's."""
+    if actor.often is not None and actor.often.sure_writes & ctx.thread_mask:
+        return True
     return any(a.function in ctx.root_names(a.mask) for a in writers)
 
 
