@@ -133,12 +133,33 @@ def seconds(command: Sequence[str], *, accept: frozenset[int] = frozenset({0})) 
 
     def measure() -> tuple[float, bool]:
         done = run(command)
-        if done.returncode not in accept:
-            reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise Unavailable(f"{Path(command[0]).name} ended with {done.returncode}: {reason}")
+        _ended_well(command, done, accept)
         return done.wall_s, done.disturbed
 
     return measure
+
+
+def processor_seconds(
+    command: Sequence[str], *, accept: frozenset[int] = frozenset({0}), wall_s: list[float] | None = None
+) -> Callable[[], tuple[float, bool]]:
+    """A contender whose figure is the processor time of a command, which others hardly change; wall times go into a
+    list.
+    """
+
+    def measure() -> tuple[float, bool]:
+        done = run(command)
+        _ended_well(command, done, accept)
+        if wall_s is not None:
+            wall_s.append(done.wall_s)
+        return done.own_s, False
+
+    return measure
+
+
+def _ended_well(command: Sequence[str], done: Run, accept: frozenset[int]) -> None:
+    if done.returncode not in accept:
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise Unavailable(f"{Path(command[0]).name} ended with {done.returncode}: {reason}")
 
 
 def compare(contenders: Mapping[str, Callable[[], tuple[float, bool]]], rounds: int) -> Comparison:

@@ -9,6 +9,7 @@ import pytest
 
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
+from sharing.judge.sampled.memorynames import nameless
 from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.verdict import Verdicts, judge_lines
 from sharing.model.attribution import Basis, Reason, Region, TouchFlag
@@ -16,7 +17,9 @@ from sharing.model.finding import Confidence, Finding, Severity, Verdict
 from sharing.model.image import AccessKind, ImageKind
 from sharing.model.samples import Event, Field
 from sharing.rules import SAMPLED_RULES
+from sharing.sampled.lineuse.blame import items_of
 from sharing.sampled.lineuse.lines import profile_lines
+from sharing.sampled.lineuse.use import LineUse, Provenance, ThreadName, Touch
 from tests.builders.recorded import CLOCK, LINE, One, Recorded, attribution, ticks
 
 Judged = tuple[list[Finding], Verdicts]
@@ -439,3 +442,14 @@ def test_every_rule_of_samples_is_held_here_or_end_to_end() -> None:
         "sampled-true-sharing",
     }
     assert held == {rule.id for rule in SAMPLED_RULES}
+
+
+@pytest.mark.parametrize(
+    ("space", "name"),
+    [("/dev/zero (deleted)", "anonymous shared memory"), ("/dev/shm/board", "shared memory board")],
+    ids=["mapped without a file", "a file"],
+)
+def test_memory_that_processes_share_is_called_by_its_file(space: str, name: str) -> None:
+    touches = tuple(Touch(i, 8 * i, 8 * i + 8, AccessKind.STORE, "f", Provenance.SAMPLE, samples=9) for i in (0, 1))
+    line = LineUse(0, 64, Region.SHARED, touches, (ThreadName(1, 1), ThreadName(2, 2)), space=space)
+    assert [nameless(item, line).name for item in items_of(line)] == [f"{name} 0x0 bytes 0–7", f"{name} 0x0 bytes 8–15"]

@@ -15,6 +15,7 @@ from sharing.sampled.lineuse.blame import Item
 from sharing.sampled.lineuse.use import LineUse
 from sharing.sampled.objects import SeenObject
 
+_NO_FILE = "/dev/zero (deleted)"  # what Linux calls anonymous memory that is shared
 REGION_WORDS = {
     Region.HEAP: "heap",
     Region.STACK: "stack",
@@ -95,7 +96,10 @@ def nameless(item: Item, use: LineUse) -> Actor:
     else:
         where = REGION_WORDS.get(use.region, "memory")
         where = f"{where} of {use.owner.name}" if use.owner is not None else where
-        where = f"{where} {os.path.basename(use.space)}" if use.space else where
+        if use.space == _NO_FILE:
+            where = f"anonymous {where}"
+        elif use.space:
+            where = f"{where} {os.path.basename(use.space)}"
         name = f"{where} {use.address:#x} bytes {item.start}–{last}"
     span = (start, start + item.end - item.start)
     owner = f"{name.partition(' bytes ')[0]}"
