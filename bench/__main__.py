@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import facts, gain, many, pages, peers, profiles, scaling, starts, steps, table_cache, trees
+from bench import facts, gain, heapcost, many, pages, peers, profiles, scaling, starts, steps, table_cache, trees
 from bench.measure import Unavailable
 
 
@@ -32,6 +32,7 @@ BENCHMARKS = (
     Benchmark("pahole", "audit of vmlinux against pahole -F dwarf -j2", peers.measure_pahole),
     Benchmark("facts", "facts of Redis against clang -fsyntax-only, and from the cache", facts.measure_redis),
     Benchmark("heavy", "facts of a heavy C++ unit against clang++ -fsyntax-only", facts.measure_heavy),
+    Benchmark("heap", "what noting allocations costs, by how often a program allocates", heapcost.measure),
     Benchmark("profiles", "reading five million samples against perf script", profiles.measure),
     Benchmark("startup", "linemate --version", starts.measure_startup),
     Benchmark("scaling", "audit time over file size, 1 to 600 MB", scaling.measure),

@@ -18,7 +18,7 @@ makes them wait, may be that wait.  It is no proof: such stores take some time a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
-from sharing.model.attribution import Attribution, TouchFlag
+from sharing.model.attribution import Attribution, Basis, TouchFlag
 from sharing.model.image import AccessKind
 from sharing.sampled import numbers
 from sharing.sampled.lineuse.use import LineUse
@@ -62,38 +62,48 @@ def with_store_waits(
 
     ``cost``, ``keys`` (the line) and ``placed`` are of each sample.
     """
-    able = _own_stores(attribution, keys, placed)
-    found = [_stored_often(attribution, one, able) for one in seen]
+    chosen = {i: _Accesses(attribution, one) for i, one in enumerate(seen) if _is_stored_to(one.line)}
+    if not chosen:
+        return [one.line for one in seen]
+    profile = _Profile(attribution, _own_stores(attribution, keys, placed), list(chosen.values()))
+    found = {i: _stored_often(profile, seen[i].line, accesses) for i, accesses in chosen.items()}
     total: dict[int, float] = defaultdict(float)  # of each thread, its stores to all such lines
-    for rates in found:
+    for rates in found.values():
         for thread, rate in rates.items():
             total[thread] += 1 / rate.every
-    out = []
-    for one, rates in zip(seen, found, strict=True):
+    out = [one.line for one in seen]
+    for i, rates in found.items():
         late: dict[tuple[int, str], float] = defaultdict(float)
         for thread, rate in rates.items():
-            for function, waited in _time(attribution, cost, able, thread, rate).items():
-                late[(_index(one.line, attribution, thread), function)] += waited / rate.every / total[thread]
-        out.append(replace(one.line, late=dict(late)) if late else one.line)
+            for function, waited in profile.waited(cost, thread, rate).items():
+                late[(_index(out[i], attribution, thread), function)] += waited / rate.every / total[thread]
+        if late:
+            out[i] = replace(out[i], late=dict(late))
     return out
 
 
-def _stored_often(attribution: Attribution, one: SeenLine, able: Column) -> dict[int, _Rate]:
+def _meeting(line: LineUse) -> set[int]:
+    """Threads that are at the line beside another one."""
+    return {i for pair, overlap in line.overlaps.items() if not overlap.concurrency.apart for i in pair}
+
+
+def _is_stored_to(line: LineUse) -> bool:
+    """By plain stores of a thread that others meet there, where any was seen often enough to tell."""
+    often = {t.thread for t in line.touches if t.samples and t.kind is AccessKind.STORE and not t.atomic}
+    return line.samples >= numbers.MIN_TESTED and bool(often & _meeting(line))
+
+
+def _stored_often(profile: _Profile, line: LineUse, accesses: _Accesses) -> dict[int, _Rate]:
     """Threads (rows of Attribution.threads) whose stores to the line come faster than it, beside another such user."""
-    line = one.line
-    writers = {t.thread for t in line.touches if t.kind is AccessKind.STORE and not t.atomic}
-    meeting = {i for pair, o in line.overlaps.items() if not o.concurrency.apart for i in pair}
-    if not writers & meeting:
-        return {}
-    accesses = _Accesses(attribution, one, able)
+    meeting = _meeting(line)
     often: dict[int, int] = {}  # threads that come there often at all, by their place in the line
     stores: dict[int, _Rate] = {}
     for number in accesses.threads:
-        index = _index(line, attribution, number)
-        if index not in meeting or not _often(accesses.rate(number)):
+        index = _index(line, profile.attribution, number)
+        if index not in meeting or not _often(profile.rate(accesses, number)):
             continue
         often[index] = number
-        rate = accesses.rate(number, plain_stores=True)
+        rate = profile.rate(accesses, number, plain_stores=True)
         if rate is not None and _often(rate):
             stores[index] = rate
     return {
@@ -104,51 +114,91 @@ def _stored_often(attribution: Attribution, one: SeenLine, able: Column) -> dict
 
 
 class _Accesses:
-    """The instructions that access a line, by thread, and the samples near them."""
+    """Accesses to a line that were seen: instruction (``code``, module and address), thread, and the sample of each."""
 
-    def __init__(self, attribution: Attribution, one: SeenLine, able: Column) -> None:
-        self._attribution = attribution
-        self._runs = ~able  # samples of time in which instructions ran
-        self._runs[one.own] = False
+    def __init__(self, attribution: Attribution, one: SeenLine) -> None:
         rows = attribution.rows[one.own]
         parts = {name: np.concatenate([rows[name], one.witnesses[name]]) for name in _OF_ACCESS}
         known = (parts["thread"] >= 0) & (parts["module"] >= 0)
         parts = {name: column[known] for name, column in parts.items()}
-        code = np.stack([parts["module"].astype(np.uint64), parts["ip"]])
-        self._code, number = np.unique(code, axis=1, return_inverse=True)
-        self._here = np.concatenate([one.own, one.witnesses["sample"]])[known]
-        self._access, self._thread = number.ravel(), parts["thread"]
-        self._plain = (parts["kind"] == AccessKind.STORE) & (parts["flags"] & _NOT_PLAIN == 0)
-        self._near = attribution.near(self._code[0].astype(np.int64), self._code[1])
+        self.code = np.stack([parts["module"].astype(np.uint64), parts["ip"]], axis=1)
+        self.sample = np.concatenate([one.own, one.witnesses["sample"]])[known]
+        self.thread = parts["thread"]
+        self.plain = (parts["kind"] == AccessKind.STORE) & (parts["flags"] & _NOT_PLAIN == 0)
+        self.own = one.own
+        self.row = np.zeros(0, np.int64)  # of each instruction among those of all lines
 
     @property
     def threads(self) -> list[int]:
-        return [int(thread) for thread in np.unique(self._thread)]
+        return [int(thread) for thread in np.unique(self.thread)]
 
-    def rate(self, thread: int, *, plain_stores: bool = False) -> _Rate | None:
-        """How often a thread comes to the line, or stores to it; None where too few samples tell."""
-        chosen = (self._thread == thread) & (self._plain | (not plain_stores))
-        if len(np.unique(self._here[chosen])) < numbers.MIN_TESTED:
+
+class _Profile:
+    """What is asked of all samples, for all lines: how often a thread was at an instruction, or near it, or ran."""
+
+    def __init__(self, attribution: Attribution, able: Column, lines: Sequence[_Accesses]) -> None:
+        self.attribution, self._able = attribution, able
+        rows = attribution.rows
+        self._thread = np.ascontiguousarray(rows["thread"])
+        self._time = np.ascontiguousarray(attribution.samples.samples["time"])
+        self._ip = np.ascontiguousarray(attribution.samples.samples["ip"])
+        code, row = np.unique(np.concatenate([one.code for one in lines]), axis=0, return_inverse=True)
+        for one, part in zip(
+            lines, np.split(row.ravel(), np.cumsum([len(one.code) for one in lines])[:-1]), strict=True
+        ):
+            one.row = part
+        sample, which = attribution.near(code[:, 0].astype(np.int64), code[:, 1])
+        order = np.argsort(which, kind="stable")
+        self._near = sample[order]
+        self._bounds = np.searchsorted(which[order], np.arange(len(code) + 1))
+        placed = np.flatnonzero((rows["basis"] > Basis.NONE) & (rows["module"] >= 0))
+        at = np.stack([rows["module"][placed].astype(np.uint64), rows["ip"][placed]], axis=1)
+        every, number = np.unique(np.concatenate([code, at]), axis=0, return_inverse=True)
+        self._placed_thread, self._placed_code = self._thread[placed], number.ravel()[len(code) :]
+        self._number = number.ravel()[: len(code)]
+        self._threads = len(attribution.threads) + 1
+        self._there = np.bincount(
+            self._placed_code * self._threads + self._placed_thread + 1, minlength=len(every) * self._threads
+        )
+        self._ran: dict[int, Column] = {}
+
+    def rate(self, accesses: _Accesses, thread: int, *, plain_stores: bool = False) -> _Rate | None:
+        """How often a thread comes to a line, or stores to it; None where too few samples tell."""
+        chosen = (accesses.thread == thread) & (accesses.plain | (not plain_stores))
+        samples = np.unique(accesses.sample[chosen])
+        if len(samples) < numbers.MIN_TESTED:
             return None
-        every, density = self._attribution.rows, 0.0
-        mine = every["thread"] == thread
-        for access in np.unique(self._access[chosen]).tolist():
-            here = len(np.unique(self._here[chosen & (self._access == access)]))
-            module, ip = self._code[:, access]
-            there = int((mine & (every["ip"] == ip) & (every["module"] == module) & (every["basis"] > 0)).sum())
-            density += self._density(mine, access) * here / max(here, there)
+        density = 0.0
+        for row in np.unique(accesses.row[chosen]).tolist():
+            here = len(np.unique(accesses.sample[chosen & (accesses.row == row)]))
+            there = int(self._there[self._number[row] * self._threads + thread + 1])
+            density += self._density(thread, row) * here / max(here, there)
         if density <= 0:
             return None
-        time = self._attribution.samples.samples["time"]
-        first, last = int(time[self._here[chosen]].min()), int(time[self._here[chosen]].max())
-        ran = mine & self._runs & (time >= first) & (time <= last)
-        return _Rate(float(ran.sum()) / density, first, last)
+        first, last = int(self._time[samples].min()), int(self._time[samples].max())
+        # What is at the line itself may have waited as well.
+        at_line = int(((self._thread[accesses.own] == thread) & ~self._able[accesses.own]).sum())
+        ran = self._running(thread)
+        ran_samples = int(np.searchsorted(ran, last, "right") - np.searchsorted(ran, first, "left"))
+        return _Rate(max(ran_samples - at_line, 0) / density, first, last)
 
-    def _density(self, mine: Column, access: int) -> float:
+    def waited(self, cost: Column, thread: int, rate: _Rate) -> Mapping[str, float]:
+        """Time of a thread at stores to memory of its own while it stored to a line, by function."""
+        own = self._able & (self._thread == thread) & (self._time >= rate.first) & (self._time <= rate.last)
+        sums = np.bincount(self.attribution.rows["function"][own] + 1, cost[own])
+        functions = ("?", *self.attribution.functions)
+        return {functions[row]: float(sums[row]) for row in np.flatnonzero(sums).tolist()}
+
+    def _running(self, thread: int) -> Column:
+        """When a thread was sampled, in order, but at stores that may have waited."""
+        if thread not in self._ran:
+            self._ran[thread] = np.sort(self._time[(self._thread == thread) & ~self._able])
+        return self._ran[thread]
+
+    def _density(self, thread: int, row: int) -> float:
         """Samples of the run of code around an instruction, for each instruction of it."""
-        sample = self._near[0][self._near[1] == access]
-        ip = self._attribution.samples.samples["ip"][sample[mine[sample]]]
-        where, count = np.unique(ip, return_counts=True)
+        sample = self._near[self._bounds[row] : self._bounds[row + 1]]
+        where, count = np.unique(self._ip[sample[self._thread[sample] == thread]], return_counts=True)
         if len(where) < 2:
             return 0.0
         run = max(float(where[-1] - where[0]) / shared.INSTRUCTION_BYTES, len(where) - 1)
@@ -180,13 +230,3 @@ def _own_stores(attribution: Attribution, keys: Column, placed: Column) -> Colum
     out = np.zeros(len(rows), np.bool_)
     out[at[writes & (low == high)[number]]] = True
     return out
-
-
-def _time(attribution: Attribution, cost: Column, able: Column, thread: int, rate: _Rate) -> Mapping[str, float]:
-    """Time of a thread at stores to memory of its own while it stored to the line, by function."""
-    rows, time = attribution.rows, attribution.samples.samples["time"]
-    own = able & (rows["thread"] == thread) & (time >= rate.first) & (time <= rate.last)
-    function = rows["function"][own]
-    sums = np.bincount(function + 1, cost[own])
-    names: Callable[[int], str] = lambda row: attribution.functions[row - 1] if row else "?"  # noqa: E731
-    return {names(row): float(sums[row]) for row in np.flatnonzero(sums).tolist()}
