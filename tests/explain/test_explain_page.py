@@ -103,3 +103,16 @@ def test_names_in_pictures_are_text() -> None:
     assert parts(page).tags == parts(plain).tags
     assert "\x1b" not in page
     assert "\u202e" not in page
+
+
+def test_names_in_sentences_are_set_as_code() -> None:
+    """What stands between backticks in text; one without a second, as a name may have it, stays, and none is markup."""
+    found = moved()
+    for summary, shown in (
+        ("`buf` moved `list`", "<p><code>buf</code> moved <code>list</code></p>"),
+        ("it's a ` alone", "<p>it&#39;s a ` alone</p>"),
+        ("`<b>` moved", "<p><code>&lt;b&gt;</code> moved</p>"),
+    ):
+        cause = msgspec.structs.replace(found.causes[0], summary=summary)
+        one = msgspec.structs.replace(found, causes=(cause,))
+        assert shown in EXPLAIN_EMITTERS["html"].render(one, RenderOptions())

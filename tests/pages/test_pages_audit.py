@@ -15,6 +15,7 @@ from tests.builders.report import HOSTILE, REPORT
 from tests.pages.conftest import SCHEMES, SIZES, Open
 from tests.reports.test_reports_page import a_map
 
+WAIT_MS = 30_000
 PAIR = "hot-lock-shares-line-5414c58d41"
 
 
@@ -39,6 +40,18 @@ def heading(page: Any) -> str:
     return text
 
 
+def expect(locator: Any) -> Any:
+    """What Playwright waits for; it is installed for these tests alone."""
+    from playwright.sync_api import expect as expected
+
+    return expected(locator)
+
+
+def headed(page: Any, text: str | re.Pattern[str]) -> None:
+    """The details' heading becomes this: a browser follows a link when it comes to it, late on a busy machine."""
+    expect(page.locator("#detail h2")).to_have_text(text, timeout=WAIT_MS)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
 def test_every_view_is_accessible_and_fits_its_window(
@@ -54,7 +67,7 @@ def test_every_view_is_accessible_and_fits_its_window(
 
 def test_the_worst_finding_says_what_to_do(slow: str, opened: Open) -> None:
     page = opened(slow).page
-    assert heading(page) == "LOCK_open.m_mutex / unused_tables.first"
+    headed(page, "LOCK_open.m_mutex / unused_tables.first")
     text = page.locator("#detail").inner_text()
     assert "struct alignas(64) Line_LOCK_open" in text
     assert "tc_acquire_share" in text
@@ -63,16 +76,16 @@ def test_the_worst_finding_says_what_to_do(slow: str, opened: Open) -> None:
 def test_links_lead_from_the_finding_to_its_line_its_members_and_their_functions(slow: str, opened: Open) -> None:
     page = opened(slow).page
     page.locator("#detail").get_by_role("link", name="line 0x4600").click()
-    assert heading(page) == "Line 0x4600"
+    headed(page, "Line 0x4600")
     assert page.url.endswith("#line=0x4600")
     page.get_by_role("link", name="unused_tables.first", exact=True).last.click()
-    assert heading(page) == "unused_tables"
+    headed(page, "unused_tables")
     page.locator("#detail").get_by_role("link", name="unlink_unused").first.click()
-    assert heading(page) == "unlink_unused"
+    headed(page, "unlink_unused")
     assert "runs on run_worker" in page.locator("#detail").inner_text()
     page.go_back()
     page.go_back()
-    assert heading(page) == "Line 0x4600"
+    headed(page, "Line 0x4600")
 
 
 def test_an_access_shows_its_instructions_and_leads_to_its_function(slow: str, opened: Open) -> None:
@@ -80,7 +93,7 @@ def test_an_access_shows_its_instructions_and_leads_to_its_function(slow: str, o
     wanted = page.locator("#detail .source .wanted").all_inner_texts()
     assert any("<pthread_mutex_lock>" in text for text in wanted), wanted  # the function that is called by name
     page.locator("#detail").get_by_role("link", name="tc_release_table").last.click()
-    assert heading(page) == "tc_release_table"
+    headed(page, "tc_release_table")
     assert page.locator("#detail .source").count() > 0
 
 
@@ -95,7 +108,7 @@ def test_a_line_tells_members_and_threads_by_bytes(slow: str, opened: Open) -> N
     label = page.locator("#detail .bytes").get_attribute("aria-label")
     assert "bytes 48 to 55 unused_tables.first" in label
     page.get_by_role("link", name="the next line").click()
-    assert heading(page) == "Line 0x4640"
+    headed(page, "Line 0x4640")
 
 
 def test_findings_are_filtered_by_words_and_by_value(slow: str, opened: Open) -> None:
@@ -129,11 +142,11 @@ def test_keys_go_through_the_rows_and_explain_themselves(slow: str, opened: Open
     page.keyboard.press("Home")
     first = heading(page)
     page.keyboard.press("ArrowDown")
-    assert heading(page) != first
+    expect(page.locator("#detail h2")).not_to_have_text(first, timeout=WAIT_MS)
     page.keyboard.press("?")
-    assert page.get_by_role("dialog").is_visible()
+    expect(page.get_by_role("dialog")).to_be_visible(timeout=WAIT_MS)
     page.keyboard.press("Escape")
-    assert not page.get_by_role("dialog").is_visible()
+    expect(page.get_by_role("dialog")).to_be_hidden(timeout=WAIT_MS)
 
 
 @pytest.mark.parametrize(("size", "words"), list(zip(SIZES, (2, 4, 4), strict=True)), ids=lambda given: str(given))
@@ -151,7 +164,7 @@ def test_the_map_is_walked_by_keys_and_opens_a_line(slow: str, opened: Open) -> 
     page.keyboard.press("ArrowRight")
     assert ".bss 0x4640" in page.locator("#map-said").inner_text()
     page.keyboard.press("Enter")
-    assert heading(page) == "Line 0x4640"
+    headed(page, "Line 0x4640")
     page.keyboard.press("ArrowLeft")
     assert "LOCK_open" in page.locator("#map-said").inner_text()
     assert "finding: high" in page.locator("#map-said").inner_text()
@@ -162,28 +175,28 @@ def test_the_map_is_clicked_and_zoomed_to_bytes(slow: str, opened: Open) -> None
     page = one.page
     for _ in range(2):
         page.get_by_role("button", name="Larger cells").click()
-    assert page.get_by_text("bytes", exact=True).first.is_visible()
+    expect(page.get_by_text("bytes", exact=True).first).to_be_visible(timeout=WAIT_MS)
     one.picture("audit-map-bytes")
     page.locator("canvas").hover(position={"x": 40, "y": 34})
     assert ".data" in page.locator(".tip").inner_text()
     page.locator("canvas").click(position={"x": 40, "y": 34})
-    assert heading(page).startswith("Line 0x40")
+    headed(page, re.compile(r"^Line 0x40"))
 
 
 def test_a_phone_shows_the_list_or_the_details(slow: str, opened: Open) -> None:
     page = opened(slow, size=SIZES[0]).page
-    assert not page.locator("#detail").is_visible()
+    expect(page.locator("#detail")).to_be_hidden(timeout=WAIT_MS)
     page.locator(".rows a").first.click()
-    assert page.locator("#detail").is_visible()
-    assert not page.locator(".rows").first.is_visible()
+    expect(page.locator("#detail")).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator(".rows").first).to_be_hidden(timeout=WAIT_MS)
     page.get_by_role("button", name="Back to the list").click()
-    assert page.locator(".rows").first.is_visible()
+    expect(page.locator(".rows").first).to_be_visible(timeout=WAIT_MS)
 
 
 def test_an_address_that_names_nothing_says_so(slow: str, opened: Open) -> None:
     for name in ("#gone-1234", "#line=0x99999999", "#function=none", "#variable=x", "#%"):
         page = opened(slow, name).page
-        assert heading(page) == "Not in this report"
+        headed(page, "Not in this report")
 
 
 def test_colours_are_chosen_by_a_button(slow: str, opened: Open) -> None:
@@ -203,7 +216,7 @@ def test_paper_gets_every_finding_in_full(slow: str, opened: Open) -> None:
     one.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     articles = one.page.locator("#print article h2").all_inner_texts()
     assert articles == shown
-    assert not one.page.locator(".rows").first.is_visible()
+    expect(one.page.locator(".rows").first).to_be_hidden(timeout=WAIT_MS)
 
 
 def test_hostile_names_are_text(opened: Open) -> None:
@@ -219,7 +232,7 @@ def test_a_hundred_thousand_variables_are_found_and_scrolled(opened: Open) -> No
     page.keyboard.press("3")
     page.get_by_role("region", name="All variables").focus()
     page.keyboard.press("End")
-    assert heading(page) == "subsystem_object_99999"
+    headed(page, "subsystem_object_99999")
     assert len(rows(page)) < 60
     page.keyboard.press("/")
     page.keyboard.type("object_4242")
