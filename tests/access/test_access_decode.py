@@ -143,6 +143,10 @@ rep stosq                           | store 8 stride=1
 rep movsb                           | store 1 stride=1, load 1 stride=1
 repne scasb                         | load 1 stride=1
 movl $3, %ecx; rep stosq            | store 24
+movzbl %cl, %ecx; andl $0x780, %ecx; movl (%rax,%rcx), %edx | load 4 stride=128
+shlq $5, %rcx; andl $0xfff, %ecx; movl (%rax,%rcx), %edx | load 4 stride=32
+andl $0xfff, %ecx; movl (%rax,%rcx), %edx | load 4 stride=1
+andl $15, %ecx; movl (%rax,%rcx,8), %edx | load 4 stride=8
 movl v(%rip), %ecx                  | load 4
 addl $1, v+4(%rip)                  | rmw 4
 """
@@ -170,6 +174,8 @@ stnp x1, x2, [x0]                   | store 16
 ldr w1, [x0], #4                    | load 4
 ldr w1, [x0, #4]!                   | load 4
 str w1, [x0, x2, lsl #2]            | store 4 stride=4
+and x2, x2, #0x780; ldr w1, [x0, x2] | load 4 stride=128
+and x2, x2, #0xfff; ldr w1, [x0, x2] | load 4 stride=1
 ldr x1, [x0, w2, sxtw #3]           | load 8 stride=8
 ldar w1, [x0]                       | load atomic 4
 ldapr x1, [x0]                      | load atomic 8

@@ -35,6 +35,28 @@ Value FunctionFlow::literal(int64_t N, uint32_t Origin) const {
   return Value::number(N, Origin);
 }
 
+/// What a mask leaves of some number: a multiple of its lowest bit, and of what
+/// the number is a multiple of.  (hash << 5) & 0x780 is an offset in a table
+/// whose elements are 128 bytes apart.  Unknown where that is nothing.
+static Value masked(const Value &V, int64_t Mask, uint32_t Origin) {
+  bool IsSeries = V.isNumber() && !V.IsAddress && !V.IsPage && !V.isExact();
+  bool IsSome = V.Kind == ValueKind::Unknown || V.Kind == ValueKind::Param;
+  if (Mask <= 0 || Mask > INT32_MAX || !(IsSeries || IsSome))
+    return Value(); // more bits may be a pointer's
+  uint64_t Of = uint64_t(Mask) & -uint64_t(Mask);
+  if (IsSeries) {
+    uint64_t Common = std::gcd(uint64_t(V.Stride), uint64_t(V.Base));
+    Of = std::max(Of, Common & -Common);
+  }
+  if (Of > uint64_t(Mask))
+    return Value();
+  Value R = Value::number(0, Origin);
+  R.Stride = uint32_t(Of);
+  R.IsIndex = true;
+  R.IsOwn = V.IsOwn;
+  return R;
+}
+
 /// The index of a memory operand, in bytes.
 Value FunctionFlow::index(const MemOperand &M) const {
   return scale(isFollowed(M.Index) ? Now.Regs[M.Index] : Value(),
@@ -218,6 +240,8 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
   }
   case Transfer::Align: {
     Value V = reg(O, O.Src);
+    if (Value Offset = masked(V, O.Imm, Origin); Offset.Stride > 1)
+      return Offset;
     if (O.Imm >= 0 && (!V.isNumber() || V.IsAddress || V.IsPage))
       return unknownFrom(V); // a remainder
     if (V.isNumber() && V.isExact() && !V.IsPage && O.Imm >= -MinPageBytes) {
