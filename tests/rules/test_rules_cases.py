@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sharing.model.finding import Confidence
-from sharing.model.profile import Access, Actor, Heat, LineProfile, Role, Spot
+from sharing.model.profile import Access, Actor, FrequentUse, Heat, LineProfile, Role, Spot
 from sharing.model.ways import Point
 from sharing.rules import DECLARATION_RULES, LINE_RULES, RULES, SAMPLED_RULES
 from sharing.rules.line.base import Context, Span
@@ -67,6 +67,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
         sized=table.get("sized", True),
         count=table.get("count", 1),
         of_library=table.get("of_library", False),
+        often=FrequentUse(*[sum(roots[r] for r in table["sure"])] * 4) if "sure" in table else None,
     )
 
 

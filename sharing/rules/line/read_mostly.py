@@ -15,6 +15,9 @@ Example:
 Use instead: keep the written data on a line of its own, or gather the read-mostly data in one place (in the Linux
 kernel: __read_mostly).
 
+Data that a function reads where it also writes the neighbour is a note: the line is fetched once for both.  Of an
+atomic that the own loops of several threads change it is low, since another one takes the line between two rounds.
+
 A counter that all threads write is true sharing in itself: moving it frees its line mates, and only per-thread
 counters remove its own cost.
 """
@@ -115,11 +118,13 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = grade(writer.write_heat, victim.read_heat).lowered(doubt(writer, victim, ctx, reading=True))
     if together(writer, victim, by_helpers=True) >= numbers.READERS_TOGETHER:
         others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
-        severity = severity.lowered(numbers.MUCH_LESS if others else numbers.TO_NOTE)
+        # Whoever changes an atomic in its own loop loses the line to the others before its next round.
+        contended = writer.role is Role.ATOMIC and surely_meet(writer, victim, ctx)
+        severity = severity.lowered(numbers.MUCH_LESS if others or contended else numbers.TO_NOTE)
+    elif maybe_one_object(writer, victim):
+        severity = severity.lowered(numbers.LESS)
     if races(writer, ctx):
         severity = severity.lowered(numbers.MUCH_LESS)
-    if maybe_one_object(writer, victim):
-        severity = severity.lowered(numbers.LESS)
     if writer.guards & victim.guards:
         severity = severity.lowered(numbers.MUCH_LESS)  # under one lock there is one user at a time
     elif any(k == n for _, k, n in victim.support):
