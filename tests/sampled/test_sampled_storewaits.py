@@ -122,3 +122,11 @@ def test_atomic_updates_wait_themselves() -> None:
 def test_what_lines_take_to_travel_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared, "TRANSFER_NS", shared.INSTRUCTION_NS)
     assert shared_line(two()).late == {}
+
+
+def test_a_thread_that_was_only_seen_to_store_comes_there_all_the_time() -> None:
+    out = two()
+    stores = [one for one in out.samples if one.line != LINE or one.sampled != 0]
+    stores = [one for one in stores if one.basis is not Basis.NONE]
+    near = [replace(one, sampled=STORE + 4 * (i % 8)) for i, one in enumerate(stores)]
+    assert {thread for thread, _ in shared_line(replace(out, samples=near)).late} == {0, 1}

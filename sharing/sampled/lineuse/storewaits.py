@@ -180,7 +180,7 @@ class _Profile:
         at_line = int(((self._thread[accesses.own] == thread) & ~self._able[accesses.own]).sum())
         ran = self._running(thread)
         ran_samples = int(np.searchsorted(ran, last, "right") - np.searchsorted(ran, first, "left"))
-        return _Rate(max(ran_samples - at_line, 0) / density, first, last)
+        return _Rate(max(ran_samples - at_line, 1) / density, first, last)
 
     def waited(self, cost: Column, thread: int, rate: _Rate) -> Mapping[str, float]:
         """Time of a thread at stores to memory of its own while it stored to a line, by function."""
