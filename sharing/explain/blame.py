@@ -86,13 +86,21 @@ def by_symbols(shifts: Shifts, contributions: Iterable[Contribution]) -> tuple[C
 
 
 def _inside(shifts: Shifts, section: str) -> tuple[Contribution, ...]:
-    """What moved the last variable of a section that both builds have in order, relative to the section's start."""
+    """What made a section larger or smaller: all between its ends, also behind what both builds have in order."""
     objects = shifts.matching.new
     if section not in objects.words:
         return ()
-    of_kept = objects.section[shifts.new.rows[shifts.new.kept]]
-    kept = np.flatnonzero(of_kept == objects.words.index(section))
-    return within_section(shifts, int(kept[-1])) if len(kept) else ()
+    number = objects.words.index(section)
+    ranges = []
+    for account, side in ((shifts.old, shifts.matching.old), (shifts.new, objects)):
+        of_rows = side.section[account.rows]
+        first, stop = np.searchsorted(of_rows, [number, number + 1]).tolist()
+        ranges.append((first, stop))
+    old_range, new_range = ranges
+    if old_range[0] == old_range[1] or new_range[0] == new_range[1]:
+        return ()
+    leading = _section_start(shifts, old_range[0], new_range[0], moved=False)
+    return _contributions(shifts, leading, old_range, new_range, MOST)
 
 
 def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bool = True) -> tuple[Contribution, ...]:
@@ -113,8 +121,16 @@ def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bo
         leading = _section_start(shifts, start_old, start_new, moved=lead)
     else:
         start_old, start_new = int(shifts.old.kept[first]), int(shifts.new.kept[first])
-    parts, padding, uncovered = _collect(shifts, (start_old, end_old), (start_new, end_new))
-    inputs = _inputs(shifts, (start_new, end_new), most)
+    return _contributions(shifts, leading, (start_old, end_old), (start_new, end_new), most)
+
+
+def _contributions(
+    shifts: Shifts, leading: list[Contribution], old_range: tuple[int, int], new_range: tuple[int, int], most: int
+) -> tuple[Contribution, ...]:
+    """What came, went and grew in a stretch of both lines; ``leading`` is what lies in front of it."""
+    old, new = shifts.matching.old, shifts.matching.new
+    parts, padding, uncovered = _collect(shifts, old_range, new_range)
+    inputs = _inputs(shifts, new_range, most)
     uncovered -= sum(c.bytes for c in inputs)
     alignment = sum(c.bytes for c in leading if c.share is Share.ALIGNMENT) + padding
     uncovered += sum(c.bytes for c in leading if c.share is Share.UNCOVERED)
@@ -135,7 +151,7 @@ def between(shifts: Shifts, first: int, last: int, most: int = MOST, *, lead: bo
     if alignment:
         named.append(Contribution(Share.ALIGNMENT, "", alignment))
     if uncovered:
-        named.append(Contribution(_without_symbol(shifts, end_new), "", uncovered))
+        named.append(Contribution(_without_symbol(shifts, new_range[1] - 1), "", uncovered))
     return tuple(named)
 
 

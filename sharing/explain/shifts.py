@@ -34,10 +34,10 @@ RUN_DTYPE = np.dtype(
 class Account:
     """One side's rows in order of (section, address), with what each adds to the addresses behind it.
 
-    ``own`` bytes are the object's, ``padding`` those after it up to the next object, ``explained`` where alignment of
-    the next object accounts for the padding, ``by_place`` where only the alignment of its place on
-    this side does, a larger one than it has on the other side.  ``kept`` are the positions in ``rows`` of the objects
-    that are in the same order on both sides: position i here is the same variable as position i there.
+    ``own`` bytes are the object's that none before it covers, ``padding`` those after it up to the next object,
+    ``explained`` where alignment of the next object accounts for the padding, ``by_place`` where only the alignment of
+    its place on this side does, a larger one than it has on the other side.  ``kept`` are the positions in ``rows`` of
+    the objects that are in the same order on both sides: position i here is the same variable as position i there.
     """
 
     rows: Ids
@@ -145,6 +145,8 @@ def _account(
         padding = np.where(following & (ahead > reach), (ahead - reach).view(np.int64), 0)
         advance = np.where(following, (ahead - address).view(np.int64), 0)
         own = advance - padding
+        # Nothing follows the last one of a section: it adds what it is longer than all before it.
+        own = np.where(following, own, np.maximum((reach - address).view(np.int64), 0))
         bound = np.append(
             _alignment(objects, line, matching, old_side=old_side, same_compiler=same_compiler)[1:], np.uint64(1)
         )
