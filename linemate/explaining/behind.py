@@ -16,9 +16,8 @@ from sharing.basics.naming import readable_names
 from sharing.explain import numbers
 from sharing.explain.activity import Activity
 from sharing.explain.behind import Behind, Reach, Touch, behind
-from sharing.explain.bodies import compare_bodies
 from sharing.explain.causes.base import Builds, is_file
-from sharing.explain.code import Code, read_code
+from sharing.explain.code import Code, CodeChange, compare_code, read_code
 from sharing.explain.records import Record, record_named
 from sharing.model.arch import machine_named
 from sharing.model.comparison import FileTraits
@@ -64,10 +63,15 @@ def _differ(builds: Builds, old: Rows, new: Rows) -> bool:
     pairs = [of[rows] for of, rows in ((builds.functions.of_old, old), (builds.functions.of_new, new))]
     if any((some < 0).any() for some in pairs):
         return True
-    both = np.union1d(*pairs)
-    sizes = [side.size[builds.functions.pairs[name][both]] for side, name in
-             ((builds.functions.old, "old"), (builds.functions.new, "new"))]  # fmt: skip
-    return bool((sizes[0] != sizes[1]).any() or np.isin(both, compare_bodies(builds).changed).any())
+    both = builds.functions.pairs[np.union1d(*pairs)]
+    old_codes, new_codes = (
+        read_code(activity.image, traits, both[side].tolist())[0]
+        for activity, traits, side in ((builds.old, builds.old_traits, "old"), (builds.new, builds.new_traits, "new"))
+    )
+    return any(
+        compare_code(one, other) in (CodeChange.CHANGED, CodeChange.UNKNOWN)
+        for one, other in zip(old_codes, new_codes, strict=True)
+    )
 
 
 def _reach(activity: Activity, traits: FileTraits, rows: Rows) -> Reach:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from sharing.basics.naming import readable_names
 from sharing.explain import numbers
 from sharing.explain.activity import Activity
@@ -21,7 +24,7 @@ from sharing.model.plural import count
 from sharing.model.profile import COMPANIONS, Actor, Heat, Role
 from sharing.rules.line.base import Context
 
-MAX_EXAMINED = 400  # variables with a lock of one build, the most often taken first
+MAX_EXAMINED = 100  # variables with a lock of one build, the most often taken first
 MAX_CAUSES = 3
 
 
@@ -38,7 +41,13 @@ class Locks:
 
 def ask(builds: Builds) -> Verdicts:
     """A cause each, of what became worse and what became better."""
-    old, new = _locks(builds.old), _locks(builds.new)
+    matching = builds.variables
+    pairs = matching.pairs
+    resized = matching.old.size[pairs["old"]] != matching.new.size[pairs["new"]]
+    old, new = (
+        _locks(activity, np.where(of >= 0, resized[of], True) if len(resized) else of < 0)
+        for activity, of in ((builds.old, matching.of_old), (builds.new, matching.of_new))
+    )
     causes = []
     for one, other in _partners(builds, old, new):
         if are_fewer(one.many, other.many):
@@ -56,12 +65,12 @@ def are_fewer(before: int, after: int) -> bool:
     return after * numbers.FEWER_LOCKS <= before
 
 
-def _locks(activity: Activity) -> dict[int, Locks]:
-    """By row of the variable."""
+def _locks(activity: Activity, changed: npt.NDArray[np.bool_]) -> dict[int, Locks]:
+    """By row of the variable, of those that are not in the other build as large as here."""
     profiler, context = activity.profiler, activity.context
     if profiler is None or context is None or not activity.threaded:
         return {}
-    slots = activity.slots[activity.slots["atomic"] | (activity.slots["write"] > 0)]
+    slots = activity.slots[activity.slots["atomic"] & changed[activity.slots["row"]]]
     order = (-slots["write"]).argsort(kind="stable")
     rows = list(dict.fromkeys(slots["row"][order].tolist()))[:MAX_EXAMINED]
     found = ((row, _taken(profiler.actors(row), context)) for row in rows)
